@@ -13,7 +13,7 @@ use crate::options::numbers::Tokens;
 use crate::process::open_template;
 use curtail_core::counting::Tokenizer;
 use curtail_core::processors::{Calibrate, Counting, Overhead};
-use curtail_lab::calibration::Figures;
+use curtail_lab::figures::Figures;
 use curtail_tokens::templates::ToolList;
 use curtail_tokens::tokenizers;
 

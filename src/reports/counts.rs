@@ -10,7 +10,8 @@ use crate::options::global::Global;
 use crate::reports::remarks;
 use curtail_core::processors::Counting;
 use curtail_io::batch::Opened;
-use curtail_lab::calibration::{CountedRequest, Figures, SeenRequests};
+use curtail_lab::calibration::{CountedRequest, SeenRequests};
+use curtail_lab::figures::Figures;
 
 /// The unit of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

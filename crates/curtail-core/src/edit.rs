@@ -13,11 +13,12 @@
 //! `B` is written without its separator, because the row is still empty. `D` has no slot and borrows the separator that the
 //! row uses elsewhere. A row that loses all elements keeps its frames: `[]`.
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 
+use super::part_edits::{Gone, cuts, gone, is_followed, rewrites};
 use crate::dialects::{Dialect, DialectWriter, Item, Patch, Remaining, Written};
 use crate::figures::FigureEdits;
-use crate::json::{Document, Span, Value, removal};
+use crate::json::{Document, Span, Value};
 use crate::transcript::{
     Draft, DraftPart, DraftResult, Layout, Message, MessageSource, Origin, Part, PartOrigin, Slot, SlotKind, Standing,
     Style, marked,
@@ -110,7 +111,7 @@ struct Drafting<'d, 'a> {
 
 impl<'d, 'a> Drafting<'d, 'a> {
     /// `None` if the format is only read.
-    fn new(layout: &'d Layout<'a>, dialect: &'d dyn Dialect, messages: &[Message<'_>]) -> Option<Self> {
+    pub(super) fn new(layout: &'d Layout<'a>, dialect: &'d dyn Dialect, messages: &[Message<'_>]) -> Option<Self> {
         let writer = dialect.writer()?;
         let has_results = messages.iter().flat_map(|message| &message.parts).any(is_new_result);
         let result_key = if has_results { writer.result_key(&layout.elements) } else { None };
@@ -235,7 +236,7 @@ fn with_mark(part: &Part<'_>, json: String) -> String {
 #[derive(Default)]
 struct Nearest {
     /// Index of the nearest one, and whether it is abandoned.
-    any: HashMap<u32, (usize, bool)>,
+    pub(super) any: HashMap<u32, (usize, bool)>,
     /// Index of the nearest one that is not abandoned.
     in_force: HashMap<u32, usize>,
 }
@@ -444,7 +445,7 @@ impl Writer<'_, '_> {
     }
 
     /// Writes a slot after its separator.
-    fn element(&mut self, at: usize, slot: Slot) {
+    pub(super) fn element(&mut self, at: usize, slot: Slot) {
         self.separator(at, slot);
         self.copy(slot.span);
         self.last = Some(at);
@@ -509,90 +510,5 @@ impl Writer<'_, '_> {
             }
         }
         self.out.push_str(&source[at as usize..span.end as usize]);
-    }
-}
-
-// What is cut out of a message, and rewritten in it.
-
-/// Whether an element stays in the list that `patch` begins.
-fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
-    let elements = message.cut.iter().chain(&message.parts).filter_map(Part::place).map(|place| place.element);
-    let mut lists = elements.filter_map(Value::parent).filter(|holder| holder.is_array());
-    let list = lists.find(|list| list.span().start + 1 == patch.span.start);
-    list.is_none_or(|list| list.items().any(|item| !gone.set.contains(&item)))
-}
-
-/// The patches for a part that was rewritten.
-fn rewrites(part: &Part<'_>) -> Vec<Patch> {
-    let PartOrigin::Rewritten(place) = &part.origin else { return Vec::new() };
-    place.substitutions().iter().map(|one| Patch { span: one.span, text: one.json.clone() }).collect()
-}
-
-fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
-    let mut gone = Gone::default();
-    for place in message.cut.iter().filter_map(Part::place).filter(|place| place.piece.is_none()) {
-        gone.add(place.element);
-        let others = place.further.iter().flat_map(|further| &further.copies_cut);
-        for &copy in place.copies.iter().chain(others) {
-            gone.add(copy);
-        }
-    }
-    // A copy of a rewritten text would still contain the old one, and that of a removed image the image.
-    for part in &message.parts {
-        let PartOrigin::Rewritten(place) = &part.origin else { continue };
-        for &copy in &place.copies {
-            if !place.substitutions().iter().any(|substitution| is_within(substitution.span, copy.span())) {
-                gone.add(copy);
-            }
-        }
-    }
-    let mut asked: HashSet<Value<'_>> = HashSet::default();
-    for place in message.cut.iter().filter_map(Part::place).filter(|place| place.shell) {
-        for element in std::iter::once(&place.element).chain(&place.copies) {
-            let shell = element.parent().filter(|&shell| asked.insert(shell));
-            if let Some(shell) = shell.filter(|&shell| gone.holds_all_of(shell)) {
-                gone.add(shell);
-            }
-        }
-    }
-    gone
-}
-
-const fn is_within(inner: Span, outer: Span) -> bool {
-    outer.start <= inner.start && inner.end <= outer.end
-}
-
-fn cuts(message: &Message<'_>, gone: &Gone<'_>) -> Vec<Patch> {
-    let mut seen: HashSet<Value<'_>> = HashSet::default();
-    let holders = gone.order.iter().filter_map(|value| value.parent()).filter(|&holder| seen.insert(holder));
-    let spans = holders.flat_map(|holder| removal(holder, |value| gone.set.contains(&value)));
-    let pieces = message.cut.iter().filter_map(|part| part.place()?.piece);
-    spans.chain(pieces).map(|span| Patch { span, text: String::new() }).collect()
-}
-
-/// The values that are removed from a message.
-#[derive(Default)]
-struct Gone<'a> {
-    order: Vec<Value<'a>>,
-    set: HashSet<Value<'a>>,
-}
-
-impl<'a> Gone<'a> {
-    fn add(&mut self, value: Value<'a>) {
-        if self.set.insert(value) {
-            self.order.push(value);
-        }
-    }
-
-    /// Takes out the object with this span, if there is one.
-    fn take_object(&mut self, span: Span) -> Option<Value<'a>> {
-        let at = self.order.iter().position(|value| value.span() == span && value.is_object())?;
-        self.set.remove(&self.order[at]);
-        Some(self.order.remove(at))
-    }
-
-    fn holds_all_of(&self, shell: Value<'_>) -> bool {
-        shell.items().all(|item| self.set.contains(&item))
-            && shell.members().all(|member| self.set.contains(&member.value))
     }
 }

@@ -63,6 +63,7 @@ pub mod globs;
 pub mod json;
 mod library;
 pub mod numbers;
+mod part_edits;
 pub mod pipeline;
 pub mod processors;
 pub mod secrets;

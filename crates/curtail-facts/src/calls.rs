@@ -3,25 +3,11 @@
 
 use serde_json::{Map, Value};
 
-use super::effects::{self, CheckRun, Effect, effects, files_written_by};
-use super::quotes::one_line;
-use super::{Progress, Todo, paths};
+use super::effects::{self, effects, files_written_by};
+use super::kinds::{Action, CheckRun, Effect};
+use super::paths;
+use super::todos::todo_action;
 use curtail_core::digest::fnv1a_64;
-
-/// What a call does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Action {
-    /// Has an effect on files, or runs a check that is not a shell command, such as a tool `run_tests`.
-    Effect(Effect),
-    /// Runs a command line.
-    Command(String),
-    /// Replaces the to-do list.
-    Todos(Vec<Todo>),
-    /// Adds an item to the to-do list; its id may be in the result.
-    AddTodo(Todo),
-    /// Changes the item with this id.
-    UpdateTodo(Todo),
-}
 
 /// Names of arguments that contain the path of a file, in lower case without separators.
 const PATH_KEYS: &[&str] = &[
@@ -61,6 +47,9 @@ const READ_WORDS: &[&str] =
 const VIEW_MODES: &[&str] = &["view", "undo_edit"];
 const EDIT_MODES: &[&str] = &["create", "str_replace", "insert"];
 
+/// Words in the names of tools that return what is in a file. The other tools that only read list and search.
+const SHOW_WORDS: &[&str] = &["read", "view", "open", "cat"];
+
 /// Words in the names of tools that build or test.
 const CHECK_WORDS: &[&str] = &["test", "tests", "build", "lint", "typecheck", "compile", "diagnostics"];
 
@@ -91,12 +80,8 @@ pub fn changes(name: &str, arguments: &str) -> bool {
 /// The files that a call reads: the path of a tool that reads, or the operands of a command that shows files.
 pub(super) fn read_path(name: &str, arguments: &str) -> Vec<String> {
     let Ok(Value::Object(members)) = serde_json::from_str(arguments) else { return Vec::new() };
-    let words = name_words(name);
-    let mode = member(&members, COMMAND_KEYS).and_then(Value::as_str).unwrap_or_default();
-    let reads = words.iter().any(|word| READ_WORDS.contains(&word.as_str())) || VIEW_MODES.contains(&mode);
-    let path = member(&members, PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::any_path);
-    match path {
-        Some(path) if reads && changes_nothing(&words) => vec![path.to_owned()],
+    match path_in(&members) {
+        Some(path) if only_reads(name, READ_WORDS, &members) => vec![path.to_owned()],
         Some(_) => Vec::new(),
         None => member(&members, COMMAND_KEYS)
             .and_then(command_line)
@@ -105,8 +90,27 @@ pub(super) fn read_path(name: &str, arguments: &str) -> Vec<String> {
     }
 }
 
-fn changes_nothing(words: &[String]) -> bool {
-    !words.iter().any(|word| CHANGE_WORDS.contains(&word.as_str()))
+/// The file whose content a tool returns, as far as its name and its arguments show. A command line is not read.
+pub fn file_read(name: &str, arguments: &str) -> Option<String> {
+    let Ok(Value::Object(members)) = serde_json::from_str(arguments) else { return None };
+    path_in(&members).filter(|_| only_reads(name, SHOW_WORDS, &members)).map(str::to_owned)
+}
+
+/// Whether a tool only reads: by a word of its name that is in `reading`, and none of a change, or by a mode that views.
+fn only_reads(name: &str, reading: &[&str], members: &Map<String, Value>) -> bool {
+    let words = name_words(name);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    has(reading) && !has(CHANGE_WORDS) || VIEW_MODES.contains(&mode_in(members))
+}
+
+/// The argument `command`, which is the mode of some tools.
+fn mode_in(members: &Map<String, Value>) -> &str {
+    member(members, COMMAND_KEYS).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The path of a file in the arguments.
+fn path_in(members: &Map<String, Value>) -> Option<&str> {
+    member(members, PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::any_path)
 }
 
 /// The actions of a call whose arguments are an object.
@@ -116,14 +120,14 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
         return vec![action];
     }
     let get = |keys: &[&str]| member(members, keys);
-    let mode = get(COMMAND_KEYS).and_then(Value::as_str).unwrap_or_default();
-    let path = get(PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::any_path);
+    let mode = mode_in(members);
+    let path = path_in(members);
     let is_mode = VIEW_MODES.contains(&mode) || EDIT_MODES.contains(&mode);
     if let Some(command) = get(COMMAND_KEYS).filter(|_| !is_mode).and_then(command_line) {
         return vec![Action::Command(command)];
     }
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let only_reads = has(READ_WORDS) && !has(CHANGE_WORDS) || VIEW_MODES.contains(&mode);
+    let only_reads = only_reads(name, READ_WORDS, members);
     let writes = get(TEXT_KEYS).is_some() || has(CHANGE_WORDS);
     match path {
         Some(path) if writes && !only_reads => {
@@ -234,117 +238,9 @@ fn looks_like_shell(name: &str) -> bool {
     name_words(name).iter().any(|word| SHELLS.contains(&word.as_str()))
 }
 
-// To-do lists and plans, by the shape of the call that writes them: a list of objects with a text and a state, a list in
-// Markdown, or one item at a time.
-
-/// Words in the names of tools that keep to-do lists.
-const LIST_WORDS: &[&str] = &["todo", "todos", "plan", "task", "tasks", "checklist", "tracker"];
-
-/// Members that contain the text of an item, the best first.
-const ITEM_TEXT_KEYS: &[&str] =
-    &["content", "step", "title", "subject", "description", "text", "task", "label", "name"];
-
-/// Members that contain the state of an item.
-const STATE_KEYS: &[&str] = &["status", "state", "completed", "done"];
-
-/// Members that identify an item.
-const ID_KEYS: &[&str] = &["id", "taskId", "task_id", "key"];
-
-/// States of finished items, and of those in progress.
-const DONE_STATES: &[&str] =
-    &["completed", "complete", "done", "finished", "cancelled", "canceled", "deleted", "skipped", "closed", "true"];
-const BEGUN_STATES: &[&str] =
-    &["in_progress", "in-progress", "inprogress", "in progress", "active", "doing", "started", "current"];
-
-/// What a call does to the to-do list; `None` if nothing. `words` are the words of the tool's name.
-fn todo_action(words: &[String], members: &Map<String, Value>) -> Option<Action> {
-    let lists = members.values().filter_map(Value::as_array).filter(|list| !list.is_empty());
-    let items = lists.map(|list| list.iter().map(item).collect::<Option<Vec<Todo>>>());
-    if let Some(items) = items.flatten().next() {
-        return Some(Action::Todos(items));
-    }
-    if !words.iter().any(|word| LIST_WORDS.contains(&word.as_str())) {
-        return None;
-    }
-    if members.values().next().and_then(Value::as_array).is_some_and(Vec::is_empty) {
-        return Some(Action::Todos(Vec::new()));
-    }
-    if let Some(items) = members.values().filter_map(Value::as_str).map(markdown).find(|items| !items.is_empty()) {
-        return Some(Action::Todos(items));
-    }
-    let has_verb = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
-    let key = first_text(members, ID_KEYS);
-    let text = first_text(members, ITEM_TEXT_KEYS);
-    let progress = first_text(members, STATE_KEYS).map(|state| progress(&state));
-    match (key, text) {
-        (key, Some(text)) if has_verb(&["create", "add", "new"]) => {
-            Some(Action::AddTodo(Todo { key, text, progress: progress.unwrap_or_default(), ..Todo::default() }))
-        }
-        (Some(key), text) if has_verb(&["update", "set", "complete", "finish", "edit"]) => {
-            let progress = progress.or_else(|| has_verb(&["complete", "finish"]).then_some(Progress::Done))?;
-            let text = text.unwrap_or_default();
-            Some(Action::UpdateTodo(Todo { key: Some(key), text, progress, ..Todo::default() }))
-        }
-        _ => None,
-    }
-}
-
-/// An item of a list: an object with a text and a state.
-fn item(value: &Value) -> Option<Todo> {
-    let members = value.as_object()?;
-    let text = first_text(members, ITEM_TEXT_KEYS)?;
-    let state = first_text(members, STATE_KEYS)?;
-    Some(Todo { key: first_text(members, ID_KEYS), text, progress: progress(&state), ..Todo::default() })
-}
-
-/// The first of these members that is not empty, as text.
-fn first_text(members: &Map<String, Value>, names: &[&str]) -> Option<String> {
-    let text = |value: &Value| match value {
-        Value::String(text) => Some(one_line(text)).filter(|text| !text.is_empty()),
-        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
-        _ => None,
-    };
-    names.iter().find_map(|name| members.get(*name).and_then(text))
-}
-
-fn progress(state: &str) -> Progress {
-    let state = state.to_lowercase();
-    match state.as_str() {
-        state if DONE_STATES.contains(&state) => Progress::Done,
-        state if BEGUN_STATES.contains(&state) => Progress::InProgress,
-        _ => Progress::Pending,
-    }
-}
-
-/// The items of a list in Markdown: `- [ ] open`, `- [x] done`.
-fn markdown(text: &str) -> Vec<Todo> {
-    let item = |line: &str| {
-        let line = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
-        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
-        let (mark, text) = line.strip_prefix('[')?.split_once(']')?;
-        let progress = match mark.trim() {
-            "" => Progress::Pending,
-            "x" | "X" | "✓" => Progress::Done,
-            "~" | "-" | ">" | "/" => Progress::InProgress,
-            _ => return None,
-        };
-        let text = one_line(text);
-        (!text.is_empty()).then(|| Todo { text, progress, ..Todo::default() })
-    };
-    text.lines().filter_map(item).collect()
-}
-
-/// The id that the result of a call gives to a new item: the first number after a `#`.
-pub(super) fn key_in(result: &str) -> Option<String> {
-    result.split('#').skip(1).find_map(|after| {
-        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
-        (!digits.is_empty()).then_some(digits)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Action, CheckRun, Effect, Progress, Todo, actions, key_in};
+    use super::{Action, CheckRun, Effect, actions};
 
     fn change(path: &str) -> Vec<Action> {
         vec![Action::Effect(Effect::Change { path: path.to_owned(), edit: None, whole: true })]
@@ -412,53 +308,5 @@ mod tests {
         );
         let tests = CheckRun { command: "run_tests".into(), targets: Vec::new() };
         assert_eq!(actions("run_tests", "{}"), [Action::Effect(Effect::Check(tests))]);
-    }
-
-    fn list(name: &str, arguments: &str) -> Vec<(String, Progress)> {
-        match actions(name, arguments).pop() {
-            Some(Action::Todos(items)) => items.into_iter().map(|item| (item.text, item.progress)).collect(),
-            other => panic!("{name}: {other:?}"),
-        }
-    }
-
-    #[test]
-    fn lists_of_any_agent_are_read() {
-        let expected = [
-            (String::from("One"), Progress::Done),
-            (String::from("Two"), Progress::InProgress),
-            (String::from("Three"), Progress::Pending),
-        ];
-        for (name, arguments) in [
-            (
-                "TodoWrite",
-                r#"{"todos":[{"content":"One","status":"completed"},{"content":"Two","status":"in_progress"},{"content":"Three","status":"pending"}]}"#,
-            ),
-            (
-                "update_plan",
-                r#"{"explanation":"…","plan":[{"step":"One","status":"completed"},{"step":"Two","status":"in_progress"},{"step":"Three","status":"pending"}]}"#,
-            ),
-            (
-                "write_todos",
-                r#"{"todos":[{"description":"One","status":"cancelled"},{"description":"Two","status":"in_progress"},{"description":"Three","status":"pending"}]}"#,
-            ),
-            (
-                "task_tracker",
-                r#"{"command":"plan","task_list":[{"title":"One","status":"done"},{"title":"Two","status":"in_progress"},{"title":"Three","status":"todo"}]}"#,
-            ),
-            ("update_todo_list", r#"{"todos":"[x] One\n[-] Two\n[ ] Three"}"#),
-        ] {
-            assert_eq!(list(name, arguments), expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn items_come_one_by_one() {
-        let added = actions("TaskCreate", r#"{"subject":"One","description":"All of it"}"#);
-        assert_eq!(added, [Action::AddTodo(Todo { text: "One".into(), ..Todo::default() })]);
-        let done = Todo { key: Some("2".into()), progress: Progress::Done, ..Todo::default() };
-        assert_eq!(actions("TaskUpdate", r#"{"taskId":"2","status":"completed"}"#), [Action::UpdateTodo(done)]);
-        assert_eq!(key_in("Task #12 created successfully: One").as_deref(), Some("12"));
-        assert_eq!(actions("TaskList", "{}"), []);
-        assert_eq!(actions("Task", r#"{"description":"Look","prompt":"…"}"#), []);
     }
 }

@@ -1,61 +1,12 @@
 //! What shell commands and scripts do to files and to the history of a repository, and which of them build or test.
 //! The known programs are in `programs.toml`.
 
+use super::git::git_effects;
+use super::kinds::CheckRun;
+pub(super) use super::kinds::Effect;
 use super::programs::{CheckProgram, FileAction, FileProgram, PROGRAMS, is_interpreter, lists};
 use super::shell::{Simple, commands};
-use super::{outcomes, paths, scripts};
-
-/// An effect of a command, or of another call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Effect {
-    /// Changes a file, or writes the `whole` file; `edit` is a digest of the text that it replaces and one of the text that it
-    /// writes, if both are known.
-    Change { path: String, edit: Option<(u32, u32)>, whole: bool },
-    /// Removes a file.
-    Remove(String),
-    /// Gives a file another path.
-    Move { from: String, to: String },
-    /// Commits what was changed; the subject is `None` if the command does not contain it.
-    Commit { subject: Option<String>, amend: bool },
-    /// Discards uncommitted changes: of these files, or of all if `None`.
-    Restore(Option<Vec<String>>),
-    /// Adds these files to version control.
-    Add(Vec<String>),
-    /// Prints the files that version control lists as changed.
-    Changes,
-    /// Writes a script that changes these files when it is run.
-    Script { path: String, writes: Vec<String> },
-    /// Runs a script.
-    RunScript(String),
-    /// Builds or tests.
-    Check(CheckRun),
-}
-
-impl Effect {
-    /// Writes a whole file.
-    fn write(path: String) -> Self {
-        Self::Change { path, edit: None, whole: true }
-    }
-
-    /// Changes a part of a file.
-    fn edit(path: String) -> Self {
-        Self::Change { path, edit: None, whole: false }
-    }
-
-    /// Writes a script at `path`, which `writes` these files; `None` if the script changes no files.
-    pub(super) fn script(path: String, writes: Vec<String>) -> Option<Self> {
-        (!writes.is_empty()).then_some(Self::Script { path, writes })
-    }
-}
-
-/// A run of a build or of tests.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CheckRun {
-    /// The command without variables, wrappers and redirections.
-    pub(super) command: String,
-    /// The files, packages or tests that it is limited to; empty if it checks everything.
-    pub(super) targets: Vec<String>,
-}
+use super::{paths, scripts};
 
 /// A simple command of a line, without what wraps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,7 +107,7 @@ impl Simple {
         paths::any_path(word).map(|path| self.resolved(path))
     }
 
-    fn resolved(&self, path: &str) -> String {
+    pub(super) fn resolved(&self, path: &str) -> String {
         paths::resolved(self.folder.as_deref(), path)
     }
 
@@ -172,7 +123,7 @@ impl Simple {
     }
 
     /// The effects of moving all of these words but the last to that one, which is a folder if there are several.
-    fn moved<'w>(&self, words: impl Iterator<Item = &'w str>) -> Vec<Effect> {
+    pub(super) fn moved<'w>(&self, words: impl Iterator<Item = &'w str>) -> Vec<Effect> {
         let words: Vec<&str> = words.collect();
         let Some((to, moved)) = words.split_last() else { return Vec::new() };
         let folder = if moved.len() > 1 { format!("{}/", to.trim_end_matches('/')) } else { (*to).to_owned() };
@@ -184,7 +135,7 @@ impl Simple {
 
 /// A program with its arguments.
 struct Call<'c> {
-    command: &'c Simple,
+    pub(super) command: &'c Simple,
     program: &'c str,
     /// The program without its folder.
     name: &'c str,
@@ -277,7 +228,7 @@ fn destination(from: &str, to: &str) -> String {
 
 /// The program and its arguments, without variables, wrappers and runners in front:
 /// `RUST_LOG=debug timeout 60 uv run pytest -q tests` is `pytest -q tests`.
-fn unwrapped(mut words: &[String]) -> &[String] {
+pub(super) fn unwrapped(mut words: &[String]) -> &[String] {
     while let Some((first, rest)) = words.split_first() {
         let name = paths::name(first);
         let next = rest.first().map_or("", String::as_str);
@@ -337,111 +288,9 @@ fn targets(arguments: &[String]) -> Vec<String> {
     found
 }
 
-// What `git` commands do to files and to the history, and which files their output names as changed.
-
-/// What `git` with these arguments of `command` does.
-fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect> {
-    let mut words = arguments;
-    let mut folder = command.folder.clone();
-    while let [flag, value, rest @ ..] = words
-        && matches!(flag.as_str(), "-C" | "-c")
-    {
-        if flag == "-C" {
-            folder = Some(paths::resolved(folder.as_deref(), value));
-        }
-        words = rest;
-    }
-    let command = &Simple { folder, ..command.clone() };
-    let words: Vec<&String> = words.iter().skip_while(|word| word.as_str() == "--no-pager").collect();
-    let Some((verb, rest)) = words.split_first() else { return Vec::new() };
-    let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(&word.as_str()));
-    let plain = || rest.iter().map(|word| word.as_str()).filter(|word| !word.starts_with('-'));
-    let files = || -> Vec<String> { plain().filter_map(|word| command.file(word)).collect() };
-    match verb.as_str() {
-        "commit" if !has(&["--dry-run"]) => vec![Effect::Commit { subject: subject(rest), amend: has(&["--amend"]) }],
-        "mv" => command.moved(plain()),
-        "rm" if !has(&["--cached"]) => files().into_iter().map(Effect::Remove).collect(),
-        "add" => vec![Effect::Add(files())],
-        "status" => vec![Effect::Changes],
-        // A comparison with other commits shows changes that this work did not make.
-        "diff" if !has(&["--no-index"]) && plain().all(is_file_or_head) => vec![Effect::Changes],
-        "reset" if has(&["--hard"]) => vec![Effect::Restore(None)],
-        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => vec![restored(rest, command)],
-        "checkout" => match rest.iter().position(|word| word.as_str() == "--") {
-            Some(at) => vec![restored(&rest[at + 1..], command)],
-            None if has(&["."]) => vec![Effect::Restore(None)],
-            None => Vec::new(),
-        },
-        _ => Vec::new(),
-    }
-}
-
-/// Whether an operand of `git diff` is a file or the last commit.
-fn is_file_or_head(word: &str) -> bool {
-    word == "HEAD" || word.contains(['.', '/']) && !word.contains("..") && !word.starts_with("origin/")
-}
-
-fn restored(words: &[&String], command: &Simple) -> Effect {
-    let all = words.iter().any(|word| matches!(word.as_str(), "." | ":/" | "*"));
-    let files = || words.iter().filter(|word| !word.starts_with('-')).filter_map(|word| command.file(word)).collect();
-    Effect::Restore((!all).then(files))
-}
-
-/// The first line of the commit message in the arguments of `git commit`.
-fn subject(arguments: &[&String]) -> Option<String> {
-    let value = arguments.iter().enumerate().find_map(|(at, word)| {
-        let short = word.starts_with('-') && !word.starts_with("--") && word.ends_with('m');
-        if short || word.as_str() == "--message" {
-            return arguments.get(at + 1).map(|text| text.as_str());
-        }
-        word.strip_prefix("--message=")
-    })?;
-    let heredoc = value.strip_prefix("$(cat <<").and_then(|rest| rest.split_once('\n'));
-    let body = heredoc.map_or(value, |(_, body)| body);
-    body.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
-}
-
-/// The files that the output of `git status` or `git diff` lists as changed, each with whether it was removed.
-pub(super) fn changes(result: &str) -> Vec<(String, bool)> {
-    let output = outcomes::unwrapped(result);
-    let mut found: Vec<(String, bool)> = Vec::new();
-    for line in output.lines() {
-        if let Some((path, deleted)) = changed_on(line)
-            && let Some(path) = paths::project_path(path).filter(|path| !path.contains(" => "))
-            && found.iter().all(|(known, _)| known != path)
-        {
-            found.push((path.to_owned(), deleted));
-        }
-    }
-    found
-}
-
-/// The file that a line lists as changed: a line of a patch, of `--stat`, or of a long or short status.
-fn changed_on(line: &str) -> Option<(&str, bool)> {
-    if let Some(rest) = line.strip_prefix("diff --git a/") {
-        return rest.split_once(" b/").map(|(_, path)| (path, false));
-    }
-    let trimmed = line.trim_start();
-    for (label, deleted) in [("modified: ", false), ("new file: ", false), ("renamed: ", false), ("deleted: ", true)] {
-        if let Some(rest) = trimmed.strip_prefix(label).filter(|_| trimmed.len() < line.len()) {
-            return Some((rest.rsplit(" -> ").next().unwrap_or(rest).trim(), deleted));
-        }
-    }
-    if let Some((path, counts)) = line.strip_prefix(' ').and_then(|rest| rest.rsplit_once(" | ")) {
-        let counted = counts.trim_start().starts_with(|c: char| c.is_ascii_digit()) || counts.contains("Bin ");
-        let path = path.trim_end();
-        return (counted && !path.contains(' ') && !path.starts_with("...")).then_some((path, false));
-    }
-    let (state, path) = line.split_at_checked(2)?;
-    let path = path.strip_prefix(' ')?;
-    let plain = !path.is_empty() && !path.starts_with(' ') && path.split(" -> ").all(|path| !path.contains(' '));
-    let known = matches!(state, " M" | "M " | "MM" | "A " | "AM" | "R " | "RM" | " D" | "D ");
-    (known && plain).then(|| (path.rsplit(" -> ").next().unwrap_or(path), state.contains('D')))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{CheckRun, Effect, PROGRAMS, changes, effects, files_written_by};
+    use super::{CheckRun, Effect, PROGRAMS, effects, files_written_by};
 
     fn written(line: &str) -> Vec<String> {
         let path = |effect| if let Effect::Change { path, .. } = effect { Some(path) } else { None };
@@ -539,30 +388,6 @@ mod tests {
         ] {
             assert_eq!(effects(line), expected, "{line}");
         }
-    }
-
-    #[test]
-    fn files_that_version_control_lists_are_found() {
-        let names = |output: &str| changes(output).into_iter().map(|(path, _)| path).collect::<Vec<_>>();
-        for (output, expected) in [
-            (
-                "On branch main\nChanges not staged for commit:\n\tmodified:   src/a.rs\n\tdeleted:    b.rs\n\nUntracked files:\n\tnew.py\n",
-                &["src/a.rs", "b.rs"][..],
-            ),
-            (" M src/a.rs\nA  b.rs\nR  c.rs -> d.rs\n?? new.py\n", &["src/a.rs", "b.rs", "d.rs"]),
-            (
-                " src/a.rs | 4 ++--\n img.png  | Bin 0 -> 12 bytes\n 2 files changed, 2 insertions(+)",
-                &["src/a.rs", "img.png"],
-            ),
-            (
-                "diff --git a/src/a.rs b/src/a.rs\nindex 1..2 100644\n--- a/src/a.rs\n+++ b/src/a.rs\n-M  x\n+ M y z\n",
-                &["src/a.rs"],
-            ),
-            ("nothing to commit, working tree clean", &[]),
-        ] {
-            assert_eq!(names(output), expected, "{output}");
-        }
-        assert_eq!(changes(" D gone.rs"), [(String::from("gone.rs"), true)]);
     }
 
     #[test]

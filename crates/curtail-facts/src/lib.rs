@@ -4,25 +4,35 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
+mod actions;
+mod call_result;
 mod calls;
+mod changed_files;
 mod effects;
+mod git;
+mod kinds;
 mod outcomes;
+mod page;
 mod paths;
 mod programs;
 mod quotes;
 mod read;
 pub mod references;
+mod room;
 mod scripts;
+mod sections;
 mod shell;
 mod text;
+mod todos;
 mod trace;
 pub mod verify;
+mod wrappers;
 mod writers;
+mod written_facts;
 
-pub use calls::changes;
-pub use read::failed;
-
-use std::fmt;
+pub use call_result::failed;
+pub use calls::{changes, file_read};
+pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
 
 use serde::{Deserialize, Serialize};
 
@@ -152,186 +162,8 @@ impl Facts {
     }
 }
 
-// Each kind of fact. They are plain data: `read` finds them; `text` writes them as text.
-
-/// The message that a fact comes from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pointer {
-    /// The number of the message in its transcript, from 0, if it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<usize>,
-    /// The message's own id, where it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-}
-
-impl From<usize> for Pointer {
-    fn from(message: usize) -> Self {
-        Self { message: Some(message), id: None }
-    }
-}
-
-impl fmt::Display for Pointer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.message.map_or(Ok(()), |message| write!(f, "[m{message}]"))
-    }
-}
-
-/// Text of a message, quoted.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Quote {
-    /// The text on one line; a long text is cut in the middle.
-    pub text: String,
-    /// The message that is quoted.
-    #[serde(flatten)]
-    pub at: Pointer,
-    /// Whether it corrects something that was said or done before.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub correction: bool,
-}
-
-/// A file that the work changed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
-    /// Its path, as written in the calls.
-    pub path: String,
-    /// Number of changes.
-    pub times: usize,
-    /// The last change.
-    #[serde(flatten)]
-    pub at: Pointer,
-    /// Whether the last change removed the file.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub deleted: bool,
-    /// Whether a commit followed the last change.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub committed: bool,
-    /// Whether the first change wrote the whole file, as for a new one.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub whole: bool,
-    /// Whether version control listed it as changed, or a command added it by name.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub named: bool,
-    /// Whether a command ran it.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub ran: bool,
-    /// If it is a script that the work wrote: the files that it changes when it is run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub writes: Vec<String>,
-    /// For each edit, digests of the replaced and of the written text; they show when a later edit reverts an earlier one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub edits: Vec<(u32, u32)>,
-}
-
-impl Change {
-    /// Whether it is a helper script: the work wrote and ran it, and neither a commit nor version control shows that it is part
-    /// of the result.
-    pub const fn is_script(&self) -> bool {
-        self.whole && self.ran && !self.committed && !self.named && !self.deleted
-    }
-}
-
-/// A commit.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Commit {
-    /// Its abbreviated hash, if the output showed it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hash: Option<String>,
-    /// The first line of its message.
-    pub subject: String,
-    /// Where it was made.
-    #[serde(flatten)]
-    pub at: Pointer,
-}
-
-/// Whether a word can be the abbreviated hash of a commit.
-fn is_hash(word: &str) -> bool {
-    (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// How a check ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// Everything passed.
-    Passed,
-    /// Something failed.
-    Failed,
-    /// The output does not say.
-    #[default]
-    Unknown,
-}
-
-impl Verdict {
-    /// The verdict as a word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// The last run of a build or of tests.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Check {
-    /// The command, or the name of the tool.
-    pub command: String,
-    /// How it ended.
-    pub verdict: Verdict,
-    /// The line of the output that says why it failed, if it names no test.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// Where it ran.
-    #[serde(flatten)]
-    pub at: Pointer,
-}
-
-/// A test that failed and has not passed since.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailedTest {
-    /// Its name, as the runner prints it.
-    pub name: String,
-    /// The kind of runner, such as `cargo` or `pytest`.
-    pub runner: String,
-    /// The command in which it failed last.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub command: String,
-    /// The last run in which it failed.
-    #[serde(flatten)]
-    pub at: Pointer,
-}
-
-/// How far an item of a to-do list is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Progress {
-    /// It has not begun.
-    #[default]
-    Pending,
-    /// It has begun.
-    InProgress,
-    /// It is done or was cancelled.
-    Done,
-}
-
-/// An item of a to-do list.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Todo {
-    /// Its id, where the tool gives it one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
-    /// What is to be done.
-    pub text: String,
-    /// How far it is.
-    pub progress: Progress,
-    /// The call that set its progress.
-    #[serde(flatten)]
-    pub at: Pointer,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_false(value: &bool) -> bool {
-    !*value
+/// Drops the oldest items of `list` until it has `most`.
+fn keep_newest<T>(list: &mut Vec<T>, most: usize) {
+    let surplus = list.len().saturating_sub(most);
+    list.drain(..surplus);
 }

@@ -1,12 +1,10 @@
 //! Reads the output of builds and tests: the verdict, and which tests failed. `runners.toml` says how each family of runners prints
 //! them; this file only interprets that table.
 
-use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
 use regex::{Captures, Regex};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::Verdict;
 use curtail_core::visible::without_escapes;
@@ -33,16 +31,21 @@ const MAX_PASSED: usize = 2000;
 /// The longest name of a test, in bytes.
 const LONGEST_NAME: usize = 300;
 
-/// The families of runners, in the order of the table.
-static RUNNERS: LazyLock<Vec<Runner>> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("runners.toml")).unwrap_or_default();
-    table.runner
-});
+static TABLE: LazyLock<Table> = LazyLock::new(|| toml::from_str(include_str!("runners.toml")).unwrap_or_default());
 
 #[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Table {
+    errors: Vec<String>,
+    /// The families of runners, in the order of the table.
     runner: Vec<Runner>,
 }
+
+/// Lines of an output that say why it failed: those that begin with the name of an error.
+static ERROR_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let names = TABLE.errors.join("|");
+    Regex::new(&format!(r"(?m)^[^\S\n]*(?:[\w.:/-]+: )?(?:{names})\s*[:：].*$")).ok()
+});
 
 /// A family of runners; `runners.toml` describes the fields.
 #[derive(Deserialize)]
@@ -149,7 +152,17 @@ fn numbers(captures: &Captures<'_>) -> impl Iterator<Item = usize> {
 /// The outcome in `output`, by the first family of runners that recognizes it.
 pub(super) fn read_output(output: &str) -> Option<RunOutcome> {
     let plain = without_escapes(output).replace('\r', "");
-    RUNNERS.iter().find_map(|runner| runner.read(&plain))
+    TABLE.runner.iter().find_map(|runner| runner.read(&plain))
+}
+
+/// The first line of `output` that begins with the name of an error.
+pub(super) fn error_line(output: &str) -> Option<&str> {
+    Some(ERROR_LINE.as_ref()?.find(output)?.as_str())
+}
+
+/// The last line of `output` that is not blank.
+pub(super) fn last_line(output: &str) -> Option<&str> {
+    output.lines().rev().map(str::trim).find(|line| !line.is_empty())
 }
 
 impl Runner {
@@ -207,45 +220,9 @@ impl Runner {
     }
 }
 
-// Exit codes and output, extracted from the wrappers that agents put around them.
-
-/// Labels in front of an exit code.
-const EXIT_CODE_LABELS: &[&str] = &[
-    "<returncode>", "Exit code: ", "Exit code ", "exit code: ", "exit code ", "exited with code ", "exit status: ",
-    "exit status ", "\"exit_code\":", "returned exit code ",
-];
-
-/// The exit code that an output reports, in its first or its last lines.
-pub(super) fn exit_code(output: &str) -> Option<i32> {
-    let head = &output[..output.floor_char_boundary(400)];
-    let tail = &output[output.ceil_char_boundary(output.len().saturating_sub(400))..];
-    [head, tail]
-        .iter()
-        .find_map(|part| EXIT_CODE_LABELS.iter().find_map(|label| leading_number(part.split_once(label)?.1)))
-}
-
-/// The number at the beginning of `text`, after white space.
-fn leading_number(text: &str) -> Option<i32> {
-    let text = text.trim_start();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len());
-    text[..end].parse().ok()
-}
-
-/// The output inside a wrapper: `{"output":"…"}` or `<output>…</output>`.
-pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
-    if result.starts_with('{')
-        && let Ok(Value::Object(members)) = serde_json::from_str(result)
-        && let Some(output) = ["output", "stdout", "content"].iter().find_map(|key| members.get(*key)?.as_str())
-    {
-        return Cow::Owned(output.to_owned());
-    }
-    let inside = result.split_once("<output>").and_then(|(_, rest)| rest.rsplit_once("</output>"));
-    Cow::Borrowed(inside.map_or(result, |(output, _)| output))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{RUNNERS, RunOutcome, Runner, Verdict, read_output};
+    use super::{ERROR_LINE, RunOutcome, Runner, TABLE, Verdict, error_line, read_output};
 
     /// Verdict, runner, failing tests and the error of an output.
     fn outcome_of(output: &str) -> (Verdict, &'static str, Vec<String>, Option<String>) {
@@ -264,13 +241,23 @@ mod tests {
 
     #[test]
     fn every_pattern_of_the_table_is_valid() {
-        assert!(RUNNERS.len() > 10);
-        for runner in RUNNERS.iter() {
+        assert!(TABLE.runner.len() > 10 && ERROR_LINE.is_some());
+        for runner in &TABLE.runner {
             let Runner { fail, otherwise, pass, count, passed, failed, frame, error, broken, .. } = runner;
             for patterns in [fail, otherwise, pass, count, passed, failed, frame, error, broken] {
                 assert_eq!(patterns.all().len(), patterns.sources.len(), "{}: {:?}", runner.name, patterns.sources);
             }
         }
+    }
+
+    #[test]
+    fn lines_of_errors() {
+        for line in
+            ["error: no such file", "  error[E0308]: no", "main.py: ValueError: no", "Fehler: kein Pfad", "错误：无"]
+        {
+            assert_eq!(error_line(&format!("begun\n{line}\ndone")), Some(line));
+        }
+        assert_eq!(error_line("no errors: 0\nterror: none"), None);
     }
 
     #[test]

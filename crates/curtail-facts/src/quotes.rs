@@ -3,6 +3,9 @@
 /// Longest quote that is kept, in characters.
 pub(super) const LONGEST: usize = 1200;
 
+/// Longest command and longest error line that are kept, in characters.
+const LONGEST_LINE: usize = 200;
+
 /// Marks the place of a cut.
 pub(super) const GAP: &str = " … ";
 
@@ -33,6 +36,11 @@ pub(super) fn one_line(text: &str) -> String {
 pub(super) fn bounded(text: &str) -> String {
     let letters = text.chars().count();
     if letters <= LONGEST { text.to_owned() } else { cut(text, LONGEST) }
+}
+
+/// A command or an error on one line, cut to the length that is kept.
+pub(super) fn short_line(text: &str) -> String {
+    cut(&one_line(text), LONGEST_LINE)
 }
 
 /// The beginning and the end of a text: about `letters` characters in all, 70 % of them from the beginning. It is cut between

@@ -1,7 +1,11 @@
 //! What a ledger leaves out because later events overtook it: each run of a check and of a command, each former name of a file,
 //! each state of a to-do.
 
-use super::{Todo, Verdict};
+use super::call_result::CallWithResult;
+use super::kinds::CheckRun;
+use super::outcomes::{RunOutcome, error_line, last_line};
+use super::quotes::short_line;
+use super::{Facts, MAX_FACTS, Todo, Verdict, effects};
 
 /// The events behind a ledger, in order. Messages are numbers, as in [`Pointer`](super::Pointer).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,4 +38,55 @@ pub(crate) struct Run {
 pub(crate) struct Moved {
     pub(crate) from: String,
     pub(crate) at: usize,
+}
+
+impl Facts {
+    /// Records a run of a command line.
+    pub(super) fn trace_run(&mut self, line: &str, call: &CallWithResult<'_>) {
+        let Some(trace) = &mut self.trace else { return };
+        let output = call.output();
+        let reported = if effects::may_check(line) { error_line(&output) } else { None };
+        let failed = call.failed();
+        let error = if failed == Some(true) { reported.or_else(|| last_line(&output)) } else { reported };
+        trace.runs.push(Run {
+            command: line.to_owned(),
+            error: error.map(short_line),
+            failed: failed.or_else(|| call.result.is_some().then_some(reported.is_some())),
+            at: call.at.message.unwrap_or_default(),
+            ..Run::default()
+        });
+    }
+
+    /// Records a run of a check, instead of the run of its command line.
+    pub(super) fn trace_check(&mut self, run: &CheckRun, outcome: &RunOutcome, call: &CallWithResult<'_>) {
+        let Some(trace) = &mut self.trace else { return };
+        let at = call.at.message.unwrap_or_default();
+        trace.runs.pop_if(|last| last.check.is_none() && last.at == at);
+        // A program that no table lists is known by its output: the line, without what only shows it, is its command.
+        let is_listed = run.targets.first().is_none_or(|target| *target != run.command);
+        let plain = effects::plain_commands(&run.command).into_iter().filter(|command| !command.is_told);
+        let plain = plain.map(|command| command.words.join(" ")).collect::<Vec<_>>().join(" && ");
+        let command = if is_listed || plain.is_empty() { &run.command } else { &plain };
+        trace.runs.push(Run {
+            command: short_line(command),
+            check: Some(outcome.verdict),
+            targets: if is_listed { run.targets.clone() } else { Vec::new() },
+            error: outcome.error.as_deref().map(short_line),
+            failed: Some(outcome.verdict == Verdict::Failed),
+            failing: outcome.failed.clone(),
+            at,
+        });
+    }
+
+    /// Records the states of the items of the list.
+    pub(super) fn trace_todos(&mut self) {
+        if let Some(trace) = &mut self.trace {
+            for item in &self.todos {
+                let known = trace.todos.iter().rev().take(MAX_FACTS).find(|known| known.text == item.text);
+                if known.is_none_or(|known| known.progress != item.progress) {
+                    trace.todos.push(item.clone());
+                }
+            }
+        }
+    }
 }

@@ -7,14 +7,28 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+mod attributes;
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))))]
+#[path = "no_attributes.rs"]
+mod attributes;
 pub mod batch;
 mod blocks;
+mod buffer;
+mod claims;
 mod compression;
 mod error;
+mod file_uses;
+mod follow;
+mod live;
 mod manifest;
 mod metadata;
+mod open_files;
+mod permissions;
 mod refusals;
 mod replace;
+mod replaced;
+mod rows;
 mod scratch;
 mod sink;
 mod source;
@@ -22,17 +36,22 @@ mod stream;
 mod tables;
 mod target;
 
-pub use blocks::{BLOCK, Blocks, Doubt, Limits, RowBlock, RowGroup, RowPlace, RowResult, TableFormat, too_long};
+pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
+pub use buffer::Buffer;
+pub use claims::Unread;
 pub use compression::Packing;
 pub use error::{ErrorKind, FileError};
+pub use file_uses::FileUses;
+pub use follow::{Follow, Growth};
 pub use manifest::{MANIFEST, Manifest};
-pub use metadata::{Stamp, options_of_copy};
+pub use metadata::Stamp;
+pub use permissions::options_of_copy;
 pub use replace::Backup;
+pub use rows::{RowBlock, RowGroup, RowPlace, RowResult, TableFormat};
 pub use scratch::{Scratch, sweep};
 pub use sink::{CompleteFile, FileSink, Put, Replace};
 pub use source::{Beside, Inputs, Source, Wanted, find_sources, input, is_like_suffix, note_closed_input};
-pub use stream::{Buffer, Follow, Growth, Unread};
 pub use tables::{OpenTable, Rows, Table, TableSink, WantedColumn};
 pub use target::{
-    DIRECTORY_ADVICE, Destination, Existing, FileUses, Targets, refuse_directory_as_file, refuse_file_as_directory,
+    DIRECTORY_ADVICE, Destination, Existing, Targets, refuse_directory_as_file, refuse_file_as_directory,
 };

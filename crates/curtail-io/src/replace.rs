@@ -8,8 +8,11 @@ use std::time::Instant;
 
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::metadata::{self, FileId, Stamp, folder_of};
-use crate::scratch::{Replaced, Scratch, exchange, open_for_writing};
+use crate::metadata::{FileId, Stamp, folder_of};
+use crate::open_files::open_for_writing;
+use crate::permissions;
+use crate::replaced::{Replaced, exchange};
+use crate::scratch::Scratch;
 
 /// Why a file was not moved to its path.
 #[derive(Debug)]
@@ -126,8 +129,8 @@ fn copy(path: &Path, backup: &Path, scratch: &Scratch) -> io::Result<()> {
     let mut copy = scratch.file_in(folder_of(backup))?;
     let mut original = std::fs::File::open(path)?;
     io::copy(&mut original, &mut copy)?;
-    if let Some(model) = metadata::Model::at_path(path) {
-        metadata::take_over(copy.as_file(), &model, false)?;
+    if let Some(model) = permissions::Model::at_path(path) {
+        permissions::take_over(copy.as_file(), &model, false)?;
     }
     copy.as_file().set_modified(original.metadata()?.modified()?)?;
     scratch.sync(copy.as_file())?;

@@ -6,13 +6,14 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::NamedTempFile;
 
+use super::open_files::{SCAN_LIFETIME, open_for_writing};
+use super::replaced::{MAX_AGE, MAX_UNCHECKED, Replaced, Unsettled, settle};
 use crate::error::FileError;
-use crate::metadata::{FileId, Stamp};
-use crate::refusals::{changed, held};
+use crate::metadata::FileId;
 
 /// The number of renames after which directories are flushed to the disk.
 const RENAMES: usize = 256;
@@ -190,117 +191,6 @@ fn sync_directories(directories: &HashSet<PathBuf>) {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-// Checks a moment after an input was replaced whether this was safe: a program that opened an input before it was
-// replaced would continue to write to its old version, which has no name. Then the old version is put back.
-
-/// How many old versions are kept at once, and for how long. They are checked together, because a scan of all programs
-/// takes longer than replacing a file.
-const MAX_UNCHECKED: usize = 128;
-const MAX_AGE: Duration = Duration::from_secs(1);
-
-/// A file that was replaced, and its old version.
-#[derive(Debug)]
-pub(super) struct Replaced {
-    pub(super) path: PathBuf,
-    /// The path of its old version; `None` on a file system without links.
-    pub(super) old: Option<TempPath>,
-    /// A lock on the old version, so that other runs do not remove it.
-    pub(super) lock: Option<File>,
-    /// The stamp of the old version when it was read.
-    pub(super) stamp: Option<Stamp>,
-    /// The backup that was made of the old version.
-    pub(super) backup: Option<PathBuf>,
-    pub(super) when: Instant,
-}
-
-/// The replaced files that are still to be checked, and the errors of those that were rolled back.
-#[derive(Debug, Default)]
-struct Unsettled {
-    replaced: Vec<Replaced>,
-    errors: Vec<FileError>,
-}
-
-/// Exchanges two files atomically; `false` if the system does not support this.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-pub(super) fn exchange(one: &Path, other: &Path) -> bool {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
-}
-
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-pub(super) fn exchange(_one: &Path, _other: &Path) -> bool {
-    false
-}
-
-/// Checks the old versions of `replaced`. If one was changed, or is open for writing, it is put back, with an error.
-fn settle(replaced: Vec<Replaced>) -> Vec<FileError> {
-    if replaced.is_empty() {
-        return Vec::new();
-    }
-    let open = open_for_writing();
-    replaced.into_iter().filter_map(|replaced| replaced.settle(&open).err()).collect()
-}
-
-impl Replaced {
-    fn settle(self, open: &HashSet<FileId>) -> Result<(), FileError> {
-        let Some(old) = &self.old else { return Ok(()) };
-        let name = self.path.to_string_lossy().into_owned();
-        let is_changed = self.stamp.as_ref().is_some_and(|stamp| stamp.holds(old).is_ok_and(|same| !same));
-        let error = match open.contains(&FileId::at_path(old)) {
-            true => held(&name),
-            false if is_changed => changed(&name),
-            false => return Ok(()),
-        };
-        self.roll_back().map_err(|failed| FileError::system(name, &failed))?;
-        Err(error)
-    }
-
-    /// Puts the old version back, and removes its backup.
-    pub(super) fn roll_back(self) -> io::Result<()> {
-        let Some(old) = self.old else { return Ok(()) };
-        if !exchange(&old, &self.path)
-            && let Err(error) = std::fs::rename(&old, &self.path)
-        {
-            let kept = old.keep().map_err(|failed| failed.error)?;
-            let message = format!("changed while it was replaced; its old version is {} ({error})", kept.display());
-            return Err(io::Error::other(message));
-        }
-        drop(self.lock);
-        self.backup.map_or(Ok(()), std::fs::remove_file)
-    }
-}
-
-// Files that other programs have open for writing. A program that keeps a log open would continue to write into the
-// replaced file, and its lines would be lost.
-
-/// How long a scan of all programs is reused: in a batch of many files, a scan for each would take longer than the work
-/// itself. Programs that open a file in the meantime are detected after it was replaced.
-const SCAN_LIFETIME: Duration = Duration::from_secs(1);
-
-/// The regular files that other programs of this user have open for writing. Only Linux reports them.
-pub(super) fn open_for_writing() -> HashSet<FileId> {
-    let this_program = std::process::id().to_string();
-    let programs = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let others = programs.filter(|entry| {
-        let name = entry.file_name();
-        name != this_program.as_str() && name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
-    });
-    others.flat_map(|program| held_by(&program.path())).collect()
-}
-
-/// The regular files that the program with this folder in `/proc` has open for writing.
-fn held_by(program: &Path) -> Vec<FileId> {
-    let descriptors = std::fs::read_dir(program.join("fd")).into_iter().flatten().flatten();
-    let files = descriptors.filter_map(|descriptor| {
-        std::fs::metadata(descriptor.path()).ok().filter(std::fs::Metadata::is_file)?;
-        let info = std::fs::read_to_string(program.join("fdinfo").join(descriptor.file_name())).ok()?;
-        let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
-        let mode = u32::from_str_radix(flags.trim(), 8).ok()? & 3;
-        (mode != 0).then(|| FileId::at_path(&descriptor.path()))
-    });
-    files.collect()
 }

@@ -8,11 +8,11 @@ use tempfile::NamedTempFile;
 
 use crate::compression::Packer;
 use crate::error::{ErrorKind, FileError};
-use crate::metadata::{self, Stamp, file_as_directory, folder_of};
+use crate::metadata::{Stamp, file_as_directory, folder_of};
 use crate::refusals::{backup_exists, changed, differs, exists, held, write_error};
 use crate::replace::{Backup, MoveError, replace_input};
 use crate::scratch::Scratch;
-use crate::{BLOCK, Packing};
+use crate::{BLOCK, Packing, permissions};
 
 /// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, nothing is left.
 pub struct FileSink {
@@ -25,7 +25,7 @@ pub struct FileSink {
 /// Who may read the committed file.
 enum Access {
     /// Those who may read this file.
-    Like(metadata::Model),
+    Like(permissions::Model),
     /// Those who may read any new file in its folder, as far as this mode grants it as well.
     Usual(u32),
     /// Only its user.
@@ -80,7 +80,7 @@ impl FileSink {
         // The target of a symbolic link is replaced, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let existing = std::fs::metadata(&path).ok();
-        let like = like.and_then(metadata::Model::at_path).or_else(|| metadata::Model::at_path(&path));
+        let like = like.and_then(permissions::Model::at_path).or_else(|| permissions::Model::at_path(&path));
         let access = like.map_or(Access::Usual(0o777), Access::Like);
         let place = match existing {
             Some(existing) if !existing.is_file() => SinkPlace::Direct(File::options().write(true).open(&path)?),
@@ -124,7 +124,7 @@ impl FileSink {
     #[must_use]
     pub fn copied_from<'p>(mut self, inputs: impl IntoIterator<Item = &'p Path>) -> Self {
         if let Access::Usual(most) = &mut self.access {
-            *most = metadata::mode_of_copy(inputs);
+            *most = permissions::mode_of_copy(inputs);
         }
         self
     }
@@ -213,8 +213,8 @@ fn completed(
         return if is_same { Ok((None, Put::Same)) } else { Err(io::ErrorKind::AlreadyExists.into()) };
     }
     match access {
-        Access::Like(model) => metadata::take_over(file.as_file(), model, matches!(replace, Replace::Input(..)))?,
-        Access::Usual(most) => metadata::open_up(file.as_file(), scratch.usual_mode(folder_of(path))? & most)?,
+        Access::Like(model) => permissions::take_over(file.as_file(), model, matches!(replace, Replace::Input(..)))?,
+        Access::Usual(most) => permissions::open_up(file.as_file(), scratch.usual_mode(folder_of(path))? & most)?,
         Access::Private => {}
     }
     scratch.sync(file.as_file())?;

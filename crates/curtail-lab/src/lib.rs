@@ -1,10 +1,13 @@
 //! What a recorded session cost, and what it would have cost under another policy: reads its requests and the
-//! provider's usage (`calibration`), and applies policies to them (`replay`).
+//! provider's usage (`calibration`, `figures`), and applies policies to them (`replay`).
 
 #![forbid(unsafe_code)]
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
 pub mod calibration;
+mod copies;
+pub mod figures;
 mod links;
 pub mod replay;
 mod requests;
+mod times;

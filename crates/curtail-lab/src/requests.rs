@@ -7,15 +7,14 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher as _;
 use std::ops::Range;
 
+use foldhash::HashMap;
 use foldhash::quality::FixedState;
-use foldhash::{HashMap, HashSet};
 
-use curtail_core::calendar::days_since_1970;
 use curtail_core::dialects::{Dialect, record_model};
 use curtail_core::json::Value;
 use curtail_core::transcript::{Message, Role, Transcript, Usage};
 
-use crate::links::digest;
+use super::times::seconds;
 
 /// A conversation of a transcript, and the requests that were made in it.
 #[derive(Debug, Clone, Default)]
@@ -70,103 +69,6 @@ impl Session {
         let is_other = before.zip(request.model.as_ref()).is_some_and(|(before, model)| before != model);
         is_other && request.usage.is_none_or(|usage| usage.cache_read == 0)
     }
-}
-
-// Copies. An agent that resumes or forks a session writes a new file with what it had before, and the file of a sub-agent can
-// begin with the history of the session that started it. What was asked once was paid for once.
-
-/// The requests of earlier files, by what identifies them.
-#[derive(Debug, Default)]
-pub struct SeenRequests(HashSet<u64>);
-
-impl SeenRequests {
-    /// Which of the requests with these keys, those of one session, are in an earlier session. Remembers them.
-    pub fn shared<'k>(&mut self, keys: impl Iterator<Item = &'k Vec<u64>> + Clone) -> Vec<bool> {
-        let shared = keys.clone().map(|keys| keys.iter().any(|key| self.0.contains(key))).collect();
-        self.0.extend(keys.flatten());
-        shared
-    }
-}
-
-/// What identifies each request of `session` in every file that contains it.
-///
-/// The provider's ids of a reply identify it alone. Otherwise, one of these has to be the same:
-/// - the reply, the ids that the log gives it or its calls, and its time, which most programs copy;
-/// - in logs with usage, everything said so far and the usage: some programs write new ids and times into a copy;
-/// - in a log that names the session that it was forked from, all usage so far.
-pub(crate) fn keys(dialect: &dyn Dialect, transcript: &Transcript<'_>, session: &Session) -> Vec<Vec<u64>> {
-    let lineage: Vec<u64> = match session.thread {
-        0 => dialect.log().lineage(&transcript.layout.elements).iter().map(|id| hash(&[&id.decode()])).collect(),
-        _ => Vec::new(),
-    };
-    let mut said = Said::default();
-    let mut usages = 0;
-    let keys = session.requests.iter().map(|request| {
-        said.read_to(transcript, session, request.reply.last().map_or(request.at, |last| last + 1));
-        let usage = request.usage.filter(|_| dialect.is_log());
-        let own = usage.map(|usage| numbers([usage.input, usage.cache_read, usage.cache_write, usage.output]));
-        usages = numbers([usages, own.unwrap_or_default()]);
-        if !request.ids.is_empty() {
-            return vec![request.ids.iter().fold(1, |key, id| numbers([key, *id]))];
-        }
-        let first = &transcript.messages[session.messages[request.at]];
-        let ids = first.id.iter().chain(first.calls().filter_map(|(_, call)| call.id.as_ref()));
-        let ids: Vec<u64> = ids.map(|id| hash(&[&id.decode()])).collect();
-        let time = request.time.as_ref().filter(|_| !ids.is_empty());
-        let said_now = digest(first);
-        let dated = time.map(|time| ids.iter().fold(hash(&[time]), |key, id| numbers([key, *id, said_now])));
-        let repeated = own.map(|own| numbers([2, said.digest, own]));
-        let forked = lineage.iter().filter(|_| own.is_some()).map(|id| numbers([3, *id, usages]));
-        dated.into_iter().chain(repeated).chain(forked).collect()
-    });
-    keys.collect()
-}
-
-/// A request that the provider counted.
-#[derive(Debug, Clone)]
-pub struct CountedRequest {
-    /// What identifies it in every file that contains it.
-    pub keys: Vec<u64>,
-    /// The index behind its reply in the transcript.
-    pub end: usize,
-}
-
-/// The requests of all conversations of `transcript` that the provider counted, the main conversation first.
-pub fn counted_requests(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<CountedRequest> {
-    let mut counted = Vec::new();
-    for session in sessions(dialect, transcript) {
-        let requests = session.requests.iter().zip(keys(dialect, transcript, &session));
-        for (request, keys) in requests.filter(|(request, _)| request.usage.is_some()) {
-            let last = request.reply.last().copied().unwrap_or(request.at);
-            counted.push(CountedRequest { keys, end: session.messages[last] + 1 });
-        }
-    }
-    counted
-}
-
-/// A digest of the messages of a session, as far as they were read.
-#[derive(Default)]
-struct Said {
-    digest: u64,
-    /// The position of the next message.
-    next: usize,
-}
-
-impl Said {
-    fn read_to(&mut self, transcript: &Transcript<'_>, session: &Session, end: usize) {
-        for &index in &session.messages[self.next.min(end)..end] {
-            self.digest = numbers([self.digest, digest(&transcript.messages[index])]);
-        }
-        self.next = self.next.max(end);
-    }
-}
-
-fn numbers<const N: usize>(numbers: [u64; N]) -> u64 {
-    FixedState::default().hash_one(numbers)
-}
-
-fn hash(texts: &[&str]) -> u64 {
-    FixedState::default().hash_one(texts)
 }
 
 /// One request to the provider.
@@ -257,9 +159,9 @@ struct Reader<'d> {
     precedes_reply: bool,
     sessions: BTreeMap<u32, SessionBuilder>,
     /// Usage for the next reply.
-    next: Option<Usage>,
+    pub(super) next: Option<Usage>,
     /// The usage of the last item that is not a message: logs repeat it.
-    last: Option<Usage>,
+    pub(super) last: Option<Usage>,
     /// The model that the last item named.
     model: Option<String>,
     /// Index of the item that is read.
@@ -372,7 +274,7 @@ fn append(runs: &mut Vec<Range<usize>>, new: Range<usize>) {
 }
 
 impl<'d> Reader<'d> {
-    fn new(dialect: &'d dyn Dialect) -> Self {
+    pub(super) fn new(dialect: &'d dyn Dialect) -> Self {
         Self {
             dialect,
             precedes_reply: false,
@@ -427,7 +329,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    fn reply(&mut self, item: Value<'_>, usage: Option<Usage>, thread: u32, at: usize) {
+    pub(super) fn reply(&mut self, item: Value<'_>, usage: Option<Usage>, thread: u32, at: usize) {
         let Some(builder) = self.sessions.get_mut(&thread) else { return };
         if usage.is_some_and(|usage| usage.input == 0) {
             // The program wrote the message itself, for example as an error: nothing was sent.
@@ -494,51 +396,6 @@ impl<'d> Reader<'d> {
     }
 }
 
-// Times of a log as seconds, to compare them.
-
-/// Seconds since 1970 of a time in ISO 8601, such as `2026-02-07T04:45:48.439Z`; `None` for any other text. A time
-/// without a zone is read as UTC.
-pub fn seconds(time: &str) -> Option<f64> {
-    let number = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();
-    let year = number(0..4)?;
-    let month = number(5..7)?;
-    let day = number(8..10)?;
-    let hour = number(11..13)?;
-    let minute = number(14..16)?;
-    let second = number(17..19).unwrap_or(0);
-    let rest = time.get(19..).unwrap_or_default();
-    let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
-    let fraction = if digits == 0 { 0.0 } else { rest[..=digits].parse::<f64>().ok()? };
-    let zone = if digits == 0 { rest } else { &rest[digits + 1..] };
-    let whole = days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone);
-    #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^52")]
-    Some(whole as f64 + fraction)
-}
-
-/// Seconds east of UTC of a zone such as `+02:00`; 0 for `Z`.
-fn offset(zone: &str) -> i64 {
-    let sign = if zone.starts_with('-') { -1 } else { 1 };
-    let number = |range: std::ops::Range<usize>| zone.get(range).and_then(|digits| digits.parse::<i64>().ok());
-    let hours = number(1..3).unwrap_or(0);
-    let minutes = number(4..6).or_else(|| number(3..5)).unwrap_or(0);
-    sign * (hours * 3600 + minutes * 60)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::seconds;
-
-    #[test]
-    fn times_are_seconds_since_1970() {
-        for (time, expected) in [
-            ("1970-01-01T00:00:00Z", 0.0),
-            ("2000-02-29T00:00:00.5Z", 951_782_400.5),
-            ("2000-02-29T02:00:00+02:00", 951_782_400.0),
-            ("2000-02-28T22:30:00.250-0130", 951_782_400.25),
-            ("2000-02-29T00:00", 951_782_400.0),
-        ] {
-            assert_eq!(seconds(time), Some(expected), "{time}");
-        }
-        assert_eq!(seconds("yesterday"), None);
-    }
+pub(super) fn hash(texts: &[&str]) -> u64 {
+    FixedState::default().hash_one(texts)
 }

@@ -1,7 +1,9 @@
 //! Logs of Qwen Code: records with `uuid` and `parentUuid` like those of Claude Code, with Gemini's parts in `message`.
 
 use super::tree::Tree;
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, SizeFigures, blocks, gemini, provenance};
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, SizeFigures, blocks, gemini, gemini_parts, provenance,
+};
 use crate::json::{Text, Value, object};
 use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, PairingRules, ResultPlace, Role, Usage};
 
@@ -45,8 +47,8 @@ impl Dialect for Qwen {
         let mut message = Message::from_source(role, item);
         // Records with the same id belong to one message.
         message.id = item.get_text("uuid");
-        message.parts = blocks::content(list, gemini::plain).into_iter().map(gemini::with_place).collect();
-        message.call_rules.indivisible = gemini::only_first_is_signed(list);
+        message.parts = blocks::content(list, gemini_parts::plain).into_iter().map(gemini_parts::with_place).collect();
+        message.call_rules.indivisible = gemini_parts::only_first_is_signed(list);
         if let Some(copy) = item.get("toolCallResult") {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
             results.for_each(|part| part.add_copy(copy));

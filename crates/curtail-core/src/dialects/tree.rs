@@ -18,10 +18,10 @@ use std::collections::HashSet;
 
 use foldhash::{HashMap, HashMapExt as _};
 
-use super::{Item, Patch, Remaining, Written};
+use super::{Patch, Remaining, Written};
 use crate::digest::fnv1a_64;
 use crate::json::{ObjectWriter, Text, Value, or_null, quote};
-use crate::transcript::{Draft, DraftId, DraftPart, Layout, Links, SlotKind, Standing};
+use crate::transcript::{Draft, DraftId, DraftPart, Layout, Links, SlotKind};
 
 /// The keys that link the records of a log.
 pub struct Tree {
@@ -272,7 +272,7 @@ fn fingerprint(text: &str, anchor: &str) -> u64 {
 }
 
 /// A UUID of version 8 (RFC 9562).
-fn id(seed: u64, nth: u32) -> DraftId {
+pub(super) fn id(seed: u64, nth: u32) -> DraftId {
     let seed = u128::from(seed);
     let version = 8 << 12 | seed & 0xfff;
     let variant = 8 << 12 | seed >> 4 & 0xfff;
@@ -293,7 +293,7 @@ struct Joint<'a> {
     /// The record that becomes its child.
     child: Option<usize>,
     /// The id of its parent.
-    parent: Option<Cow<'a, str>>,
+    pub(super) parent: Option<Cow<'a, str>>,
     /// The record before it on the line.
     above: Option<usize>,
 }
@@ -328,8 +328,8 @@ type Parents<'a> = HashMap<usize, Option<Cow<'a, str>>>;
 
 struct Record<'a> {
     value: Value<'a>,
-    id: Option<Cow<'a, str>>,
-    parent: Option<Cow<'a, str>>,
+    pub(super) id: Option<Cow<'a, str>>,
+    pub(super) parent: Option<Cow<'a, str>>,
     /// Whether it has a link to a parent, or to none.
     linked: bool,
     /// The end of the tree before, if this is the first record of a tree that names it.
@@ -377,7 +377,7 @@ struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    fn new(keys: &Tree, layout: &Layout<'a>, kept: &[bool]) -> Self {
+    pub(super) fn new(keys: &Tree, layout: &Layout<'a>, kept: &[bool]) -> Self {
         let mut log = Self { path: keys.path, ..Self::default() };
         let trees = keys.trees.map(|trees_of| trees_of(&layout.elements)).unwrap_or_default();
         for ((slot, value), stays) in layout.slotted_elements().zip(layout.stays(kept)) {
@@ -549,101 +549,4 @@ impl<'a> Log<'a> {
         let home = self.homes.get(&*target.decode())?;
         repointed(link, home.clone().or_else(root).as_deref())
     }
-}
-
-// Branches, in logs of which a program resumes one path: the newest record, its parent, and so on up to the first.
-//
-//     a <- b <- c <- d          c and d are a branch: the user went back to b
-//          b <- e <- f          f is the newest record; the program resumes with a, b, e, f
-
-impl Tree {
-    /// Marks the messages that are not on the path to the newest record. Records without a link, as damaged and older logs have
-    /// them, are in no tree.
-    pub(super) fn abandon<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
-        let links = self.branch_links(items);
-        let Some((newest, leaf)) = links.iter().enumerate().rev().find_map(|(at, link)| Some((at, (*link)?))) else {
-            return;
-        };
-        let parents: Vec<Option<usize>> = links.iter().map(|link| link.and_then(|link| link.parent)).collect();
-        let path = path(leaf.place, &parents);
-        let is_left = |link: &Option<BranchLink>| link.is_some_and(|link| !path[link.place]);
-        let mut last = None;
-        let mut branches = false;
-        // Indices of metadata of branches that is among the messages of the path.
-        let mut strays = Vec::new();
-        let mut in_branch = false;
-        for (at, link) in links.iter().enumerate() {
-            match &mut read[at] {
-                Item::Message(message) if is_left(link) => {
-                    message.roll_back(Standing::Abandoned);
-                    (branches, in_branch) = (true, true);
-                }
-                Item::Message(_) => {
-                    (last, in_branch) = (Some(at), false);
-                    // Without a later message of the path, it would be the newest record.
-                    strays.drain(..).for_each(|stray: usize| read[stray] = Item::With(at));
-                }
-                Item::Metadata if is_left(link) && !in_branch => strays.push(at),
-                _ => {}
-            }
-        }
-        // A newest record that is no message belongs to the path, and not to a branch before it.
-        if let (Some(last), true, Item::Metadata) = (last, branches, &read[newest]) {
-            read[newest] = Item::With(last);
-        }
-    }
-
-    /// The records that do not continue the one before them, each with the first item that a program no longer sends from there on:
-    /// the one behind their parent.
-    pub(super) fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        let mut last = None;
-        let mut found = Vec::new();
-        for (at, link) in self.branch_links(items).into_iter().enumerate() {
-            let Some(link) = link.filter(|link| link.place == at) else { continue };
-            if last.replace(at).is_some_and(|last| link.parent != Some(last)) {
-                found.push((at, link.parent.map_or(0, |parent| parent + 1)));
-            }
-        }
-        found
-    }
-
-    /// The links of the records that name a parent, or none.
-    fn branch_links<'a>(&self, items: &[Value<'a>]) -> Vec<Option<BranchLink>> {
-        let ids = |item: &Value<'a>| {
-            let [id, parent] = item.get_each([self.id, self.parent]);
-            Some((id?.text()?.into_decoded(), parent?.text().map(Text::into_decoded)))
-        };
-        let ids: Vec<_> = items.iter().map(ids).collect();
-        let mut places: HashMap<&str, usize> = HashMap::default();
-        for (at, (id, _)) in ids.iter().enumerate().filter_map(|(at, ids)| Some((at, ids.as_ref()?))) {
-            places.entry(id).or_insert(at);
-        }
-        let place = |id: &Cow<'a, str>| places.get(&**id).copied();
-        let link = |ids: &Option<(Cow<'a, str>, Option<Cow<'a, str>>)>| {
-            let (id, parent) = ids.as_ref()?;
-            Some(BranchLink { place: place(id)?, parent: parent.as_ref().and_then(place) })
-        };
-        ids.iter().map(link).collect()
-    }
-}
-
-/// Where a record is in the tree.
-#[derive(Clone, Copy)]
-struct BranchLink {
-    /// Index of the record, or of the first one with its id: a damaged log repeats records.
-    place: usize,
-    /// Index of its parent, if that is in the log.
-    parent: Option<usize>,
-}
-
-/// Which records are on the path from the record `newest` up to the first one. `parents` are the indices of their parents.
-pub(super) fn path(newest: usize, parents: &[Option<usize>]) -> Vec<bool> {
-    let mut path = vec![false; parents.len()];
-    let mut next = Some(newest);
-    // A damaged log can link records in a circle.
-    while let Some(at) = next.filter(|at| !path[*at]) {
-        path[at] = true;
-        next = parents[at];
-    }
-    path
 }

@@ -3,15 +3,18 @@
 //! Nothing is built or copied: a [`Value`] is a place in the text, and a string is decoded only when its characters are
 //! needed. This layer knows nothing about messages.
 
+mod content_hash;
+mod elements;
 mod object;
 mod tape;
 mod text;
 mod value;
 
+pub use elements::{removal, repeated_members};
 pub(crate) use object::{Json, ObjectWriter, list, object, or_null, raw};
 pub use tape::{Document, MAX_DEPTH, Node, ParseError, ParseErrorKind};
 pub use text::{Text, quote};
-pub use value::{Member, Value, ValueKind, removal, repeated_members};
+pub use value::{Member, Value, ValueKind};
 
 /// A half-open range of byte offsets in a text of at most 4 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -1,7 +1,6 @@
 //! A value as a place on the tape: access walks the tape and copies nothing.
 
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::hash::Hash;
 
 use super::{Document, Span, Text};
 
@@ -25,8 +24,18 @@ pub enum ValueKind {
 /// A value of a [`Document`].
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
-    document: &'a Document<'a>,
+    pub(super) document: &'a Document<'a>,
     at: u32,
+}
+/// A key with its value.
+#[derive(Debug, Clone)]
+pub struct Member<'a> {
+    /// The key.
+    pub key: Text<'a>,
+    /// The value.
+    pub value: Value<'a>,
+    /// From the key's opening quote to the value's end.
+    pub span: Span,
 }
 
 impl std::fmt::Debug for Value<'_> {
@@ -164,7 +173,7 @@ impl<'a> Value<'a> {
     }
 
     /// The places of the keys of an object on the tape, each before its value; none for any other kind.
-    fn keys(self) -> impl Iterator<Item = u32> {
+    pub(super) fn keys(self) -> impl Iterator<Item = u32> {
         let end = if self.is_object() { self.document.node(self.at).next } else { 0 };
         let mut at = self.at + 1;
         std::iter::from_fn(move || {
@@ -175,7 +184,7 @@ impl<'a> Value<'a> {
     }
 
     /// The bytes between the quotes of the string at `at`.
-    fn inside(self, at: u32) -> Span {
+    pub(super) fn inside(self, at: u32) -> Span {
         let quoted = self.document.node(at);
         Span::new(quoted.start + 1, quoted.end - 1)
     }
@@ -264,221 +273,5 @@ impl<'a> Value<'a> {
         let key = Value { at: self.at - 1, ..self };
         let key = key.text().map(|key| key.decode().replace('~', "~0").replace('/', "~1"));
         format!("/{}", key.unwrap_or_default())
-    }
-}
-
-// Lists and objects as elements with commas between them: which bytes to remove with an element.
-
-/// A key with its value.
-#[derive(Debug, Clone)]
-pub struct Member<'a> {
-    /// The key.
-    pub key: Text<'a>,
-    /// The value.
-    pub value: Value<'a>,
-    /// From the key's opening quote to the value's end.
-    pub span: Span,
-}
-
-/// The members of every object in `value`, at every depth, whose key its object had before.
-#[must_use]
-pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
-    let mut repeated = Vec::new();
-    let mut keys = Vec::new();
-    for object in value.holders() {
-        keys.clear();
-        keys.extend(object.keys().map(|key| object.document.slice(object.inside(key))));
-        if object.document.has_escaped_keys() || may_repeat(&keys) {
-            let mut seen = HashSet::new();
-            repeated.extend(object.members().filter(|member| !seen.insert(member.key.decode().into_owned())));
-        }
-    }
-    repeated
-}
-
-/// Whether two keys without escapes may be equal. Up to a few dozen keys, comparing each with each is faster than a set,
-/// because most differ in length.
-fn may_repeat(keys: &[&str]) -> bool {
-    keys.len() > 48 || (1..keys.len()).any(|nth| keys[..nth].contains(&keys[nth]))
-}
-
-/// The spans to remove from `holder` so that it no longer contains the elements for which `gone` returns true. With a
-/// member, the earlier ones with its key are removed, which would otherwise apply in its place.
-///
-/// A kept element keeps the separator before it; the first kept element has none. Removing `2` and `4`:
-///
-/// ```text
-/// [1, 2, 3, 4]   removes `, 2` and `, 4`:   [1, 3]
-/// [1, 2, 3]      without `1`, removes `1, `: [2, 3]
-/// ```
-pub fn removal(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<Span> {
-    let elements = match holder.is_array() {
-        true => holder.items().map(|item| (item.span(), gone(item))).collect(),
-        false => members(holder, gone),
-    };
-    let first_kept = elements.iter().position(|(_, gone)| !gone);
-    let Some(first_kept) = first_kept else {
-        let ends = elements.first().zip(elements.last());
-        return ends.map(|((first, _), (last, _))| Span::new(first.start, last.end)).into_iter().collect();
-    };
-    let mut spans = Vec::new();
-    if first_kept > 0 {
-        spans.push(Span::new(elements[0].0.start, elements[first_kept].0.start));
-    }
-    for pair in elements[first_kept..].windows(2) {
-        if pair[1].1 {
-            spans.push(Span::new(pair[0].0.end, pair[1].0.end));
-        }
-    }
-    spans
-}
-
-/// The members of `holder`, and whether each is removed.
-fn members(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<(Span, bool)> {
-    let mut keys = HashSet::new();
-    let mut members: Vec<Member<'_>> = holder.members().collect();
-    members.reverse();
-    let is_gone = |member: Member<'_>| {
-        let key = member.key.decode();
-        let is_gone = gone(member.value) || keys.contains(&*key);
-        if is_gone {
-            keys.insert(key.into_owned());
-        }
-        (member.span, is_gone)
-    };
-    let mut members: Vec<(Span, bool)> = members.into_iter().map(is_gone).collect();
-    members.reverse();
-    members
-}
-
-// A hash that is the same however a value is written.
-
-impl Value<'_> {
-    /// A hash of its content. White space, the order of keys, escapes, the notation of numbers and members that are null make no
-    /// difference. Unfinished lists and objects are kept in a `Vec`, so deep nesting cannot overflow the call stack.
-    #[must_use]
-    pub fn content_hash(self, salt: u8) -> u64 {
-        let mut open: Vec<Container<'_>> = Vec::new();
-        let mut next = Some((None, self));
-        loop {
-            let (key, hash) = match next {
-                Some((key, value)) if matches!(value.kind(), ValueKind::Array | ValueKind::Object) => {
-                    open.push(Container::new(key, value));
-                    next = open.last_mut().and_then(|container| container.rest.next());
-                    continue;
-                }
-                Some((key, value)) => (key, hash_of(&(salt, scalar(value)))),
-                None => match open.pop() {
-                    Some(done) => (done.key, hash_of(&(salt, done.is_object, done.hash))),
-                    None => return 0,
-                },
-            };
-            let Some(container) = open.last_mut() else { return hash };
-            // The members of an object are unordered, and so is a sum.
-            container.hash = match key {
-                Some(key) => container.hash.wrapping_add(hash_of(&(salt, key.decode(), hash))),
-                None => hash_of(&(salt, container.hash, hash)),
-            };
-            next = container.rest.next();
-        }
-    }
-}
-
-/// A list or an object that is partly hashed.
-struct Container<'a> {
-    /// Its key in the object that contains it.
-    key: Option<Text<'a>>,
-    is_object: bool,
-    rest: Box<dyn Iterator<Item = (Option<Text<'a>>, Value<'a>)> + 'a>,
-    hash: u64,
-}
-
-impl<'a> Container<'a> {
-    fn new(key: Option<Text<'a>>, value: Value<'a>) -> Self {
-        let is_object = value.is_object();
-        let members = value.members().filter(|member| member.value.kind() != ValueKind::Null);
-        let members = members.map(|member| (Some(member.key), member.value));
-        Self { key, is_object, rest: Box::new(members.chain(value.items().map(|item| (None, item)))), hash: 0 }
-    }
-}
-
-fn hash_of(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// The kind of a scalar, and a text that equal values of this kind share.
-fn scalar(value: Value<'_>) -> (char, String) {
-    match value.text() {
-        Some(text) => ('s', text.decode().into_owned()),
-        None if value.kind() == ValueKind::Number => ('n', decimal(value.raw())),
-        None => ('w', value.raw().to_owned()),
-    }
-}
-
-/// A number as its digits, without zeros at either end, and a power of ten.
-fn decimal(number: &str) -> String {
-    let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));
-    let (number, power) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = format!("{whole}{fraction}");
-    let digits = digits.trim_start_matches('0');
-    let significant = digits.trim_end_matches('0');
-    if significant.is_empty() {
-        return String::from("0");
-    }
-    match power.parse::<i64>() {
-        Ok(power) => {
-            let places = i128::from(power) - fraction.len() as i128 + (digits.len() - significant.len()) as i128;
-            format!("{sign}{significant}e{places}")
-        }
-        // A power that does not fit is kept as it is written.
-        Err(_) => format!("{sign}{number}e{power}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::json::Document;
-
-    fn hash(text: &str) -> u64 {
-        Document::parse(text).map_or(0, |document| document.roots().next().map_or(0, |root| root.content_hash(1)))
-    }
-
-    #[test]
-    fn values_are_compared_and_not_their_spelling() {
-        for (one, other) in [
-            (r#"{"a":1,"b":[{"c":null,"d":"x"}]}"#, r#" {"b" : [{"d":"x", "c":null}] , "a":1.0}"#),
-            (r#""é\/""#, r#""\u00e9/""#),
-            (r#"{"\u0061":1}"#, r#"{"a":1}"#),
-            (r#"{"a":1,"b":null}"#, r#"{"a":1}"#),
-            (r#"[{"a":{"b":null}}]"#, r#"[{"a":{}}]"#),
-            ("0.0", "0"),
-            ("-0", "0e9"),
-            ("1e2", "100"),
-            ("12.50", "125e-1"),
-            ("0.001", "1E-3"),
-        ] {
-            assert_eq!(hash(one), hash(other), "{one} {other}");
-        }
-        for (one, other) in [
-            ("[1,2]", "[2,1]"),
-            ("[[1],2]", "[[1,2]]"),
-            ("[]", "{}"),
-            ("[null]", "[]"),
-            (r#"{"a":null}"#, "null"),
-            (r#"{"a":"b"}"#, r#"["a","b"]"#),
-            (r#"{"a":"b"}"#, r#"{"b":"a"}"#),
-            (r#"{"a":1,"b":2}"#, r#"{"a":2,"b":1}"#),
-            (r#""1""#, "1"),
-            ("true", r#""true""#),
-            ("1", "-1"),
-            ("1", "10"),
-            ("1e99999999999999999999", "2e99999999999999999999"),
-        ] {
-            assert_ne!(hash(one), hash(other), "{one} {other}");
-        }
-        assert_ne!(hash(&format!("{}{}", "[".repeat(9_999), "]".repeat(9_999))), 0);
     }
 }

@@ -5,13 +5,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::pauses::{ReadFrom, conversation, loses_settings, neighbors, sides_note};
 use crate::dialects::{Dialect, ReadError};
 use crate::figures::StaleFigures;
 use crate::processors::{
     Counting, DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Split, Thinking, ThoughtModels,
     ThoughtPrefixes, View, apply_plan, drop_standing,
 };
-use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing, Transcript, same_side};
+use crate::transcript::{Layout, Message, Pairs, Standing, Transcript};
 
 /// Processors in order.
 pub type Processors = Vec<Box<dyn Processor>>;
@@ -445,9 +446,6 @@ impl Stage {
     }
 }
 
-// When a chain pauses: where a transcript would be read otherwise than its messages are now, it is written and read again, so that
-// the next stage decides about what a second run would see.
-
 impl Chain {
     /// Whether `run`, whose messages are those of `layout`, has to be written and read again before its next stage.
     fn is_read_before_next(&self, run: &Run<'_>, layout: &Layout<'_>, read_from: ReadFrom) -> bool {
@@ -465,79 +463,4 @@ impl Chain {
     fn writes(&self, stage: usize) -> bool {
         self.stages.get(stage).is_some_and(|stage| stage.processor.traits().writes)
     }
-}
-
-/// Messages that decide whether a program still reads the others.
-#[derive(Clone, Copy)]
-struct ReadFrom {
-    /// The number of boundaries.
-    boundaries: usize,
-    /// Index of the newest message of the main conversation, if turns were rolled back: in a log that is a tree, those are the
-    /// messages that do not lead to it. One of them is newer only if the newest record is not a message.
-    newest: Option<usize>,
-}
-
-impl ReadFrom {
-    fn messages(messages: &[Message<'_>]) -> Self {
-        let boundaries = messages.iter().filter(|message| message.is_boundary()).count();
-        if !messages.iter().any(|message| message.standing.is_rolled_back()) {
-            return Self { boundaries, newest: None };
-        }
-        let of_main = messages.iter().rev().filter(|message| message.thread == 0);
-        let newest = of_main.clone().filter(|message| message.standing != Standing::Abandoned);
-        let newest = newest.chain(of_main).find_map(Message::source_index);
-        Self { boundaries, newest }
-    }
-
-    fn is_lost_in(self, messages: &[Message<'_>]) -> bool {
-        Self::messages(messages).boundaries < self.boundaries || self.is_newest_lost_in(messages)
-    }
-
-    fn is_newest_lost_in(self, messages: &[Message<'_>]) -> bool {
-        let now = Self::messages(messages).newest;
-        now.is_some() && now != self.newest
-    }
-}
-
-/// Whether metadata is dropped with its message while a message between the two is kept, which would then be read with other
-/// metadata.
-fn loses_settings(layout: &Layout<'_>, messages: &[Message<'_>]) -> bool {
-    let kept: HashSet<usize> = messages.iter().filter_map(Message::source_index).collect();
-    let mut next = 0;
-    layout.slots.iter().any(|slot| match slot.kind {
-        SlotKind::Message(index) => {
-            next = index + 1;
-            false
-        }
-        SlotKind::With(last) => !kept.contains(&last) && (next..last).any(|at| kept.contains(&at)),
-        SlotKind::Pinned | SlotKind::Frame { .. } => false,
-    })
-}
-
-/// Messages of one side that follow each other, by their index in the transcript that was read.
-type Neighbors = [Option<usize>; 2];
-
-fn neighbors(messages: &[Message<'_>]) -> impl Iterator<Item = Neighbors> {
-    let dialogue = messages.iter().enumerate().filter(|(_, message)| !message.role.instructs());
-    let index = |at: usize| messages[at].source_index();
-    same_side(dialogue).into_iter().map(move |pair| pair.map(index))
-}
-
-/// The note that messages of one side follow each other that did not `before`, where user and assistant have to alternate.
-fn sides_note(before: &HashSet<Neighbors>, messages: &[Message<'_>]) -> Option<String> {
-    let new: Vec<Neighbors> = neighbors(messages).filter(|pair| !before.contains(pair)).collect();
-    let [first, second] = (*new.first()?).map(|at| at.map_or_else(|| String::from("a new one"), |at| at.to_string()));
-    let others = match new.len() {
-        1 => String::new(),
-        count => format!(" (and {} more)", count - 1),
-    };
-    Some(format!(
-        "messages {first} and {second}{others} are of one side and now follow each other, but user and assistant have to \
-         alternate; `curtail check` reports them as alternation"
-    ))
-}
-
-/// The number of messages besides system and developer messages.
-fn conversation(messages: &[Message<'_>]) -> usize {
-    messages.iter().filter(|message| !message.role.instructs()).count()
 }

@@ -5,6 +5,7 @@
 mod chain;
 mod cut;
 mod cutter;
+mod pauses;
 mod splitting;
 
 pub use chain::{Chain, Processors, Run, Splitting, Stage, ThoughtStep, calibrated};

@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 use super::units::{AWAITED, Awaiting, LAST_USER, QUESTION, TASK};
 use super::{Change, Decision, Keep, Pins, Plan, Question, Reason, Remark, View};
 use crate::json::Value;
-use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, Standing, first_prompt, reach};
+use crate::transcript::{Content, Message, Pairs, Part, PartRef, Standing, first_prompt, reach};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
 ///
@@ -18,10 +18,10 @@ use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef
 /// reasoning led to message 2.
 #[derive(Clone)]
 pub struct DropSet<'v, 'a> {
-    messages: &'v [Message<'a>],
-    pairs: &'v Pairs,
+    pub(super) messages: &'v [Message<'a>],
+    pub(super) pairs: &'v Pairs,
     whole: Vec<Option<Reason>>,
-    parts: HashSet<PartRef>,
+    pub(super) parts: HashSet<PartRef>,
     /// For each message that lost a part: why it lost the first one.
     part_reason: HashMap<usize, Reason>,
     /// For each message that lost a part: how many parts remain that are worth keeping it for.
@@ -59,7 +59,7 @@ struct Pinned {
 /// A question that should be dropped.
 #[derive(Clone)]
 struct OpenQuestion {
-    at: usize,
+    pub(super) at: usize,
     reason: Reason,
     keeps_instructions: bool,
 }
@@ -422,86 +422,4 @@ fn dependent(messages: &[Message<'_>]) -> HashMap<usize, Vec<usize>> {
         }
     }
     dependent
-}
-
-// Drops what lost its counterpart in a cut, so that the output has no pairing fault that the input did not have.
-//
-// [`DropSet`](super::DropSet) keeps pairs together as they are before the cut. Where results belong to calls by position, and
-// where ids repeat, a cut can also change which call a result belongs to:
-//
-// ```text
-// 1 calls a   2 "One moment"   3 calls b   4 result of b   5 result of a
-// ```
-//
-// Without messages 3 and 4, the text of message 2 separates call `a` from its result, which was in place before. The input has
-// no such fault, so the result and its call are dropped.
-
-const NEW_FAULT: Reason = Reason::Borrowed("the cut separated it from its counterpart");
-const NEW_PAIR: Reason = Reason::Borrowed("the cut left it next to another call");
-
-/// A part, recognized before and after a cut. Parts that an edit wrote have neither index nor offset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct KnownPart {
-    /// Index of its message in the transcript that was read.
-    message: Option<usize>,
-    /// Offset of its bytes.
-    offset: Option<u32>,
-    is_call: bool,
-}
-
-/// The pairing faults of a transcript before a cut.
-pub(crate) struct KnownFaults {
-    faults: HashSet<(KnownPart, FaultKind)>,
-    /// Call and result of every pair without ids.
-    positional: HashSet<(KnownPart, KnownPart)>,
-}
-
-impl KnownFaults {
-    /// The faults of `view`.
-    pub(crate) fn from_view(view: &View<'_, '_>) -> Self {
-        let pairs = Pairs::from_messages(view.messages);
-        let faults = Fault::find_every(view.messages, &pairs, view.pairing_rules);
-        let place = |part| place(view.messages, part);
-        let positional = pairs.pairs().filter(|(_, result)| is_positional(view.messages, *result));
-        Self {
-            faults: faults.iter().map(|fault| (place(fault.at), fault.kind)).collect(),
-            positional: positional.map(|(call, result)| (place(call), place(result))).collect(),
-        }
-    }
-
-    /// The plan that drops the calls and results of `view` that a cut separated; `None` if it separated none. The plan itself
-    /// can separate others.
-    pub(crate) fn drop_separated(&self, view: &View<'_, '_>) -> Option<Plan> {
-        let pairs = Pairs::from_messages(view.messages);
-        let mut drops = DropSet::of_faults(view, &pairs);
-        for fault in Fault::find_every(view.messages, &pairs, view.pairing_rules) {
-            if !self.knows(place(view.messages, fault.at), fault.kind) {
-                drops.drop_part(fault.at, NEW_FAULT);
-            }
-        }
-        for (call, result) in pairs.pairs().filter(|(_, result)| is_positional(view.messages, *result)) {
-            if !self.positional.contains(&(place(view.messages, call), place(view.messages, result))) {
-                drops.drop_part(result, NEW_PAIR);
-            }
-        }
-        let plan = drops.into_plan();
-        (!plan.is_identity()).then_some(plan)
-    }
-
-    /// Whether the fault was there before. A call that was unanswered can become pending: no message follows it any more.
-    fn knows(&self, place: KnownPart, kind: FaultKind) -> bool {
-        self.faults.contains(&(place, kind))
-            || kind == FaultKind::PendingCall && self.faults.contains(&(place, FaultKind::UnansweredCall))
-    }
-}
-
-fn place(messages: &[Message<'_>], at: PartRef) -> KnownPart {
-    let message = &messages[at.message];
-    let part = &message.parts[at.part];
-    let offset = part.place().map(|place| place.piece.unwrap_or(place.element.span()).start);
-    KnownPart { message: message.source_index(), offset, is_call: part.content.call().is_some() }
-}
-
-fn is_positional(messages: &[Message<'_>], result: PartRef) -> bool {
-    result.part_in(messages).content.result().is_some_and(|result| result.id.is_none())
 }

@@ -4,16 +4,24 @@
 //! flag that builds it.
 
 // What they share.
+mod applying;
+mod blocks;
 mod cascade;
 mod counting;
 mod error;
 mod plan;
+mod separated;
 mod units;
 // The processors.
 mod clear_results;
 mod drop_messages;
+mod filling;
+mod overlap;
+mod rendered;
 mod repair;
+mod scaled_limit;
 mod shorten;
+mod sliding;
 mod split;
 mod strip;
 mod thoughts;
@@ -22,26 +30,27 @@ mod tool_filter;
 mod window;
 
 pub use crate::globs::InvalidGlob;
+pub use applying::apply_plan;
+pub use blocks::{block_host, place_blocks};
 pub use cascade::DropSet;
-pub(crate) use cascade::KnownFaults;
 pub use clear_results::{ClearResults, StaleResults};
 pub use counting::{Calibrate, Counting, Overhead};
 pub use drop_messages::{DropMessages, Live, MessageRange, Seen, drop_standing, without_taken_back};
 pub use error::ProcessorError;
-pub use plan::{
-    Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View, apply_plan, block_host,
-    place_blocks,
-};
+pub use plan::{Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View};
 pub use repair::{Exempt, Repair, RepairFor, RepairMode};
+pub use scaled_limit::ScaledLimit;
+pub(crate) use separated::KnownFaults;
 pub use shorten::{CapKeep, CapResults};
+pub use sliding::SlidingWindow;
 pub(crate) use split::rewriting;
 pub use split::{Overlap, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{MediaLimits, Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
-pub use token_limit::{Overflow, ScaledLimit, TokenLimit};
+pub use token_limit::{Overflow, TokenLimit};
 pub use tool_filter::{AllCalls, NameGlobs, ToolFilter, ToolGlobs};
 pub use units::{Keep, Pins, Question, WindowUnit};
-pub use window::{HistoryWindow, SlidingWindow};
+pub use window::HistoryWindow;
 
 use std::any::Any;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! The last N units, in two ways: [`HistoryWindow`], the default, with at least one user/assistant exchange, after Noetic's
-//! `historyWindow`; and [`SlidingWindow`], at most N with system messages included, after `SlidingWindowTransformer`.
+//! The last N units, with at least one user/assistant exchange, after Noetic's `historyWindow`.
 
 use std::ops::Range;
 
@@ -65,7 +64,7 @@ impl Processor for HistoryWindow {
 }
 
 /// The traits of a window that moves by `step` units.
-fn traits(step: usize) -> Traits {
+pub(super) fn traits(step: usize) -> Traits {
     Traits {
         // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
         passes: if step > 1 { usize::MAX } else { 1 },
@@ -296,8 +295,6 @@ impl<'h, 'v, 'a> ShrinkingWindow<'h, 'v, 'a> {
     }
 }
 
-// Where a history window begins that moves in steps. Appended messages do not move the beginning until the next step is due.
-
 /// The units of a transcript before its in-flight round, without those that are kept in any case.
 struct SteppedWindow<'w> {
     window: &'w HistoryWindow,
@@ -395,155 +392,5 @@ impl<'w> SteppedWindow<'w> {
     fn joint_from(&self, nth: usize) -> usize {
         let next = self.joints.partition_point(|&joint| joint < nth);
         self.joints.get(next).copied().unwrap_or(self.units.len())
-    }
-}
-
-// At most N messages, system messages included.
-
-/// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
-///
-/// With `size` 4, `[system, user, calls 1 and 2, result 1, result 2, call 3, result 3]` becomes
-/// `[system, call 3, result 3]`: three places remain beside the system message, and result 2 would start the window without
-/// its call.
-///
-/// ```
-/// use curtail_core::processors::{SlidingWindow, WindowUnit};
-///
-/// let window = SlidingWindow { size: 4, unit: WindowUnit::Messages, ..SlidingWindow::default() };
-/// assert!(window.keep.system, "system messages are kept by default");
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct SlidingWindow {
-    /// Number of units to keep, 1 or more; 40 by default.
-    pub size: usize,
-    /// What one unit is; each preserved message takes the place of one unit.
-    pub unit: WindowUnit,
-    /// Messages that are kept wherever they are; `size` includes them.
-    pub keep: Keep,
-    /// Units that are dropped at a time, as in [`HistoryWindow`](super::HistoryWindow).
-    pub step: usize,
-}
-
-impl Default for SlidingWindow {
-    fn default() -> Self {
-        Self { size: 40, unit: WindowUnit::default(), keep: Keep::default(), step: 1 }
-    }
-}
-
-impl Processor for SlidingWindow {
-    fn name(&self) -> &'static str {
-        "window"
-    }
-
-    fn traits(&self) -> Traits {
-        traits(self.step)
-    }
-
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        let units = self.unit.runs(view.messages);
-        if units.len() <= self.size {
-            return Ok(Plan::keep(view.messages.len()));
-        }
-        let pairs = Pairs::from_messages(view.messages);
-        let plan = |preserved| self.plan(view, &pairs, &units, preserved);
-        Ok(match self.step > 1 {
-            true => plan(self.keep.among(view.messages, &pairs)),
-            false => self.keep.with_question(view.messages, &pairs, plan),
-        })
-    }
-}
-
-impl SlidingWindow {
-    fn plan(
-        &self,
-        view: &View<'_, '_>,
-        pairs: &Pairs,
-        units: &[Range<usize>],
-        mut preserved: Preserved<'_, '_>,
-    ) -> Plan {
-        let mut drops = DropSet::none(view, pairs);
-        let head = preserved.head(units);
-        let start = self.joint(view, pairs, self.start(view, &preserved, units, head));
-        let start = self.keep.front(&turn_starts(view.messages), start);
-        if self.step > 1 {
-            preserved = preserved.opening(start);
-        }
-        let reason = Reason::Owned(format!("outside {}", self.unit.last(self.size)));
-        preserved.drop_others(&mut drops, head..start, &reason);
-        drop_leading_orphans(view, pairs, start, &preserved, &mut drops);
-        let mut plan = drops.into_plan();
-        plan.notes.extend(preserved.without_task(&plan));
-        plan
-    }
-
-    /// Index of the first message in the window, which has room for what the preserved messages leave.
-    fn start(&self, view: &View<'_, '_>, preserved: &Preserved<'_, '_>, units: &[Range<usize>], head: usize) -> usize {
-        // A superseded boundary is kept as long as messages need it. It is not counted, because it would move the steps.
-        let preserves = |at: usize| preserved.contains(at) || self.step > 1 && view.messages[at].is_boundary();
-        let others: Vec<&Range<usize>> = units.iter().filter(|unit| !(*unit).clone().all(preserves)).collect();
-        let preserved = (0..view.messages.len()).filter(|&at| preserves(at)).count();
-        let in_head = others.iter().filter(|unit| unit.end <= head).count();
-        // In steps, a place is left for the message that begins the turn, wherever the cut is.
-        let opens = self.step > 1 && self.keep.question != Question::Never && first_prompt(view.messages).is_some();
-        let room = self.size.saturating_sub(preserved + in_head + usize::from(opens));
-        let start = |room: usize| match others.len().checked_sub(room) {
-            Some(nth) => {
-                let stepped = nth.next_multiple_of(self.step);
-                let nth = if stepped < others.len() { stepped } else { nth };
-                others.get(nth).map_or(view.messages.len(), |unit| unit.start)
-            }
-            None => 0,
-        };
-        // What stays of a message for its instructions takes a place as well.
-        let instructs = |at: usize, message: &Message<'_>| {
-            self.keep.system && !preserves(at) && message.parts.iter().any(Part::instructs)
-        };
-        let outside = view.messages.iter().enumerate().skip(head).filter(|(at, message)| instructs(*at, message));
-        let outside: Vec<usize> = outside.map(|(at, _)| at).collect();
-        let instructed = |start: usize| outside.partition_point(|at| *at < start);
-        let mut taken = 0;
-        loop {
-            let start = start(room.saturating_sub(taken));
-            match instructed(start) {
-                count if count > taken => taken = count,
-                _ => return start,
-            }
-        }
-    }
-
-    /// `start`, with steps moved to where no pair is open: results of one call can arrive one by one, and would move it later.
-    fn joint(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> usize {
-        if self.step <= 1 {
-            return start;
-        }
-        joints(view.messages, pairs).into_iter().find(|&at| at >= start).unwrap_or(view.messages.len())
-    }
-}
-
-/// Drops results at the start of the window whose call is not kept, including results that never had a call.
-fn drop_leading_orphans(
-    view: &View<'_, '_>,
-    pairs: &Pairs,
-    start: usize,
-    preserved: &Preserved<'_, '_>,
-    drops: &mut DropSet<'_, '_>,
-) {
-    for (at, message) in view.messages.iter().enumerate().skip(start) {
-        let answers_only = message.has_tools() && message.calls().next().is_none();
-        if drops.is_gone(at) || preserved.contains(at) {
-            continue;
-        }
-        if !answers_only {
-            break;
-        }
-        for (nth, _) in message.results() {
-            let result = PartRef { message: at, part: nth };
-            if pairs.counterpart(result).is_none_or(|call| drops.is_part_gone(call)) {
-                drops.drop_part(result, Reason::Borrowed("orphaned result at the start of the window"));
-            }
-        }
-        if !drops.is_gone(at) {
-            break;
-        }
     }
 }

@@ -3,6 +3,7 @@
 //! A transcript is its bytes: slots with the separators before them. This layer contains no key of any wire format and
 //! changes nothing.
 
+mod cleared;
 mod divisions;
 mod draft;
 mod faults;
@@ -13,9 +14,12 @@ mod part;
 mod reasoning;
 mod requirements;
 mod seldom;
+mod tool_parts;
 
 mod unread;
 
+pub(crate) use cleared::SIGNATURES;
+pub use cleared::without_arguments;
 pub use divisions::{
     behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, joints_and_end, main_thread,
     open_questions, prompts, reach, same_side, segments, settled, supersede, turn_starts, turns, whole_segments,
@@ -29,13 +33,10 @@ pub use outline::{
     Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning, writer_named,
 };
 pub use pairing::{Mismatch, Pairs, PartRef};
-pub(crate) use part::SIGNATURES;
-pub use part::{
-    ArgumentFault, Content, Estimated, Family, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite,
-    Substitution, ToolCall, ToolResult, without_arguments,
-};
+pub use part::{Content, Estimated, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution};
 pub use reasoning::{has_reasoning_item, lacks_reasoning, requires_reasoning};
 pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
+pub use tool_parts::{ArgumentFault, Family, ToolCall, ToolResult};
 
 pub use seldom::Seldom;
 pub use unread::{NonMessage, Unknown, Unread};

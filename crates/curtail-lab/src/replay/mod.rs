@@ -2,44 +2,60 @@
 //!
 //! It reads transcripts and applies chains. It writes no transcript and sends nothing to a provider.
 
+mod applied;
+mod changed;
 mod growing;
 mod history;
 mod needs;
+mod newest;
+mod outcome;
 mod policies;
 mod prefixes;
 mod prices;
 mod projection;
+mod prompt_cache;
 mod remembered;
+mod repeats;
 mod report;
+mod results;
+mod resumed;
+mod runs;
 mod scores;
+mod totals;
+mod work_state;
+mod written;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::HashMap;
 use thiserror::Error;
 
-use crate::calibration::observe;
-use crate::requests::keys;
+use crate::copies::keys;
+use crate::figures::observe;
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, OnSummary};
 use curtail_core::transcript::Transcript;
 use history::History;
-use needs::{Needs, WorkState, needs, work_states};
-use prefixes::Runs;
+use needs::{Needs, needs};
 use projection::Projection;
+use runs::Runs;
 use scores::{RecordedRequest, Scorer};
+use work_state::{WorkState, work_states};
 
 pub use crate::calibration::{
     Calibrated, Calibration, Observed, Request, SeenRequests, Session, calibrate, percentile, sessions,
 };
+pub use outcome::outcome;
 pub use policies::{AS_RECORDED, Apply, Policy, PolicyChain, ScaledChain};
-pub use prices::{CacheRules, CacheUse, ModelPrice, PriceError, Prices};
+pub use prices::{ModelPrice, PriceError, Prices};
+pub use prompt_cache::{CacheRules, CacheUse};
 pub use remembered::{Remembered, remembering};
 pub use report::{
-    Accuracy, CalibrationReport, Losses, Missing, NamedTotal, PolicyReport, PolicyTotal, Predicted, Probe, Probes,
-    Recorded, RequestReport, SessionGroup, SessionReport, TotalReport, Verdict, outcome,
+    Accuracy, CalibrationReport, Losses, Missing, PolicyReport, PolicyTotal, Predicted, Probe, Probes, Recorded,
+    RequestReport, SessionReport,
 };
+pub use totals::{NamedTotal, SessionGroup, TotalReport, Verdict};
 
 /// Policies, and the settings for measuring their requests.
 ///

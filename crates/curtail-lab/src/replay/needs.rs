@@ -1,14 +1,13 @@
-//! What each reply turned out to need: the references that it used, the calls that it repeated, and the state of the
-//! work.
+//! What each reply turned out to need: the references that it used, and the calls that it repeated.
 
 use foldhash::{HashMap, HashSet};
 
 use super::history::History;
+use super::repeats::{Repeat, repeats};
 use crate::calibration::{Request, Session};
-use curtail_core::json::{Document, Text, Value};
-use curtail_core::transcript::{Message, Pairs, PartRef, Role, ToolCall};
-use curtail_facts::references::{self, digest};
-use curtail_facts::{Facts, Pointer};
+use curtail_core::json::Text;
+use curtail_core::transcript::Role;
+use curtail_facts::references;
 
 /// What the reply to a request used of the history.
 #[derive(Debug, Clone, Default)]
@@ -91,146 +90,4 @@ fn needed(history: &History<'_>, session: &Session, request: &Request, instructi
         });
     }
     needed
-}
-
-// Calls of the recorded session that repeat an earlier one. A policy that dropped the first result makes the second
-// call necessary.
-
-/// Keys of arguments that name a file.
-const PATHS: &[&str] =
-    &["file_path", "path", "filePath", "filename", "file", "target_file", "notebook_path", "absolute_path"];
-
-/// Words in the names of tools that read files.
-const READS: &[&str] = &["read", "view", "open", "cat"];
-
-/// A call of a reply that repeats an earlier one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Repeat {
-    /// Position of the message with the earlier result.
-    pub(super) result: usize,
-    /// Whether the call is the same; otherwise it only reads the same file.
-    pub(super) same_call: bool,
-    /// Whether the call reads a file.
-    pub(super) is_read: bool,
-}
-
-/// The repeats of each request of `session`, whose messages are `messages`.
-pub(super) fn repeats(messages: &[Message<'_>], session: &Session) -> Vec<Vec<Repeat>> {
-    let pairs = Pairs::from_messages(messages);
-    let mut earlier: HashMap<u64, usize> = HashMap::default();
-    let mut at = 0;
-    let mut all = Vec::with_capacity(session.requests.len());
-    for (nth, request) in session.requests.iter().enumerate() {
-        let end = session.requests.get(nth + 1).map_or(messages.len(), |next| next.at);
-        let mut found = Vec::new();
-        for (position, message) in messages.iter().enumerate().take(end).skip(at) {
-            for (part, call) in message.calls() {
-                let result = pairs.counterpart(PartRef { message: position, part }).map(|result| result.message);
-                let keys = Keys::from_call(call);
-                if request.reply.contains(&position) {
-                    let repeat = keys.repeat(&earlier, request.at);
-                    found.extend(repeat.filter(|repeat| !session.is_rolled_back(repeat.result, request.at)));
-                }
-                if let Some(result) = result {
-                    earlier.insert(keys.call, result);
-                    if let Some(read) = keys.read {
-                        earlier.insert(read, result);
-                    }
-                }
-            }
-        }
-        at = end;
-        all.push(found);
-    }
-    all
-}
-
-/// The digests by which two calls, or two reads of a file, are compared.
-struct Keys {
-    /// Of the tool's name and its arguments.
-    call: u64,
-    /// Of the tool's name and the path, if the call reads a file.
-    read: Option<u64>,
-}
-
-impl Keys {
-    fn from_call(call: &ToolCall<'_>) -> Self {
-        let name = call.name.decode();
-        let arguments = call.arguments.decode();
-        let lower = name.to_lowercase();
-        let reads = READS.iter().any(|word| lower.contains(word));
-        let path = if reads { path_in(&arguments) } else { None };
-        Self {
-            call: digest(&format!("{name}\n{arguments}")),
-            read: path.map(|path| digest(&format!("{name}\nreads\n{path}"))),
-        }
-    }
-
-    /// The repeated call, if a result `before` a position answers the same call or read. `earlier` are results by key.
-    fn repeat(&self, earlier: &HashMap<u64, usize>, before: usize) -> Option<Repeat> {
-        let result = |key: u64| earlier.get(&key).copied().filter(|&result| result < before);
-        let same_call = result(self.call);
-        let same_read = self.read.and_then(result);
-        let is_same = same_call.is_some();
-        let is_read = self.read.is_some();
-        same_call.or(same_read).map(|result| Repeat { result, same_call: is_same, is_read })
-    }
-}
-
-fn path_in(arguments: &str) -> Option<String> {
-    let document = Document::parse(arguments).ok()?;
-    let object = document.roots().next().filter(|root: &Value<'_>| root.is_object())?;
-    PATHS.iter().find_map(|name| object.get_text(name)).map(|path| path.decode().into_owned())
-}
-
-// What the model has to know at a request, whether its reply used it or not. It is taken from the facts of the
-// session.
-
-/// The state of the work when a request was sent.
-#[derive(Debug, Clone, Default)]
-pub(super) struct WorkState {
-    /// The last message that a person wrote.
-    pub(super) instruction: Option<Statement>,
-    /// Digest of the name of the file that was edited last.
-    pub(super) edited_file: Option<u64>,
-    /// Digest of the name of the test that failed last and has not passed since.
-    pub(super) failing_test: Option<u64>,
-    /// The last call that wrote a to-do list with open items.
-    pub(super) todos: Option<Statement>,
-}
-
-/// The content of a message, which a summary may repeat.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Statement {
-    /// Position of the message.
-    pub(super) at: usize,
-    /// Digest of the last reference in it: a summary that contains this reference repeats the statement.
-    pub(super) name: Option<u64>,
-}
-
-/// The state of the work at each request of `session`.
-pub(super) fn work_states(history: &History<'_>, session: &Session) -> Vec<WorkState> {
-    let pairs = Pairs::from_messages(&history.messages);
-    let mut facts = Facts::default();
-    let at_request = |at: usize| {
-        facts.read_range(&history.messages, &pairs, facts.messages..at);
-        let instruction = facts.asked.last().or(facts.goal.as_ref());
-        let edited = facts.changed.iter().rfind(|change| !change.deleted);
-        WorkState {
-            instruction: instruction.and_then(|quote| statement(&quote.at, &quote.text)),
-            edited_file: edited.and_then(|change| last_name(&change.path)),
-            failing_test: facts.failing.last().and_then(|failure| last_name(&failure.name)),
-            todos: facts.open().filter_map(|todo| statement(&todo.at, &todo.text)).max_by_key(|todo| todo.at),
-        }
-    };
-    session.requests.iter().map(|request| request.at).map(at_request).collect()
-}
-
-fn statement(pointer: &Pointer, text: &str) -> Option<Statement> {
-    Some(Statement { at: pointer.message?, name: last_name(text) })
-}
-
-/// The digest of the last reference in `text`.
-fn last_name(text: &str) -> Option<u64> {
-    references::references(text).pop().map(|range| digest(&text[range]))
 }

@@ -1,111 +1,23 @@
-//! The messages that a request sends, as runs of recorded messages. Two requests are compared run by run, without their
-//! text: a policy says how a request differs from the previous one ([`Difference`]), [`Sent`] becomes the request, and
-//! [`Changed`] says what that did.
+//! The messages that a request sends, as runs of recorded messages. Two requests are compared run by run, without their text.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::rc::Rc;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 
 use super::history::History;
-use crate::links::{Link, MessageStats, digest};
-use curtail_core::processors::Counting;
+use super::runs::{Difference, MessageRun, Runs};
+use crate::links::Link;
 use curtail_core::steps;
-use curtail_core::transcript::{Message, PartOrigin};
-use curtail_facts::references;
-
-/// Messages that follow each other in a request.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum MessageRun {
-    /// Messages of the session, as they were recorded.
-    Recorded(Range<usize>),
-    /// A message that the policy wrote or changed, with its position if it has one.
-    Written(Written, Option<usize>),
-}
-
-impl MessageRun {
-    const fn count(&self) -> usize {
-        match self {
-            Self::Recorded(positions) => positions.end - positions.start,
-            Self::Written(..) => 1,
-        }
-    }
-
-    /// The positions of its messages, if they have any.
-    const fn positions(&self) -> Option<Range<usize>> {
-        match self {
-            Self::Recorded(positions) => Some(positions.start..positions.end),
-            Self::Written(_, Some(position)) => Some(*position..*position + 1),
-            Self::Written(_, None) => None,
-        }
-    }
-
-    fn recorded(&self) -> Option<Range<usize>> {
-        self.positions().filter(|_| matches!(self, Self::Recorded(_)))
-    }
-
-    fn stats(&self, nth: usize, history: &History<'_>) -> MessageStats {
-        match self {
-            Self::Recorded(positions) => history.stats[positions.start + nth],
-            Self::Written(written, _) => written.stats,
-        }
-    }
-
-    /// The link of the first `count` of its messages after `link`.
-    fn link(&self, link: Link, count: usize, history: &History<'_>) -> Link {
-        match self {
-            _ if count == 0 => link,
-            Self::Recorded(positions) => history.links.link(link, positions.start..positions.start + count),
-            Self::Written(written, _) => link.then(written.stats),
-        }
-    }
-}
-
-/// Messages in the order in which they are sent.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Runs(Vec<MessageRun>);
-
-impl Runs {
-    /// Appends the messages at `positions`, as they were recorded.
-    pub(super) fn push(&mut self, positions: Range<usize>) {
-        match self.0.last_mut() {
-            _ if positions.is_empty() => {}
-            Some(MessageRun::Recorded(run)) if run.end == positions.start => run.end = positions.end,
-            _ => self.0.push(MessageRun::Recorded(positions)),
-        }
-    }
-
-    /// Appends a message that a policy wrote, or changed if it has a position.
-    pub(super) fn push_written(&mut self, written: Written, position: Option<usize>) {
-        self.0.push(MessageRun::Written(written, position));
-    }
-}
-
-/// How a request differs from the previous one.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Difference {
-    /// The number of runs at the beginning that are kept.
-    kept: usize,
-    /// The runs that are sent after them.
-    pub(super) runs: Runs,
-}
-
-impl From<Runs> for Difference {
-    /// A request that shares nothing with the previous one.
-    fn from(runs: Runs) -> Self {
-        Self { kept: 0, runs }
-    }
-}
 
 // A request, and how it becomes the next one.
 
 /// A run in a request.
 #[derive(Debug, Clone)]
-struct PlacedRun {
-    run: MessageRun,
+pub(super) struct PlacedRun {
+    pub(super) run: MessageRun,
     /// The number of messages before it.
-    count: usize,
+    pub(super) count: usize,
     /// The link of everything before it.
     before: Link,
     /// The end of its positions, if the positions of all runs up to it ascend.
@@ -115,7 +27,7 @@ struct PlacedRun {
 /// The messages that a request sends. It is updated from request to request, so that the time depends on what changes.
 #[derive(Debug)]
 pub(super) struct Sent {
-    runs: Vec<PlacedRun>,
+    pub(super) runs: Vec<PlacedRun>,
     /// The link of everything outside the messages.
     outside: Link,
     /// The same messages as in `runs`. Those at the beginning that equal the previous request's keep the runs and links
@@ -160,7 +72,7 @@ impl Sent {
     }
 
     /// Updates `linked` after the first `common` messages, which equal the previous request's.
-    fn relink(&mut self, common: usize, history: &History<'_>) {
+    pub(super) fn relink(&mut self, common: usize, history: &History<'_>) {
         let before = self.link(common, history);
         let kept = self.linked.partition_point(|placed| placed.count < common);
         self.linked.truncate(kept);
@@ -183,28 +95,7 @@ impl Sent {
         }
     }
 
-    /// Updates it to the next request.
-    pub(super) fn change(&mut self, difference: Difference, history: &History<'_>) -> Changed {
-        let Difference { mut kept, runs: Runs(runs) } = difference;
-        let same = runs.iter().zip(self.runs.iter().skip(kept)).take_while(|(run, placed)| **run == placed.run);
-        let same = same.count();
-        kept += same;
-        steps::count(1 + runs.len());
-        let before = self.runs.get(kept).map_or_else(|| self.count(), |placed| placed.count);
-        let count = self.count();
-        let removed: Vec<PlacedRun> = self.runs.drain(kept..).collect();
-        for placed in &removed {
-            self.remove_references(&placed.run);
-        }
-        for run in runs.into_iter().skip(same) {
-            self.push(run, history);
-        }
-        let common = before + common(&removed, &self.runs[kept..], history);
-        self.relink(common, history);
-        Changed { count, common, removed, kept }
-    }
-
-    fn push(&mut self, run: MessageRun, history: &History<'_>) {
+    pub(super) fn push(&mut self, run: MessageRun, history: &History<'_>) {
         let ascends = match self.runs.last() {
             Some(last) => last.ascends,
             None => Some(0),
@@ -222,7 +113,7 @@ impl Sent {
         self.runs.push(PlacedRun { count: self.count(), before: self.end(history), run, ascends });
     }
 
-    fn remove_references(&mut self, run: &MessageRun) {
+    pub(super) fn remove_references(&mut self, run: &MessageRun) {
         let MessageRun::Written(written, _) = run else { return };
         self.writings -= 1;
         for reference in written.references.iter() {
@@ -329,156 +220,4 @@ impl Sent {
         }
         found
     }
-}
-
-// What changed.
-
-/// The changes from one request to the next.
-#[derive(Debug)]
-pub(super) struct Changed {
-    /// The number of messages of the previous request.
-    pub(super) count: usize,
-    /// The number of messages at the beginning that are the same.
-    pub(super) common: usize,
-    /// The runs of the previous request from index `kept` on.
-    removed: Vec<PlacedRun>,
-    /// The number of runs at the beginning that are the same.
-    kept: usize,
-}
-
-impl Changed {
-    /// The positions whose messages the previous request sent as they were recorded, and `sent` does not.
-    pub(super) fn dropped(&self, sent: &Sent) -> Vec<usize> {
-        let mut runs: Vec<Range<usize>> =
-            sent.runs[self.kept..].iter().filter_map(|placed| placed.run.recorded()).collect();
-        runs.sort_unstable_by_key(|run| run.start);
-        let mut dropped = Vec::new();
-        for run in self.removed.iter().filter_map(|placed| placed.run.recorded()) {
-            let mut at = run.start;
-            while at < run.end {
-                let after = runs.partition_point(|other| other.start <= at);
-                let next = runs.get(after).map_or(run.end, |other| other.start.min(run.end));
-                match after.checked_sub(1).map(|nth| runs[nth].end).filter(|end| *end > at) {
-                    Some(end) => at = end,
-                    None => {
-                        dropped.extend(at..next);
-                        at = next;
-                    }
-                }
-            }
-        }
-        dropped
-    }
-}
-
-/// How many messages at the beginning of `one` and `two` are the same.
-///
-/// For the runs `0..5, 9..12` and `0..3, 3..5, 9..20`, the steps are 3, 2 and 3 messages: 8 in common. No digest is compared,
-/// because both cursors are at the same recorded message each time.
-fn common(one: &[PlacedRun], two: &[PlacedRun], history: &History<'_>) -> usize {
-    let [mut one, mut two] = [one, two].map(|runs| Cursor::begin(runs.iter().map(|placed| &placed.run)));
-    let mut common = 0;
-    while let (Some((run, nth)), Some((other, nth_other))) = (one.peek(), two.peek()) {
-        steps::count(1);
-        let step = match (run, other) {
-            (MessageRun::Recorded(run), MessageRun::Recorded(other)) => {
-                let most = (run.len() - nth).min(other.len() - nth_other);
-                history.links.common_length(run.start + nth, other.start + nth_other, most)
-            }
-            _ => usize::from(run.stats(nth, history).digest == other.stats(nth_other, history).digest),
-        };
-        if step == 0 {
-            break;
-        }
-        one.advance(step);
-        two.advance(step);
-        common += step;
-    }
-    common
-}
-
-/// A place in a request.
-struct Cursor<'s, I> {
-    runs: I,
-    run: Option<&'s MessageRun>,
-    nth: usize,
-}
-
-impl<'s, I: Iterator<Item = &'s MessageRun>> Cursor<'s, I> {
-    fn begin(mut runs: I) -> Self {
-        let run = runs.next();
-        Self { runs, run, nth: 0 }
-    }
-
-    fn peek(&self) -> Option<(&'s MessageRun, usize)> {
-        self.run.map(|run| (run, self.nth))
-    }
-
-    /// Advances by `step` messages, at most to the end of the run.
-    fn advance(&mut self, step: usize) {
-        self.nth += step;
-        while self.run.is_some_and(|run| run.count() <= self.nth) {
-            (self.run, self.nth) = (self.runs.next(), 0);
-        }
-    }
-}
-
-// The messages that a policy writes.
-
-/// A message that a policy wrote or changed.
-#[derive(Debug, Clone)]
-pub(super) struct Written {
-    pub(super) stats: MessageStats,
-    /// Digests of its references.
-    pub(super) references: Rc<HashSet<u64>>,
-}
-
-impl PartialEq for Written {
-    fn eq(&self, other: &Self) -> bool {
-        self.stats == other.stats && Rc::ptr_eq(&self.references, &other.references)
-    }
-}
-
-impl Written {
-    fn from_message(message: &Message<'_>, counting: &Counting) -> Self {
-        let mut found = HashSet::default();
-        references::each_in(message, &mut |reference| {
-            found.insert(references::digest(reference));
-        });
-        let stats = MessageStats::from_message(message, counting.message(message) as u64);
-        Self { stats, references: Rc::new(found) }
-    }
-}
-
-/// The messages that policies wrote or changed, each counted once.
-#[derive(Default)]
-pub(super) struct WrittenMessages(HashMap<u64, Written>);
-
-impl WrittenMessages {
-    /// The runs of a request that sends `messages`.
-    pub(super) fn runs(&mut self, history: &History<'_>, counting: &Counting, messages: &[Message<'_>]) -> Runs {
-        let mut runs = Runs::default();
-        for message in messages {
-            self.push(&mut runs, history, counting, message);
-        }
-        runs
-    }
-
-    /// Appends `message` to the `runs` of a request.
-    pub(super) fn push(&mut self, runs: &mut Runs, history: &History<'_>, counting: &Counting, message: &Message<'_>) {
-        steps::count(1);
-        let position = history.position(message);
-        if let Some(position) = position.filter(|_| is_intact(message)) {
-            return runs.push(position..position + 1);
-        }
-        let written = self.0.entry(digest(message)).or_insert_with(|| Written::from_message(message, counting));
-        runs.push_written(written.clone(), position);
-    }
-}
-
-/// Whether no edit changed the content of `message`.
-pub(super) fn is_intact(message: &Message<'_>) -> bool {
-    message.source_index().is_some()
-        && message.cut.is_empty()
-        && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)))
 }

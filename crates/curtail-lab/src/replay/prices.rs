@@ -3,13 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use super::prompt_cache::{CacheRules, CacheUse};
 use curtail_core::error::TextPlace;
 use curtail_core::transcript::Usage;
-use foldhash::HashMap;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use thiserror::Error;
-
-use crate::links::Link;
 
 /// A table of prices.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -168,147 +166,10 @@ impl Prices {
     }
 }
 
-// A provider's prompt cache.
-
-/// The rules of a provider's prompt cache.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct CacheRules {
-    /// The fewest tokens that are cached, unless the model has its own minimum; 0 if the provider caches nothing.
-    pub minimum: u64,
-    /// Cached lengths are multiples of this.
-    #[serde(default = "one")]
-    pub step: u64,
-    /// Seconds after its last use for which a prefix can be read.
-    pub lifetime: f64,
-    /// Price of writing a token, as a multiple of the input price.
-    pub write: f64,
-    /// Price of reading a token, as a multiple of the input price.
-    pub read: f64,
-    /// Whether the client marks the end of cached prefixes. If so, a cached prefix ends where an earlier request or its
-    /// instructions ended; otherwise it may end anywhere.
-    pub breakpoints: bool,
-    /// How many content blocks back from the end of a request the end of an earlier one is looked for; 0 for no limit.
-    #[serde(default)]
-    pub lookback: u64,
-    /// The rules that apply if the log shows writes with a longer lifetime.
-    #[serde(default)]
-    pub long: Option<String>,
-}
-
-const fn one() -> u64 {
-    1
-}
-
-/// How the tokens of a request are billed. The three counts add up to the tokens that are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct CacheUse {
-    /// Read from the cache.
-    #[serde(rename = "cache_read")]
-    pub read: u64,
-    /// Written to the cache.
-    #[serde(rename = "cache_write")]
-    pub write: u64,
-    /// Those of `write` that the cache keeps for longer than usual, at a higher price.
-    #[serde(rename = "cache_write_long", skip_serializing_if = "is_zero")]
-    pub write_long: u64,
-    /// Neither read nor written.
-    pub uncached: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-impl CacheUse {
-    /// All tokens of the input.
-    pub(super) const fn sum(&self) -> u64 {
-        self.read + self.write + self.uncached
-    }
-}
-
-impl From<Usage> for CacheUse {
-    /// The input as the provider counted it.
-    fn from(usage: Usage) -> Self {
-        let read = usage.cache_read.min(usage.input);
-        let write = usage.cache_write.min(usage.input - read);
-        Self { read, write, write_long: usage.cache_write_long.min(write), uncached: usage.input - read - write }
-    }
-}
-
-impl CacheRules {
-    /// The rules of a provider that caches nothing.
-    pub(super) const fn none() -> Self {
-        Self { minimum: 0, step: 1, lifetime: 0.0, write: 1.0, read: 1.0, breakpoints: false, lookback: 0, long: None }
-    }
-
-    /// How a request of `sent` tokens is billed if the first `found` of them are in the cache, and the model caches
-    /// prefixes of `minimum` tokens or more.
-    pub(super) fn bill(&self, sent: u64, found: u64, minimum: u64) -> CacheUse {
-        if self.minimum == 0 {
-            return CacheUse { uncached: sent, ..CacheUse::default() };
-        }
-        let found = found.min(sent);
-        let stepped = found - found % self.step.max(1);
-        let read = if stepped >= minimum { stepped } else { 0 };
-        let rest = sent - read;
-        let write = if self.breakpoints && sent >= minimum { rest } else { 0 };
-        CacheUse { read, write, uncached: rest - write, ..CacheUse::default() }
-    }
-
-    /// Whether a prefix that was last used `seconds` ago can still be read; always if the log has no times (`None`).
-    pub(super) fn lives(&self, seconds: Option<f64>) -> bool {
-        seconds.is_none_or(|seconds| seconds < self.lifetime)
-    }
-}
-
-/// A prefix in the cache.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    /// When it was last used, in seconds since 1970.
-    used: Option<f64>,
-    /// Its tokens.
-    tokens: u64,
-}
-
-/// The prefixes that a client marked, by digest.
-#[derive(Debug, Default)]
-pub(super) struct Marked(HashMap<u64, Entry>);
-
-impl Marked {
-    /// The tokens of the longest prefix that is in the cache at `now`; 0 if none is. `links` are the prefixes of a
-    /// request, the longest first. They are searched as far as the `rules` allow, then the prefix of the `instructions`
-    /// is tried.
-    pub(super) fn find_cached(
-        &mut self,
-        rules: &CacheRules,
-        links: impl Iterator<Item = Link>,
-        instructions: Link,
-        now: Option<f64>,
-    ) -> u64 {
-        let mut links = links.peekable();
-        let end = links.peek().map_or(0, |link| link.blocks);
-        let recent = links.take_while(|link| rules.lookback == 0 || end - link.blocks <= rules.lookback);
-        for link in recent.chain([instructions]) {
-            let Some(entry) = self.0.get_mut(&link.digest) else { continue };
-            if rules.lives(now.zip(entry.used).map(|(now, used)| now - used)) {
-                entry.used = now;
-                return entry.tokens;
-            }
-        }
-        0
-    }
-
-    /// Writes the prefix that ends with `link` to the cache.
-    pub(super) fn write(&mut self, link: Link, tokens: u64, used: Option<f64>) {
-        self.0.insert(link.digest, Entry { used, tokens });
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{CacheRules, CacheUse, Link, Marked, Prices, is_called};
+    use super::{Prices, is_called};
+    use crate::replay::prompt_cache::CacheUse;
 
     #[test]
     fn the_table_that_ships_can_be_read() {
@@ -368,69 +229,5 @@ mod tests {
         let error = Prices::parse("date = \"2026-01-01\"\n[cache]\n[providers]\nx = \"y\"\n")
             .map_err(|error| error.to_string());
         assert_eq!(error, Err(String::from("there is no table [cache.y]")));
-    }
-
-    const MARKED: CacheRules = CacheRules {
-        minimum: 1024,
-        step: 1,
-        lifetime: 300.0,
-        write: 1.25,
-        read: 0.1,
-        breakpoints: true,
-        lookback: 20,
-        long: None,
-    };
-    const AUTOMATIC: CacheRules = CacheRules { step: 128, breakpoints: false, write: 1.0, ..MARKED };
-
-    #[test]
-    fn what_is_marked_is_read_and_the_rest_is_written() {
-        for (sent, found, minimum, expected) in [
-            (6000, 0, 1024, (0, 6000, 0)),
-            (6000, 5000, 1024, (5000, 1000, 0)),
-            (1000, 0, 1024, (0, 0, 1000)),
-            (6000, 2000, 4096, (0, 6000, 0)),
-            (4000, 2000, 4096, (0, 0, 4000)),
-        ] {
-            let (read, write, uncached) = expected;
-            let expected = CacheUse { read, write, uncached, ..CacheUse::default() };
-            assert_eq!(MARKED.bill(sent, found, minimum), expected, "{sent} {found}");
-        }
-    }
-
-    #[test]
-    fn an_automatic_cache_reads_in_steps_from_its_minimum() {
-        for (found, read) in [(1023, 0), (1024, 1024), (1151, 1024), (1152, 1152), (5000, 4992)] {
-            assert_eq!(
-                AUTOMATIC.bill(6000, found, 1024),
-                CacheUse { read, uncached: 6000 - read, ..CacheUse::default() },
-                "{found}"
-            );
-        }
-    }
-
-    /// The prefixes of a request of `messages` messages, each of one block and 100 tokens.
-    fn links(messages: u64) -> Vec<Link> {
-        (0..=messages).map(|nth| Link { digest: nth, tokens: nth * 100, blocks: nth }).collect()
-    }
-
-    fn back(messages: u64) -> impl Iterator<Item = Link> {
-        links(messages).into_iter().rev()
-    }
-
-    #[test]
-    fn the_end_of_an_earlier_request_is_found_within_twenty_blocks_and_the_lifetime() {
-        let written = || {
-            let mut marked = Marked::default();
-            marked.write(links(5)[2], 200, Some(0.0));
-            marked.write(links(5)[5], 500, Some(0.0));
-            marked
-        };
-        for (messages, seconds, found) in [(25, 10.0, 500), (26, 10.0, 200), (25, 300.0, 0)] {
-            let found_now = written().find_cached(&MARKED, back(messages), links(2)[2], Some(seconds));
-            assert_eq!(found_now, found, "{messages} messages after {seconds} s");
-        }
-        let mut marked = written();
-        assert_eq!(marked.find_cached(&MARKED, back(6), links(2)[2], Some(200.0)), 500);
-        assert_eq!(marked.find_cached(&MARKED, back(6), links(2)[2], Some(400.0)), 500, "a hit renews the lifetime");
     }
 }

@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
-use super::growing::{Applied, Growing, Growth};
+use super::applied::Applied;
+use super::growing::{Growing, Growth};
 use super::history::{History, instructs};
 use super::policies::Apply;
-use super::prefixes::{Difference, Sent, WrittenMessages};
+use super::prefixes::Sent;
+use super::runs::Difference;
+use super::written::WrittenMessages;
 use crate::calibration::{Request, Session};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, ProcessorError};

@@ -4,12 +4,11 @@
 
 use serde::Serialize;
 
-use super::prices::CacheUse;
+use super::prompt_cache::CacheUse;
 use crate::calibration::percentile;
-use crate::requests::SeenRequests;
+use crate::copies::SeenRequests;
 
-use curtail_core::json::{Value, ValueKind};
-use curtail_core::transcript::{Transcript, Usage};
+use curtail_core::transcript::Usage;
 
 /// A session and every policy that was applied to it.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -205,7 +204,7 @@ impl PolicyTotal {
     }
 
     /// Adds the sums of another session, or of a request.
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.tokens_sent += other.tokens_sent;
         self.billed.read += other.billed.read;
         self.billed.write += other.billed.write;
@@ -251,7 +250,7 @@ impl PolicyTotal {
     }
 
     /// What it costs or, if not `by_cost` or without a price, the tokens that were sent.
-    fn price(&self, by_cost: bool) -> f64 {
+    pub(super) fn price(&self, by_cost: bool) -> f64 {
         self.cost.filter(|_| by_cost).unwrap_or(self.tokens_sent as f64)
     }
 }
@@ -280,7 +279,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.kept_references += other.kept_references;
         self.needed_references += other.needed_references;
         self.kept_in_calls += other.kept_in_calls;
@@ -322,7 +321,7 @@ impl Probes {
         [&mut self.instruction, &mut self.edited_file, &mut self.failing_test, &mut self.todos]
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         for (probe, other) in self.each().into_iter().zip({ *other }.each()) {
             (probe.sent, probe.of) = (probe.sent + other.sent, probe.of + other.of);
         }
@@ -484,7 +483,7 @@ impl Accuracy {
     }
 
     /// Adds the accuracy of another session.
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.errors.extend_from_slice(&other.errors);
         self.cost_errors.extend_from_slice(&other.cost_errors);
@@ -503,236 +502,4 @@ impl Accuracy {
         self.cache_read_recorded = recorded_read / input.max(1.0);
         self.cache_read_error = self.cache_read_predicted - self.cache_read_recorded;
     }
-}
-
-// All sessions: the sums, the best policies of a sweep, and the verdict on sessions of a kind.
-
-/// All sessions together.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct TotalReport {
-    /// Number of sessions.
-    pub sessions: usize,
-    /// Number of requests, each once.
-    pub requests: usize,
-    /// The number of requests that were left out because an earlier session contains them.
-    pub shared_requests: usize,
-    /// The policies, `as recorded` first; without their requests.
-    pub policies: Vec<NamedTotal>,
-    /// The accuracy of all sessions that have usage.
-    pub accuracy: Option<Accuracy>,
-    /// Sessions that every policy's tokens and cost include as recorded, because their error is too large.
-    pub inaccurate_sessions: usize,
-}
-
-/// The sums of a policy over all sessions.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct NamedTotal {
-    /// Name of the policy.
-    pub name: String,
-    /// The sums.
-    #[serde(flatten)]
-    pub total: PolicyTotal,
-    /// Sessions to which the policy could not be applied. If there are any, its sums are not comparable.
-    pub failed_sessions: usize,
-    /// Whether no other policy beats it in cost and references kept; only with a sweep.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pareto: Option<bool>,
-}
-
-impl TotalReport {
-    /// Adds a session. Of an inaccurate one, every policy gets the tokens and the cost as recorded, so that none saves
-    /// anything, unless `keep_inaccurate`.
-    pub fn add(&mut self, session: &SessionReport, keep_inaccurate: bool) {
-        let is_counted = keep_inaccurate || !session.inaccurate;
-        self.inaccurate_sessions += usize::from(!is_counted);
-        self.sessions += 1;
-        self.requests += session.requests - session.shared_requests;
-        self.shared_requests += session.shared_requests;
-        if self.policies.is_empty() {
-            let named = |policy: &PolicyReport| NamedTotal {
-                name: policy.name.clone(),
-                total: PolicyTotal { cost: Some(0.0), ..PolicyTotal::default() },
-                ..NamedTotal::default()
-            };
-            self.policies = session.policies.iter().map(named).collect();
-        }
-        for (total, policy) in self.policies.iter_mut().zip(&session.policies) {
-            total.failed_sessions += usize::from(policy.error.is_some());
-            match session.policies.first().filter(|_| !is_counted) {
-                None => total.total.add(&policy.total),
-                Some(recorded) => {
-                    total.total.add(&PolicyTotal { losses: policy.total.losses, ..recorded.total.clone() });
-                }
-            }
-        }
-        if let Some(accuracy) = session.accuracy.as_ref().filter(|_| is_counted) {
-            match &mut self.accuracy {
-                Some(total) => total.add(accuracy),
-                none => *none = Some(accuracy.clone()),
-            }
-        }
-    }
-
-    /// Marks which of the policies for which `among` is true are on the Pareto front: no other costs at most as much
-    /// and keeps at least as large a share of the references, with one of the two better. Without prices, tokens are
-    /// compared.
-    pub fn mark_pareto(&mut self, among: impl Fn(usize) -> bool) {
-        let points: Vec<Option<(f64, f64)>> = self
-            .policies
-            .iter()
-            .enumerate()
-            .map(|(nth, policy)| {
-                (among(nth) && policy.failed_sessions == 0)
-                    .then(|| (policy.total.price(true), policy.total.kept_share()))
-            })
-            .collect();
-        for (policy, point) in self.policies.iter_mut().zip(&points) {
-            policy.pareto = point.map(|(cost, kept)| {
-                let beats =
-                    |other: &(f64, f64)| other.0 <= cost && other.1 >= kept && (other.0 < cost || other.1 > kept);
-                !points.iter().flatten().any(beats)
-            });
-        }
-    }
-}
-
-/// The smallest saving, as a share, that makes another policy worth it.
-const MIN_SAVING: f64 = 0.01;
-
-/// Sessions of one dialect with one outcome.
-#[derive(Debug, Clone, Serialize)]
-pub struct SessionGroup {
-    /// The dialect.
-    pub dialect: &'static str,
-    /// The outcome, if the logs have one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
-    /// Its sums.
-    #[serde(flatten)]
-    pub total: TotalReport,
-    /// Our count of the largest recorded request.
-    pub largest_counted: u64,
-    /// The verdict, once all sessions are added.
-    pub verdict: Option<Verdict>,
-}
-
-/// Which policy would have been best for the sessions of a group.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Verdict {
-    /// The number of the cheapest policy that changes requests and keeps enough, `as recorded` being 0; `None` if no policy
-    /// does.
-    pub number: Option<usize>,
-    /// Its name.
-    pub policy: Option<String>,
-    /// Whether any policy changes a request.
-    pub changes: bool,
-    /// Whether it is worth it: it saves 1 % or more, and more than the error.
-    pub worth_it: bool,
-    /// The error of the cost, or of the tokens, that 90 % of the requests do not exceed; `None` if the logs cannot tell.
-    pub error: Option<f64>,
-    /// Whether `saved` is a share of the cost; otherwise, because a price is not known, of the tokens.
-    pub by_cost: bool,
-    /// The share that it saves compared with `as recorded`; negative if it costs more.
-    pub saved: f64,
-    /// The share of the needed references that it keeps.
-    pub kept: f64,
-    /// If the policy is not worth it: among the policies that save 1 % or more, the number of the one that keeps most.
-    pub next: Option<usize>,
-    /// The share that `next` saves.
-    pub next_saved: f64,
-}
-
-impl SessionGroup {
-    /// Adds `session` to its group in `groups`, or to a new one.
-    pub fn add(groups: &mut Vec<Self>, session: &SessionReport, keep_inaccurate: bool) {
-        let is_group = |group: &Self| group.dialect == session.dialect && group.outcome == session.outcome;
-        let at = groups.iter().position(is_group).unwrap_or_else(|| {
-            groups.push(Self {
-                dialect: session.dialect,
-                outcome: session.outcome.clone(),
-                total: TotalReport::default(),
-                largest_counted: 0,
-                verdict: None,
-            });
-            groups.len() - 1
-        });
-        let group = &mut groups[at];
-        group.total.add(session, keep_inaccurate);
-        group.largest_counted = group.largest_counted.max(session.largest_counted);
-    }
-
-    /// Decides which policy is the cheapest of those that keep the share `keep` both of the needed references and of
-    /// those needed in calls.
-    pub fn decide(&mut self, keep: f64) {
-        let Some((recorded, others)) = self.total.policies.split_first() else { return };
-        let by_cost = self.total.policies.iter().all(|policy| policy.total.cost.is_some());
-        let price = |policy: &NamedTotal| policy.total.price(by_cost);
-        let whole = price(recorded);
-        let saved = |policy: &NamedTotal| if whole > 0.0 { 1.0 - price(policy) / whole } else { 0.0 };
-        let error = self.total.accuracy.as_ref().and_then(|accuracy| match by_cost {
-            true => accuracy.p90_cost_error,
-            false => Some(accuracy.p90_error),
-        });
-        let least = error.unwrap_or(0.0).max(MIN_SAVING);
-        let is_comparable = |policy: &NamedTotal| policy.failed_sessions == 0 && policy.total.changed_requests > 0;
-        let comparable = || (1..).zip(others).filter(|(_, policy)| is_comparable(policy));
-        let cheaper = |one: &(usize, &NamedTotal), two: &(usize, &NamedTotal)| price(one.1).total_cmp(&price(two.1));
-        let best = comparable().filter(|(_, policy)| policy.total.kept_at_least() >= keep).min_by(cheaper);
-        let worth_it = best.is_some_and(|(_, policy)| saved(policy) >= least);
-        let saving = comparable().filter(|(_, policy)| !worth_it && saved(policy) >= least);
-        let next = saving.min_by(|one, two| {
-            let kept = |policy: &(usize, &NamedTotal)| policy.1.total.kept_at_least();
-            kept(two).total_cmp(&kept(one)).then_with(|| cheaper(one, two))
-        });
-        self.verdict = Some(Verdict {
-            number: best.map(|(number, _)| number),
-            policy: best.map(|(_, policy)| policy.name.clone()),
-            changes: comparable().next().is_some(),
-            worth_it,
-            error,
-            by_cost,
-            saved: best.map_or(0.0, |(_, policy)| saved(policy)),
-            kept: best.map_or(0.0, |(_, policy)| policy.total.kept_share()),
-            next: next.map(|(number, _)| number),
-            next_saved: next.map_or(0.0, |(_, policy)| saved(policy)),
-        });
-    }
-}
-
-// How a recorded session ended, if its record says so: a reward, an exit status, a score.
-
-/// JSON pointers to the outcome in records of known programs.
-const OUTCOMES: [&str; 7] =
-    ["/reward", "/resolved", "/info/resolved", "/info/exit_status", "/exit_status", "/scores", "/metadata/outcome"];
-
-/// The outcome of `transcript`, at `pointer` (RFC 6901) in the record around its messages, or at a known place.
-pub fn outcome(transcript: &Transcript<'_>, pointer: Option<&str>) -> Option<String> {
-    let first = transcript.layout.elements.first()?;
-    let around = || std::iter::successors(first.parent(), |value| value.parent()).filter(|value| value.is_object());
-    match pointer {
-        Some(pointer) => around().find_map(|object| described(value_at(object, pointer)?)),
-        None => around().find_map(|object| OUTCOMES.iter().find_map(|known| described(value_at(object, known)?))),
-    }
-}
-
-/// The value at `pointer` in `object`.
-fn value_at<'a>(object: Value<'a>, pointer: &str) -> Option<Value<'a>> {
-    let keys = pointer.trim_start_matches('/').split('/').map(|key| key.replace("~1", "/").replace("~0", "~"));
-    keys.into_iter().try_fold(object, |value, key| match value.is_array() {
-        true => value.items().nth(key.parse().ok()?),
-        false => value.get(&key),
-    })
-}
-
-/// A number, a word or a boolean as text, of at most 60 bytes. Of an object, its `value` or first member is taken.
-fn described(value: Value<'_>) -> Option<String> {
-    match value.kind() {
-        ValueKind::Object => {
-            described(value.get("value").or_else(|| value.members().next().map(|member| member.value))?)
-        }
-        ValueKind::Array | ValueKind::Null => None,
-        ValueKind::String => Some(value.text()?.decode().into_owned()),
-        _ => Some(value.raw().parse::<f64>().map_or_else(|_| value.raw().to_owned(), |number| number.to_string())),
-    }
-    .filter(|outcome| !outcome.is_empty() && outcome.len() <= 60)
 }

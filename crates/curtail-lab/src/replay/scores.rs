@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use super::changed::Changed;
 use super::history::History;
-use super::needs::{Statement, WorkState};
 use super::policies::Policy;
-use super::prefixes::{Changed, Difference, Sent};
-use super::prices::{CacheRules, CacheUse, Marked};
+use super::prefixes::Sent;
+use super::prompt_cache::{CacheRules, CacheUse, Marked};
 use super::report::{Losses, Missing, PolicyReport, Predicted, Probe, Probes, Recorded, RequestReport, SummarySum};
+use super::runs::Difference;
+use super::work_state::{Statement, WorkState};
 use super::{Scene, Summaries};
 use crate::calibration::{Calibration, DROP};
 use crate::links::Link;

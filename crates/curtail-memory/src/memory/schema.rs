@@ -4,7 +4,7 @@
 use curtail_core::error::TextPlace;
 use curtail_core::json::Document;
 use jsonschema::Validator;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use thiserror::Error;
 
 use super::State;
@@ -15,7 +15,7 @@ const MAX_LISTED: usize = 8;
 /// A compiled JSON Schema (draft 4 to 2020-12, by its `$schema`).
 #[derive(Debug)]
 pub struct Schema {
-    document: Value,
+    pub(super) document: Value,
     validator: Validator,
 }
 
@@ -95,89 +95,4 @@ fn violation(error: &jsonschema::ValidationError<'_>) -> String {
     }
     let path = error.instance_path().to_string();
     if path.is_empty() { message } else { format!("{path}: {message}") }
-}
-
-// The tool with which a model updates its working memory: its name, its description, and the JSON Schema of its arguments, in the
-// format of each provider.
-
-/// The names of calls that update working memory: Noetic's call convention, and Noetic's tool.
-pub const NAMES: [&str; 2] = ["updateWorkingMemory", "working-memory/update"];
-
-const TASK: &str = "Update the working memory, which you see in <working_memory>. Send only what changes: \
-    objects are merged key by key, lists and plain values replace what was there.";
-
-/// The format in which a provider defines tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// `OpenAI` chat completions, and the many servers that are compatible with them.
-    OpenAi,
-    /// `OpenAI` Responses.
-    Responses,
-    /// Anthropic Messages.
-    Anthropic,
-    /// Gemini: one entry of `tools`, with a function declaration.
-    Gemini,
-    /// Amazon Bedrock Converse.
-    Bedrock,
-}
-
-/// The tool called `name`, as one element of the request's list of tools. Its arguments are those of `schema`, none of them
-/// required, because an update may be partial. Without a schema, any object is allowed.
-pub fn definition(shape: Shape, name: &str, schema: Option<&Schema>) -> Value {
-    let parameters = parameters(schema);
-    let task = task(schema);
-    match shape {
-        Shape::OpenAi => json!({"type": "function", "function":
-            {"name": name, "description": task, "parameters": parameters}}),
-        Shape::Responses => json!({"type": "function", "name": name, "description": task,
-            "parameters": parameters, "strict": false}),
-        Shape::Anthropic => json!({"name": name, "description": task, "input_schema": parameters}),
-        Shape::Gemini => json!({"functionDeclarations":
-            [{"name": name, "description": task, "parametersJsonSchema": parameters}]}),
-        Shape::Bedrock => json!({"toolSpec":
-            {"name": name, "description": task, "inputSchema": {"json": parameters}}}),
-    }
-}
-
-/// The description of the tool. If the schema has required keys, the first update must already contain them.
-fn task(schema: Option<&Schema>) -> String {
-    let required = schema.and_then(|schema| schema.document().get("required")?.as_array());
-    let names: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
-    if names.is_empty() {
-        return TASK.to_owned();
-    }
-    format!("{TASK} After the update, the memory must have: {}.", names.join(", "))
-}
-
-fn parameters(schema: Option<&Schema>) -> Value {
-    let mut parameters = match schema.map(Schema::document) {
-        Some(Value::Object(document)) => document.clone(),
-        _ => Map::new(),
-    };
-    parameters.shift_insert(0, "type".to_owned(), json!("object"));
-    let mut parameters = Value::Object(parameters);
-    make_partial(&mut parameters);
-    parameters
-}
-
-/// Removes the keywords that would forbid a partial update, wherever objects are merged. Items of lists are not changed,
-/// because a list is replaced as a whole.
-fn make_partial(schema: &mut Value) {
-    let Value::Object(schema) = schema else {
-        return;
-    };
-    for word in ["required", "minProperties", "dependentRequired"] {
-        schema.shift_remove(word);
-    }
-    for word in ["properties", "patternProperties"] {
-        if let Some(Value::Object(named)) = schema.get_mut(word) {
-            named.values_mut().for_each(make_partial);
-        }
-    }
-    if let Some(others) = schema.get_mut("additionalProperties") {
-        make_partial(others);
-    }
-    if let Some(Value::Array(all)) = schema.get_mut("allOf") {
-        all.iter_mut().for_each(make_partial);
-    }
 }

@@ -4,18 +4,16 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::interactions::{Counted, Interaction, SummaryInput, interactions, utterances};
-use super::{
-    InteractionRange, LeastKept, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block,
-};
+use super::block::{find_block, write_block};
+use super::input::SummaryInput;
+use super::interactions::{Counted, Interaction, interactions};
+use super::placing::place_block;
+use super::{InteractionRange, LeastKept, Rolling, RollingView, StateSoFar, Summary, SummaryRange};
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Speaker, Summarizer, Utterance};
 use curtail_core::counting::Tokenizer;
 use curtail_core::digest::fnv1a_64;
-use curtail_core::processors::{
-    Asked, Change, Decision, DropSet, OnSummary, Plan, Prepend, Processor, ProcessorError, Reason, Traits, View,
-    block_host, place_blocks,
-};
-use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
+use curtail_core::processors::{Asked, DropSet, OnSummary, Plan, Processor, ProcessorError, Reason, Traits, View};
+use curtail_core::transcript::{Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
 use curtail_facts::Facts;
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
@@ -56,40 +54,6 @@ pub struct RollingSummary {
     /// The state before the messages that it sees, which continue a conversation that has begun; `None` if the state is in the
     /// summaries in the transcript.
     pub given: Option<StateSoFar>,
-}
-
-/// A transcript divided into interactions, with the state of its rolling memory.
-#[derive(Debug, Clone)]
-pub struct RollingView {
-    /// The state: given by the caller, or read from the summaries in the transcript.
-    pub memory: RollingState,
-    /// The number of the first interaction in the transcript.
-    pub first: usize,
-    /// The interactions in the transcript.
-    pub interactions: Vec<Interaction>,
-    /// The blocks of earlier summaries.
-    pub(super) blocks: Vec<PartRef>,
-    /// The messages that consist of blocks of this program.
-    pub(super) context: Vec<usize>,
-    /// The tokens of each interaction; empty without a trigger.
-    pub(super) sizes: Vec<usize>,
-}
-
-impl RollingView {
-    /// Number of interactions of the conversation so far.
-    pub const fn seen(&self) -> usize {
-        self.first - 1 + self.interactions.len()
-    }
-
-    /// Whether the message with this index consists of blocks of this program: summaries, or working memory.
-    pub fn is_block(&self, message: usize) -> bool {
-        self.context.contains(&message)
-    }
-
-    /// The interaction with this number.
-    pub fn interaction(&self, number: usize) -> Option<&Interaction> {
-        self.interactions.get(number.checked_sub(self.first)?)
-    }
 }
 
 impl Processor for RollingSummary {
@@ -373,141 +337,4 @@ pub struct SummaryFailure {
     pub last: usize,
     /// Why; `None` if the summarizer panicked.
     pub cause: Option<Failure>,
-}
-
-// When summaries are due, by the number of interactions and by their tokens, and which interactions the window holds.
-
-impl RollingSummary {
-    /// The tokens of each interaction, calls and results included; empty without a trigger.
-    pub(super) fn sizes(&self, messages: &[Message<'_>], interactions: &[Interaction], blocks: &[usize]) -> Vec<usize> {
-        if self.trigger.is_none() {
-            return Vec::new();
-        }
-        let pairs = Pairs::from_messages(messages);
-        let ends = interactions.iter().map(|interaction| interaction.arrived);
-        let starts = std::iter::once(interactions.first().map_or(0, |first| first.start)).chain(ends.clone());
-        let size = |(start, end): (usize, usize)| {
-            // Blocks and boundaries are kept in any case and do not count.
-            let counted = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].is_boundary());
-            let spoken = counted.flat_map(|at| utterances(messages, &pairs, at..at + 1));
-            spoken.map(|utterance| self.tokenizer.count(&utterance.text)).sum()
-        };
-        starts.zip(ends).map(size).collect()
-    }
-
-    /// The ranges to summarize now, oldest first. A summary that would be dropped in the same step is not made.
-    pub fn due(&self, rolling: &RollingView) -> Vec<InteractionRange> {
-        if self.trigger.is_none() {
-            let mut due = rolling.memory.due(self.rolling, rolling.seen());
-            // If the window was enlarged since the last run, a range can start before the transcript does.
-            due.iter_mut().for_each(|span| span.start = span.start.max(rolling.first));
-            return due;
-        }
-        let last = rolling.memory.summaries.last().map_or(0, |summary| summary.range.span.end);
-        let ends = self.ends(rolling, last);
-        let starts = std::iter::once(last).chain(ends.iter().copied());
-        let first = |start: usize, end: usize| {
-            // The first summary of a full window leaves out the interaction that has just left it.
-            let oldest = (end + 1).saturating_sub(self.rolling.window.get());
-            if start == 0 { oldest.max(1) } else { start + 1 }
-        };
-        let mut due: Vec<_> =
-            starts.zip(&ends).map(|(start, &end)| InteractionRange { start: first(start, end), end }).collect();
-        due.drain(..due.len().saturating_sub(self.rolling.max_summaries.get()));
-        due
-    }
-
-    /// The numbers of the interactions after `seen` with which a summary ends.
-    pub(super) fn ends(&self, rolling: &RollingView, seen: usize) -> Vec<usize> {
-        let numbers = seen + 1..=rolling.seen();
-        let Some(trigger) = self.trigger else {
-            return numbers.filter(|&number| self.rolling.due(number).is_some()).collect();
-        };
-        let window = self.rolling.window.get();
-        let mut ends = Vec::new();
-        let mut last = seen;
-        let mut tokens = 0;
-        for number in numbers {
-            tokens += size(rolling, number);
-            let full = number - last >= window + usize::from(last == 0);
-            if tokens > trigger || full {
-                ends.push(number);
-                (last, tokens) = (number, 0);
-            }
-        }
-        ends
-    }
-
-    /// The interactions in the window: the newest ones, as many as the window holds, and no more tokens than the trigger
-    /// allows. The newest interaction is always included.
-    pub fn held(&self, rolling: &RollingView) -> InteractionRange {
-        let held = self.rolling.held(rolling.seen());
-        let Some(trigger) = self.trigger else { return held };
-        let mut left = trigger;
-        let fits = |number: &usize| {
-            let fits = *number == held.end || size(rolling, *number) <= left;
-            left = left.saturating_sub(size(rolling, *number));
-            fits
-        };
-        let count = (held.start.max(rolling.first)..=held.end).rev().take_while(fits).count();
-        InteractionRange { start: held.end + 1 - count, end: held.end }
-    }
-}
-
-/// The tokens of the interaction with this number.
-fn size(rolling: &RollingView, number: usize) -> usize {
-    number.checked_sub(rolling.first).and_then(|nth| rolling.sizes.get(nth)).copied().unwrap_or(0)
-}
-
-// Writing the block of summaries, and replacing older blocks.
-
-const REPLACED: Reason = Reason::Borrowed("replaced by newer summaries");
-
-/// Writes the block of summaries before the window and drops older blocks. An unchanged block keeps its place.
-fn place_block(plan: &mut Plan, view: &View<'_, '_>, rolling: &RollingView, start: usize, role: Role, text: String) {
-    if let [at] = rolling.blocks[..]
-        && text_of(view.messages, at) == Some(text.as_str().into())
-        && plan.is_identity()
-        && !(rolling.is_block(at.message) && block_host(plan, view, at.message + 1, role).is_some())
-    {
-        return;
-    }
-    let mut blocks = vec![Prepend::Block(text)];
-    if view.context.joins && !view.context.system {
-        blocks.extend(move_other_blocks(plan, view.messages, rolling));
-    }
-    for &at in &rolling.blocks {
-        if rolling.is_block(at.message) {
-            plan.decisions[at.message] = Decision::Drop(REPLACED);
-        } else {
-            plan.change(at.message, [Change::Cut(at.part)], REPLACED);
-        }
-    }
-    let reason = Reason::Borrowed("summaries of the earlier interactions");
-    place_blocks(plan, view, start, role, blocks, reason);
-}
-
-/// Moves other blocks of this program, such as working memory, out of messages that the plan drops or that contain nothing
-/// else: the format has no other place for them. Drops the messages that are empty without them, and returns the moved blocks.
-fn move_other_blocks(plan: &mut Plan, messages: &[Message<'_>], rolling: &RollingView) -> Vec<Prepend> {
-    let mut moved = Vec::new();
-    for (at, message) in messages.iter().enumerate() {
-        let only_blocks = rolling.is_block(at) && !message.role.instructs();
-        if only_blocks || matches!(plan.decisions[at], Decision::Drop(_)) {
-            let parts = (0..own_blocks(message)).map(|part| PartRef { message: at, part });
-            moved.extend(parts.filter(|part| !rolling.blocks.contains(part)).map(Prepend::Moved));
-        }
-        if only_blocks {
-            plan.decisions[at] = Decision::Drop(Reason::Borrowed("moved to the first message that is kept"));
-        }
-    }
-    moved
-}
-
-/// The text of a part; `None` if it is not text.
-fn text_of<'m>(messages: &'m [Message<'_>], at: PartRef) -> Option<std::borrow::Cow<'m, str>> {
-    match &messages[at.message].parts[at.part].content {
-        Content::Text(text) => Some(text.decode()),
-        _ => None,
-    }
 }

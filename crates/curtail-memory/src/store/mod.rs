@@ -3,6 +3,8 @@
 
 mod entries;
 mod file;
+mod listing;
+mod transfer;
 
 use std::fs::File;
 use std::io;
@@ -14,8 +16,10 @@ use thiserror::Error;
 
 use curtail_core::error::system_message;
 
-pub use entries::{Aside, Clash, Filter, Record, StoreEntry};
+pub use entries::{Aside, Record};
 pub use file::StoreLocation;
+pub use listing::{Filter, StoreEntry};
+pub use transfer::Clash;
 
 /// How long a read or a change waits for other processes to release their locks. A change takes about a thousandth of this.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,18 +1,13 @@
 //! The address of a model's server and the key for it: checked, completed with the path of its API, and safe to show.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
-use std::path::Path;
 use std::str::FromStr;
 
-use percent_encoding::percent_decode_str;
 use ureq::http::Uri;
 
 use super::Failure;
-use curtail_core::error::system_message;
-use curtail_core::secrets::Secret;
-use curtail_core::small::read_small_text;
+use super::secrets::Secrets;
 
 /// Query parameters whose values are shown; the value of any other may be a key.
 const PLAIN_PARAMETERS: [&str; 4] = ["api-version", "version", "deployment", "model"];
@@ -195,101 +190,9 @@ fn is_loopback(host: &str) -> bool {
     named || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-// Keys, and passwords in addresses, which must not appear in any message. The answers of servers may repeat them.
-
-/// A shorter text is not masked: it would mask parts of words everywhere.
-const SHORTEST: usize = 4;
-
-/// Secrets, masked in every spelling in which an answer may repeat them. `Debug` does not show them.
-#[derive(Clone, Default)]
-pub(super) struct Secrets(Vec<Secret>);
-
-impl fmt::Debug for Secrets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secrets({})", self.0.len())
-    }
-}
-
-impl Secrets {
-    /// Adds a secret: as it is, and percent-decoded as from an address.
-    pub(super) fn add(&mut self, secret: &str) {
-        let decoded = percent_decode_str(secret).decode_utf8_lossy();
-        for text in [secret, &decoded] {
-            if text.len() >= SHORTEST && !self.0.iter().any(|known| known.is(text)) {
-                self.0.push(Secret::new(text));
-            }
-        }
-        // A secret may contain another one.
-        self.0.sort_by_key(|known| std::cmp::Reverse(known.bytes()));
-    }
-
-    /// `text` with every secret masked.
-    pub(super) fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.0.iter().fold(Cow::Borrowed(text), |text, secret| match secret.mask(&text) {
-            Cow::Owned(masked) => Cow::Owned(masked),
-            Cow::Borrowed(_) => text,
-        })
-    }
-
-    /// Like [`mask`](Self::mask), for an answer that may not be UTF-8.
-    pub(super) fn mask_bytes(&self, answer: Vec<u8>) -> Vec<u8> {
-        let masked = match self.mask(&String::from_utf8_lossy(&answer)) {
-            Cow::Owned(masked) => Some(masked.into_bytes()),
-            Cow::Borrowed(_) => None,
-        };
-        masked.unwrap_or(answer)
-    }
-}
-
-// The key for a model's server, from a file or a value. The environment is not read here.
-
-/// The most bytes of a file with a key.
-const LARGEST_KEY: u64 = 1 << 20;
-
-/// A key. `Debug` does not show it.
-#[derive(Clone)]
-pub struct ApiKey(String);
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey(…)")
-    }
-}
-
-impl ApiKey {
-    /// The key in the file at `path`, without the white space around it.
-    ///
-    /// # Errors
-    /// [`Failure`] if the file cannot be read or holds no key.
-    pub fn from_file(path: &Path) -> Result<Self, Failure> {
-        let origin = path.display();
-        let text = std::fs::File::open(path)
-            .and_then(|file| read_small_text(file, LARGEST_KEY))
-            .map_err(|error| Failure::Other(format!("{origin}: cannot read the key: {}", system_message(&error))))?;
-        Self::new(&text, &origin.to_string())
-    }
-
-    /// The key in `text`, without the white space around it. Errors name `origin`, such as `$OPENAI_API_KEY`.
-    ///
-    /// # Errors
-    /// [`Failure`] if `text` is empty or not visible ASCII, which is all that a header can carry.
-    pub fn new(text: &str, origin: &str) -> Result<Self, Failure> {
-        let key = text.trim();
-        if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Failure::Other(format!("{origin}: not a key; a key is one line of letters, digits and signs")));
-        }
-        Ok(Self(key.to_owned()))
-    }
-
-    /// The key itself, to send it or to mask it.
-    pub fn secret(&self) -> &str {
-        &self.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ApiKey, Endpoint, Secrets};
+    use super::Endpoint;
 
     const CHAT: &str = "/chat/completions";
     const MESSAGES: &str = "/v1/messages";
@@ -362,36 +265,5 @@ mod tests {
         ] {
             assert_eq!(endpoint(given).is_loopback(), loopback, "{given}");
         }
-    }
-
-    #[test]
-    fn every_form_is_masked() {
-        let mut secrets = Secrets::default();
-        secrets.add("pa%20ss/w\"rd");
-        secrets.add("sk-1");
-        secrets.add("sk-12345");
-        secrets.add("a");
-        for (text, masked) in [
-            ("a sk-12345 b sk-1 c", "a *** b *** c"),
-            ("pa ss/w\"rd", "***"),
-            (r"pa%20ss\/w", r"pa%20ss\/w"),
-            (r#"pa%20ss/w\"rd"#, "***"),
-            ("nothing", "nothing"),
-        ] {
-            assert_eq!(secrets.mask(text), masked);
-        }
-        assert_eq!(secrets.mask_bytes(b"\xff sk-1".to_vec()), "\u{fffd} ***".as_bytes());
-        assert_eq!(secrets.mask_bytes(b"\xff".to_vec()), b"\xff");
-        assert!(!format!("{secrets:?}").contains("sk-1"));
-    }
-
-    #[test]
-    fn keys_are_one_visible_word() {
-        for bad in ["", " \n", "two words", "line\nline", "schlüssel"] {
-            assert!(ApiKey::new(bad, "here").is_err(), "{bad:?}");
-        }
-        let key = ApiKey::new(" sk-1 \n", "here");
-        assert!(matches!(&key, Ok(key) if key.secret() == "sk-1"));
-        assert!(!format!("{key:?}").contains("sk-1"));
     }
 }

@@ -2,20 +2,17 @@
 //! It knows statuses and headers, and of a body only how it reports an error.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::path::Path;
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-use serde_json::Value;
-use ureq::Proxy;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
-
-use super::endpoint::{Address, Secrets};
+use super::connections::{Authorities, proxy_of_environment};
+use super::endpoint::Address;
+use super::overflow::{hidden_error, is_overflow};
+use super::secrets::Secrets;
 use super::{ApiKey, Failure, quote};
 use curtail_core::calendar::days_since_1970;
 use curtail_core::error::system_message;
-use curtail_core::small::{SMALL, read_small};
 
 /// The most bytes that are read of an answer; no model writes a longer summary.
 const LARGEST_ANSWER: u64 = 16 << 20;
@@ -315,151 +312,6 @@ fn http_date(value: &str) -> Option<SystemTime> {
     }
     let seconds = u64::try_from(days_since_1970(year, month, day) * 86_400 + clock).ok()?;
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).filter(|_| fields.next() == Some("GMT"))
-}
-
-// The certificate authorities that a connection trusts, and the proxies of the environment.
-
-/// The variables that name a proxy, in the order in which they apply.
-const PROXY_VARIABLES: [&str; 6] = ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
-
-/// The certificate authorities that are trusted: the built-in ones, the system's (or those of `SSL_CERT_FILE` and
-/// `SSL_CERT_DIR`), and the ones added here.
-#[derive(Clone, Debug, Default)]
-pub struct Authorities {
-    added: Vec<Certificate<'static>>,
-}
-
-impl Authorities {
-    /// Adds the certificates of a file in PEM format.
-    ///
-    /// # Errors
-    /// [`Failure`] if the file cannot be read or contains no certificate.
-    pub fn add_file(&mut self, path: &Path) -> Result<(), Failure> {
-        let wrong = |why: &str| Failure::Other(format!("{}: {why}", path.display()));
-        let text = std::fs::File::open(path)
-            .and_then(|file| read_small(file, SMALL))
-            .map_err(|error| wrong(&format!("cannot read the certificates: {}", system_message(&error))))?;
-        let before = self.added.len();
-        for item in parse_pem(&text) {
-            match item {
-                Ok(PemItem::Certificate(certificate)) => self.added.push(certificate),
-                Ok(_) => {}
-                Err(error) => return Err(wrong(&format!("is not a file of certificates in PEM format: {error}"))),
-            }
-        }
-        if self.added.len() == before {
-            return Err(wrong("contains no certificate in PEM format (-----BEGIN CERTIFICATE-----)"));
-        }
-        Ok(())
-    }
-
-    /// The settings of TLS connections. Certificates of the system that cannot be read are left out.
-    fn tls(&self) -> TlsConfig {
-        let built_in = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().map(|root| Certificate::from_der(root.as_ref()));
-        let system = rustls_native_certs::load_native_certs().certs;
-        let system = system.iter().map(|root| Certificate::from_der(root.as_ref()).to_owned());
-        let all = built_in.chain(system).chain(self.added.iter().cloned());
-        TlsConfig::builder().root_certs(RootCerts::from(all)).build()
-    }
-}
-
-/// The proxy for `url`, if the environment names one, and how messages show it. `NO_PROXY` names hosts that are reached without
-/// it.
-fn proxy_of_environment(url: &str) -> Result<Option<(Proxy, String)>, Failure> {
-    let set = PROXY_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
-    let Some((variable, value)) = set.into_iter().find(|(_, value)| !value.is_empty()) else { return Ok(None) };
-    if Proxy::new(&value).is_err() {
-        return Err(Failure::Other(format!(
-            "{variable} is not the address of a proxy; write it as http://HOST:PORT, or unset it"
-        )));
-    }
-    let bypassed = |proxy: &Proxy| url.parse().is_ok_and(|uri| proxy.is_no_proxy(&uri));
-    // This reads the first variable that is set and valid, and the hosts of NO_PROXY.
-    let proxy = Proxy::try_from_env().filter(|proxy| !bypassed(proxy));
-    Ok(proxy.map(|proxy| {
-        let shown = shown_proxy(&proxy, variable);
-        (proxy, shown)
-    }))
-}
-
-/// A proxy in a message, without its password, and the variable that names it.
-fn shown_proxy(proxy: &Proxy, variable: &str) -> String {
-    let scheme = proxy.uri().scheme_str().unwrap_or("http");
-    let user = if proxy.username().is_some() { "***@" } else { "" };
-    format!("{scheme}://{user}{}:{} ({variable})", proxy.host(), proxy.port())
-}
-
-// How servers report that a request exceeds the model's context: each with its own words and its own status.
-
-/// Parts of these messages, in lower case.
-const WORDINGS: [&str; 29] = [
-    // OpenAI, Azure, DeepSeek, vLLM, OpenRouter, SGLang
-    "context_length_exceeded",
-    "maximum context length",
-    "exceeds the context window",
-    "string_above_max_length",
-    // vLLM
-    "longer than the maximum model length",
-    "is too long and exceeds limit",
-    // SGLang, Together AI
-    "is longer than the model's context length",
-    // OpenRouter, for models of other providers
-    "maximum allowed input length",
-    // Anthropic, and Claude models on Bedrock and Vertex AI
-    "prompt is too long",
-    "exceed context limit",
-    // Gemini
-    "exceeds the maximum number of tokens allowed",
-    "request payload size exceeds the limit",
-    // Mistral
-    "too large for model with",
-    // Bedrock
-    "input is too long for requested model",
-    "too many input tokens",
-    "maximum tokens you requested exceeds the model limit",
-    "too many total text bytes",
-    // llama.cpp, Ollama
-    "exceed_context_size_error",
-    "exceeds the available context size",
-    "exceeds the context size",
-    "input length exceeds",
-    // LM Studio
-    "with context length of only",
-    "greater than the context length",
-    "cannot truncate prompt with n_keep",
-    "context size has been exceeded",
-    // TGI
-    "`inputs` must have less than",
-    "`inputs` tokens + `max_new_tokens` must be",
-    // xAI, Cohere
-    "maximum prompt length is",
-    "size limit exceeded by",
-];
-
-/// Parts of the message of a server that limits tokens per minute, if a single request exceeds the limit: a retry cannot help.
-const TOO_LARGE_FOR_A_MINUTE: [&str; 2] = ["request too large", "input or output tokens must be reduced"];
-
-/// Whether an answer with this status says that the request exceeds the model's context.
-fn is_overflow(status: u16, body: &[u8]) -> bool {
-    let answer = String::from_utf8_lossy(body).to_lowercase();
-    let contains_any = |wordings: &[&str]| wordings.iter().any(|wording| answer.contains(wording));
-    match status {
-        413 => true,
-        429 => contains_any(&TOO_LARGE_FOR_A_MINUTE),
-        400..=599 => contains_any(&WORDINGS),
-        _ => false,
-    }
-}
-
-/// The error status that an answer with status 2xx should have had, if it is an error: some servers send an error object with
-/// 200.
-fn hidden_error(body: &[u8]) -> Option<u16> {
-    let answer: Value = serde_json::from_slice(body).ok()?;
-    let error = answer.get("error").filter(|error| !error.is_null())?;
-    let answered =
-        ["choices", "content"].iter().any(|name| answer[*name].as_array().is_some_and(|all| !all.is_empty()));
-    let code = error["code"].as_u64().and_then(|code| u16::try_from(code).ok());
-    (!answered).then(|| code.filter(|code| (400..600).contains(code)).unwrap_or(400))
 }
 
 #[cfg(test)]

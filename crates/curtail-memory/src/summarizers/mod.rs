@@ -3,19 +3,25 @@
 
 mod api;
 mod command;
+mod connections;
 mod endpoint;
 mod extractive;
 mod halves;
 mod http;
+mod key;
 mod models;
+mod overflow;
 mod prompt;
+mod secrets;
 mod wrappers;
 
 pub use api::Api;
 pub use command::{Command, stop_flag};
-pub use endpoint::{ApiKey, Endpoint, shown_endpoint};
+pub use connections::Authorities;
+pub use endpoint::{Endpoint, shown_endpoint};
 pub use extractive::Extractive;
-pub use http::{Authorities, Http, RequestLimits};
+pub use http::{Http, RequestLimits};
+pub use key::ApiKey;
 pub use models::Model;
 pub use prompt::Prompt;
 pub use wrappers::{Bounded, Cached, Fallback, RememberedSummaries};

@@ -15,7 +15,8 @@ use std::borrow::Cow;
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use super::{ClaudeCode, is_boundary};
-use crate::dialects::{Dialect as _, Item, tree};
+use crate::dialects::branches::path;
+use crate::dialects::{Dialect as _, Item};
 use crate::json::{Text, Value, ValueKind};
 use crate::transcript::Standing;
 
@@ -65,7 +66,7 @@ pub(super) fn trees_of(items: &[Value<'_>]) -> Vec<Option<usize>> {
     let is_read = |at: &usize| nodes[*at].tree.is_some() && is_message(items[*at]);
     let Some(newest) = (0..items.len()).rev().find(is_read) else { return trees };
     let parents: Vec<Option<usize>> = nodes.iter().map(|node| node.parent).collect();
-    let path = tree::path(newest, &parents);
+    let path = path(newest, &parents);
     for at in 0..nodes.len() {
         let TreeNode { tree, parent: Some(parent), first } = nodes[at] else { continue };
         if tree != nodes[newest].tree || path[at] {

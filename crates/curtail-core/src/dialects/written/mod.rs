@@ -49,28 +49,56 @@ pub(super) fn role_of(name: &str) -> Option<Role> {
 
 /// Gives each text that results follow its calls, and each of those results a call.
 fn give_calls(messages: &mut [&mut Message<'_>]) {
-    let is_structure = |message: &&mut Message<'_>| message.calls().any(|(_, call)| call.written.is_none());
-    let mut has_structures: Option<bool> = None;
+    let has_structures = messages.iter().any(|message| message.calls().any(|(_, call)| call.written.is_none()));
     for at in 1..messages.len() {
-        if !may_answer(messages[at]) || !may_ask(messages[at - 1]) {
-            continue;
-        }
-        let has_structures = *has_structures.get_or_insert_with(|| messages.iter().any(is_structure));
         let (before, after) = messages.split_at_mut(at);
         let Some(asking) = before.last_mut() else { continue };
-        let Some(said) = said(asking) else { continue };
-        let calls = syntax::calls(said.raw);
-        let of_thread = |message: &&mut Message<'_>| message.thread == asking.thread;
-        let is_answer =
-            |message: &&mut Message<'_>| message.role == Role::Tool || calls.is_some() && tags_result(message);
-        let count = after.iter().take_while(|message| of_thread(message) && is_answer(message)).count();
-        let answers = &mut after[..count];
-        let is_note = Draft::says_tools_used(said.raw);
-        let is_call = calls.is_some() || !has_structures && answers.iter().all(|answer| is_asked(answer, said.raw));
-        if count == 0 || is_note || !is_call {
-            continue;
+        if let Some(exchange) = Exchange::find(asking, after, has_structures) {
+            exchange.write(asking, after);
         }
-        join(asking, said, calls, answers);
+    }
+}
+
+/// A text that is calls, and the messages after it that are their results.
+struct Exchange<'a> {
+    said: Said<'a>,
+    calls: Calls,
+    /// The number of messages with results.
+    answers: usize,
+}
+
+impl<'a> Exchange<'a> {
+    /// The exchange of a message and those `after` it. Where other calls of the transcript are structures, only a text of a known
+    /// syntax is a call.
+    fn find(asking: &Message<'a>, after: &[&mut Message<'a>], has_structures: bool) -> Option<Self> {
+        if !may_answer(after.first()?) || !may_ask(asking) {
+            return None;
+        }
+        let said = said(asking).filter(|said| !Draft::says_tools_used(said.raw))?;
+        let calls = syntax::calls(said.raw);
+        let is_answer = |message: &&&mut Message<'_>| {
+            message.thread == asking.thread && (message.role == Role::Tool || calls.is_some() && tags_result(message))
+        };
+        let answers = after.iter().take_while(is_answer).count();
+        let is_one_call = || !has_structures && after[..answers].iter().all(|answer| is_asked(answer, said.raw));
+        let calls = calls.or_else(|| is_one_call().then(|| Calls::whole(said.raw)))?;
+        (answers > 0).then_some(Self { said, calls, answers })
+    }
+
+    /// Writes the calls into the message that asks, and as many results into those after it.
+    fn write(self, asking: &mut Message<'a>, after: &mut [&mut Message<'a>]) {
+        let Said { part, raw, span } = self.said;
+        let Some(whole) = asking.parts[part].place().cloned() else { return };
+        let answers = &mut after[..self.answers];
+        answers.iter_mut().for_each(|answer| make_results(answer));
+        let start = self.calls.start;
+        let mut calls = placed(self.calls, raw);
+        asking.call_rules.indivisible = level(&mut calls, answers, raw.len());
+        match_names(&mut calls, answers);
+        let text = (start > 0).then(|| piece(&whole, span, [0, start], Content::Text(Text::Escaped(&raw[..start]))));
+        let calls = calls.into_iter().map(|placed| piece(&whole, span, placed.place, Content::ToolCall(placed.call)));
+        let parts: Vec<Part<'_>> = text.into_iter().chain(calls).collect();
+        asking.parts.splice(part..=part, parts);
     }
 }
 
@@ -148,97 +176,96 @@ fn piece<'a>(whole: &PartPlace<'a>, within: Span, [start, end]: [usize; 2], cont
     Part::from_source(content, place)
 }
 
-/// Joins a text with its results: as many calls as results, in the same order.
-fn join<'a>(asking: &mut Message<'a>, said: Said<'a>, calls: Option<Calls>, answers: &mut [&mut Message<'a>]) {
-    let Said { part, raw, span } = said;
-    let calls = calls.unwrap_or_else(|| Calls::whole(raw));
-    let Some(whole) = asking.parts[part].place().cloned() else { return };
-    let mut results: usize = answers.iter_mut().map(|answer| read_results(answer)).sum();
-    let mut parts = Vec::new();
-    if calls.start > 0 {
-        parts.push(piece(&whole, span, [0, calls.start], Content::Text(Text::Escaped(&raw[..calls.start]))));
+/// A call, and its bytes in the text.
+struct PlacedCall<'a> {
+    place: [usize; 2],
+    call: ToolCall<'a>,
+}
+
+impl<'a> PlacedCall<'a> {
+    fn new(place: [usize; 2], written: &'a str, call: ToolCall<'a>) -> Self {
+        let written = Some(Box::new(Text::Escaped(written)));
+        Self { place, call: ToolCall { family: Family::Positional, written, ..call } }
     }
-    let first = parts.len();
+}
+
+/// The calls in the text `raw`, in order. The bytes of several calls that are cut together go with the first one.
+fn placed<'a>(calls: Calls, raw: &'a str) -> Vec<PlacedCall<'a>> {
+    let mut placed = Vec::new();
     for Written { start, end, calls } in calls.written {
-        let mut text = Text::Escaped(&raw[start..end]);
         let mut place = [start, end];
-        for mut call in calls {
-            call.family = Family::Positional;
-            call.written = Some(Box::new(std::mem::replace(&mut text, Text::Escaped(""))));
-            parts.push(piece(&whole, span, place, Content::ToolCall(call)));
-            // The bytes of several calls go with the first one.
+        for call in calls {
+            placed.push(PlacedCall::new(place, &raw[place[0]..place[1]], call));
             place = [end, end];
         }
     }
-    let count = parts.len() - first;
-    let shares = parts[first..].iter().any(|part| part.content.call().is_some_and(ToolCall::is_inside_another));
-    asking.call_rules.indivisible = count > 1 && (shares || count != results);
-    let last = parts.last().and_then(|part| part.content.call()).map(|call| call.name.clone());
-    while parts.len() - first < results {
-        let name = last.clone().unwrap_or(Text::Escaped(""));
-        let call = ToolCall::new(None, name, Text::Escaped(""));
-        let call = ToolCall { family: Family::Positional, written: Some(Box::new(Text::Escaped(""))), ..call };
-        parts.push(piece(&whole, span, [raw.len(), raw.len()], Content::ToolCall(call)));
-        asking.call_rules.indivisible = true;
-    }
-    if let Some(answer) = answers.last_mut() {
-        while results < parts.len() - first {
-            repeat_result(answer);
-            results += 1;
-        }
-    }
-    match_names(&mut parts[first..], answers);
-    asking.parts.splice(part..=part, parts);
+    placed
 }
 
-/// Makes the texts of a message the result of a call by position, and returns how many calls it answers.
-fn read_results(answer: &mut Message<'_>) -> usize {
-    if answer.results().next().is_none() {
-        let texts = answer.parts.iter().filter(|part| matches!(part.content, Content::Text(_))).count();
-        let mut said = Vec::new();
-        answer.parts.retain(|part| match &part.content {
-            Content::Text(text) => {
-                said.push(text.clone());
-                said.len() == 1
-            }
-            _ => true,
-        });
-        let result = Content::ToolResult(ToolResult::new(None, None, said));
-        let is_tagged = answer.role == Role::User;
-        match answer.parts.iter_mut().find(|part| matches!(part.content, Content::Text(_))) {
-            Some(part) => {
-                part.content = result;
-                if let (true, PartOrigin::Source(place)) = (texts > 1, &mut part.origin) {
-                    *place = PartPlace::element(place.element.parent().unwrap_or(place.element));
-                }
-                // Without its tag, a text of the user is no result any more.
-                if let (true, PartOrigin::Source(place)) = (is_tagged, &mut part.origin) {
-                    place.rewrite = None;
-                }
-            }
-            None => answer.parts.extend(answer.value().map(|value| super::blocks::whole(value, result))),
-        }
+/// Makes as many calls as results: a call more is at the `end` of the text, a result more in the last answer. Returns whether the
+/// calls can only be dropped together.
+fn level(calls: &mut Vec<PlacedCall<'_>>, answers: &mut [&mut Message<'_>], end: usize) -> bool {
+    let asked = calls.len();
+    let answered: usize = answers.iter().map(|answer| answer.results().count()).sum();
+    let are_inside_another = calls.iter().any(|placed| placed.call.is_inside_another());
+    let name = calls.last().map_or(Text::Escaped(""), |placed| placed.call.name.clone());
+    for _ in asked..answered {
+        calls.push(PlacedCall::new([end, end], "", ToolCall::new(None, name.clone(), Text::Escaped(""))));
     }
-    let tagged = |content: &[Text<'_>]| match content {
-        [Text::Escaped(raw)] => syntax::results(raw).unwrap_or(1),
-        _ => 1,
-    };
-    let mut results = answer.parts.iter_mut().filter_map(|part| match &mut part.content {
-        Content::ToolResult(result) => Some(result),
-        _ => None,
-    });
-    let mut more = 0;
-    for result in results.by_ref() {
+    if let Some(last) = answers.last_mut() {
+        (answered..asked).for_each(|_| repeat_result(last));
+    }
+    answered > asked || asked > 1 && (are_inside_another || asked != answered)
+}
+
+/// Makes a message the results that are written in it, of calls by position.
+fn make_results(answer: &mut Message<'_>) {
+    if answer.results().next().is_none() {
+        make_result(answer);
+    }
+    let further: usize = answer.results().map(|(_, result)| written_results(result) - 1).sum();
+    for result in answer.parts.iter_mut().filter_map(|part| result_mut(&mut part.content)) {
         result.family = Family::Positional;
-        more += tagged(&result.content) - 1;
         if result.id.is_none() {
             result.id = result.content.first().and_then(syntax::answered_id).map(Text::Owned);
         }
     }
-    for _ in 0..more {
-        repeat_result(answer);
+    (0..further).for_each(|_| repeat_result(answer));
+}
+
+/// How many results the text of one is; at least one.
+fn written_results(result: &ToolResult<'_>) -> usize {
+    match result.content.as_slice() {
+        [Text::Escaped(raw)] => syntax::results(raw).unwrap_or(1),
+        _ => 1,
     }
-    answer.results().count()
+}
+
+/// Makes the texts of a message one result.
+fn make_result(answer: &mut Message<'_>) {
+    let texts: Vec<Text<'_>> = answer.parts.iter().filter_map(|part| text_of(part).cloned()).collect();
+    let are_several = texts.len() > 1;
+    let result = Content::ToolResult(ToolResult::new(None, None, texts));
+    let Some(first) = answer.parts.iter().position(|part| text_of(part).is_some()) else {
+        answer.parts.extend(answer.value().map(|value| super::blocks::whole(value, result)));
+        return;
+    };
+    let later = answer.parts.split_off(first + 1);
+    answer.parts.extend(later.into_iter().filter(|part| text_of(part).is_none()));
+    let part = &mut answer.parts[first];
+    part.content = result;
+    let PartOrigin::Source(place) = &mut part.origin else { return };
+    if are_several {
+        *place = PartPlace::element(place.element.parent().unwrap_or(place.element));
+    }
+    // Without its tag, a text of the user is no result any more.
+    if answer.role == Role::User {
+        place.rewrite = None;
+    }
+}
+
+fn text_of<'p, 'a>(part: &'p Part<'a>) -> Option<&'p Text<'a>> {
+    if let Content::Text(text) = &part.content { Some(text) } else { None }
 }
 
 /// Adds a result to those of a message that only says that the message answers one more call.
@@ -251,22 +278,15 @@ fn repeat_result(answer: &mut Message<'_>) {
 
 /// Leaves ids and names where calls and results agree in them. Where they do not, position alone decides, and a call without a
 /// name has the one that its result writes.
-fn match_names(calls: &mut [Part<'_>], answers: &mut [&mut Message<'_>]) {
-    let mut calls: Vec<&mut ToolCall<'_>> = calls.iter_mut().filter_map(|part| call_mut(&mut part.content)).collect();
+fn match_names(calls: &mut [PlacedCall<'_>], answers: &mut [&mut Message<'_>]) {
     let parts = answers.iter_mut().flat_map(|answer| &mut answer.parts);
     let mut results: Vec<&mut ToolResult<'_>> = parts.filter_map(|part| result_mut(&mut part.content)).collect();
-    let have = |id: &Option<Text<'_>>| id.as_ref().map(|id| id.decode().into_owned());
-    let ids = |ids: Vec<Option<String>>| -> Option<Vec<String>> {
-        let mut ids: Vec<String> = ids.into_iter().collect::<Option<_>>()?;
-        ids.sort_unstable();
-        Some(ids)
-    };
-    let asked = ids(calls.iter().map(|call| have(&call.id)).collect());
-    let answered = ids(results.iter().map(|result| have(&result.id)).collect());
+    let asked = sorted(calls.iter().map(|placed| placed.call.id.as_ref()));
+    let answered = sorted(results.iter().map(|result| result.id.as_ref()));
     if asked.is_some() && asked == answered {
         return;
     }
-    for (call, result) in calls.iter_mut().zip(&mut results) {
+    for (call, result) in calls.iter_mut().map(|placed| &mut placed.call).zip(&mut results) {
         (call.id, result.id) = (None, None);
         let name = result.name.take();
         if let (true, Some(name)) = (call.name.len_bound() == 0, name) {
@@ -275,8 +295,11 @@ fn match_names(calls: &mut [Part<'_>], answers: &mut [&mut Message<'_>]) {
     }
 }
 
-fn call_mut<'m, 'a>(content: &'m mut Content<'a>) -> Option<&'m mut ToolCall<'a>> {
-    if let Content::ToolCall(call) = content { Some(call) } else { None }
+/// The ids in order; `None` if one is missing.
+fn sorted<'i, 'a: 'i>(ids: impl Iterator<Item = Option<&'i Text<'a>>>) -> Option<Vec<String>> {
+    let mut ids: Vec<String> = ids.map(|id| Some(id?.decode().into_owned())).collect::<Option<_>>()?;
+    ids.sort_unstable();
+    Some(ids)
 }
 
 fn result_mut<'m, 'a>(content: &'m mut Content<'a>) -> Option<&'m mut ToolResult<'a>> {

@@ -117,11 +117,13 @@ fn start_of_structure(raw: &str) -> Option<usize> {
 
 /// Where `opening` is in the inside of a JSON string, from `from` on, and not in the middle of an escape.
 fn find(raw: &str, opening: &str, from: usize) -> Option<usize> {
-    let at = from + raw.get(from..)?.find(opening)?;
-    let before = &raw[..at];
-    // Four digits of an escape can be the beginning of a word.
-    let hex = before.rfind("\\u").is_some_and(|escape| at < escape + "\\u0000".len());
-    (!hex).then_some(at)
+    let mut places = raw.get(from..)?.match_indices(opening).map(|(at, _)| from + at);
+    places.find(|at| !is_in_escape(raw, *at))
+}
+
+/// Whether `at` is among the four digits of an escape, which can be the beginning of a word.
+fn is_in_escape(raw: &str, at: usize) -> bool {
+    raw[..at].rfind("\\u").is_some_and(|escape| at < escape + "\\u0000".len())
 }
 
 /// The calls in a text, which is cut as one; at least one.
@@ -147,9 +149,10 @@ fn one_of(text: &str) -> ToolCall<'static> {
 
 /// The calls in the JSON of a text: an object, or a list of objects.
 fn json_calls(text: &str) -> Vec<ToolCall<'static>> {
-    let Some(start) = text.find(['{', '[']) else { return Vec::new() };
-    // `[TOOL_CALLS] [{…}]`: the first bracket can be a part of a tag.
-    let starts = text.match_indices(['{', '[']).map(|(at, _)| at).take(3).chain([start]);
+    /// The brackets at which the JSON can begin: the first can be a part of a tag, as in `[TOOL_CALLS] [{…}]`, and the second of
+    /// another one, as in `[TOOL_CALLS]name[ARGS]{…}`.
+    const BRACKETS: usize = 3;
+    let starts = text.match_indices(['{', '[']).map(|(at, _)| at).take(BRACKETS);
     let end = text.rfind(['}', ']']).map_or(text.len(), |end| end + 1);
     starts
         .filter(|start| *start < end)
@@ -238,6 +241,7 @@ fn named(text: &str) -> ToolCall<'static> {
 }
 
 fn is_name(name: &str) -> bool {
+    /// Longer than any name that providers accept: 64 to 128 characters, and few are that long.
     const LONGEST: usize = 100;
     (1..=LONGEST).contains(&name.len()) && name.chars().all(|c| c.is_alphanumeric() || "_-. /:".contains(c))
 }
@@ -252,6 +256,7 @@ fn quoted<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 
 /// How many results the inside of a JSON string is, if it is nothing else.
 pub(super) fn results(raw: &str) -> Option<usize> {
+    /// The most white space, in bytes, that precedes a tag. Longer texts are not searched for one.
     const LONGEST_BLANK: usize = 16;
     let begins =
         |open: &str| raw.find(open).is_some_and(|at| at < LONGEST_BLANK && Text::Escaped(&raw[..at]).is_blank());
@@ -269,6 +274,7 @@ pub(super) fn results(raw: &str) -> Option<usize> {
 
 /// The id of the call that a result names in its own text.
 pub(super) fn answered_id(result: &Text<'_>) -> Option<String> {
+    /// The bytes within which a result names its call, so that a long result is not searched.
     const NEAR: usize = 400;
     let Text::Escaped(raw) = result else { return None };
     raw.find("tool_call_id").filter(|at| *at < NEAR)?;

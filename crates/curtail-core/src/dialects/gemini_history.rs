@@ -1,0 +1,324 @@
+//! A later record of an id is the message's last state, `$set.messages` replaces everything, `$rewindTo` rolls back a message and
+//! all after it, and a result that stands twice is one.
+
+use std::borrow::Cow;
+
+use foldhash::{HashMap, HashSet};
+
+use super::gemini_records::is_header;
+use super::{Item, Patch, blocks};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Layout, Message, Part, PartOrigin, Standing};
+
+/// A message, or a notice, in the order of the program.
+pub(super) struct Entry<'a> {
+    pub(super) id: Text<'a>,
+    /// Index of its last record.
+    item: usize,
+}
+
+/// What became of the records of a recording.
+#[derive(Default)]
+pub(super) struct History {
+    /// Records of which a later one is the last state: the index of each, and of the last.
+    pub(super) rewritten: Vec<(usize, usize)>,
+    /// The events that roll something back.
+    pub(super) rewinds: Vec<Rewind>,
+    /// The newest list that replaces everything before it.
+    boundary: Option<usize>,
+}
+
+/// An event that rolls back records.
+pub(super) struct Rewind {
+    /// Index of the event.
+    pub(super) event: usize,
+    /// Indices of the last records of what it rolls back, in order; may be empty.
+    pub(super) records: Vec<usize>,
+    /// Whether it reaches into the list that replaced everything before it.
+    reaches_into_list: bool,
+}
+
+impl History {
+    /// Plays the records as the program does.
+    pub(super) fn of(items: &[Value<'_>]) -> Self {
+        let mut history = Self::default();
+        let mut order: Vec<Entry<'_>> = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            if let Some(target) = target_of(*item) {
+                let found = order.iter().position(|entry| Some(&entry.id) == target.text().as_ref());
+                let reaches_into_list = found.is_none() && history.boundary.is_some();
+                let records = order.split_off(found.unwrap_or(0)).into_iter().map(|entry| entry.item).collect();
+                history.rewinds.push(Rewind { event: at, records, reaches_into_list });
+            } else if list_of(*item).is_some() {
+                order.clear();
+                history.boundary = Some(at);
+            } else if let Some(id) = id_of(*item) {
+                if begins_list(*item) {
+                    order.clear();
+                }
+                history.write(&mut order, id, at);
+            }
+        }
+        let last = |mut item: usize, newer: &HashMap<usize, usize>| {
+            while let Some(next) = newer.get(&item) {
+                item = *next;
+            }
+            item
+        };
+        let newer: HashMap<usize, usize> = history.rewritten.iter().copied().collect();
+        history.rewritten.iter_mut().for_each(|(_, item)| *item = last(*item, &newer));
+        history
+    }
+
+    /// A record replaces the one before it of the same id, at its place. Most replace the newest one.
+    fn write<'a>(&mut self, order: &mut Vec<Entry<'a>>, id: Text<'a>, at: usize) {
+        match order.iter_mut().rev().find(|entry| entry.id == id) {
+            Some(entry) => self.rewritten.push((std::mem::replace(&mut entry.item, at), at)),
+            None => order.push(Entry { id, item: at }),
+        }
+    }
+}
+
+/// The messages of a `$set` line that replaces everything before it.
+pub(super) fn list_of(item: Value<'_>) -> Option<Value<'_>> {
+    let list = item.get("$set")?.get("messages").filter(|list| list.is_array())?;
+    (is_header(item) && target_of(item).is_none()).then_some(list)
+}
+
+/// The id that a `$rewindTo` line names.
+fn target_of(item: Value<'_>) -> Option<Value<'_>> {
+    item.get("$rewindTo").filter(|target| target.text().is_some())
+}
+
+fn id_of(item: Value<'_>) -> Option<Text<'_>> {
+    let [id, role, author] = item.get_each(["id", "role", "author"]);
+    id?.text().filter(|_| role.is_none() && author.is_none() && item.get("type").is_some())
+}
+
+/// Whether `item` is the first element of the list of a `$set` line.
+fn begins_list(item: Value<'_>) -> bool {
+    is_in_list(item) && item.parent().and_then(|list| list.items().next()) == Some(item)
+}
+
+/// Reads a `$set` line with messages as a list of them.
+pub(super) fn read_list(list: Value<'_>) -> Item<'_> {
+    if list.items().next().is_none() { Item::Pinned } else { Item::Nested(list.items().collect()) }
+}
+
+/// A list that a later one replaced.
+fn boundary(item: Value<'_>) -> Item<'_> {
+    let mut message = blocks::notice(item, None, vec![blocks::whole(item, Content::Other)]);
+    message.set_boundary();
+    Item::Message(message)
+}
+
+/// The `$set` line of whose list `item` is an element.
+fn line_around(item: Value<'_>) -> Option<Value<'_>> {
+    item.parent()?.parent()?.parent().filter(|line| list_of(*line).is_some())
+}
+
+/// Whether `item` is an element of the list of a `$set` line.
+pub(super) fn is_in_list(item: Value<'_>) -> bool {
+    line_around(item).is_some()
+}
+
+/// Marks what the program does not read any more, and unites the results that stand twice.
+pub(super) fn mark_records<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    if let Some(line) = items.first().and_then(|item| line_around(*item)) {
+        let lines: Vec<Value<'a>> = line.roots_after().collect();
+        let until = lines.iter().position(|line| list_of(*line).is_some()).unwrap_or(lines.len());
+        let all: Vec<Value<'a>> = items.iter().chain(&lines[..until]).copied().collect();
+        blocks::put_in_compaction(read);
+        stand(&History::of(&all), read, true);
+    } else {
+        let history = History::of(items);
+        stand(&history, read, false);
+        if let Some(last) = history.boundary {
+            replace(items, &mut read[..last]);
+        }
+    }
+    unite_results(read);
+}
+
+/// What stands before the newest list is superseded, earlier lists included.
+fn replace<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    for (item, read) in items.iter().zip(read) {
+        if list_of(*item).is_some() {
+            *read = boundary(*item);
+        }
+        if let Item::Message(message) = read
+            && message.standing == Standing::Live
+        {
+            message.standing = Standing::Superseded;
+        }
+    }
+}
+
+/// Marks the records that were rewritten or rolled back; `inner` if further lines follow those that were read.
+fn stand(history: &History, read: &mut [Item<'_>], inner: bool) {
+    for rewind in &history.rewinds {
+        roll_back(rewind, read, inner);
+    }
+    for &(at, last) in &history.rewritten {
+        if last < read.len() {
+            read[at] = Item::With(last);
+        } else if let Some(Item::Message(message)) = read.get_mut(at) {
+            message.standing = Standing::Superseded;
+        }
+    }
+}
+
+/// What was rolled back is kept or dropped with the first of it, and so is the event: without its target, it would roll back
+/// everything. An event that reaches into a list stays, and names another target if that one goes.
+fn roll_back(rewind: &Rewind, read: &mut [Item<'_>], inner: bool) {
+    let rewound = || rewind.records.iter().copied().filter(|at| *at < read.len());
+    let Some(first) = rewound().find(|at| matches!(read[*at], Item::Message(_))) else {
+        if let (Some(event), true) = (read.get_mut(rewind.event), rewind.reaches_into_list) {
+            *event = Item::Pinned;
+        }
+        return;
+    };
+    let records: Vec<usize> = rewound().collect();
+    for at in records {
+        if let Item::Message(message) = &mut read[at] {
+            message.dropped_with = u32::try_from(first).ok().filter(|_| at > first && !rewind.reaches_into_list);
+            message.roll_back(Standing::RolledBack);
+        } else if at < first {
+            read[at] = Item::With(first);
+        }
+    }
+    if !inner {
+        read[rewind.event] = if rewind.reaches_into_list { Item::Pinned } else { Item::With(first) };
+    }
+}
+
+/// Where a result was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ReadAt {
+    /// Index of its item.
+    item: usize,
+    part: usize,
+}
+
+/// The program writes the results of a message twice: beside the calls, and as the line of the user that it sends. The line is
+/// what a model reads; after a resume, the list of messages may hold it twice.
+fn unite_results<'a>(read: &mut [Item<'a>]) {
+    let mut places = Places::default();
+    for at in 0..read.len() {
+        let Item::Message(message) = &read[at] else { continue };
+        let results = message.results().filter_map(|(nth, result)| Some((nth, result.id.clone()?.into_decoded())));
+        let results: Vec<(usize, Cow<'a, str>)> = results.collect();
+        let calls: Vec<Cow<'a, str>> =
+            message.calls().filter_map(|(_, call)| Some(call.id.clone()?.into_decoded())).collect();
+        for id in &calls {
+            places.in_lines.remove(id);
+            places.beside.remove(id);
+        }
+
+        if !calls.is_empty() {
+            places.beside.extend(results.into_iter().map(|(part, id)| (id, ReadAt { item: at, part })));
+        } else if !results.is_empty() {
+            read_line(read, at, results, &mut places);
+        }
+    }
+    // A line of the user has them.
+    places.moved.sort_unstable();
+    for place in places.moved.into_iter().rev() {
+        if let Item::Message(message) = &mut read[place.item] {
+            message.parts.remove(place.part);
+        }
+    }
+}
+
+/// Where results were read, by the id of the call.
+#[derive(Default)]
+struct Places<'a> {
+    /// Beside their calls.
+    beside: HashMap<Cow<'a, str>, ReadAt>,
+    /// In lines of the user.
+    in_lines: HashMap<Cow<'a, str>, ReadAt>,
+    /// Those beside a call that a line of the user repeats.
+    moved: Vec<ReadAt>,
+}
+
+/// Reads a line with results: the ones of an earlier line, or ones that stand beside their calls as well.
+fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, str>)>, places: &mut Places<'a>) {
+    let in_lines = &mut places.in_lines;
+    let first = results.first().and_then(|(_, id)| in_lines.get(id)).map(|place| place.item);
+    let repeats = |id: &Cow<'a, str>| in_lines.get(id).is_some_and(|place| Some(place.item) == first);
+    let only = matches!(&read[at], Item::Message(message) if message.parts.len() == results.len());
+    if only && first.is_some() && results.iter().all(|(_, id)| repeats(id)) {
+        for (part, id) in &results {
+            let Some(copy) = part_of(read, ReadAt { item: at, part: *part }) else { continue };
+            if let Some(&place) = in_lines.get(id) {
+                add_twin(read, place, &copy, true);
+            }
+        }
+        read[at] = first.map_or(Item::Metadata, Item::With);
+        return;
+    }
+    for (part, id) in results {
+        let line = ReadAt { item: at, part };
+        if let Some(place) = places.beside.remove(&id)
+            && let Some(copy) = part_of(read, place)
+        {
+            add_twin(read, line, &copy, false);
+            places.moved.push(place);
+        }
+        in_lines.insert(id, line);
+    }
+}
+
+fn part_of<'a>(read: &[Item<'a>], place: ReadAt) -> Option<Part<'a>> {
+    let Item::Message(message) = read.get(place.item)? else { return None };
+    message.parts.get(place.part).cloned()
+}
+
+/// Makes `copy` change with the part at `place`, and go with it if `goes`. A copy that says something else stays as it is.
+fn add_twin<'a>(read: &mut [Item<'a>], place: ReadAt, copy: &Part<'a>, goes: bool) {
+    let Some(Item::Message(message)) = read.get_mut(place.item) else { return };
+    let part = &mut message.parts[place.part];
+    let text = |part: &Part<'a>| -> Option<Vec<String>> {
+        Some(part.content.result()?.content.iter().map(|text| text.decode().into_owned()).collect())
+    };
+    let same = text(part) == text(copy);
+    if let (PartOrigin::Source(first), Some(other)) = (&mut part.origin, copy.place()) {
+        first.further_mut().repeats.extend(other.rewrite.filter(|_| same));
+        if goes {
+            first.further_mut().copies_cut.push(other.element);
+        }
+    }
+}
+
+/// Gives every event another target that is written, if the one that it names is not: the first that was rolled back with it.
+/// So does an event that named nothing and rolled back everything, if what it names is written. Where nothing of that is
+/// written, nothing is to be rolled back.
+pub(super) fn repoint_rewinds(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    let items = &layout.elements;
+    if !items.iter().any(|item| target_of(*item).is_some()) {
+        return Vec::new();
+    }
+    let stays = layout.stays(kept);
+    let kept = items.iter().zip(&stays).filter(|(_, stays)| **stays);
+    let written: HashSet<Cow<'_, str>> = kept.filter_map(|(item, _)| Some(id_of(*item)?.into_decoded())).collect();
+    let patch = |Rewind { event, records, .. }: Rewind| {
+        let first = *records.first()?;
+        let target = target_of(items[event])?;
+        let known = id_of(items[first]) == target.text();
+        let holds = if known { stays[first] } else { !written.contains(&target.text()?.into_decoded()) };
+        if holds || !stays[event] {
+            return None;
+        }
+        let next = records.iter().find(|at| stays[**at]).and_then(|at| id_of(items[*at]));
+        Some(match next {
+            Some(id) => Patch { span: target.span(), text: quote(&id.decode()) },
+            None => Patch { span: items[event].span(), text: String::from("{\"$set\":{}}") },
+        })
+    };
+    History::of(items).rewinds.into_iter().filter_map(patch).collect()
+}
+
+/// Whether the program wrote the message for the user: the context of the session.
+pub(super) fn is_context(message: &Message<'_>) -> bool {
+    blocks::first_text(message).is_some_and(|text| text.decode().trim_start().starts_with("<session_context>"))
+}

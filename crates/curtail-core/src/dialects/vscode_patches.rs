@@ -1,0 +1,194 @@
+//! Chats that are written as a log of patches: the first line is the document, each later one sets a member of it, adds to a
+//! list or deletes.
+
+use serde_json::Value as Json;
+
+use super::ReadError;
+use crate::json::Document;
+
+/// A line of a log.
+#[derive(serde::Deserialize)]
+struct LogPatch {
+    kind: u8,
+    #[serde(default)]
+    k: Vec<PathStep>,
+    #[serde(default)]
+    v: Option<Json>,
+    #[serde(default)]
+    i: Option<i64>,
+}
+
+/// A step of the path of a patch.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum PathStep {
+    Index(usize),
+    Key(String),
+}
+
+/// How far into a text its first line names the kind of a patch.
+const HEAD: usize = 64;
+
+/// The document that a log of patches makes, on one line; `None` if `text` is no such log. A last line that is incomplete is left
+/// out, because the editor may have been killed while it wrote it.
+///
+/// # Errors
+/// The first line that is no patch, or whose path is not in the document.
+#[must_use]
+pub fn rebuilt(text: &str) -> Option<Result<String, ReadError>> {
+    let head = text.get(..text.floor_char_boundary(HEAD)).unwrap_or_default();
+    if !head.contains("\"kind\"") {
+        return None;
+    }
+    let first = text.lines().find(|line| !line.trim().is_empty())?;
+    let document = Document::parse_all(first).ok()?;
+    let root = document.roots().next()?;
+    let is_first = root.get("kind").is_some_and(|kind| kind.raw() == "0");
+    let holds = root.get("v").and_then(|value| value.get("requests")).is_some_and(crate::json::Value::is_array);
+    (is_first && holds).then(|| replayed(text))
+}
+
+fn replayed(text: &str) -> Result<String, ReadError> {
+    let mut document = Json::Null;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let wrong = |reason: String| ReadError { offset: at, what: reason };
+        match serde_json::from_str::<LogPatch>(line) {
+            _ if line.trim().is_empty() => {}
+            Ok(patch) => patch.apply(&mut document).map_err(|reason| wrong(reason.to_owned()))?,
+            Err(error) if error.is_eof() && !line.ends_with('\n') => {}
+            Err(error) => return Err(wrong(format!("this line is not a patch of a chat: {error}"))),
+        }
+        at += line.len();
+    }
+    let text = serde_json::to_string(&document);
+    text.map(|text| text + "\n").map_err(|error| ReadError { offset: 0, what: error.to_string() })
+}
+
+/// Why a patch cannot be applied.
+const NO_PLACE: &str = "this patch changes a path that the lines before it do not create";
+
+impl LogPatch {
+    fn apply(self, document: &mut Json) -> Result<(), &'static str> {
+        let value = self.v.unwrap_or(Json::Null);
+        match self.kind {
+            0 => *document = value,
+            1 => *place(document, &self.k)? = value,
+            2 => add(place(document, &self.k)?, value, self.i)?,
+            3 => delete(document, &self.k)?,
+            _ => return Err("this patch has an unknown `kind`; known: 0 to 3"),
+        }
+        Ok(())
+    }
+}
+
+/// The value at a path. Its last step may be a new member.
+fn place<'d>(document: &'d mut Json, path: &[PathStep]) -> Result<&'d mut Json, &'static str> {
+    let mut found = document;
+    for (nth, step) in path.iter().enumerate() {
+        let is_last = nth + 1 == path.len();
+        found = match (found, step) {
+            (Json::Object(members), PathStep::Key(key)) => match is_last {
+                true => members.entry(key.clone()).or_insert(Json::Null),
+                false => members.get_mut(key).ok_or(NO_PLACE)?,
+            },
+            (Json::Array(items), PathStep::Index(index)) => {
+                if is_last && *index == items.len() {
+                    items.push(Json::Null);
+                }
+                items.get_mut(*index).ok_or(NO_PLACE)?
+            }
+            _ => return Err(NO_PLACE),
+        };
+    }
+    Ok(found)
+}
+
+/// Adds `items` to a list, at its end or in place of everything from `from` on.
+fn add(list: &mut Json, items: Json, from: Option<i64>) -> Result<(), &'static str> {
+    if list.is_null() {
+        *list = Json::Array(Vec::new());
+    }
+    let (Json::Array(list), items) = (list, items) else { return Err("this patch adds to a value that is not a list") };
+    if let Some(from) = from {
+        list.truncate(usize::try_from(from).unwrap_or(0));
+    }
+    match items {
+        Json::Array(items) => list.extend(items),
+        Json::Null => {}
+        _ => return Err("this patch adds a value that is not a list"),
+    }
+    Ok(())
+}
+
+/// Deletes a member. An element of a list becomes `null`, because the editor keeps the place of the others.
+fn delete(document: &mut Json, path: &[PathStep]) -> Result<(), &'static str> {
+    let Some((last, before)) = path.split_last() else { return Err(NO_PLACE) };
+    match (place(document, before)?, last) {
+        (Json::Object(members), PathStep::Key(key)) => drop(members.remove(key)),
+        (Json::Array(items), PathStep::Index(index)) => *items.get_mut(*index).ok_or(NO_PLACE)? = Json::Null,
+        _ => return Err(NO_PLACE),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rebuilt;
+
+    /// The list `requests` after these patches.
+    fn after(patches: &[&str]) -> Result<String, String> {
+        let first =
+            r#"{"kind":0,"v":{"version":3,"requests":[{"requestId":"a"},{"requestId":"b"},{"requestId":"c"}]}}"#;
+        let log: String = std::iter::once(&first).chain(patches).map(|line| format!("{line}\n")).collect();
+        let text = rebuilt(&log).unwrap().map_err(|error| format!("{}: {}", error.offset, error.what))?;
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let names = document["requests"].as_array().unwrap().iter().map(|request| match &request["requestId"] {
+            serde_json::Value::String(id) => format!("{id}{}", request["done"].as_str().unwrap_or_default()),
+            _ => String::from("-"),
+        });
+        Ok(names.collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn patches_set_add_replace_and_delete() {
+        let added = r#""v":[{"requestId":"d"}]}"#;
+        for (patch, expected) in [
+            (r#"{"kind":1,"k":["requests",1,"done"],"v":"!"}"#.to_owned(), "a b! c"),
+            (r#"{"kind":1,"k":["requests",3],"v":{"requestId":"d"}}"#.to_owned(), "a b c d"),
+            (format!(r#"{{"kind":2,"k":["requests"],{added}"#), "a b c d"),
+            (format!(r#"{{"kind":2,"k":["requests"],"i":1,{added}"#), "a d"),
+            (format!(r#"{{"kind":2,"k":["requests"],"i":-1,{added}"#), "d"),
+            (r#"{"kind":2,"k":["requests"],"i":2}"#.to_owned(), "a b"),
+            (r#"{"kind":3,"k":["requests",0,"requestId"]}"#.to_owned(), "- b c"),
+            (r#"{"kind":3,"k":["requests",0]}"#.to_owned(), "- b c"),
+            (r#"{"kind":2,"k":["requests",0,"response"],"v":[{"value":"new"}]}"#.to_owned(), "a b c"),
+        ] {
+            assert_eq!(after(&[&patch]).as_deref(), Ok(expected), "{patch}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_applied_is_an_error_at_its_line() {
+        let start = 96;
+        for (patch, reason) in [
+            (r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, "this patch changes a path"),
+            (r#"{"kind":1,"k":["requests","x"],"v":1}"#, "this patch changes a path"),
+            (r#"{"kind":2,"k":["version"],"v":[1]}"#, "that is not a list"),
+            (r#"{"kind":9,"k":[]}"#, "an unknown `kind`"),
+            (r#"{"kind":1,"k":["#, "this line is not a patch"),
+            (r#"{"say":1}"#, "this line is not a patch"),
+        ] {
+            let error = after(&[patch]).unwrap_err();
+            assert!(error.starts_with(&format!("{start}: ")) && error.contains(reason), "{patch}: {error}");
+        }
+    }
+
+    #[test]
+    fn only_a_chat_is_rebuilt_and_a_torn_line_is_left_out() {
+        assert!(rebuilt("{\"kind\":0,\"v\":{\"rows\":[]}}\n").is_none());
+        assert!(rebuilt("{\"role\":\"user\",\"content\":\"Hello\"}\n").is_none());
+        let torn = "{\"kind\":0,\"v\":{\"requests\":[]}}\n{\"kind\":1,\"k\":[\"a\"],\"v\":\"to";
+        assert_eq!(rebuilt(torn).unwrap().unwrap(), "{\"requests\":[]}\n");
+    }
+}

@@ -1,0 +1,90 @@
+//! What is cut out of a message, and rewritten in it.
+
+use foldhash::HashSet;
+
+use crate::dialects::Patch;
+use crate::json::{Span, Value, removal};
+use crate::transcript::{Message, Part, PartOrigin};
+
+/// Whether an element stays in the list that `patch` begins.
+pub(super) fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
+    let elements = message.cut.iter().chain(&message.parts).filter_map(Part::place).map(|place| place.element);
+    let mut lists = elements.filter_map(Value::parent).filter(|holder| holder.is_array());
+    let list = lists.find(|list| list.span().start + 1 == patch.span.start);
+    list.is_none_or(|list| list.items().any(|item| !gone.set.contains(&item)))
+}
+
+/// The patches for a part that was rewritten.
+pub(super) fn rewrites(part: &Part<'_>) -> Vec<Patch> {
+    let PartOrigin::Rewritten(place) = &part.origin else { return Vec::new() };
+    place.substitutions().iter().map(|one| Patch { span: one.span, text: one.json.clone() }).collect()
+}
+
+pub(super) fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
+    let mut gone = Gone::default();
+    for place in message.cut.iter().filter_map(Part::place).filter(|place| place.piece.is_none()) {
+        gone.add(place.element);
+        let others = place.further.iter().flat_map(|further| &further.copies_cut);
+        for &copy in place.copies.iter().chain(others) {
+            gone.add(copy);
+        }
+    }
+    // A copy of a rewritten text would still contain the old one, and that of a removed image the image.
+    for part in &message.parts {
+        let PartOrigin::Rewritten(place) = &part.origin else { continue };
+        for &copy in &place.copies {
+            if !place.substitutions().iter().any(|substitution| is_within(substitution.span, copy.span())) {
+                gone.add(copy);
+            }
+        }
+    }
+    let mut asked: HashSet<Value<'_>> = HashSet::default();
+    for place in message.cut.iter().filter_map(Part::place).filter(|place| place.shell) {
+        for element in std::iter::once(&place.element).chain(&place.copies) {
+            let shell = element.parent().filter(|&shell| asked.insert(shell));
+            if let Some(shell) = shell.filter(|&shell| gone.holds_all_of(shell)) {
+                gone.add(shell);
+            }
+        }
+    }
+    gone
+}
+
+const fn is_within(inner: Span, outer: Span) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+pub(super) fn cuts(message: &Message<'_>, gone: &Gone<'_>) -> Vec<Patch> {
+    let mut seen: HashSet<Value<'_>> = HashSet::default();
+    let holders = gone.order.iter().filter_map(|value| value.parent()).filter(|&holder| seen.insert(holder));
+    let spans = holders.flat_map(|holder| removal(holder, |value| gone.set.contains(&value)));
+    let pieces = message.cut.iter().filter_map(|part| part.place()?.piece);
+    spans.chain(pieces).map(|span| Patch { span, text: String::new() }).collect()
+}
+
+/// The values that are removed from a message.
+#[derive(Default)]
+pub(super) struct Gone<'a> {
+    order: Vec<Value<'a>>,
+    set: HashSet<Value<'a>>,
+}
+
+impl<'a> Gone<'a> {
+    fn add(&mut self, value: Value<'a>) {
+        if self.set.insert(value) {
+            self.order.push(value);
+        }
+    }
+
+    /// Takes out the object with this span, if there is one.
+    pub(super) fn take_object(&mut self, span: Span) -> Option<Value<'a>> {
+        let at = self.order.iter().position(|value| value.span() == span && value.is_object())?;
+        self.set.remove(&self.order[at]);
+        Some(self.order.remove(at))
+    }
+
+    fn holds_all_of(&self, shell: Value<'_>) -> bool {
+        shell.items().all(|item| self.set.contains(&item))
+            && shell.members().all(|member| self.set.contains(&member.value))
+    }
+}

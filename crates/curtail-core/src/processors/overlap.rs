@@ -1,0 +1,112 @@
+//! The messages before a window's own that it repeats.
+
+use super::WindowUnit;
+use super::filling::Filler;
+use super::split::SplitWindow;
+use crate::transcript::{Message, Role, Standing, reach};
+
+/// The messages before a window's own, and their tokens.
+#[derive(Debug, Default)]
+pub(super) struct Context {
+    pub(super) window: SplitWindow,
+    /// Tokens of everything that the window repeats, and of what is outside the messages.
+    pub(super) tokens: usize,
+}
+
+impl Filler<'_, '_, '_> {
+    /// The largest context of a window whose own messages begin at segment `at`, such that `needed` more tokens fit; the
+    /// smallest context if none does.
+    pub(super) fn context(&self, at: usize, needed: usize) -> Context {
+        let start = self.segments[at].start;
+        let floor = self.floor(start);
+        for from in self.overlaps(at, floor) {
+            if self.between(from, start) > self.split.max_tokens {
+                continue;
+            }
+            let context = self.context_from(from, start, floor);
+            if context.tokens.saturating_add(needed) <= self.split.max_tokens {
+                return context;
+            }
+        }
+        self.context_from(start, start, floor)
+    }
+
+    /// The first message that the model reads before a window beginning at `start`.
+    fn floor(&self, start: usize) -> usize {
+        if !self.split.at_boundaries {
+            return 0;
+        }
+        let boundaries = self.boundaries.partition_point(|&boundary| boundary <= start);
+        boundaries.checked_sub(1).map_or(0, |last| self.segment_start(self.boundaries[last]))
+    }
+
+    /// Where the overlap can begin, the largest one first and without overlap last.
+    fn overlaps(&self, at: usize, floor: usize) -> Vec<usize> {
+        let start = self.segments[at].start;
+        let overlap = self.split.overlap;
+        let whole = self.segments[..at].iter().map(|segment| segment.start);
+        let mut starts: Vec<usize> = match overlap.unit {
+            WindowUnit::Turns => {
+                let before = self.turns.partition_point(|&turn| turn < start);
+                let turns = &self.turns[before.saturating_sub(overlap.count)..before];
+                turns.iter().map(|&turn| self.segment_start(turn)).collect()
+            }
+            WindowUnit::Segments => whole.skip(at.saturating_sub(overlap.count)).collect(),
+            WindowUnit::Items | WindowUnit::Messages => whole.filter(|&from| start - from <= overlap.count).collect(),
+        };
+        starts.retain(|&from| from >= floor && from < start);
+        starts.dedup();
+        starts.push(start);
+        starts
+    }
+
+    /// The context of a window whose overlap begins at `from` and whose own messages begin at `start`.
+    fn context_from(&self, from: usize, start: usize, floor: usize) -> Context {
+        let messages = self.view.messages;
+        let mut pinned: Vec<usize> = Vec::new();
+        if self.split.pins.system {
+            pinned.extend(self.instructions.iter().copied().take_while(|&at| at < from));
+        }
+        let first_user = self.first_user.filter(|&at| self.split.pins.first_user && at >= floor && at < from);
+        pinned.extend(first_user);
+        pinned.extend(self.awaiting.iter().copied().take_while(|&at| at < from).filter(|at| Some(*at) != first_user));
+        if start == floor && start > 0 {
+            pinned.extend((0..start).filter(|&at| messages[at].standing == Standing::Preserved && at < from));
+        }
+        let mut opener = self.turn_opener(from, start, floor).filter(|at| !pinned.contains(at));
+        let beside = self.beside.range(..from).map(|(at, _)| *at).filter(|_| self.split.pins.system);
+        let mut instructions: Vec<usize> = beside.filter(|at| !pinned.contains(at) && opener != Some(*at)).collect();
+        for &boundary in self.boundaries.iter().rev().filter(|&&boundary| boundary < from) {
+            let end = reach(messages, boundary);
+            let within = |at: &usize| *at > boundary && *at < end;
+            if end > from || pinned.iter().chain(&instructions).chain(opener.as_ref()).any(within) {
+                pinned.push(boundary);
+                // A user message that the boundary replaces no longer begins a turn.
+                let replaced = messages[boundary].role != Role::Assistant && !messages[boundary].has_tools();
+                if let Some(at) = opener.take_if(|at| *at <= boundary && replaced) {
+                    instructions.extend(self.beside.get(&at).filter(|_| self.split.pins.system).map(|_| at));
+                }
+            }
+        }
+        pinned.sort_unstable();
+        pinned.dedup();
+        instructions.retain(|at| !pinned.contains(at));
+        let context: Vec<usize> = opener.into_iter().chain(from..start).collect();
+        let window = SplitWindow { pinned, instructions, context, ..SplitWindow::default() };
+        let repeated = self.pinned_tokens(&window) + opener.map_or(0, |at| self.tokens[at]);
+        let tokens = self.outside.saturating_add(repeated).saturating_add(self.between(from, start));
+        Context { window, tokens }
+    }
+
+    /// The user message that begins the turn which the messages from `from` on continue.
+    fn turn_opener(&self, from: usize, start: usize, floor: usize) -> Option<usize> {
+        let messages = self.view.messages;
+        let first = messages[from..=start].iter().find(|message| !message.role.instructs()).unwrap_or(&messages[start]);
+        if first.begins_turn() {
+            return None;
+        }
+        let before = self.turns.partition_point(|&turn| turn < from);
+        let begins = |at: &usize| Message::begins_turn(&messages[*at]) && messages[*at].thread == first.thread;
+        self.turns[..before].iter().rev().copied().take_while(|&at| at >= floor).find(begins)
+    }
+}

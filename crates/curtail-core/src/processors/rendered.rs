@@ -1,0 +1,93 @@
+//! Ends a window where it fits as a template renders it. The total of a template is not the sum of its messages, so sums only
+//! propose an end.
+
+use super::ProcessorError;
+use super::counting::Rendering;
+use super::filling::Filler;
+use super::split::SplitWindow;
+
+impl Filler<'_, '_, '_> {
+    /// The window that sums propose, as it fits when it is rendered, with the segment after it. Messages that lead to a
+    /// target get a window without it if the target fits only without them.
+    pub(super) fn rendered(
+        &self,
+        rendering: &Rendering<'_>,
+        at: usize,
+        target: usize,
+        limit: usize,
+        proposed: &SplitWindow,
+        end: usize,
+    ) -> Result<(SplitWindow, usize), ProcessorError> {
+        if let Some(fitting) = self.fit_rendered(rendering, at, target, limit, proposed.clone(), end) {
+            return Ok(fitting);
+        }
+        let alone = SplitWindow { own: self.segments[target].clone(), ..self.context(target, usize::MAX).window };
+        if at == target || self.tokens_if_fits(rendering, &alone).is_none() {
+            return Ok((self.rendered_overflow(rendering, self.until(proposed, at, target + 1))?, target + 1));
+        }
+        let smallest = self.context(at, usize::MAX).window;
+        for end in (at + 1..=target).rev() {
+            let window = self.until(&smallest, at, end);
+            if let Some(tokens) = self.tokens_if_fits(rendering, &window) {
+                return Ok((SplitWindow { tokens, ..window }, end));
+            }
+        }
+        Ok((self.rendered_overflow(rendering, self.until(&smallest, at, at + 1))?, at + 1))
+    }
+
+    /// A window that does not fit, with the tokens that it renders to. Where the template refuses it, its note says so, and its
+    /// tokens are their sum.
+    fn rendered_overflow(&self, rendering: &Rendering<'_>, window: SplitWindow) -> Result<SplitWindow, ProcessorError> {
+        let sum = || self.outside + window.messages().into_iter().map(|at| self.tokens[at]).sum::<usize>();
+        let rendered = rendering.tokens(window.messages().into_iter());
+        let tokens = rendered.as_ref().map_or_else(|_| sum(), |tokens| *tokens);
+        let mut window = self.split.overflow(self.view, SplitWindow { tokens, ..window })?;
+        if let (Err(refusal), Some(note)) = (rendered, &mut window.note) {
+            note.push_str(&format!("; its tokens are estimated: {refusal}"));
+        }
+        Ok(window)
+    }
+
+    /// `window` with the own messages from segment `at` up to segment `end`.
+    fn until(&self, window: &SplitWindow, at: usize, end: usize) -> SplitWindow {
+        SplitWindow { own: self.segments[at].start..self.segments[end - 1].end, ..window.clone() }
+    }
+
+    /// Tokens of a window as it is rendered, if it fits.
+    fn tokens_if_fits(&self, rendering: &Rendering<'_>, window: &SplitWindow) -> Option<usize> {
+        rendering.tokens_within(self.split.max_tokens, window.messages().into_iter())
+    }
+
+    /// The window whose own messages begin at segment `at` and fit as they are rendered, with the segment after it. Sums
+    /// propose that it ends at `end`; it contains the segment `target`. `None` if not even that fits.
+    fn fit_rendered(
+        &self,
+        rendering: &Rendering<'_>,
+        at: usize,
+        target: usize,
+        limit: usize,
+        proposed: SplitWindow,
+        end: usize,
+    ) -> Option<(SplitWindow, usize)> {
+        let fitting = |window: &SplitWindow, end: usize| self.tokens_if_fits(rendering, &self.until(window, at, end));
+        let mut window = proposed;
+        let mut end = end.max(target + 1);
+        let mut tokens = fitting(&window, end);
+        while end > target + 1 && tokens.is_none() {
+            end = self.last_target(at, end - 1).max(target + 1);
+            tokens = fitting(&window, end);
+        }
+        if tokens.is_none() {
+            // Without overlap, before it is too long for any window.
+            window = self.context(at, usize::MAX).window;
+            tokens = fitting(&window, end);
+        }
+        let mut tokens = tokens?;
+        while end < limit {
+            let further = (end..limit).find(|&segment| self.has_target(segment)).map_or(limit, |segment| segment + 1);
+            let Some(more) = fitting(&window, further) else { break };
+            (end, tokens) = (further, more);
+        }
+        Some((SplitWindow { tokens, ..self.until(&window, at, end) }, end))
+    }
+}

@@ -1,0 +1,95 @@
+//! A call with its result, and whether it failed.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use super::{Pointer, wrappers};
+use curtail_core::dialects::reports_failure;
+use curtail_core::json::Text;
+use curtail_core::transcript::{Part, ToolResult};
+
+/// A call with its result.
+pub(super) struct CallWithResult<'c> {
+    /// The message with the call.
+    pub(super) at: Pointer,
+    /// The part with the result; `None` if there is none yet.
+    pub(super) result: Option<&'c Part<'c>>,
+    /// The text of the result, decoded when it is first needed: most calls only read, and their results are not.
+    text: OnceCell<Cow<'c, str>>,
+}
+
+impl<'c> CallWithResult<'c> {
+    pub(super) const fn new(at: Pointer, result: Option<&'c Part<'c>>) -> Self {
+        Self { at, result, text: OnceCell::new() }
+    }
+
+    /// The text of the result.
+    pub(super) fn result_text(&self) -> Option<&str> {
+        let result = self.result?.content.result()?;
+        Some(&**self.text.get_or_init(|| joined(result)))
+    }
+
+    /// The output in the result, without what wraps it.
+    pub(super) fn output(&self) -> Cow<'_, str> {
+        self.result_text().map(wrappers::unwrapped).unwrap_or_default()
+    }
+
+    /// The exit code that the result reports.
+    pub(super) fn exit_code(&self) -> Option<i32> {
+        wrappers::exit_code(self.result_text()?)
+    }
+
+    /// Whether the result says that nothing was changed.
+    pub(super) fn refused(&self) -> bool {
+        self.result.is_some_and(reports_failure) || self.result_text().is_some_and(begins_with_refusal)
+    }
+
+    /// Whether the tool failed; `None` if the result does not say. A failure beside the text decides, then an exit code, then
+    /// how the text begins.
+    pub(super) fn failed(&self) -> Option<bool> {
+        if self.result.is_some_and(reports_failure) {
+            return Some(true);
+        }
+        let by_code = self.exit_code().map(|code| code != 0);
+        by_code.or_else(|| self.refused().then_some(true))
+    }
+}
+
+/// Whether `result` says that its tool failed.
+#[must_use]
+pub fn failed(result: &Part<'_>) -> bool {
+    CallWithResult::new(Pointer::default(), Some(result)).failed() == Some(true)
+}
+
+/// The texts of a result as one.
+fn joined<'c>(result: &'c ToolResult<'c>) -> Cow<'c, str> {
+    match &result.content[..] {
+        [text] => text.decode(),
+        texts => texts.iter().map(Text::decode).collect::<Vec<_>>().join("\n").into(),
+    }
+}
+
+/// Beginnings of results that report a failed edit, in lower case.
+const REFUSALS: &[&str] = &[
+    "error",
+    "<tool_use_error>",
+    "failed",
+    "failure",
+    "string to replace not found",
+    "no replacement",
+    "could not find",
+    "no match",
+    "apply_patch verification failed",
+    "permission denied",
+    "file does not exist",
+    "file has not been read",
+    "invalid",
+    "the user doesn't want",
+];
+
+fn begins_with_refusal(text: &str) -> bool {
+    let start: String = text.trim_start().chars().take(48).collect::<String>().to_lowercase();
+    // A name, such as `error.log`, is no refusal.
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/'));
+    REFUSALS.iter().any(|refusal| start.strip_prefix(refusal).is_some_and(|rest| refusal.ends_with('>') || ends(rest)))
+}

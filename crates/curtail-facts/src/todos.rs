@@ -1,0 +1,168 @@
+//! To-do lists and plans, by the shape of the call that writes them: a list of objects with a text and a state, a list in
+//! Markdown, or one item at a time.
+
+use serde_json::{Map, Value};
+
+use super::kinds::Action;
+use super::quotes::one_line;
+use super::{Progress, Todo};
+
+/// Words in the names of tools that keep to-do lists.
+const LIST_WORDS: &[&str] = &["todo", "todos", "plan", "task", "tasks", "checklist", "tracker"];
+
+/// Members that contain the text of an item, the best first.
+const ITEM_TEXT_KEYS: &[&str] =
+    &["content", "step", "title", "subject", "description", "text", "task", "label", "name"];
+
+/// Members that contain the state of an item.
+const STATE_KEYS: &[&str] = &["status", "state", "completed", "done"];
+
+/// Members that identify an item.
+const ID_KEYS: &[&str] = &["id", "taskId", "task_id", "key"];
+
+/// States of finished items, and of those in progress.
+const DONE_STATES: &[&str] =
+    &["completed", "complete", "done", "finished", "cancelled", "canceled", "deleted", "skipped", "closed", "true"];
+const BEGUN_STATES: &[&str] =
+    &["in_progress", "in-progress", "inprogress", "in progress", "active", "doing", "started", "current"];
+
+/// What a call does to the to-do list; `None` if nothing. `words` are the words of the tool's name.
+pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Option<Action> {
+    let lists = members.values().filter_map(Value::as_array).filter(|list| !list.is_empty());
+    let items = lists.map(|list| list.iter().map(item).collect::<Option<Vec<Todo>>>());
+    if let Some(items) = items.flatten().next() {
+        return Some(Action::Todos(items));
+    }
+    if !words.iter().any(|word| LIST_WORDS.contains(&word.as_str())) {
+        return None;
+    }
+    if members.values().next().and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        return Some(Action::Todos(Vec::new()));
+    }
+    if let Some(items) = members.values().filter_map(Value::as_str).map(markdown).find(|items| !items.is_empty()) {
+        return Some(Action::Todos(items));
+    }
+    let has_verb = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
+    let key = first_text(members, ID_KEYS);
+    let text = first_text(members, ITEM_TEXT_KEYS);
+    let progress = first_text(members, STATE_KEYS).map(|state| progress(&state));
+    match (key, text) {
+        (key, Some(text)) if has_verb(&["create", "add", "new"]) => {
+            Some(Action::AddTodo(Todo { key, text, progress: progress.unwrap_or_default(), ..Todo::default() }))
+        }
+        (Some(key), text) if has_verb(&["update", "set", "complete", "finish", "edit"]) => {
+            let progress = progress.or_else(|| has_verb(&["complete", "finish"]).then_some(Progress::Done))?;
+            let text = text.unwrap_or_default();
+            Some(Action::UpdateTodo(Todo { key: Some(key), text, progress, ..Todo::default() }))
+        }
+        _ => None,
+    }
+}
+
+/// An item of a list: an object with a text and a state.
+fn item(value: &Value) -> Option<Todo> {
+    let members = value.as_object()?;
+    let text = first_text(members, ITEM_TEXT_KEYS)?;
+    let state = first_text(members, STATE_KEYS)?;
+    Some(Todo { key: first_text(members, ID_KEYS), text, progress: progress(&state), ..Todo::default() })
+}
+
+/// The first of these members that is not empty, as text.
+fn first_text(members: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(one_line(text)).filter(|text| !text.is_empty()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        _ => None,
+    };
+    names.iter().find_map(|name| members.get(*name).and_then(text))
+}
+
+fn progress(state: &str) -> Progress {
+    let state = state.to_lowercase();
+    match state.as_str() {
+        state if DONE_STATES.contains(&state) => Progress::Done,
+        state if BEGUN_STATES.contains(&state) => Progress::InProgress,
+        _ => Progress::Pending,
+    }
+}
+
+/// The items of a list in Markdown: `- [ ] open`, `- [x] done`.
+fn markdown(text: &str) -> Vec<Todo> {
+    let item = |line: &str| {
+        let line = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
+        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
+        let (mark, text) = line.strip_prefix('[')?.split_once(']')?;
+        let progress = match mark.trim() {
+            "" => Progress::Pending,
+            "x" | "X" | "✓" => Progress::Done,
+            "~" | "-" | ">" | "/" => Progress::InProgress,
+            _ => return None,
+        };
+        let text = one_line(text);
+        (!text.is_empty()).then(|| Todo { text, progress, ..Todo::default() })
+    };
+    text.lines().filter_map(item).collect()
+}
+
+/// The id that the result of a call gives to a new item: the first number after a `#`.
+pub(super) fn key_in(result: &str) -> Option<String> {
+    result.split('#').skip(1).find_map(|after| {
+        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+        (!digits.is_empty()).then_some(digits)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Progress, Todo, key_in};
+    use crate::calls::actions;
+    use crate::kinds::Action;
+
+    fn list(name: &str, arguments: &str) -> Vec<(String, Progress)> {
+        match actions(name, arguments).pop() {
+            Some(Action::Todos(items)) => items.into_iter().map(|item| (item.text, item.progress)).collect(),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn lists_of_any_agent_are_read() {
+        let expected = [
+            (String::from("One"), Progress::Done),
+            (String::from("Two"), Progress::InProgress),
+            (String::from("Three"), Progress::Pending),
+        ];
+        for (name, arguments) in [
+            (
+                "TodoWrite",
+                r#"{"todos":[{"content":"One","status":"completed"},{"content":"Two","status":"in_progress"},{"content":"Three","status":"pending"}]}"#,
+            ),
+            (
+                "update_plan",
+                r#"{"explanation":"…","plan":[{"step":"One","status":"completed"},{"step":"Two","status":"in_progress"},{"step":"Three","status":"pending"}]}"#,
+            ),
+            (
+                "write_todos",
+                r#"{"todos":[{"description":"One","status":"cancelled"},{"description":"Two","status":"in_progress"},{"description":"Three","status":"pending"}]}"#,
+            ),
+            (
+                "task_tracker",
+                r#"{"command":"plan","task_list":[{"title":"One","status":"done"},{"title":"Two","status":"in_progress"},{"title":"Three","status":"todo"}]}"#,
+            ),
+            ("update_todo_list", r#"{"todos":"[x] One\n[-] Two\n[ ] Three"}"#),
+        ] {
+            assert_eq!(list(name, arguments), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn items_come_one_by_one() {
+        let added = actions("TaskCreate", r#"{"subject":"One","description":"All of it"}"#);
+        assert_eq!(added, [Action::AddTodo(Todo { text: "One".into(), ..Todo::default() })]);
+        let done = Todo { key: Some("2".into()), progress: Progress::Done, ..Todo::default() };
+        assert_eq!(actions("TaskUpdate", r#"{"taskId":"2","status":"completed"}"#), [Action::UpdateTodo(done)]);
+        assert_eq!(key_in("Task #12 created successfully: One").as_deref(), Some("12"));
+        assert_eq!(actions("TaskList", "{}"), []);
+        assert_eq!(actions("Task", r#"{"description":"Look","prompt":"…"}"#), []);
+    }
+}

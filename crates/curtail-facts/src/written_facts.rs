@@ -1,0 +1,155 @@
+//! The facts, read back from the text of a summary, for a transcript that no longer contains the summarized messages. Facts that
+//! the text left out are lost. Pointers stay valid, because the numbers of later messages continue.
+
+use super::changed_files::OUTSIDE;
+use super::kinds::is_hash;
+use super::room::{BELOW, DELETED, SHORT};
+use super::sections::{
+    ASKED, BEGUN, CHANGED, CHECK, COMMITS, EARLIER, FAILING, GOAL, OPEN, PASSED, SAID, SCRIPTS, UNANSWERED,
+};
+use super::text::HEAD;
+use super::writers::corrects;
+use super::{Change, Check, Commit, Facts, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
+
+impl Facts {
+    /// The facts at the beginning of `text`, which [`Facts::text`] wrote; empty if it did not.
+    pub fn from_text(text: &str) -> Self {
+        let mut facts = Self::default();
+        let mut list = None;
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix(HEAD) {
+                let digits = rest.split(';').next().unwrap_or_default();
+                facts.messages = digits.parse().map_or(0, |last: usize| last + 1);
+                facts.calls = 1;
+            } else if let Some(item) = line.strip_prefix("- ").filter(|_| list.is_some()) {
+                facts.recall_item(list.unwrap_or_default(), item);
+            } else if let Some(label) = facts.recall_line(line) {
+                facts.calls = facts.calls.max(usize::from(label != GOAL));
+                list = Some(label);
+            } else {
+                break;
+            }
+        }
+        // The oldest come first in the facts, and last in its text.
+        facts.asked.reverse();
+        facts.commits.reverse();
+        facts
+    }
+
+    /// Reads a line with a label; `None` if it has none.
+    fn recall_line(&mut self, line: &str) -> Option<&'static str> {
+        let begins = |label: &&&str| line.strip_prefix(**label).is_some_and(|rest| rest.starts_with([':', ' ']));
+        let label = *LABELS.iter().find(begins)?;
+        let rest = line[label.len()..].trim_start();
+        let (root, rest) = root_and_rest(rest);
+        let (at, rest) = pointer(rest);
+        let text = rest.strip_prefix(':')?.trim();
+        let quote = || Some(Quote { text: text.to_owned(), at: at.clone(), correction: false });
+        match label {
+            GOAL => self.goal = quote(),
+            EARLIER => self.earlier = quote(),
+            SAID => self.said = quote(),
+            UNANSWERED => self.question = quote(),
+            CHANGED => self.changed.extend(listed_changes(text, root, &at)),
+            SCRIPTS => {
+                let scripts = listed_changes(text, root, &at);
+                let scripts: Vec<_> = scripts.map(|change| Change { whole: true, ran: true, ..change }).collect();
+                self.changed.splice(0..0, scripts);
+            }
+            CHECK => self.check = written_check(text, &at),
+            FAILING => {
+                let failure = |name| FailedTest { name, at: at.clone(), ..FailedTest::default() };
+                self.failing = oldest_first(text).map(failure).collect();
+            }
+            PASSED => self.passed_since = oldest_first(text).collect(),
+            OPEN => self.todos = vec![Todo { at: at.clone(), ..Todo::default() }],
+            _ => {}
+        }
+        Some(label)
+    }
+
+    /// Reads an item of the list under `label`.
+    fn recall_item(&mut self, label: &str, item: &str) {
+        let (at, text) = pointer(item);
+        match label {
+            ASKED => {
+                self.asked.push(Quote { text: text.to_owned(), at, correction: corrects(text) });
+            }
+            COMMITS => {
+                let hash = text.split(' ').next().filter(|word| is_hash(word));
+                let subject = hash.map_or(text, |hash| text[hash.len()..].trim_start());
+                self.commits.push(Commit { hash: hash.map(str::to_owned), subject: subject.to_owned(), at });
+            }
+            OPEN => {
+                let listed = self.todos.last().map(|todo| todo.at.clone()).unwrap_or_default();
+                self.todos.retain(|todo| !todo.text.is_empty());
+                let begun = text.strip_suffix(BEGUN);
+                let progress = if begun.is_some() { Progress::InProgress } else { Progress::Pending };
+                self.todos.push(Todo { key: None, text: begun.unwrap_or(text).to_owned(), progress, at: listed });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Labels of the sections that are read again.
+const LABELS: &[&str] =
+    &[GOAL, ASKED, CHANGED, SCRIPTS, COMMITS, CHECK, FAILING, PASSED, OPEN, UNANSWERED, EARLIER, SAID];
+
+/// The folder of `below FOLDER [m7]: …`, and the text after it.
+fn root_and_rest(text: &str) -> (&str, &str) {
+    let Some(after) = text.strip_prefix(BELOW).map(str::trim_start) else { return ("", text) };
+    let end = after.find(" [m").or_else(|| after.find(": ")).unwrap_or(after.len());
+    (&after[..end], after[end..].trim_start())
+}
+
+/// The pointer at the beginning of a text, and the text after it.
+fn pointer(text: &str) -> (Pointer, &str) {
+    let found = text.strip_prefix("[m").and_then(|rest| rest.split_once(']'));
+    match found.and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest))) {
+        Some((number, rest)) => (Pointer::from(number), rest.trim_start()),
+        None => (Pointer::default(), text),
+    }
+}
+
+/// The names in a list, which begins with the newest, without the number of those left out.
+fn oldest_first(list: &str) -> impl Iterator<Item = String> {
+    list.rsplit(", ").filter(|entry| !is_remainder(entry)).map(str::to_owned)
+}
+
+/// Whether an entry of a list is the number of those left out: `3 more`.
+fn is_remainder(entry: &str) -> bool {
+    entry.strip_suffix(" more").is_some_and(|count| count.parse::<usize>().is_ok())
+}
+
+/// The changed files in a list, whose last change is at `at`.
+fn listed_changes(list: &str, root: &str, at: &Pointer) -> impl Iterator<Item = Change> {
+    list.split(", ").filter(|entry| !is_remainder(entry)).map(move |entry| listed_change(entry, root, at))
+}
+
+/// The changed file in an entry such as `a.rs (deleted) ×2 [m7]`.
+fn listed_change(entry: &str, root: &str, at: &Pointer) -> Change {
+    let (entry, own_pointer) = entry
+        .rfind(" [m")
+        .map_or((entry, Pointer::default()), |found| (&entry[..found], pointer(&entry[found + 1..]).0));
+    let at = if own_pointer.message.is_none() { at.clone() } else { own_pointer };
+    let (entry, times) =
+        entry.split_once(" ×").map_or((entry, 1), |(entry, times)| (entry, times.parse().unwrap_or(1)));
+    let path = entry.strip_suffix(DELETED);
+    let deleted = path.is_some();
+    let path = path.unwrap_or(entry);
+    let not_below_root = path.strip_prefix(SHORT).or_else(|| path.strip_prefix(OUTSIDE));
+    let path = not_below_root.map_or_else(|| format!("{root}{path}"), str::to_owned);
+    Change { path, times, at, deleted, ..Change::default() }
+}
+
+/// The check in a text such as `cargo test: failed: error`.
+fn written_check(text: &str, at: &Pointer) -> Option<Check> {
+    let verdicts = [Verdict::Passed, Verdict::Failed, Verdict::Unknown];
+    verdicts.into_iter().find_map(|verdict| {
+        let mark = format!(": {}", verdict.name());
+        let (command, rest) = text.split_once(&mark)?;
+        let error = rest.strip_prefix(": ").map(str::to_owned);
+        Some(Check { command: command.to_owned(), verdict, error, at: at.clone() })
+    })
+}

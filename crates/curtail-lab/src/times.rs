@@ -1,0 +1,50 @@
+//! Times of a log as seconds, to compare them.
+
+use curtail_core::calendar::days_since_1970;
+
+/// Seconds since 1970 of a time in ISO 8601, such as `2026-02-07T04:45:48.439Z`; `None` for any other text. A time
+/// without a zone is read as UTC.
+pub fn seconds(time: &str) -> Option<f64> {
+    let number = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();
+    let year = number(0..4)?;
+    let month = number(5..7)?;
+    let day = number(8..10)?;
+    let hour = number(11..13)?;
+    let minute = number(14..16)?;
+    let second = number(17..19).unwrap_or(0);
+    let rest = time.get(19..).unwrap_or_default();
+    let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+    let fraction = if digits == 0 { 0.0 } else { rest[..=digits].parse::<f64>().ok()? };
+    let zone = if digits == 0 { rest } else { &rest[digits + 1..] };
+    let whole = days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone);
+    #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^52")]
+    Some(whole as f64 + fraction)
+}
+
+/// Seconds east of UTC of a zone such as `+02:00`; 0 for `Z`.
+fn offset(zone: &str) -> i64 {
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let number = |range: std::ops::Range<usize>| zone.get(range).and_then(|digits| digits.parse::<i64>().ok());
+    let hours = number(1..3).unwrap_or(0);
+    let minutes = number(4..6).or_else(|| number(3..5)).unwrap_or(0);
+    sign * (hours * 3600 + minutes * 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn times_are_seconds_since_1970() {
+        for (time, expected) in [
+            ("1970-01-01T00:00:00Z", 0.0),
+            ("2000-02-29T00:00:00.5Z", 951_782_400.5),
+            ("2000-02-29T02:00:00+02:00", 951_782_400.0),
+            ("2000-02-28T22:30:00.250-0130", 951_782_400.25),
+            ("2000-02-29T00:00", 951_782_400.0),
+        ] {
+            assert_eq!(seconds(time), Some(expected), "{time}");
+        }
+        assert_eq!(seconds("yesterday"), None);
+    }
+}
