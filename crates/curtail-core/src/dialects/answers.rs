@@ -2,7 +2,7 @@
 //! and where both answers repeat it, equally in both.
 
 use super::row::Row;
-use super::{Dialect, Item};
+use super::{Dialect, Item, blocks};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{Answers, Content, Layout, Message, Pairs, PartRef, in_flight};
 
@@ -145,24 +145,34 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
     Some(row)
 }
 
-/// The answer of a row that has it beside its messages, as a text: it is counted, and stays.
+/// The answer of a row that has it beside its messages: it is counted, and stays.
 pub(super) fn beside(record: Value<'_>) -> Vec<Text<'_>> {
-    let [output, response, completion, outputs] = record.get_each(["output", "response", "completion", "outputs"]);
-    let one = response.and_then(|reply| reply.text().or_else(|| reply_in(reply)));
-    let one = one.or_else(|| output.and_then(|reply| reply.text().or_else(|| said_in(reply))));
-    let one = one.or_else(|| completion.and_then(Value::text));
-    one.into_iter().chain(outputs.into_iter().flat_map(Value::items).filter_map(Value::text)).collect()
+    let [response, output, model, completion, outputs] =
+        record.get_each(["response", "output", "modelOutput", "completion", "outputs"]);
+    let replies = [response, model].into_iter().flatten().map(first_in);
+    let said = replies.chain(output).map(said_in).find(|texts| !texts.is_empty());
+    let said = said.unwrap_or_else(|| completion.and_then(Value::text).into_iter().collect());
+    said.into_iter().chain(outputs.into_iter().flat_map(Value::items).filter_map(Value::text)).collect()
 }
 
-/// What a response of a provider says.
-fn reply_in(response: Value<'_>) -> Option<Text<'_>> {
-    let choice = response.get("choices").and_then(|choices| choices.items().next());
-    choice.and_then(|choice| said_in(choice.get("message")?)).or_else(|| said_in(response))
+/// The message in a response of a provider.
+fn first_in(response: Value<'_>) -> Value<'_> {
+    let first = |list: &str, key: &str| response.get(list)?.items().next()?.get(key);
+    let nested = || response.get("output")?.get("message");
+    first("choices", "message").or_else(|| first("candidates", "content")).or_else(nested).unwrap_or(response)
 }
 
-/// What a message says.
-fn said_in(message: Value<'_>) -> Option<Text<'_>> {
-    message.get("role").and_then(|_| message.get_text("content"))
+/// What a text or a message says.
+fn said_in(message: Value<'_>) -> Vec<Text<'_>> {
+    if let Some(text) = message.text() {
+        return vec![text];
+    }
+    if message.get("role").is_none() {
+        return Vec::new();
+    }
+    let content = message.get("content").or_else(|| message.get("parts"));
+    let calls = message.some("tool_calls").map(|calls| Text::Json(calls.raw()));
+    blocks::texts(content).into_iter().chain(calls).collect()
 }
 
 /// What a model reads of the longest answer.

@@ -152,9 +152,7 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     let kind = item.get_text("type").map_or("message".into(), Text::into_decoded);
     let kind = &*kind;
     let (role, parts) = if let Some((family, hosted)) = is_call(kind) {
-        let mut place = PartPlace::element(whole);
-        place.set_leader(caller(item).map(Leader::Program));
-        (Role::Assistant, vec![Part::from_source(read_call(item, kind, family, hosted), place)])
+        (Role::Assistant, call_parts(item, whole, read_call(item, kind, family, hosted)))
     } else if let Some(family) = is_result(kind) {
         let text = item.get("output").filter(|_| !matches!(family, Family::Computer | Family::Shell));
         (Role::Tool, vec![blocks::rewritable(whole, read_result(item, family), text)])
@@ -211,10 +209,23 @@ fn call_id(item: Value<'_>) -> Option<Text<'_>> {
     CALL_IDS.iter().find_map(|key| item.get_text(key))
 }
 
-fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> Content<'a> {
+/// A call, and what a server said to it, if the item has that as well.
+fn call_parts<'a>(item: Value<'a>, whole: Value<'a>, call: ToolCall<'a>) -> Vec<Part<'a>> {
+    let said = item.some("output").filter(|said| call.hosted && call.id.is_some() && said.text().is_some());
+    let result = said.map(|said| {
+        let result = ToolResult::new(call.id.clone(), Some(call.name.clone()), blocks::texts(Some(said)));
+        let result = Content::ToolResult(ToolResult { family: call.family, ..result });
+        blocks::rewritable(whole, result, Some(said))
+    });
+    let mut place = PartPlace::element(whole);
+    place.set_leader(caller(item).map(Leader::Program));
+    std::iter::once(Part::from_source(Content::ToolCall(call), place)).chain(result).collect()
+}
+
+fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> ToolCall<'a> {
     let keys = ["arguments", "input", "action", "operation", "code", "queries"];
     let container = item.has("action") && item.has("output");
-    Content::ToolCall(ToolCall {
+    ToolCall {
         id: if family == Family::Approval {
             item.get_text("id")
         } else {
@@ -228,7 +239,7 @@ fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> C
         deferred: family == Family::Approval,
         waits: family == Family::Approval,
         written: None,
-    })
+    }
 }
 
 /// A shell in the provider's container, or a tool search that the provider ran, needs no output from the caller.

@@ -58,6 +58,7 @@ const READERS: &[(&str, Reader)] = &[
 /// What an export contains; `None` if `text` is none of these.
 #[must_use]
 pub fn unfolded(text: &str) -> Option<Unfolded> {
+    let text = text.trim_start_matches('\u{feff}');
     let head = &text[..text.floor_char_boundary(HEAD)];
     if !SIGNS.iter().any(|sign| head.contains(sign)) {
         return None;

@@ -5,6 +5,8 @@ use curtail_core::json::Document;
 use curtail_core::transcript::{Pairs, Role};
 use serde_json::{Value, json};
 
+use super::files::read_transcripts;
+
 /// The messages of an export: what it is, their roles, and how many pairs they have.
 fn looked_at(text: &str) -> Option<(&'static str, String, usize)> {
     let export = unfolded(text)?;
@@ -58,6 +60,8 @@ fn exports_are_read_along_their_current_branch() {
         (libre.to_string(), ("an export of LibreChat with branches", "ua", 0)),
     ] {
         let (format, roles, pairs) = looked_at(&export).expect("it is an export");
+        // A byte order mark changes nothing.
+        assert_eq!(looked_at(&format!("\u{feff}{export}")), looked_at(&export));
         assert_eq!((format, roles.as_str(), pairs), expected);
     }
 }
@@ -176,4 +180,34 @@ fn texts_without_a_part_are_estimates() {
     assert_eq!(unread, ["/0/aside"]);
     let Some(writer) = description.dialect().writer() else { return };
     panic!("a description without `[write]` is read-only, and writes {}", writer.write_text("x"));
+}
+
+/// A row of a batch has the request and the reply: what the reply says is counted, whatever provider gave it.
+#[test]
+fn the_reply_beside_a_request_is_counted() {
+    let asked = json!([{"role": "user", "content": "Is the lamp lit?"}]);
+    let blocks = json!([{"type": "text", "text": "It is lit."}]);
+    let call = json!([{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]);
+    for record in [
+        json!({"messages": asked, "output": "It is lit."}),
+        json!({"messages": asked, "completion": "It is lit."}),
+        json!({"messages": asked, "outputs": ["It is lit."]}),
+        json!({"messages": asked, "response": {"choices": [{"message": {"role": "assistant", "content": "It is lit."}}]}}),
+        json!({"messages": asked, "response": {"choices": [{"message": {"role": "assistant", "content": blocks}}]}}),
+        json!({"messages": asked, "response": {"role": "assistant", "content": blocks}}),
+        json!({"modelInput": {"messages": asked}, "modelOutput": {"role": "assistant", "type": "message", "content": blocks}}),
+        json!({"modelInput": {"messages": asked}, "modelOutput": {"output": {"message": {"role": "assistant", "content": [{"text": "It is lit."}]}}}}),
+        json!({"request": {"contents": [{"role": "user", "parts": [{"text": "Is the lamp lit?"}]}]},
+            "response": {"candidates": [{"content": {"role": "model", "parts": [{"text": "It is lit."}]}}]}}),
+    ] {
+        let mut said = Vec::new();
+        read_transcripts(&record.to_string(), |_, transcript| {
+            said.extend(transcript.layout.preamble.iter().map(|text| text.decode().into_owned()));
+        })
+        .expect("it is read");
+        assert_eq!(said, ["It is lit."], "{record}");
+    }
+    let silent = json!({"messages": asked, "response": {"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": call}}]}});
+    read_transcripts(&silent.to_string(), |_, transcript| assert_eq!(transcript.layout.preamble.len(), 1))
+        .expect("it is read");
 }
