@@ -211,6 +211,26 @@ fn a_list_of_records_stays_a_list() {
     assert!(after.len() > 4 && after.iter().all(|record| record["id"] == "c"));
 }
 
+/// Transcripts under names, as in a chat store: a second window of one would need a name.
+#[test]
+fn a_transcript_under_a_name_is_not_divided() {
+    let place = Place::new();
+    let said = |role: &str, text: &str| json!({"role": role, "additional_kwargs": {}, "blocks": [{"block_type": "text", "text": text}]});
+    let long: Vec<Value> = (0..8)
+        .flat_map(|nth| {
+            [said("user", &format!("Is lamp {nth} lit, and is it as bright as it was?")), said("assistant", "It is.")]
+        })
+        .collect();
+    let short = [said("user", "And the horn?"), said("assistant", "It is silent.")];
+    place.write("store.json", json!({"store": {"ada": long, "ben": short}}).to_string().as_bytes());
+    let (status, stderr) = split(&place, &["-o", "out.json", "store.json"]);
+    assert_eq!(status, 2, "{stderr}");
+    assert!(stderr.contains("keeps this transcript under a name") && stderr.contains("a line of its own"), "{stderr}");
+    let (status, stderr) = split_to("4000", &place, &["-o", "out.json", "store.json"]);
+    assert_eq!(status, 0, "{stderr}");
+    assert_eq!(place.read("out.json"), place.read("store.json"));
+}
+
 #[test]
 fn any_number_of_jobs_writes_the_same() {
     let place = Place::new();

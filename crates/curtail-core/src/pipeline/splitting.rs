@@ -116,6 +116,12 @@ impl<'a> Splitter<'_, 'a> {
             return Err(wrong("no window of it has a target, and --drop-untrained leaves none".to_owned()));
         }
         let count = contents.len();
+        if count != 1 && self.separator.is_some() && is_member(self.layout) {
+            return Err(wrong(format!(
+                "the document keeps this transcript under a name, and none of its {count} windows has one; write each transcript \
+                 on a line of its own"
+            )));
+        }
         let mut changed = false;
         for (nth, (window, content)) in contents.iter().enumerate() {
             if let (Some(separator), true) = (self.separator, nth > 0) {
@@ -277,6 +283,11 @@ impl<'a> Splitter<'_, 'a> {
         plan.remarks.push(Remark { message, action: "begins", reason: Reason::Owned(reason) });
         cut.explained.extend(explain(&run.messages, &plan).into_iter().map(|decision| (decider(), decision)));
     }
+}
+
+/// Whether a transcript is the value of a member, so that no other can stand beside it.
+fn is_member(layout: &Layout<'_>) -> bool {
+    layout.source[..layout.record.start as usize].trim_end().ends_with(':')
 }
 
 const UNPAIRED: &str = "a broken pair of a call and its result spans two windows and was dropped; pass --repair";
