@@ -51,8 +51,8 @@ def only(requests):
 
 
 class TooSmall(Exception):
-    """Not even what is always kept fits the budget that a cut names, it would leave nothing, or a row with answers to train on is
-    not divided."""
+    """Not even what is always kept fits the budget that a cut names, it would leave nothing, or what it divides stays whole: a
+    row with answers to train on, a transcript under a name."""
 
 
 # ---------------------------------------------------------------- the program
@@ -62,7 +62,7 @@ def curtail(*arguments, check=True):
     """Standard output of the program under test."""
     done = subprocess.run([PROGRAM, "-q", *map(str, arguments)], capture_output=True, timeout=WAIT)
     if check and done.returncode:
-        if re.search(rb"the (fixed part|part that every window repeats|last message that a person wrote)|would drop (all of|the only)|this row has answers to train on", done.stderr):
+        if re.search(rb"the (fixed part|part that every window repeats|last message that a person wrote)|would drop (all of|the only)|this row has answers to train on|keeps this transcript under a name", done.stderr):
             raise TooSmall
         raise Red(f"curtail {' '.join(map(str, arguments))}: {done.stderr.decode()[:400]}")
     return done.stdout
@@ -158,9 +158,11 @@ def cut(arguments, path, folder):
 # ---------------------------------------------------------------- the inputs
 
 
-def inputs(dialects, data, folder, named=""):
-    """Fixtures and, where `CURTAIL_DATA` names a folder, real files of these dialects; of large ones the first records."""
+def inputs(dialects, data, folder, named="", made=None):
+    """Fixtures, what the software made, and, where `CURTAIL_DATA` names a folder, real files of these dialects; of large ones the
+    first records."""
     files = [f for d in dialects for f in sorted((ROOT / "fixtures/dialects" / d).iterdir())]
+    files += written(made, folder / "made") if made else []
     real = os.environ.get("CURTAIL_DATA")
     for name in data if real else []:
         files += sorted(f for f in (Path(real) / name).rglob("*.json*") if f.stat().st_size)
@@ -177,6 +179,19 @@ def inputs(dialects, data, folder, named=""):
             continue
         if outline and outline[0]["dialect"] in dialects:
             yield file, path, outline
+
+
+def written(made, folder):
+    """The files of a conversation that the software made: name and text, or what is to be JSON."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in made():
+        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    return sorted(folder.iterdir())
+
+
+def lines(values):
+    """Values as JSON, a line each."""
+    return "".join(json.dumps(value) + "\n" for value in values)
 
 
 # The tokens of what an agent sends beside a conversation, and how much more its model counts than we do.
@@ -277,8 +292,8 @@ def reason(error):
 class Reader:
     """One piece of software, and the dialects that it reads."""
 
-    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named="", jobs=1, results_last=False, live=False, planted=None, parents=None, blind=None, also=None, window=None):
-        self.window, self.large, self.compacted = window, Counter(), Counter()
+    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named="", jobs=1, results_last=False, live=False, planted=None, parents=None, blind=None, also=None, window=None, made=None):
+        self.window, self.made, self.large, self.compacted = window, made, Counter(), Counter()
         self.live, self.planted, self.blind, self.also = live, planted or dialects, blind or {}, also
         self.jobs, self.results_last = jobs, results_last
         self.load, self.dialects, self.data, self.sees, self.named = load, dialects, data, sees, named
@@ -334,7 +349,7 @@ class Reader:
         self.taken[dialect] += len(names)
 
     def run(self, folder, only=None):
-        for file, path, outline in inputs(self.dialects, self.data, folder / "in", self.named):
+        for file, path, outline in inputs(self.dialects, self.data, folder / "in", self.named, self.made):
             if only and only not in str(file):
                 continue
             if file.name in self.skip:
@@ -400,7 +415,7 @@ class Reader:
 
     def plant_also(self, folder):
         """Whether the reader's own test notices that a row lost a target."""
-        for file, path, _ in inputs(self.planted, (), folder / "in", self.named):
+        for file, path, _ in inputs(self.planted, (), folder / "in", self.named, self.made):
             try:
                 self.judge(path, self.planted[0], self.ends(path, self.planted[0]))
                 self.also(path, folder / path.parent.name)
@@ -415,7 +430,7 @@ class Reader:
 
     def plant_one(self, dialect, damage, folder):
         missed = []
-        for file, path, outline in inputs([dialect], (), folder / dialect / damage.__name__, self.named):
+        for file, path, outline in inputs([dialect], (), folder / dialect / damage.__name__, self.named, self.made):
             before = self.ends(path, dialect)
             full = False
             try:

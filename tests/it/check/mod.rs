@@ -8,6 +8,7 @@ mod fix;
 mod library;
 mod peers;
 mod rules;
+mod sound;
 
 use std::fs;
 use std::path::Path;

@@ -130,8 +130,9 @@ pub(super) static NOTHING_READ: Rule = Rule {
     level: Level::Deny,
     summary: "Nothing in the transcript is of a type that its format defines.",
     why: "No item is a message, or every part of every message has an unknown type. Other rules then find nothing, and \
-          tokens are only estimated. Usually the dialect was chosen wrongly, or the format is one that curtail cannot read yet.",
-    help: "choose the dialect with --dialect NAME; `curtail show` prints how the file is read",
+          tokens are only estimated. Usually the dialect was chosen wrongly, or nobody has described the format yet.",
+    help: "choose the dialect with --dialect NAME, or describe the format with --dialect-file; `curtail show` prints how \
+           the file is read",
     fix: Fix::No,
     command: "",
     flags: "",
@@ -164,8 +165,9 @@ pub(super) static UNREAD_CONTENT: Rule = Rule {
     summary: "Parts of unknown type hold a tenth of the text or more, or an id that another part names.",
     why: "A part whose type the format does not define is kept byte for byte, and its tokens are estimated. Whether it \
           is a call or a result is not known, so a cut can separate it from the part that belongs to it, and other rules \
-          find nothing in it. Usually the dialect was chosen wrongly, or the format is one that curtail cannot read yet.",
-    help: "choose the dialect with --dialect NAME; `curtail show` prints how the file is read",
+          find nothing in it. Usually the dialect was chosen wrongly, or nobody has described the format yet.",
+    help: "choose the dialect with --dialect NAME, or describe the format with --dialect-file; `curtail show` prints how \
+           the file is read",
     fix: Fix::No,
     command: "",
     flags: "",

@@ -94,6 +94,8 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("harmony/conversation.json", Framing::Records),
     ("haystack/chat.json", Framing::Document),
     ("haystack/in-flight.json", Framing::Document),
+    ("haystack/pydantic.json", Framing::Records),
+    ("haystack/state.json", Framing::Records),
     ("haystack/version-2.0.json", Framing::Document),
     ("langchain4j/messages.json", Framing::Document),
     ("letta-messages/list.json", Framing::Document),
@@ -119,6 +121,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("semantic-kernel-dotnet/history.json", Framing::Document),
     ("semantic-kernel/history.json", Framing::Records),
     ("smolagents-chat/messages.json", Framing::Document),
+    ("smolagents/failed.json", Framing::Document),
     ("smolagents/steps.json", Framing::Document),
     ("spring-ai/messages.json", Framing::Document),
 ];
