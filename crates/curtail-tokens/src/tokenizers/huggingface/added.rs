@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, Match, MatchKind};
+use aho_corasick::{AhoCorasick, Anchored, Input, Match, MatchKind, StartKind};
 use fancy_regex::Regex;
+use foldhash::fast::RandomState;
 
 use super::Unsupported;
 use super::file::{AddedToken, Model};
@@ -20,6 +21,7 @@ pub(super) struct AddedTokens {
 /// Finds tokens in a text: the leftmost first, and the longest of those that start at the same place.
 pub(super) struct Finder {
     automaton: AhoCorasick,
+    starts: Starts,
     rules: Vec<Rule>,
 }
 
@@ -46,7 +48,7 @@ impl AddedTokens {
     /// # Errors
     /// Why they cannot be found as the library finds them.
     pub(super) fn read(tokens: &[AddedToken], model: &Model<'_>, normalizer: &Normalizer) -> Result<Self, Unsupported> {
-        let known: HashSet<&str> = tokens.iter().map(|token| token.content.as_str()).collect();
+        let known: HashSet<&str, RandomState> = tokens.iter().map(|token| token.content.as_str()).collect();
         let mut ids: Vec<u32> =
             model.vocab.0.iter().filter(|(token, _)| known.contains(&**token)).map(|(_, id)| *id).collect();
         let new = tokens.len() - ids.len().min(tokens.len());
@@ -68,6 +70,9 @@ impl AddedTokens {
     }
 }
 
+/// The longest added token, in bytes. At each place where tokens may begin, as much of a text is looked at.
+const LONGEST: usize = 256;
+
 impl Finder {
     fn from_tokens<'a>(
         tokens: impl Iterator<Item = &'a AddedToken>,
@@ -81,8 +86,12 @@ impl Finder {
         if contents.iter().collect::<HashSet<_>>().len() != contents.len() {
             return Err("two added tokens are equal");
         }
+        if contents.iter().any(|content| content.len() > LONGEST) {
+            return Err("an added token is longer than the engine allows");
+        }
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
+            .start_kind(StartKind::Anchored)
             .build(contents.iter().map(|content| content.as_bytes()));
         let automaton = automaton.map_err(|_| "its added tokens are too many")?;
         let rule = |token: &&AddedToken| Rule {
@@ -91,7 +100,24 @@ impl Finder {
             strips_left: token.lstrip,
             strips_right: token.rstrip,
         };
-        Ok(Some(Self { automaton, rules: tokens.iter().map(rule).collect() }))
+        let starts = Starts::of_tokens(contents.iter().map(|content| content.as_bytes()));
+        Ok(Some(Self { automaton, starts, rules: tokens.iter().map(rule).collect() }))
+    }
+
+    /// The leftmost tokens that do not overlap; the longest of those that start at the same place.
+    fn matches<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match> + 'a {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            loop {
+                let start = self.starts.next(text.as_bytes(), at)?;
+                let input = Input::new(text).span(start..text.len()).anchored(Anchored::Yes);
+                if let Some(found) = self.automaton.find(input) {
+                    at = found.end();
+                    return Some(found);
+                }
+                at = start + 1;
+            }
+        })
     }
 
     /// Whether a token is in the text.
@@ -102,7 +128,7 @@ impl Finder {
     /// The parts of a text. Special tokens are text unless `special`.
     fn split<'a>(&'a self, text: &'a str, special: bool) -> impl Iterator<Item = Part<'a>> {
         let all = special || self.rules.iter().any(|rule| !rule.special);
-        let found = self.automaton.find_iter(if all { text } else { "" });
+        let found = self.matches(if all { text } else { "" });
         let mut at = 0;
         let token = move |found: Match| {
             let rule = &self.rules[found.pattern().as_usize()];
@@ -115,6 +141,45 @@ impl Finder {
             is_token.then(|| (std::mem::replace(&mut at, end), start, end))
         };
         parts_at(text, found.filter_map(token))
+    }
+}
+
+/// The first two bytes of tokens. Few places in a text begin with those of any token, and only these are searched: with
+/// thousands of tokens, searching is slower than counting.
+struct Starts {
+    /// Whether a token begins with a byte.
+    first: [bool; 256],
+    /// For each of these bytes, a bit for each second byte.
+    second: Vec<[u64; 4]>,
+}
+
+impl Starts {
+    fn of_tokens<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut starts = Self { first: [false; 256], second: vec![[0; 4]; 256] };
+        for token in tokens {
+            let [first, ref rest @ ..] = *token else { continue };
+            starts.first[usize::from(first)] = true;
+            let second = &mut starts.second[usize::from(first)];
+            match rest.first() {
+                Some(byte) => second[usize::from(byte / 64)] |= 1 << (byte % 64),
+                None => *second = [u64::MAX; 4],
+            }
+        }
+        starts
+    }
+
+    /// The first place from `at` on where a token may begin.
+    fn next(&self, text: &[u8], mut at: usize) -> Option<usize> {
+        loop {
+            at += text.get(at..)?.iter().position(|byte| self.first[usize::from(*byte)])?;
+            // Only a token of one byte begins with the last byte.
+            let second = text.get(at + 1).copied().unwrap_or(0);
+            let bits = self.second[usize::from(text[at])][usize::from(second / 64)];
+            if bits >> (second % 64) & 1 == 1 {
+                return Some(at);
+            }
+            at += 1;
+        }
     }
 }
 

@@ -279,8 +279,13 @@ impl Merges {
             joined.clear();
             joined.push_str(left);
             joined.push_str(right);
-            let found = [left, right, joined.as_str()].map(|token| entries.known.get(token).copied());
-            let [Some(left), Some(right), Some(result)] = found else {
+            // Most files list tokens in the order of the merges that make them.
+            let last = merges.results.last().copied().unwrap_or(0);
+            let is_joined = |entry: &u32| model.vocab.0.get(*entry as usize).is_some_and(|(token, _)| *token == joined);
+            let near = [last, last + 1].into_iter().find(is_joined);
+            let find = |token: &str| entries.known.get(token).copied();
+            let (Some(left), Some(right), Some(result)) = (find(left), find(right), near.or_else(|| find(&joined)))
+            else {
                 return Err("a merge is of tokens that it does not have");
             };
             if [left, right, result].iter().any(|entry| entries.is_fallback.get(*entry as usize) == Some(&true)) {

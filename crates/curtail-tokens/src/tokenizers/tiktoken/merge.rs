@@ -14,7 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::characters;
+use super::characters::{self, Character};
 use super::tables::NONE;
 use super::vocabulary::Vocabulary;
 
@@ -416,8 +416,10 @@ impl Iterator for Cuts<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
-        while let Some(right) = characters::whole(self.text, self.at) {
+        while let Some(&byte) = self.text.get(self.at) {
             let at = self.at;
+            let ascii = byte.is_ascii().then_some(Character { code: byte.into(), width: 1 });
+            let right = ascii.or_else(|| characters::whole(self.text, at))?;
             let left = self.left.replace(right.code);
             self.at += right.width;
             if left.is_some_and(|left| self.separates(left, right.code, at)) {
