@@ -283,6 +283,23 @@ mod tests {
     }
 
     #[test]
+    fn linters_and_browsers() {
+        passing("Success: no issues found in 14 source files", "lint");
+        passing("All checks passed!", "lint");
+        passing("0 errors, 0 warnings, 0 informations", "lint");
+        passing("  3 passed (3.9s)", "playwright");
+        let error = Some(String::from("src/a.py:3:1: F401 unused import"));
+        let found = outcome_of("src/a.py:3:1: F401 unused import\nFound 1 error.");
+        assert_eq!(found, (Verdict::Failed, "lint", vec![], error));
+        assert_eq!(outcome_of("✖ 3 problems (3 errors, 0 warnings)").0, Verdict::Failed);
+        failing(
+            "  1) [chromium] › e2e/a.spec.ts:3:5 › logs in ────\n\n  1 failed\n  2 passed (4.1s)",
+            "playwright",
+            &["[chromium] › e2e/a.spec.ts:3:5 › logs in"],
+        );
+    }
+
+    #[test]
     fn cargo_tests_and_builds() {
         failing(
             "test a::b ... FAILED\ntest a::c ... ok\ntest result: FAILED. 1 passed; 1 failed; 0 ignored",

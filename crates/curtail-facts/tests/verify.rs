@@ -54,6 +54,7 @@ const FILES: &[(&str, &str)] = &[
     ("sessions", include_str!("pairs/sessions.toml")),
     ("languages", include_str!("pairs/languages.toml")),
     ("wires", include_str!("pairs/wires.toml")),
+    ("more", include_str!("pairs/more.toml")),
 ];
 
 /// The roles with which a line of the short form begins.

@@ -102,7 +102,7 @@ impl Identifiers {
             let is_assigned = token.inner && !token.text.contains(['=', ':']);
             if identifies(&token, before)
                 && (!token.inner || is_assigned && assigns(&spoken.text, &token))
-                && !token.text.contains('=')
+                && (!token.text.contains('=') || token.text.contains("://"))
             {
                 self.add(token.text, spoken, is_pasted);
             }
@@ -160,6 +160,7 @@ impl Identifiers {
         self.settings.drain(..self.settings.len().saturating_sub(MOST_CHANGES));
         let half = self.last / 2;
         let recent = self.last - (self.last / 4).min(RECENT);
+        self.join_hashes();
         let ends: HashSet<String> = files.iter().flat_map(|file| spellings(file)).collect();
         let mut facts = Vec::new();
         for name in &self.order {
@@ -181,6 +182,27 @@ impl Identifiers {
             facts.push(fact);
         }
         facts
+    }
+
+    /// Joins the first digits of a hash with that hash, if only one begins with them.
+    fn join_hashes(&mut self) {
+        let is_hash = |name: &&String| matches!(spelling(name), Spelling::Hash(_));
+        let mut hashes: Vec<(String, String)> =
+            self.order.iter().filter(is_hash).map(|name| (name.to_lowercase(), name.clone())).collect();
+        hashes.sort();
+        for (nth, (short, name)) in hashes.iter().enumerate() {
+            let longer: Vec<&(String, String)> =
+                hashes[nth + 1..].iter().take(2).take_while(|(long, _)| long.starts_with(short)).collect();
+            if let [(_, long)] = longer.as_slice()
+                && let Some(short) = self.uses.remove(name)
+                && let Some(long) = self.uses.get_mut(long)
+            {
+                long.given |= short.given;
+                long.told |= short.told;
+                long.taken_up += short.taken_up;
+                long.message = long.message.max(short.message);
+            }
+        }
     }
 
     fn is_replaced(&self, name: &str, last: Option<usize>) -> bool {

@@ -349,8 +349,8 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
     let covered: u32 = needs.iter().filter(has).map(|need| need.weight).sum();
     let lacks_name = needs.iter().any(|need| need.is_name && !sentence.has(need.term));
     let is_full = covered * 100 >= total * enough(fact, text, needs) && (!lacks_name || fact.kind == Kind::Error);
-    // Whatever verb says it, what a person wants is known by the rest.
-    let is_asked = matches!(fact.kind, Kind::Task | Kind::Instruction);
+    // Whatever verb says it, what a person wants, or what was decided, is known by the rest.
+    let is_asked = matches!(fact.kind, Kind::Task | Kind::Instruction | Kind::Decision);
     let carrying: Vec<&Need> = needs.iter().filter(|need| need.weight > 1).collect();
     let is_full = is_full || is_asked && carrying.len() > 1 && carrying.iter().all(|need| sentence.has(need.term));
     if is_full && fact.kind == Kind::Error && counts_otherwise(text, sentence) {

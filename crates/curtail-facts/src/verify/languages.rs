@@ -22,6 +22,7 @@ pub(super) struct Languages {
     pub(super) story: Phrases,
     pub(super) order: Phrases,
     pub(super) condition: Phrases,
+    pub(super) object: Phrases,
     pub(super) order_end: Phrases,
     pub(super) ban: Phrases,
     pub(super) telling: Phrases,
@@ -257,13 +258,13 @@ mod tests {
     fn every_pattern_is_valid() {
         let all = [
             &LANGUAGES.negation, &LANGUAGES.undoing, &LANGUAGES.rule, &LANGUAGES.story, &LANGUAGES.order,
-            &LANGUAGES.condition, &LANGUAGES.order_end, &LANGUAGES.ban, &LANGUAGES.telling, &LANGUAGES.rule_heading,
-            &LANGUAGES.todo_heading, &LANGUAGES.done_heading, &LANGUAGES.every, &LANGUAGES.pass, &LANGUAGES.fail,
-            &LANGUAGES.causing, &LANGUAGES.wish, &LANGUAGES.vague, &LANGUAGES.removed, &LANGUAGES.changed,
-            &LANGUAGES.done, &LANGUAGES.place, &LANGUAGES.earlier, &LANGUAGES.single, &LANGUAGES.and, &LANGUAGES.or,
-            &LANGUAGES.decided, &LANGUAGES.instead, &LANGUAGES.anew, &LANGUAGES.new_plan, &LANGUAGES.permit,
-            &LANGUAGES.announcing, &LANGUAGES.setting, &LANGUAGES.tests, &LANGUAGES.lint, &LANGUAGES.types,
-            &LANGUAGES.build,
+            &LANGUAGES.condition, &LANGUAGES.object, &LANGUAGES.order_end, &LANGUAGES.ban, &LANGUAGES.telling,
+            &LANGUAGES.rule_heading, &LANGUAGES.todo_heading, &LANGUAGES.done_heading, &LANGUAGES.every,
+            &LANGUAGES.pass, &LANGUAGES.fail, &LANGUAGES.causing, &LANGUAGES.wish, &LANGUAGES.vague,
+            &LANGUAGES.removed, &LANGUAGES.changed, &LANGUAGES.done, &LANGUAGES.place, &LANGUAGES.earlier,
+            &LANGUAGES.single, &LANGUAGES.and, &LANGUAGES.or, &LANGUAGES.decided, &LANGUAGES.instead, &LANGUAGES.anew,
+            &LANGUAGES.new_plan, &LANGUAGES.permit, &LANGUAGES.announcing, &LANGUAGES.setting, &LANGUAGES.tests,
+            &LANGUAGES.lint, &LANGUAGES.types, &LANGUAGES.build,
         ];
         for (number, phrases) in all.iter().enumerate() {
             assert!(!phrases.sources.is_empty() && phrases.pattern().is_some(), "{number}");

@@ -83,10 +83,15 @@ impl Statements {
         if clause.is_heading || clause.text.ends_with(['?', '？']) {
             return false;
         }
-        let is_listed = clause.is_item && clause.heading.is_some_and(is_rule_heading);
-        let may_rule = !is_pasted || is_listed;
         let text = without_quotations(clause.text);
-        let parts = if clause.text.len() > LONGEST { Vec::new() } else { segments(&text) };
+        let labelled = labelled_rules(&text);
+        let is_listed = labelled.is_some() || clause.is_item && clause.heading.is_some_and(is_rule_heading);
+        let may_rule = !is_pasted || is_listed;
+        let parts = match labelled {
+            _ if clause.text.len() > LONGEST => Vec::new(),
+            Some(rules) => rules,
+            None => segments(&text),
+        };
         let count = parts.len();
         let mut rules = 0;
         for segment in parts {
@@ -193,6 +198,20 @@ impl Statements {
     }
 }
 
+/// The rules of a line such as `Rules: no new dependencies, keep the API`.
+fn labelled_rules(text: &str) -> Option<Vec<&str>> {
+    let (label, rest) = text.split_once([':', '：']).filter(|(label, _)| label.len() <= 32)?;
+    if LANGUAGES.rule_heading.first_in(label) != Some(0) || label.split(' ').count() > 2 {
+        return None;
+    }
+    let items = rest.split([',', ';', '，', '；', '、']).map(str::trim);
+    let bare = |item| {
+        let (start, end) = LANGUAGES.and.places(item).first().copied().unwrap_or_default();
+        if start == 0 { str::trim(&item[end..]) } else { item }
+    };
+    Some(items.map(bare).filter(|item| !item.is_empty()).collect())
+}
+
 /// Where a document begins that a person pasted below own words: at its title, if it has more headings or is announced.
 fn document_in(text: &str) -> usize {
     let mut own = "";
@@ -262,7 +281,8 @@ fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     }
     let says = || LANGUAGES.rule.are_in(segment) && !LANGUAGES.story.are_in(segment);
     match voice {
-        Voice::Instructions | Voice::Project => is_listed || says() || orders(segment) || bans(segment),
+        Voice::Instructions => is_listed || says() || orders(segment) || bans(segment) || is_order_by_form(segment),
+        Voice::Project => is_listed || says() || orders(segment) || bans(segment),
         Voice::Person => is_listed || says() || bans(segment),
         _ => false,
     }
@@ -294,6 +314,23 @@ fn orders(segment: &str) -> bool {
     let segment = without_condition(segment);
     let ends = |place: &(usize, usize)| segment[place.1..].trim_end_matches(['。', '.', '！', ' ']).is_empty();
     LANGUAGES.order.first_in(segment) == Some(0) || LANGUAGES.order_end.places(segment).last().is_some_and(ends)
+}
+
+/// Whether a sentence has the form of an English order, whatever its verb: a word that is no plural and no participle, and after it
+/// what a verb takes.
+fn is_order_by_form(segment: &str) -> bool {
+    let segment = without_condition(segment);
+    let mut words = segment.split(' ');
+    let verb = words.next().unwrap_or_default();
+    let next = words.next().unwrap_or_default();
+    let is_plural = verb.ends_with('s') && !verb.ends_with("ss");
+    let is_other = is_plural || ["ed", "ing", "ly", "ion"].iter().any(|ending| verb.ends_with(ending));
+    verb.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && verb.len() >= 3
+        && !is_other
+        && !LANGUAGES.stop.contains(&verb.to_lowercase())
+        && LANGUAGES.object.places(next) == [(0, next.len())]
+        && !LANGUAGES.telling.are_in(segment)
 }
 
 /// Whether a sentence bans something without a verb of its own: `no unsafe code`.
@@ -540,6 +577,8 @@ mod tests {
         {
             assert!(!is_rule(text, Voice::Person, false), "{text}");
         }
+        assert!(is_rule("Hand over to a person", Voice::Instructions, false));
+        assert!(!is_rule("Customers in the north pay less", Voice::Instructions, false));
         assert!(is_rule("Use tabs", Voice::Instructions, false) && !is_rule("Use tabs", Voice::Model, true));
     }
 
