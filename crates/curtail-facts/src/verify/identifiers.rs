@@ -6,7 +6,7 @@ use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashSet};
 
 use super::clauses::each_clause;
-use super::facts::{Fact, Kind};
+use super::fact::{Fact, Kind};
 use super::languages::LANGUAGES;
 use super::statements::{content_words, replaced_words};
 use super::tokens::{Class, Spelling, Token, spelling, tokens};

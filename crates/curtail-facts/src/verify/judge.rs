@@ -3,7 +3,7 @@
 use foldhash::{HashMap, HashSet};
 
 use super::clauses::segments;
-use super::facts::{Fact, Kind, State};
+use super::fact::{Fact, Kind, State};
 use super::languages::{LANGUAGES, are_opposite, negates, tongue};
 use super::lexicon::{Lexicon, Need, Term};
 use super::outcomes::{Family, Outcome, is_about, outcome_in};

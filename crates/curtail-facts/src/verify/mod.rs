@@ -4,6 +4,7 @@
 //! else, and reworded if only a person can decide. It knows no dialect and no file; both sides are messages, or a text.
 
 mod clauses;
+mod fact;
 mod facts;
 mod give_back;
 mod identifiers;
@@ -18,7 +19,7 @@ mod told;
 mod voices;
 mod work;
 
-pub use facts::{Fact, Kind, State};
+pub use fact::{Fact, Kind, State};
 pub use give_back::give_back;
 pub use judge::Fate;
 pub use voices::digest;

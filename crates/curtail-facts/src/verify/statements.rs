@@ -2,7 +2,7 @@
 //! gives.
 
 use super::clauses::{Clause, each_clause, segments, without_condition};
-use super::facts::{Fact, Kind, State};
+use super::fact::{Fact, Kind, State};
 use super::languages::{LANGUAGES, are_opposite, negates, same_word};
 use super::lexicon::han_pairs;
 use super::tokens::{Class, tokens};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::clauses::each_clause;
-use super::facts::{Fact, Kind, State};
+use super::fact::{Fact, Kind, State};
 use super::languages::{LANGUAGES, negates};
 use super::outcomes::{Outcome, is_about, outcome_in, part_about};
 use super::tokens::{Class, Spelling, spelling, tokens};

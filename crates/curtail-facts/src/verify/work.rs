@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use regex::Regex;
 
 use super::Side;
-use super::facts::{Fact, Kind, State};
+use super::fact::{Fact, Kind, State};
 use super::voices::read_messages;
 use crate::calls::read_path;
 use crate::effects::plain_commands;
