@@ -24,6 +24,9 @@ const MOST_OPEN: usize = 400;
 /// The most sentences that replace something, of which the last ones count.
 const MOST_REPLACEMENTS: usize = 500;
 
+/// The most sentences that lift a rule, of which the last ones count.
+const MOST_PERMITTING: usize = 200;
+
 /// What was stated so far.
 #[derive(Debug, Default)]
 pub(super) struct Statements {
@@ -157,7 +160,12 @@ impl Statements {
         for rule in &mut self.rules {
             let words = content_words(&rule.text);
             let has = |said: &[String]| words.iter().all(|word| said.iter().any(|other| same_word(other, word)));
-            rule.overtaken |= self.permitting.iter().any(|(said, message)| *message > rule.message && has(said));
+            rule.overtaken |= self
+                .permitting
+                .iter()
+                .rev()
+                .take(MOST_PERMITTING)
+                .any(|(said, message)| *message > rule.message && has(said));
         }
         mark_overtaken(&mut self.decisions, &self.replacing);
         mark_overtaken(&mut self.commands, &self.replacing);

@@ -33,9 +33,18 @@ pub(super) enum Class {
 /// The longest token that names something, in bytes: longer ones are data.
 const LONGEST: usize = 400;
 
+/// `text` without characters that show nothing, or turn the order in which others are shown: a name is what it consists of.
+fn without_hidden(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{ad}');
+    if text.is_ascii() || !text.contains(is_hidden) {
+        return text;
+    }
+    text.chars().filter(|c| !is_hidden(*c)).collect::<String>().into()
+}
+
 /// `text` without terminal escapes, with letters and their marks composed.
 pub(super) fn composed(text: &str) -> Cow<'_, str> {
-    let text = without_escapes(text);
+    let text = without_hidden(without_escapes(text));
     let is_mark = |c: char| matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}');
     if text.is_ascii() || !text.contains(is_mark) {
         return text;
@@ -427,5 +436,6 @@ mod tests {
     #[test]
     fn marks_are_composed_and_escapes_removed() {
         assert_eq!(composed("cafe\u{301} \u{1b}[31mred\u{1b}[0m"), "café red");
+        assert_eq!(composed("ma\u{200b}in \u{202e}niam"), "main niam");
     }
 }
