@@ -272,7 +272,8 @@ impl CheckArgs {
             anyhow::Ok(Budget { max_tokens: max_tokens.0, counting: self.template.counting(&self.counting)? })
         };
         let budget = max_tokens.map(budget).transpose()?;
-        let inspection = Inspection { profile, stateful: rules.stateful, live: self.input.live, budget };
+        let inspection =
+            Inspection { profile, stateful: rules.stateful, live: self.input.live, budget, is_refused: false };
         Ok(Checking { inspection, levels, repair, verbose })
     }
 

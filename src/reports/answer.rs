@@ -62,6 +62,12 @@ impl<'a> AnswerReporter<'a> {
                 print(&places(file, findings, *is_named));
                 print(&commands(file, findings, *profile));
             }
+            Diagnosis::Named(finding) => {
+                self.found = true;
+                let findings = std::slice::from_ref(finding);
+                print(&places(file, findings, true));
+                print(&commands(file, findings, None));
+            }
             Diagnosis::Absent(constraint) => self.absent = Some(constraint),
             other => self.failed |= tell_about(other),
         }
@@ -80,8 +86,11 @@ impl<'a> AnswerReporter<'a> {
 pub(crate) fn tell_about(diagnosis: &Diagnosis) -> bool {
     match diagnosis {
         Diagnosis::Unrelated(constraint) => print(&format!(
-            "the answer is not about the transcript but about {}: {} ({})\n",
-            constraint.what, constraint.words, constraint.provider
+            "the answer is not about the transcript but about {}: {} ({})\nwhat to do: {}\n",
+            constraint.what,
+            constraint.words,
+            constraint.provider,
+            advice(constraint.what)
         )),
         Diagnosis::Unknown(nearest) => {
             let lines = nearest.iter().map(|row| format!("  {}: {} ({})\n", rule_of(row), row.words, row.provider));
@@ -91,10 +100,34 @@ pub(crate) fn tell_about(diagnosis: &Diagnosis) -> bool {
             ));
             return true;
         }
-        Diagnosis::Found { .. } | Diagnosis::Absent(_) => {}
+        Diagnosis::Found { .. } | Diagnosis::Named(_) | Diagnosis::Absent(_) => {}
     }
     false
 }
+
+/// What to do about an answer that is not about the transcript, by what it is about.
+fn advice(what: &str) -> &'static str {
+    let found = ADVICE.iter().find(|(about, _)| *about == what);
+    found.map_or("look up the answer at the provider; the transcript can stay as it is", |(_, advice)| advice)
+}
+
+const ADVICE: [(&str, &str); 6] = [
+    ("the account", "check the key, the login, the plan and the balance; the transcript can stay as it is"),
+    (
+        "a rate limit",
+        "wait and send the request again, or send fewer or shorter ones: `curtail limit -t N FILE` shortens a transcript",
+    ),
+    ("the provider's servers", "send the same request again later, or to another model or provider"),
+    (
+        "a field of the request",
+        "change or remove that field beside the messages, in the program that sends them; the transcript can stay as it is",
+    ),
+    (
+        "the length of the context",
+        "shorten the transcript: `curtail limit -t N FILE`, with N below what the model accepts, less the tools and the reply",
+    ),
+    ("what it says", "find and remove what the provider's rules forbid; `curtail view FILE` shows the transcript"),
+];
 
 fn print(text: &str) {
     // A closed pipe is not an error.
@@ -132,7 +165,7 @@ fn places(file: &str, findings: &[Finding], is_named: bool) -> String {
 
 /// The commands that mend `findings`, by the rules of the provider `profile` if it is another than the transcript's own.
 fn commands(file: &str, findings: &[Finding], profile: Option<&str>) -> String {
-    let mut commands: Vec<&str> = findings.iter().filter_map(Finding::mended_by).collect();
+    let mut commands: Vec<String> = findings.iter().filter_map(Finding::mended_by).collect();
     commands.sort_unstable();
     commands.dedup();
     let check = profile.map_or_else(|| String::from("curtail check"), |name| format!("curtail check --profile {name}"));

@@ -24,6 +24,7 @@ impl Work for Diagnosing {
                 let findings = findings.into_iter().map(|finding| in_file(finding, unit, 0)).collect();
                 Diagnosis::Found { constraint, findings, is_named, profile }
             }
+            Diagnosis::Named(finding) => Diagnosis::Named(in_file(finding, unit, 0)),
             other => other,
         });
         Ok(())

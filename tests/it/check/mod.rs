@@ -6,6 +6,7 @@ mod config;
 mod faults;
 mod fix;
 mod library;
+mod logs;
 mod peers;
 mod rules;
 mod sound;

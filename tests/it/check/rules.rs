@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::program::run;
-use curtail_core::checks::{ALL, Rule, constraints, rule_named};
+use curtail_core::checks::{ALL, Fix, Level, Rule, constraints, rule_named};
+use curtail_core::transcript::FaultKind;
 
 fn pages() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules")
@@ -33,7 +34,24 @@ fn a_bad_block_raises_its_rule_and_a_good_one_none() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `CURTAIL_BLESS=1 cargo test --test it check::rules` writes the pages.
+/// The console block that shows what `--fix` makes of the bad example of a rule, up to what it prints; nothing if a person has
+/// to mend it.
+fn fix_section(rule: &Rule) -> String {
+    let how = match rule.fix {
+        Fix::No => return String::new(),
+        Fix::Pairs(Some(FaultKind::PendingCall)) => " --repair-pending",
+        Fix::Pairs(_) | Fix::Part => "",
+        Fix::Unsafe => " --unsafe-fixes",
+    };
+    let turned_on = if rule.level == Level::Allow { format!(" -D {}", rule.name) } else { String::new() };
+    format!(
+        "\n## Fix\n\nThe bad example, before and after:\n\n```console\n$ curtail check{turned_on} --diff{how} fixtures/rules/{}.jsonl\n",
+        rule.name
+    )
+}
+
+/// `CURTAIL_BLESS=1 cargo test --test it check::rules` writes the pages and the examples; what the program prints in them is
+/// written by the test of console blocks.
 #[test]
 fn the_pages_are_what_the_rules_say() {
     let write = std::env::var_os("CURTAIL_BLESS").is_some();
@@ -41,11 +59,22 @@ fn the_pages_are_what_the_rules_say() {
     for rule in ALL {
         let path = pages().join(format!("{}.md", rule.name));
         expected.insert(format!("{}.md", rule.name));
+        let (page, fix) = (rule.page(), fix_section(rule));
+        let example = pages().join("../../fixtures/rules").join(format!("{}.jsonl", rule.name));
         if write {
-            fs::create_dir_all(pages()).unwrap();
-            fs::write(&path, rule.page()).unwrap();
+            let printed = fs::read_to_string(&path).unwrap_or_default();
+            let printed = printed.split_once(&fix).filter(|_| !fix.is_empty()).map(|(_, printed)| printed);
+            let end = if fix.is_empty() { "" } else { "```\n" };
+            fs::write(&path, format!("{page}{fix}{}", printed.unwrap_or(end))).unwrap();
+            if !fix.is_empty() {
+                fs::create_dir_all(example.parent().unwrap()).unwrap();
+                fs::write(&example, rule.bad).unwrap();
+            }
         }
-        assert_eq!(fs::read_to_string(&path).unwrap_or_default(), rule.page(), "{} is out of date", path.display());
+        let there = fs::read_to_string(&path).unwrap_or_default();
+        let is_right = if fix.is_empty() { there == page } else { there.starts_with(&format!("{page}{fix}")) };
+        assert!(is_right, "{} is out of date", path.display());
+        assert!(fix.is_empty() || fs::read_to_string(example).is_ok_and(|bad| bad == rule.bad), "{}", rule.name);
     }
     if write {
         fs::write(pages().join("README.md"), index()).unwrap();

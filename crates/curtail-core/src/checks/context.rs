@@ -25,6 +25,8 @@ pub struct RuleContext<'c, 'a> {
     pub provider_rules: ProviderRules,
     /// Whether the provider stores earlier items, so that a result may answer a call outside the transcript.
     pub stateful: bool,
+    /// Whether a provider has refused the transcript.
+    pub is_refused: bool,
 }
 
 /// A turn and the messages that answer it, of which one has more calls or results than the other.

@@ -1,6 +1,7 @@
 //! The examination of a text: its transcripts and the lines that are not JSON. There is no other way to check, neither for the
 //! library nor for a program.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -186,9 +187,19 @@ fn remove_repeated(findings: &mut Vec<Finding>, first: usize) {
     findings.extend(of_branches.into_iter().filter(|finding| seen.insert((finding.rule.code, finding.at.offset))));
 }
 
+/// `text`, or what of it is JSON: with spaces in place of the lines that are not.
+pub(super) fn readable<'t>(reading: &Reading, text: &'t str) -> Option<Cow<'t, str>> {
+    let is_whole = reading.parse(text).is_ok_and(|document| document.incomplete_end().is_none());
+    if is_whole {
+        return Some(Cow::Borrowed(text));
+    }
+    let unread = ReadError { offset: 0, what: String::new() };
+    salvage(reading, text, unread).1.map(Cow::Owned)
+}
+
 /// The lines that are not JSON, and the text with spaces in their place. If every line is JSON by itself, the text's own
 /// error is the only one and there is no text to read.
-pub(super) fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadError>, Option<String>) {
+fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadError>, Option<String>) {
     if reading.framing != Framing::Lines {
         return (vec![read_error], None);
     }

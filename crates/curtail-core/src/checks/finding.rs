@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{Fix, INVALID_JSON, Level, Rule};
 use crate::dialects::{Dialect, Patch, ReadError};
 use crate::json::{Span, Value};
+use crate::transcript::FaultKind;
 
 /// What a rule detected, as values of the transcript.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct Match<'a> {
     pub what: &'static str,
     /// How it is mended in the part alone, if it can be.
     pub mend: Option<Mend<'a>>,
+    /// Whether the transcript says something else when it is mended.
+    pub is_unsafe: bool,
 }
 
 /// How a fault is mended in the part alone.
@@ -44,7 +47,16 @@ impl<'a> Match<'a> {
     /// A finding at a value.
     #[must_use]
     pub const fn new(at: Option<Value<'a>>, message: String) -> Self {
-        Self { at, message_index: None, message, other: None, only_warns: false, what: "", mend: None }
+        Self {
+            at,
+            message_index: None,
+            message,
+            other: None,
+            only_warns: false,
+            what: "",
+            mend: None,
+            is_unsafe: false,
+        }
     }
 
     /// The same, of the constraint `what`.
@@ -69,6 +81,12 @@ impl<'a> Match<'a> {
     #[must_use]
     pub fn writing(self, patches: Vec<Patch>) -> Self {
         Self { mend: (!patches.is_empty()).then_some(Mend::Write(patches)), ..self }
+    }
+
+    /// The same, after which the transcript says something else.
+    #[must_use]
+    pub fn unsafely(self) -> Self {
+        Self { is_unsafe: true, ..self }
     }
 
     /// The same, which at most warns if `is_mild`.
@@ -99,8 +117,8 @@ pub struct Finding {
     pub excerpt: Excerpt,
     /// Which of the rule's constraints is violated, if it has several.
     pub what: &'static str,
-    /// Whether `--fix` mends it: some faults of a rule can be mended by themselves, and others not.
-    pub is_mended: bool,
+    /// Whether and how `--fix` mends it: some faults of a rule can be mended by themselves, and others not.
+    pub fix: Fix,
 }
 
 /// A place in a file.
@@ -139,7 +157,7 @@ impl Finding {
     fn at_place(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, at: FindingPlace, message: String) -> Self {
         let excerpt = lines.excerpt(&at);
         let help = rule.help.into();
-        Self { rule, level, message, help, answer: None, at, other: None, excerpt, what: "", is_mended: false }
+        Self { rule, level, message, help, answer: None, at, other: None, excerpt, what: "", fix: Fix::No }
     }
 
     /// Whether it or its counterpart is in one of `spans`, or is the message around one.
@@ -174,9 +192,15 @@ impl Finding {
 
     /// The command that mends it, with `FILE` for the file; `None` if a person has to.
     #[must_use]
-    pub fn mended_by(&self) -> Option<&'static str> {
-        let is_by_rule = matches!(self.rule.fix, Fix::No | Fix::Pairs(_));
-        self.rule.mended_by().filter(|_| is_by_rule || self.is_mended)
+    pub fn mended_by(&self) -> Option<String> {
+        let turned_on = if self.rule.level == Level::Allow { format!(" -D {}", self.rule.name) } else { String::new() };
+        let how = match self.fix {
+            Fix::No => return Some(self.rule.command.to_owned()).filter(|command| !command.is_empty()),
+            Fix::Pairs(Some(FaultKind::PendingCall)) => " --repair-pending",
+            Fix::Pairs(_) | Fix::Part => "",
+            Fix::Unsafe => " --unsafe-fixes",
+        };
+        Some(format!("curtail check{turned_on} --fix{how} FILE"))
     }
 
     /// The same finding in a transcript of `dialect`: what is only read cannot be fixed.

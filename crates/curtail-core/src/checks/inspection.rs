@@ -36,6 +36,8 @@ pub struct Inspection {
     pub live: bool,
     /// The tokens that a transcript may have; without them, the rules that need a budget do not run.
     pub budget: Option<Budget>,
+    /// Whether a provider has refused the transcript: what depends on the model, or on how much else is sent, applies.
+    pub is_refused: bool,
 }
 
 /// The tokens that a transcript may have.
@@ -95,8 +97,17 @@ pub struct Detection<'a> {
 impl<'a> Detection<'a> {
     /// How it is mended in the part alone, if its rule says that it can be, and what it is about.
     pub(super) fn mend(&self, with_unsafe: bool) -> Option<(&Mend<'a>, Option<Value<'a>>)> {
-        let is_mended = self.rule.fix == Fix::Part || with_unsafe && self.rule.fix == Fix::Unsafe;
+        let is_mended = self.fix() == Fix::Part || with_unsafe && self.fix() == Fix::Unsafe;
         self.found.mend.as_ref().filter(|_| is_mended).map(|mend| (mend, self.found.at))
+    }
+
+    /// Whether and how it is mended in the part alone.
+    fn fix(&self) -> Fix {
+        match self.rule.fix {
+            Fix::Part | Fix::Unsafe if self.found.mend.is_none() => Fix::No,
+            Fix::Part if self.found.is_unsafe => Fix::Unsafe,
+            fix => fix,
+        }
     }
 }
 
@@ -115,6 +126,7 @@ impl Inspection {
         let pairs = Pairs::from_messages(&transcript.messages);
         let faults = Fault::find_all(&transcript.messages, &pairs, pairing_rules);
         let context = RuleContext {
+            is_refused: self.is_refused,
             messages: &transcript.messages,
             non_messages: &transcript.layout.non_messages,
             pairs: &pairs,
@@ -196,7 +208,8 @@ impl Detection<'_> {
     /// The finding, with its place in the text that `lines` indexes; a detection without a value is placed at `start`.
     #[must_use]
     pub fn locate(self, lines: &LineIndex<'_>, start: u32) -> Finding {
-        let Match { at, message_index, message, other, what, mend, .. } = self.found;
+        let fix = self.fix();
+        let Match { at, message_index, message, other, what, .. } = self.found;
         let place = match at {
             Some(value) => lines.place_of(value, message_index),
             None => lines.place(Span::new(start, start), None, message_index),
@@ -215,7 +228,7 @@ impl Detection<'_> {
             other,
             excerpt,
             what,
-            is_mended: mend.is_some(),
+            fix,
         }
     }
 }

@@ -16,6 +16,7 @@ use std::fmt::{self, Write as _};
 pub use answers::{Answer, Diagnosis};
 pub use constraints::{Constraint, constraints};
 pub use context::{MiscountedRound, RuleContext};
+use examination::readable;
 pub use examination::{Examination, REBUILT};
 pub use finding::{Excerpt, Finding, FindingPlace, LineIndex, Match, Mend};
 pub use inspection::{Budget, Detection, Inspection, Profile, TokenCounts};
@@ -43,7 +44,7 @@ pub struct Rule {
     pub help: &'static str,
     /// Whether `check --fix` mends it.
     pub fix: Fix,
-    /// The command that mends it, where `check --fix` does not, with `FILE` for the file; empty if a person has to.
+    /// A command that mends it where `check --fix` does not, with `FILE` for the file; empty if there is none.
     pub command: &'static str,
     /// The flags with which `check` reports the bad example, for a rule that is off or needs a number.
     pub flags: &'static str,
@@ -207,17 +208,6 @@ impl Rule {
         let first = rows.next()?;
         let exact = if first.what == what { None } else { rows.find(|row| row.what == what) };
         Some(exact.unwrap_or(first).words)
-    }
-
-    /// The command that mends it, with `FILE` for the file; `None` if a person has to.
-    #[must_use]
-    pub const fn mended_by(&self) -> Option<&'static str> {
-        match self.fix {
-            _ if !self.command.is_empty() => Some(self.command),
-            Fix::No => None,
-            Fix::Pairs(_) | Fix::Part => Some("curtail check --fix FILE"),
-            Fix::Unsafe => Some("curtail check --fix --unsafe-fixes FILE"),
-        }
     }
 
     /// What fixes it, as its page says.

@@ -4,7 +4,7 @@ use foldhash::HashMap;
 
 use super::{Change, Decision, DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::dialects::media::{Medium, MediumFacts, media};
-use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Substitution, requires_reasoning};
+use crate::transcript::{Content, Pairs, Part, PartRef, RequiredReasoning, Role, Substitution};
 
 /// A kind of part to strip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,33 +61,27 @@ impl Processor for Strip {
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
-        let open_turns = open_turns(view.messages);
+        let required = RequiredReasoning::of(view.messages);
+        let spares = !self.kinds.contains(&StripKind::AllReasoning);
         let mut lone_reasoning = Vec::new();
         for (at, message) in view.messages.iter().enumerate() {
             if !self.roles.is_empty() && !self.roles.contains(&message.role) {
                 drops.drop_message(at, Reason::Owned(format!("role {}", message.role.name())));
                 continue;
             }
-            let open_turn = open_turns.get(&message.thread).copied().unwrap_or(0);
             if message.is_bound_reasoning() && self.strips_reasoning() {
-                if self.is_needed(view, at, open_turn) {
+                if spares && required.is_in(at) {
                     drops.spare(at, NEEDED);
                 } else {
                     lone_reasoning.push(at);
                 }
                 continue;
             }
-            let all = self.kinds.contains(&StripKind::AllReasoning);
-            let is_open = at >= open_turn && message.has_tools();
             for (nth, part) in message.parts.iter().enumerate() {
-                let required = || is_open || requires_reasoning(view.messages, PartRef { message: at, part: nth });
+                let place = PartRef { message: at, part: nth };
                 match self.strips(&part.content) {
-                    Some((StripKind::Reasoning, _)) if !all && !is_written(part) && required() => {
-                        drops.spare(at, NEEDED);
-                    }
-                    Some((_, reason)) => {
-                        drops.drop_part(PartRef { message: at, part: nth }, Reason::Borrowed(reason));
-                    }
+                    Some((StripKind::Reasoning, _)) if spares && required.contains(place) => drops.spare(at, NEEDED),
+                    Some((_, reason)) => drops.drop_part(place, Reason::Borrowed(reason)),
                     None => {}
                 }
             }
@@ -99,18 +93,6 @@ impl Processor for Strip {
         }
         Ok(plan)
     }
-}
-
-/// Index of the message with which the open turn of each conversation begins: the last one with text of its user.
-fn open_turns(messages: &[Message<'_>]) -> HashMap<u32, usize> {
-    let asks = |message: &Message<'_>| !message.standing.is_rolled_back() && message.has_text_as(Role::User);
-    let asking = messages.iter().enumerate().filter(|(_, message)| asks(message));
-    asking.map(|(at, message)| (message.thread, at)).collect()
-}
-
-/// Whether a thought is a piece of a text: no provider asks for it.
-fn is_written(part: &Part<'_>) -> bool {
-    part.place().is_some_and(|place| place.piece.is_some())
 }
 
 const NEEDED: Reason = Reason::Borrowed("a call depends on this reasoning; --strip all-reasoning drops it");
@@ -135,15 +117,6 @@ impl Strip {
 
     fn strips_reasoning(&self) -> bool {
         self.kinds.iter().any(|kind| matches!(kind, StripKind::Reasoning | StripKind::AllReasoning))
-    }
-
-    /// Whether the bound reasoning at `at` is kept: in the open turn, and where an item with an id of its own refers to the
-    /// reasoning before it. An item of the same message does not.
-    fn is_needed(&self, view: &View<'_, '_>, at: usize, open_turn: usize) -> bool {
-        let message = &view.messages[at];
-        let next = view.messages.get(at + 1);
-        let refers = next.is_none_or(|next| next.id.is_some() && next.id != message.id);
-        (refers || at >= open_turn) && !self.kinds.contains(&StripKind::AllReasoning)
     }
 
     fn strips(&self, content: &Content<'_>) -> Option<(StripKind, &'static str)> {

@@ -34,7 +34,10 @@ pub use outline::{
 };
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Content, Estimated, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution};
-pub use reasoning::{has_reasoning_item, lacks_reasoning, requires_reasoning};
+pub use reasoning::{
+    BESIDE_CALLS, RequiredReasoning, calls_without_reasoning, items_without_reasoning, messages_without_reasoning,
+    thoughts_not_first, unsigned_calls,
+};
 pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
 pub use tool_parts::{ArgumentFault, Family, ToolCall, ToolResult};
 

@@ -1,7 +1,9 @@
-//! Which reasoning a provider wants back with the call or the text that it led to: the only place that knows it, for all formats
-//! that carry it inside a message.
+//! Which reasoning a provider wants back with the call or the text that it led to, and where it is gone: the only place that knows
+//! it, for all formats.
 
-use super::{Content, Message, Part, PartRef};
+use foldhash::HashMap;
+
+use super::{Content, Message, Part, PartRef, Role};
 use crate::json::Value;
 
 /// How the ids of items begin that the Responses API refers to reasoning with, as the beginning of a string or after the id of
@@ -15,49 +17,75 @@ const ITEMS: [&str; 2] = ["\"rs_", "\\\"rs_"];
 const CALL_SIGNATURES: [&str; 2] = ["thoughtSignature", "thought_signature"];
 
 /// The member beside a message that a provider wants back if the message has calls.
-const BESIDE_CALLS: &str = "reasoning_content";
+pub const BESIDE_CALLS: &str = "reasoning_content";
 
-/// Whether the reasoning at `at` must stay as long as what it led to stays in its message: an item with an id of its own refers
-/// to it, it carries the only signature of the calls, or the provider wants it with every call.
-#[must_use]
-pub fn requires_reasoning(messages: &[Message<'_>], at: PartRef) -> bool {
-    let message = &messages[at.message];
-    let part = at.part_in(messages);
-    if !matches!(part.content, Content::Reasoning(_)) {
-        return false;
-    }
-    leads_to_item(message, at.part) || signs_calls(message, part) || is_beside_calls(message, part)
+/// The reasoning of a transcript that must stay as long as what it led to stays.
+pub struct RequiredReasoning<'m, 'a> {
+    messages: &'m [Message<'a>],
+    /// Index of the message with which the open turn of each conversation begins: the last one with text of its user.
+    open_turns: HashMap<u32, usize>,
 }
 
-/// Whether an item of `message` has an id of its own by which the provider looks for reasoning, and none is before it.
-#[must_use]
-pub fn lacks_reasoning(message: &Message<'_>) -> bool {
-    let mut thought = false;
-    for part in &message.parts {
-        thought |= matches!(part.content, Content::Reasoning(_));
-        if !thought && part.content.call().is_some_and(|call| !call.hosted) && names(part, &FOLLOWERS[..2]) {
-            return true;
+impl<'m, 'a> RequiredReasoning<'m, 'a> {
+    /// The reasoning of `messages` that must stay.
+    #[must_use]
+    pub fn of(messages: &'m [Message<'a>]) -> Self {
+        let asks = |message: &Message<'_>| !message.standing.is_rolled_back() && message.has_text_as(Role::User);
+        let asking = messages.iter().enumerate().filter(|(_, message)| asks(message));
+        Self { messages, open_turns: asking.map(|(at, message)| (message.thread, at)).collect() }
+    }
+
+    /// Whether the part at `at` is reasoning that must stay: in the open turn of calls, before an item with an id of its own that
+    /// refers to it, if it carries the only signature of the calls, and beside calls where the provider wants it.
+    #[must_use]
+    pub fn contains(&self, at: PartRef) -> bool {
+        let message = &self.messages[at.message];
+        let part = at.part_in(self.messages);
+        // A thought that is a piece of a text is the text's: no provider asks for it.
+        let is_written = part.place().is_some_and(|place| place.piece.is_some());
+        if is_written || !matches!(part.content, Content::Reasoning(_)) {
+            return false;
         }
+        if message.is_bound_reasoning() {
+            return self.is_open(at.message) || self.leads_to_message(at.message);
+        }
+        self.is_open(at.message) && message.has_tools()
+            || leads_to_item(message, at.part)
+            || signs_calls(message, part)
+            || is_beside_calls(message, part)
     }
-    false
+
+    /// Whether any part of the message `at` is reasoning that must stay.
+    #[must_use]
+    pub fn is_in(&self, at: usize) -> bool {
+        (0..self.messages[at].parts.len()).any(|part| self.contains(PartRef { message: at, part }))
+    }
+
+    fn is_open(&self, at: usize) -> bool {
+        at >= self.open_turns.get(&self.messages[at].thread).copied().unwrap_or(0)
+    }
+
+    /// Whether the message after the reasoning at `at` is another item, with an id by which the provider looks for it.
+    fn leads_to_message(&self, at: usize) -> bool {
+        self.messages.get(at + 1).is_none_or(|next| next.id.is_some() && next.id != self.messages[at].id)
+    }
 }
 
-/// Whether a reasoning item with an id of its own is inside `message`.
-#[must_use]
-pub fn has_reasoning_item(message: &Message<'_>) -> bool {
-    message.parts.len() > 1 && message.parts.iter().any(is_item)
+fn is_thought(part: &Part<'_>) -> bool {
+    matches!(part.content, Content::Reasoning(_))
+}
+
+fn calls_tools(message: &Message<'_>) -> bool {
+    message.calls().any(|(_, call)| !call.hosted)
 }
 
 fn is_item(part: &Part<'_>) -> bool {
-    matches!(part.content, Content::Reasoning(_)) && names(part, &ITEMS)
+    is_thought(part) && names(part, &ITEMS)
 }
 
 fn leads_to_item(message: &Message<'_>, at: usize) -> bool {
-    if !is_item(&message.parts[at]) {
-        return false;
-    }
-    let after = message.parts[at + 1..].iter().take_while(|part| !matches!(part.content, Content::Reasoning(_)));
-    after.into_iter().any(|part| names(part, &FOLLOWERS))
+    let mut after = message.parts[at + 1..].iter().take_while(|part| !is_thought(part));
+    is_item(&message.parts[at]) && after.any(|part| names(part, &FOLLOWERS))
 }
 
 /// Whether the JSON of a part, or of a copy of it, contains one of `beginnings`.
@@ -69,18 +97,100 @@ fn names(part: &Part<'_>, beginnings: &[&str]) -> bool {
 
 fn signs_calls(message: &Message<'_>, thought: &Part<'_>) -> bool {
     let mut calls = message.parts.iter().filter(|part| part.content.call().is_some_and(|call| !call.hosted)).peekable();
-    is_signed(thought) && calls.peek().is_some() && !calls.any(is_signed)
+    has_member(thought, &CALL_SIGNATURES)
+        && calls.peek().is_some()
+        && !calls.any(|call| has_member(call, &CALL_SIGNATURES))
 }
 
-/// Whether a part carries a signature that calls need.
-fn is_signed(part: &Part<'_>) -> bool {
+/// Whether a part has a text under one of `keys`.
+fn has_member(part: &Part<'_>, keys: &[&str]) -> bool {
     let Some(place) = part.place() else { return false };
-    let mut signatures = CALL_SIGNATURES.iter().filter_map(|key| place.element.get_text(key));
-    signatures.any(|text| text.len_bound() > 0)
+    keys.iter().filter_map(|key| place.element.get_text(key)).any(|text| text.len_bound() > 0)
 }
 
 fn is_beside_calls(message: &Message<'_>, thought: &Part<'_>) -> bool {
     let element = thought.place().map(|place| place.element);
     let is_beside = |element: Value<'_>| element.parent().and_then(|holder| holder.get(BESIDE_CALLS)) == Some(element);
-    element.is_some_and(is_beside) && message.calls().any(|(_, call)| !call.hosted)
+    element.is_some_and(is_beside) && calls_tools(message)
+}
+
+/// Calls that the Responses API stored as items of their own, in replies without the reasoning that led to them. The transcript
+/// has reasoning elsewhere: without any, the model does not reason.
+#[must_use]
+pub fn items_without_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
+    if !messages.iter().any(Message::is_reasoning) {
+        return Vec::new();
+    }
+    let mut thought = false;
+    let mut lost = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        // Consecutive items of the assistant are one reply.
+        thought = message.role == Role::Assistant && (thought || message.is_reasoning());
+        if message.id.is_some() && calls_tools(message) && !thought {
+            lost.push(at);
+        }
+    }
+    lost
+}
+
+/// Messages with such items inside, one of which refers to reasoning that is gone. Others of the transcript still have theirs, or
+/// the program says nothing of reasoning at all.
+#[must_use]
+pub fn messages_without_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
+    let has_item = |message: &Message<'_>| message.parts.len() > 1 && message.parts.iter().any(is_item);
+    let is_lost = |message: &Message<'_>| {
+        let mut before = message.parts.iter().take_while(|part| !is_thought(part));
+        before.any(|part| part.content.call().is_some_and(|call| !call.hosted) && names(part, &FOLLOWERS[..2]))
+    };
+    if !messages.iter().any(has_item) {
+        return Vec::new();
+    }
+    (0..messages.len()).filter(|at| is_lost(&messages[*at])).collect()
+}
+
+/// Replies that call a tool without the reasoning that stands beside a message: between two that have it or, if `is_wanted`
+/// always, anywhere.
+#[must_use]
+pub fn calls_without_reasoning(messages: &[Message<'_>], is_wanted: bool) -> Vec<usize> {
+    let stands_beside =
+        |part: &Part<'_>| part.place().and_then(|place| place.element.parent()).is_some_and(Value::is_object);
+    let is_given = |item: Value<'_>| item.get_text(BESIDE_CALLS).is_some_and(|text| text.len_bound() > 0);
+    let thinks = |message: &Message<'_>| {
+        message.parts.iter().any(|part| is_thought(part) && stands_beside(part))
+            || message.value().is_some_and(is_given)
+    };
+    let mut thinking = (0..messages.len()).filter(|at| thinks(&messages[*at]));
+    let first = thinking.next();
+    let between = match first.zip(thinking.last().or(first)) {
+        _ if is_wanted => 0..messages.len(),
+        Some((first, last)) => first..last,
+        None => return Vec::new(),
+    };
+    let is_lost = |message: &Message<'_>| message.role == Role::Assistant && calls_tools(message) && !thinks(message);
+    between.filter(|at| is_lost(&messages[*at])).collect()
+}
+
+/// The first call of each message that has no signature under `keys`, where other messages have one or `is_wanted` says so.
+#[must_use]
+pub fn unsigned_calls(messages: &[Message<'_>], keys: &[&str], is_wanted: bool) -> Vec<PartRef> {
+    let is_signed = |message: &Message<'_>| message.parts.iter().any(|part| has_member(part, keys));
+    if keys.is_empty() || !is_wanted && !messages.iter().any(is_signed) {
+        return Vec::new();
+    }
+    // Calls that the provider runs have no signature.
+    let first = |message: &Message<'_>| message.calls().find(|(_, call)| !call.hosted).map(|(nth, _)| nth);
+    let unsigned = messages.iter().enumerate().filter(|(_, message)| !is_signed(message));
+    unsigned.filter_map(|(at, message)| Some(PartRef { message: at, part: first(message)? })).collect()
+}
+
+/// Messages whose signed thought comes after other content: the provider wants it first.
+#[must_use]
+pub fn thoughts_not_first(messages: &[Message<'_>]) -> Vec<usize> {
+    let is_signed = |part: &Part<'_>| is_thought(part) && part.place().is_some_and(|place| !place.is_unsigned());
+    let is_late = |message: &Message<'_>| {
+        message.role == Role::Assistant
+            && message.parts.iter().any(is_signed)
+            && !message.parts.first().is_some_and(is_signed)
+    };
+    (0..messages.len()).filter(|at| is_late(&messages[*at])).collect()
 }

@@ -9,6 +9,7 @@ fn found(answer: &str, text: &str) -> Vec<Finding> {
     let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
     match Answer::read(answer).diagnose(&reading, text) {
         Ok(Diagnosis::Found { findings, .. }) => findings,
+        Ok(Diagnosis::Named(finding)) => vec![finding],
         _ => Vec::new(),
     }
 }
@@ -219,4 +220,64 @@ fn bases_differ_inside_one_provider() {
         ),
         Some(4)
     );
+}
+
+/// A conversation with one fault of each kind that an answer without a place can mean.
+#[test]
+fn answers_without_a_number_are_found_by_what_they_name() {
+    let gemini = r#"{"role":"user","parts":[{"text":"Rain?"}]}
+{"role":"assistant","parts":[{"text":"Yes."}]}
+{"role":"user","parts":[{"text":"And?"}]}
+"#;
+    let chat = r#"{"role":"user","content":"Rain?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":null}
+{"role":"assistant","content":"Yes.","sender":"forecast","score":1}
+{"role":"developer","content":"Be brief."}
+"#;
+    let place =
+        |answer: &str, text: &str| found(answer, text).first().map(|finding| (finding.rule.code, finding.at.line));
+    assert_eq!(place("Please use a valid role: user, model.", gemini), Some(("S002", 2)));
+    assert_eq!(place("Invalid value for 'content': expected a string, got null.", chat), Some(("S004", 3)));
+    assert_eq!(place("Each message must have at least one content element.", chat), Some(("S004", 2)));
+    let unknown = "[{'type': 'extra_forbidden', 'loc': ('body', 'messages', 3, 'typed-dict', 'sender'), 'msg': 'Extra inputs are not permitted', 'input': 'x'}]";
+    let members: Vec<String> = found(unknown, chat).iter().map(|finding| finding.message.clone()).collect();
+    assert_eq!(members, ["the provider does not know the member `sender`"]);
+}
+
+/// A screen cuts a line off in the middle of a word.
+#[test]
+fn the_beginning_of_an_answer_is_enough() {
+    let chat = r#"{"role":"user","content":"Rain?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"toolu_7","name":"weather","input":{}}]}
+{"role":"user","content":"Well?"}
+{"role":"assistant","content":[{"type":"text","text":"Yes."}]}
+"#;
+    for text in [
+        "API Error: 400 messages.1: `tool_use` ids were found without `tool_re…",
+        "messages.1: `tool_use` ids were fou... (truncated)",
+    ] {
+        assert_eq!(
+            found(text, chat).first().map(|finding| (finding.rule.code, finding.at.line)),
+            Some(("P002", 2)),
+            "{text}"
+        );
+    }
+}
+
+/// A broken pair that was mended since is nowhere; other places are shown, because rules do not find every fault.
+#[test]
+fn a_place_without_a_fault_is_shown_unless_the_rule_finds_every_fault() {
+    let sound = r#"{"role":"user","content":"Rain?"}
+{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"text","text":"Yes."}]}
+{"role":"user","content":"And?"}
+"#;
+    let reading = Reading::new(detect_framing(sound, None), None, None).unwrap();
+    let diagnosis = |answer: &str| Answer::read(answer).diagnose(&reading, sound).unwrap();
+    let pair = "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.";
+    assert!(matches!(diagnosis(pair), Diagnosis::Absent(_)));
+    let Diagnosis::Named(finding) = diagnosis("messages.1.content.0: Invalid `signature` in `thinking` block") else {
+        panic!()
+    };
+    assert_eq!((finding.rule.code, finding.at.line, finding.mended_by()), ("S011", 2, None));
 }

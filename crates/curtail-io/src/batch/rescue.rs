@@ -82,11 +82,16 @@ impl Rescued {
             self.text.extend_from_slice(line);
             return;
         }
-        if is_value(body) {
+        if is_value(body) && (number == 1 || !body.starts_with(MARK)) {
             return self.keep(line);
         }
         let nulls = memchr::memchr_iter(0, body).count();
-        let clean: Vec<u8> = body.iter().copied().filter(|byte| *byte != 0).collect();
+        let mut clean: Vec<u8> = body.iter().copied().filter(|byte| *byte != 0).collect();
+        // Files that were put one behind another bring theirs.
+        if number > 1 && clean.starts_with(MARK) {
+            clean.drain(..MARK.len());
+            self.lose(number, "a byte order mark cut".to_owned(), &[]);
+        }
         if nulls > 0 {
             self.lose(number, format!("{} cut", number_of(nulls, "NUL byte")), &[]);
         }
@@ -98,7 +103,7 @@ impl Rescued {
             self.text.extend_from_slice(if ending.is_empty() && !is_last { b"\n" } else { ending });
             return;
         }
-        let parts = records.in_line(&clean);
+        let parts = records.in_line(&clean, !ending.is_empty());
         let sound: Vec<&Part> = parts.iter().filter(|part| part.is_sound).collect();
         for part in &sound {
             self.keep(&clean[part.range.clone()]);
@@ -120,6 +125,9 @@ impl Rescued {
         }
     }
 }
+
+/// A byte order mark.
+const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Whether `body` is one JSON value.
 pub(super) fn is_value(body: &[u8]) -> bool {
@@ -172,14 +180,14 @@ impl Records {
         Self { heads, keys }
     }
 
-    /// The parts of a line: its sound records, and what is between them.
-    fn in_line(&self, line: &[u8]) -> Vec<Part> {
+    /// The parts of a line: its sound records, and what is between them. `is_ended` says whether a line break follows.
+    fn in_line(&self, line: &[u8], is_ended: bool) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         let mut at = 0;
         let mut lost = 0;
         while at < line.len() {
             // What follows a record directly can be nothing else, and neither can the beginning of a line.
-            match self.record_at(line, at, at == lost) {
+            match self.record_at(line, at, at == lost, is_ended) {
                 Some(end) => {
                     add_lost(line, lost..at, &mut parts);
                     parts.push(Part { range: at..end, is_sound: true });
@@ -194,10 +202,12 @@ impl Records {
     }
 
     /// Where the record ends that begins at `at`, if one does.
-    fn record_at(&self, line: &[u8], at: usize, is_certain: bool) -> Option<usize> {
+    fn record_at(&self, line: &[u8], at: usize, is_certain: bool, is_ended: bool) -> Option<usize> {
         let end = at + length_of_object(&line[at..])?;
         let own = keys_of(&line[at..end])?;
-        (is_certain || self.keys.iter().any(|keys| are_alike(keys, &own))).then_some(end)
+        // A record of a kind of its own ends the line, begins as others do, and has more than a part of one.
+        let is_last = is_ended && end == line.len() && own.len() > PART;
+        (is_certain || is_last || self.keys.iter().any(|keys| are_alike(keys, &own))).then_some(end)
     }
 
     /// Where a record may begin, from `at` on.
@@ -207,6 +217,9 @@ impl Records {
         found.map_or(line.len(), |found| at + found)
     }
 }
+
+/// So many keys a block of a message may have.
+const PART: usize = 4;
 
 /// Adds what was lost, unless it is white space.
 fn add_lost(line: &[u8], range: Range<usize>, parts: &mut Vec<Part>) {
@@ -270,6 +283,9 @@ mod tests {
     const TWO: &str = r#"{"type":"assistant","uuid":"2","message":{"content":[{"type":"text","text":"d"}]}}"#;
     const SIX: &str = r#"{"type":"user","uuid":"6","message":{"content":"e"}}"#;
 
+    /// A record unlike all others.
+    const ALONE: &str = r#"{"type":"snapshot","a":1,"b":2,"c":{"d":3},"e":[]}"#;
+
     fn rescued(text: &str) -> (String, Vec<(usize, String)>) {
         let found = Rescued::from_text(text.as_bytes()).unwrap_or_default();
         let losses = found.losses.into_iter().map(|loss| (loss.line, loss.reason)).collect();
@@ -292,6 +308,8 @@ mod tests {
             (format!("{ONE}\n{torn}{SIX}\n{TWO}\n"), format!("{ONE}\n{SIX}\n{TWO}\n"), 1),
             (format!("{ONE}\nsegfault\n{SIX}\n"), format!("{ONE}\n{SIX}\n"), 1),
             (format!("{ONE}\n{SIX}oops\n{TWO}\n"), format!("{ONE}\n{SIX}\n{TWO}\n"), 1),
+            (format!("{ONE}\n\u{feff}{SIX}\n"), format!("{ONE}\n{SIX}\n"), 1),
+            (format!("{ONE}\n{torn}{ALONE}\n{SIX}\n"), format!("{ONE}\n{ALONE}\n{SIX}\n"), 1),
         ];
         for (damaged, expected, losses) in cases {
             let (text, found) = rescued(&damaged);

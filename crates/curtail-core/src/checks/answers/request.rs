@@ -28,6 +28,43 @@ impl Wire {
     }
 }
 
+/// A place that an answer names.
+pub(super) struct NamedPlace<'a> {
+    /// What to show.
+    pub(super) value: Option<Value<'a>>,
+    /// The block inside the message, if it is named.
+    pub(super) block: Option<Value<'a>>,
+    /// The bytes that belong to it.
+    pub(super) spans: Vec<Range<usize>>,
+    /// Whether it is certain that the provider received it under this number.
+    pub(super) is_certain: bool,
+}
+
+impl<'a> NamedPlace<'a> {
+    /// The message that the provider received under the number of `mention`.
+    pub(super) fn of_sent(sent: &Sent<'a>, mention: &Mention, is_certain: bool) -> Self {
+        Self { value: sent.value(), block: sent.block(mention), spans: sent.spans().collect(), is_certain }
+    }
+
+    /// The parts with an id. The block is the one of them that `indexed` names as well.
+    pub(super) fn of_parts(parts: &[Value<'a>], indexed: &[Self]) -> Self {
+        let spans = || indexed.iter().flat_map(|place| &place.spans);
+        let is_indexed = |value: &Value<'a>| spans().any(|span| overlap(span, &range(*value)));
+        let block = parts.iter().copied().find(is_indexed);
+        let value = block.or(parts.first().copied());
+        Self { value, block, spans: parts.iter().map(|value| range(*value)).collect(), is_certain: true }
+    }
+
+    /// A whole item.
+    pub(super) fn of_item(item: Value<'a>) -> Self {
+        Self { value: Some(item), block: None, spans: vec![range(item)], is_certain: true }
+    }
+}
+
+fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
 /// A message of a request.
 #[derive(Debug, Clone)]
 pub(super) struct Sent<'a> {
@@ -86,7 +123,7 @@ pub(super) fn range(value: Value<'_>) -> Range<usize> {
 
 /// The requests that `transcript` may have been, the likeliest first. `is_native` says whether it is in the form of the
 /// provider already.
-pub(super) fn readings<'a>(transcript: &Transcript<'a>, wire: Wire, is_native: bool) -> Vec<Vec<Sent<'a>>> {
+pub(super) fn requests<'a>(transcript: &Transcript<'a>, wire: Wire, is_native: bool) -> Vec<Vec<Sent<'a>>> {
     let main = main_thread(&transcript.messages);
     let is_sent = |message: &&Message<'a>| message.thread == main && !message.value().is_some_and(is_about_error);
     let messages: Vec<&Message<'a>> = transcript.messages.iter().filter(is_sent).collect();

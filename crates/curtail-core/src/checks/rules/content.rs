@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use super::ANSWERED_CALL;
 use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
-use crate::json::{Text, Value};
+use crate::dialects::Patch;
+use crate::json::{Span, Text, Value, quote};
 use crate::transcript::{ArgumentFault, Content, Message, Part, PartRef, Role, Standing, ToolCall};
 
 pub(super) static EMPTY_CONTENT: Rule = Rule {
@@ -37,7 +38,33 @@ pub(super) static EMPTY_CONTENT: Rule = Rule {
 fn empty_content<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let mut matches = empty_messages(context);
     matches.extend(blank_blocks(context));
+    matches.extend(null_contents(context));
     matches
+}
+
+/// Contents that are `null` or missing where the provider wants a text, even an empty one.
+fn null_contents<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let provider = context.provider_rules.provider;
+    if context.provider_rules.log {
+        return Vec::new();
+    }
+    let wants_text = |message: &Message<'_>| match message.role {
+        Role::Tool => states(provider, "null content"),
+        Role::Assistant => message.calls().next().is_some() && states(provider, "content of calls"),
+        _ => false,
+    };
+    let null =
+        context.messages.iter().enumerate().filter(|(_, message)| wants_text(message)).filter_map(|(at, message)| {
+            let item = message.value()?;
+            let what = if message.role == Role::Tool { "null content" } else { "content of calls" };
+            let patch = match item.get("content") {
+                Some(content) if content.raw() == "null" => Patch { span: content.span(), text: String::from("\"\"") },
+                Some(_) => return None,
+                None => member_first(item, "\"content\":\"\""),
+            };
+            Some(context.match_message(at, "the content is not a text").of(what).writing(vec![patch]))
+        });
+    null.collect()
 }
 
 /// Blank texts beside other parts, where the provider looks at each block.
@@ -91,7 +118,13 @@ fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let article = if role == Role::Assistant { "an" } else { "a" };
         format!("{article} {} message has no content", role.name())
     };
-    empty.map(|(at, message)| context.match_message(at, text(message.role)).cut().warning_if(is_mild)).collect()
+    // What the assistant says last may be empty: the model goes on.
+    let last = context.messages.len().saturating_sub(1);
+    let is_optional = |at: usize, message: &Message<'_>| at == last && message.role == Role::Assistant;
+    let found = |(at, message): (usize, &Message<'a>)| {
+        context.match_message(at, text(message.role)).cut().warning_if(is_mild || is_optional(at, message))
+    };
+    empty.map(found).collect()
 }
 
 fn is_empty(message: &Message<'_>) -> bool {
@@ -107,8 +140,9 @@ pub(super) static INVALID_ARGUMENTS: Rule = Rule {
     why: "A model that is cut off in the middle of a call leaves incomplete JSON, and every program that reads the \
           arguments fails. A model that is trained on it learns to make malformed calls. Empty arguments are valid, \
           and tools that take raw text are exempt.",
-    help: "drop the call with its result, or correct the arguments by hand; repair invents no arguments",
-    fix: Fix::No,
+    help: "correct the arguments by hand, because nothing may be invented, or drop the call with its result: `--fix \
+           --unsafe-fixes` drops both",
+    fix: Fix::Unsafe,
     command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
@@ -126,9 +160,27 @@ fn invalid_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             ArgumentFault::NotAnObject => String::from("are JSON, but not an object"),
             ArgumentFault::NotJson(fault) => format!("are not JSON: {fault}"),
         };
-        Some(context.match_at(at, format!("the arguments of {} {fault}", context.name_of(at))))
+        Some(context.match_at(at, format!("the arguments of {} {fault}", context.name_of(at))).cut())
     };
-    context.calls().filter_map(wrong).collect()
+    let mut matches: Vec<Match<'a>> = context.calls().filter_map(wrong).collect();
+    matches.extend(quoted_arguments(context));
+    matches
+}
+
+/// Arguments that are a text where the provider wants the object in it.
+fn quoted_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !states(context.provider_rules.provider, "argument objects") {
+        return Vec::new();
+    }
+    let quoted = context.calls().filter(|(_, call)| call.argument_fault().is_none()).filter_map(|(at, _)| {
+        let element = at.part_in(context.messages).place()?.element;
+        let arguments = element.get("function")?.get("arguments")?;
+        let object = arguments.text()?.decode().into_owned();
+        let patch = Patch { span: arguments.span(), text: if object.is_empty() { String::from("{}") } else { object } };
+        let message = format!("the arguments of {} are a text, and not an object", context.name_of(at));
+        Some(context.match_at(at, message).of("argument objects").writing(vec![patch]))
+    });
+    quoted.collect()
 }
 
 pub(super) static EMPTY_ERROR_RESULT: Rule = Rule {
@@ -211,8 +263,9 @@ pub(super) static CONTENT_BLOCKS: Rule = Rule {
     summary: "The content of a message is a list of blocks.",
     why: "Some servers that follow OpenAI's format accept only a text as content, and fail at a list of blocks, even if all \
           of them are texts. The rule is off by default, because OpenAI and most others accept lists.",
-    help: "write the texts of the message as one text",
-    fix: Fix::No,
+    help: "write the texts of the message as one text: `--fix` does this for a single text, and `--fix --unsafe-fixes` for \
+           several, with a blank line between them; images stay",
+    fix: Fix::Part,
     command: "",
     flags: "-W content-blocks",
     bad: r#"{"role":"user","content":[{"type":"text","text":"Is it raining in Oslo?"}]}
@@ -223,8 +276,35 @@ pub(super) static CONTENT_BLOCKS: Rule = Rule {
 };
 
 fn content_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let is_list =
-        |message: &Message<'a>| message.value().and_then(|item| item.get("content")).is_some_and(Value::is_array);
-    let lists = context.messages.iter().enumerate().filter(|(_, message)| is_list(message));
-    lists.map(|(at, _)| context.match_message(at, "the content is a list of blocks")).collect()
+    let list = |message: &Message<'a>| message.value()?.get("content").filter(|content| content.is_array());
+    let lists = context.messages.iter().enumerate().filter_map(|(at, message)| Some((at, list(message)?)));
+    lists
+        .map(|(at, list)| {
+            let found = context.match_message(at, "the content is a list of blocks").of("content blocks");
+            match texts_alone(list) {
+                Some(texts) if texts.len() == 1 => found.writing(vec![joined(list, &texts)]),
+                Some(texts) if texts.len() > 1 => found.writing(vec![joined(list, &texts)]).unsafely(),
+                _ => found,
+            }
+        })
+        .collect()
+}
+
+/// The texts of a list of blocks; `None` if it has other blocks as well.
+fn texts_alone<'a>(list: Value<'a>) -> Option<Vec<Text<'a>>> {
+    list.items()
+        .map(|block| block.get_text("text").filter(|_| block.get("type").is_some_and(|kind| kind.is("text"))))
+        .collect()
+}
+
+/// The patch that writes `texts` in place of `list`.
+fn joined(list: Value<'_>, texts: &[Text<'_>]) -> Patch {
+    let texts: Vec<_> = texts.iter().map(Text::decode).collect();
+    Patch { span: list.span(), text: quote(&texts.join("\n\n")) }
+}
+
+/// The patch that writes `member` in front of the members of an object that has others.
+pub(super) fn member_first(object: Value<'_>, member: &str) -> Patch {
+    let start = object.span().start + 1;
+    Patch { span: Span::new(start, start), text: format!("{member},") }
 }

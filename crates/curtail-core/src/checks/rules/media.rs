@@ -2,7 +2,9 @@
 
 use crate::checks::constraints::{most, names};
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::dialects::Patch;
 use crate::dialects::media::{Medium, MediumFacts, MediumFault, media, size};
+use crate::json::quote;
 use crate::transcript::{Content, PartRef, Role};
 
 /// So many images may have the longer sides.
@@ -20,8 +22,10 @@ pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
           pixels; above 2,000 pixels if the request has more than 20 images. A screenshot that was accepted alone is \
           rejected some requests later, when others have joined it, and then every further request of the session fails. \
           A PDF may have 600 pages, and 100 with models whose context is below a million tokens.",
-    help: "remove large or old images: `curtail filter --max-media-pixels 2000 --keep-last-media 20`",
-    fix: Fix::No,
+    help: "remove large or old images: `curtail filter --max-media-pixels 2000 --keep-last-media 20`; `--fix --unsafe-fixes` \
+           writes a text in place of those that the provider does not accept, of too many the oldest. curtail does not make \
+           images smaller",
+    fix: Fix::Unsafe,
     command: "curtail filter --max-media-pixels 2000 --max-media-bytes 5m --in-place FILE",
     flags: "",
     bad: r#"{"role":"user","content":[{"type":"text","text":"What is on the map?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAIygAAAu4CAIAAAA="}}]}
@@ -40,36 +44,48 @@ fn sent_media<'c, 'a>(context: &'c RuleContext<'_, 'a>) -> impl Iterator<Item = 
 }
 
 fn media_too_large<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let facts: Vec<(PartRef, MediumFacts)> = sent_media(context).map(|(at, medium)| (at, medium.facts())).collect();
-    let images = || facts.iter().filter(|(_, facts)| facts.kind == "image");
-    let is_many = images().count() > MANY_IMAGES;
-    let side = if is_many { "image pixels of many" } else { "image pixels" };
-    let mut matches: Vec<Match<'a>> = images()
-        .filter_map(|(at, facts)| {
-            let (what, excess) = excess(facts, side)?;
-            Some(context.match_at(*at, excess).of(what))
-        })
-        .collect();
-    matches.extend(too_many_images(context, images().map(|(at, _)| *at)));
-    matches.extend(sent_media(context).filter_map(|(at, medium)| {
+    let sent: Vec<SentMedium<'a>> = sent_media(context).map(SentMedium::new).collect();
+    let images: Vec<&SentMedium<'a>> = sent.iter().filter(|sent| sent.facts.kind == "image").collect();
+    let is_many = images.len() > MANY_IMAGES || context.is_refused;
+    let large = images.iter().filter_map(|image| {
+        let (what, excess) = excess(&image.facts, is_many)?;
+        Some(context.match_at(image.at, excess).of(what).writing(image.medium.removed()))
+    });
+    let mut matches: Vec<Match<'a>> = large.collect();
+    matches.extend(too_many_images(context, &images));
+    matches.extend(sent.iter().filter_map(|SentMedium { at, medium, .. }| {
         let pages = medium.pages().filter(|pages| *pages > FEW_PAGES)?;
         let message = format!(
             "the document has {pages} pages, and {FEW_PAGES} are accepted, or 600 with a context of a million tokens"
         );
-        Some(context.match_at(at, message).of("pdf pages"))
+        Some(context.match_at(*at, message).of("pdf pages").writing(medium.removed()))
     }));
     matches
+}
+
+/// A medium that is sent.
+struct SentMedium<'a> {
+    at: PartRef,
+    medium: Medium<'a>,
+    facts: MediumFacts,
+}
+
+impl<'a> SentMedium<'a> {
+    fn new((at, medium): (PartRef, Medium<'a>)) -> Self {
+        let facts = medium.facts();
+        Self { at, medium, facts }
+    }
 }
 
 /// The pages of a document that every model accepts.
 const FEW_PAGES: usize = 100;
 
 /// What is too large.
-fn excess(facts: &MediumFacts, side: &'static str) -> Option<(&'static str, String)> {
+fn excess(facts: &MediumFacts, is_many: bool) -> Option<(&'static str, String)> {
     let [width, height] = facts.pixels.unwrap_or_default();
-    let longest = most(STRICTEST, side)?;
-    if width.max(height) > longest {
-        let longest = thousands(longest);
+    let sides = ["image pixels", "image pixels of many"].into_iter().take(1 + usize::from(is_many));
+    let mut limits = sides.filter_map(|side| Some((side, most(STRICTEST, side)?)));
+    if let Some((side, longest)) = limits.find(|(_, longest)| width.max(height) > *longest) {
         return Some((side, format!("the image has {width}x{height} pixels, and a side may have {longest}")));
     }
     let limit = most(STRICTEST, "image bytes")? as u64;
@@ -77,16 +93,12 @@ fn excess(facts: &MediumFacts, side: &'static str) -> Option<(&'static str, Stri
     Some(("image bytes", format!("the image has {}, and an image may have 5.2 MB", size(bytes))))
 }
 
-fn thousands(number: usize) -> String {
-    number.to_string()
-}
-
-fn too_many_images<'a>(context: &RuleContext<'_, 'a>, images: impl Iterator<Item = PartRef>) -> Option<Match<'a>> {
+fn too_many_images<'a>(context: &RuleContext<'_, 'a>, images: &[&SentMedium<'a>]) -> Option<Match<'a>> {
     let limit = most(context.provider_rules.provider, "number of images")?;
-    let images: Vec<PartRef> = images.collect();
     let surplus = images.get(limit)?;
     let message = format!("the request has {} images, and {limit} are accepted", images.len());
-    Some(context.match_at(*surplus, message).of("number of images"))
+    let oldest = images[..images.len() - limit].iter().flat_map(|image| image.medium.removed());
+    Some(context.match_at(surplus.at, message).of("number of images").writing(oldest.collect()))
 }
 
 pub(super) static UNREADABLE_MEDIA: Rule = Rule {
@@ -142,9 +154,10 @@ pub(super) static MISPLACED_MEDIA: Rule = Rule {
     why: "OpenAI's chats and Bedrock accept images only from the user, not from the assistant, the tool or the \
           application. The Responses API has types for what the user says (`input_text`, `input_image`) and for what \
           the model says (`output_text`), and rejects one in place of the other. A converted transcript mixes them.",
-    help: "move the image into a user message, or give the text the type of its role",
-    fix: Fix::No,
-    command: "curtail filter --keep-last-media 0 --in-place FILE",
+    help: "move the image into a user message, or give the text the type of its role: `--fix` gives a text its type, and \
+           `--fix --unsafe-fixes` writes a text in place of the image and drops reasoning that is the user's",
+    fix: Fix::Part,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Draw a map."}
 {"role":"assistant","content":[{"type":"text","text":"Here."},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}],"tool_calls":[{"id":"call_1","type":"function","function":{"name":"show","arguments":"{}"}}]}
@@ -167,27 +180,29 @@ fn misplaced_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let only_user = roles.any(|role| role == Role::User.name());
     let wrong = context.parts().filter_map(|(at, part)| {
         let role = context.messages[at.message].role;
-        let is_image = || media(part).iter().any(|medium| medium.facts().kind == "image");
+        let images: Vec<Medium<'a>> = media(part).into_iter().filter(|medium| medium.facts().kind == "image").collect();
         // In formats with a message for each result, the image is the tool's.
         let is_of_tool = role == Role::Tool && part.content.result().is_some_and(|result| result.media > 0);
-        let is_media = (is_of_tool || matches!(part.content, Content::Media(_))) && is_image();
+        let is_media = (is_of_tool || matches!(part.content, Content::Media(_))) && !images.is_empty();
         if only_user && is_media && role != Role::User {
             let message = format!("a message with the role `{}` contains an image", role.name());
-            return Some(context.match_at(at, message).of("media role"));
+            let removed = images.iter().flat_map(Medium::removed).collect();
+            return Some(context.match_at(at, message).of("media role").writing(removed).unsafely());
         }
         if role == Role::User && matches!(part.content, Content::Reasoning(_)) {
-            return Some(context.match_at(at, "a message of the user contains reasoning").of("reasoning role"));
+            let found = context.match_at(at, "a message of the user contains reasoning").of("reasoning role");
+            return Some(found.cut().unsafely());
         }
-        let kind = part.place()?.element.get_text("type")?.decode().into_owned();
-        let is_input = kind == "input_text" || kind == "input_image";
-        let is_wrong = match role {
-            Role::Assistant => is_input,
-            Role::User => kind == "output_text",
-            _ => false,
+        let kind = part.place()?.element.get("type")?;
+        let right = match role {
+            Role::Assistant if kind.is("input_text") => Some("output_text"),
+            Role::Assistant if kind.is("input_image") => None,
+            Role::User if kind.is("output_text") => Some("input_text"),
+            _ => return None,
         };
-        is_wrong.then(|| {
-            context.match_at(at, format!("a message with the role `{}` contains `{kind}`", role.name())).of("text role")
-        })
+        let message = format!("a message with the role `{}` contains `{}`", role.name(), kind.text()?.decode());
+        let typed = right.map(|right| Patch { span: kind.span(), text: quote(right) });
+        Some(context.match_at(at, message).of("text role").writing(typed.into_iter().collect()))
     });
     wrong.collect()
 }

@@ -103,7 +103,7 @@ fn renamed(context: &RuleContext<'_, '_>, at: PartRef, old: &str, new: &str, key
 
 /// Ids of items by their kind, where a provider stores items.
 fn item_ids<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    if !context.provider_rules.server_state {
+    if !context.provider_rules.server_state || context.messages.iter().any(is_of_another_store) {
         return Vec::new();
     }
     let wrong = context.messages.iter().enumerate().filter_map(|(at, message)| {
@@ -118,6 +118,12 @@ fn item_ids<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         Some(found.removing(own.into_iter().collect()).warning_if(context.provider_rules.log))
     });
     wrong.collect()
+}
+
+/// Whether an item has members that only items of another interface have, such as those of speech: a program writes them anew
+/// before it sends them.
+fn is_of_another_store(message: &Message<'_>) -> bool {
+    message.value().is_some_and(|item| item.has("object") || item.has("interrupted"))
 }
 
 /// How the table calls the id of an item of this kind.

@@ -87,7 +87,7 @@ pub(super) static PENDING_CALL: Rule = Rule {
           a training example it ends before the result.",
     help: "add the result, or repair with `--fix --repair-pending`",
     fix: Fix::Pairs(Some(FaultKind::PendingCall)),
-    command: "curtail check --fix --repair-pending FILE",
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}

@@ -55,12 +55,21 @@ fn unknown_role<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let unknown = context.non_messages.iter().filter(|item| !item.lacks_role());
-    unknown
-        .filter_map(|item| item.unknown.as_ref().map(|role| (item, role)))
-        .map(|(item, role)| {
-            Match::new(Some(item.value), format!("the format does not define the role or type `{role}`"))
-        })
-        .collect()
+    let unknown = unknown.filter_map(|item| item.unknown.as_ref().map(|role| (item, role))).map(|(item, role)| {
+        Match::new(Some(item.value), format!("the format does not define the role or type `{role}`"))
+    });
+    unknown.chain(refused_roles(context)).collect()
+}
+
+/// Messages whose role the format defines in another spelling than the provider accepts.
+fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let Some(accepted) = names(context.provider_rules.provider, "roles") else { return Vec::new() };
+    let refused = context.messages.iter().enumerate().filter_map(|(at, message)| {
+        let role = message.value()?.get_text("role")?.decode().into_owned();
+        let is_accepted = accepted.clone().any(|name| name == role);
+        (!is_accepted).then(|| context.match_message(at, format!("the provider does not accept the role `{role}`")))
+    });
+    refused.collect()
 }
 
 pub(super) static MISSING_ROLE: Rule = Rule {
@@ -292,7 +301,7 @@ pub(super) static UNKNOWN_MEMBER: Rule = Rule {
           is off by default, because transcripts are rarely sent as they are stored.",
     help: "remove the member: `--fix --unsafe-fixes` does this",
     fix: Fix::Unsafe,
-    command: "curtail check -D unknown-member --fix --unsafe-fixes FILE",
+    command: "",
     flags: "-W unknown-member",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"text","text":"It is.","written":"2026-11-20"}]}
@@ -309,7 +318,9 @@ pub(super) static UNKNOWN_MEMBER: Rule = Rule {
 
 fn unknown_member<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let provider = context.provider_rules.provider;
-    if context.provider_rules.log || names(provider, "members of a message").is_none() {
+    // A program that converts its messages writes only what the provider knows.
+    let is_rewritten = context.provider_rules.log || context.provider_rules.converts;
+    if is_rewritten || names(provider, "members of a message").is_none() {
         return Vec::new();
     }
     let mut matches = Vec::new();

@@ -2,10 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::content::member_first;
 use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::dialects::Patch;
 use crate::json::Value;
-use crate::transcript::{Content, Message, Part, PartPlace, PartRef, Role, has_reasoning_item, lacks_reasoning};
+use crate::transcript::{
+    BESIDE_CALLS, Content, Message, Part, PartPlace, PartRef, Role, calls_without_reasoning, items_without_reasoning,
+    messages_without_reasoning, thoughts_not_first, unsigned_calls,
+};
 
 pub(super) static REASONING_WITHOUT_CALL: Rule = Rule {
     code: "S008",
@@ -76,39 +81,30 @@ pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
 };
 
 fn call_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let mut matches = items_without_reasoning(context);
-    matches.extend(messages_without_reasoning(context));
+    let mut matches = stored_calls(context);
+    matches.extend(inside_messages(context));
     matches
 }
 
-/// Messages with items inside, one of which refers to reasoning that is gone. Others of the transcript still have theirs, or the
-/// program says nothing of reasoning at all.
-fn messages_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    if context.provider_rules.server_state || !context.messages.iter().any(has_reasoning_item) {
+/// Messages with items inside, one of which refers to reasoning that is gone.
+fn inside_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.server_state {
         return Vec::new();
     }
-    let lost = context.messages.iter().enumerate().filter(|(_, message)| lacks_reasoning(message));
-    lost.map(|(at, _)| context.match_message(at, "a call has an item id, but the reasoning before it is missing"))
-        .collect()
+    let lost = messages_without_reasoning(context.messages).into_iter();
+    lost.map(|at| context.match_message(at, "a call has an item id, but the reasoning before it is missing")).collect()
 }
 
-fn items_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    if !context.provider_rules.server_state || !context.messages.iter().any(Message::is_reasoning) {
+fn stored_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !context.provider_rules.server_state {
         return Vec::new();
     }
-    let mut matches = Vec::new();
-    let mut thought = false;
-    for (at, message) in context.messages.iter().enumerate() {
-        // Consecutive items of the assistant are one reply.
-        thought = message.role == Role::Assistant && (thought || message.is_reasoning());
-        let stored = message.id.is_some() && message.calls().any(|(_, call)| !call.hosted);
-        if stored && !thought {
-            let found = context.match_message(at, "the call has its own `id`, but the reasoning before it is missing");
-            let id = message.value().map(|item| item.get("payload").unwrap_or(item)).and_then(|item| item.get("id"));
-            matches.push(found.removing(id.into_iter().collect()));
-        }
-    }
-    matches
+    let found = |at: usize| {
+        let found = context.match_message(at, "the call has its own `id`, but the reasoning before it is missing");
+        let item = context.messages[at].value().map(|item| item.get("payload").unwrap_or(item));
+        found.removing(item.and_then(|item| item.get("id")).into_iter().collect())
+    };
+    items_without_reasoning(context.messages).into_iter().map(found).collect()
 }
 
 pub(super) static THINKING_ONLY_MESSAGE: Rule = Rule {
@@ -175,7 +171,8 @@ pub(super) static SIGNATURE_LOST: Rule = Rule {
           dropped, the whole turn has lost its signature. Calls are examined only in transcripts that have signed \
           calls. A signature that no longer matches the messages before it cannot be seen in a transcript: cut with \
           --thinking auto to drop such thoughts.",
-    help: "drop the whole thinking block, or put its signature back: `--fix` drops it; a call without a signature stays",
+    help: "drop the whole thinking block, or put its signature back: `--fix` drops it; `--fix --unsafe-fixes` gives a call of \
+           Gemini the signature that the provider does not check",
     fix: Fix::Part,
     command: "",
     flags: "",
@@ -190,7 +187,7 @@ pub(super) static SIGNATURE_LOST: Rule = Rule {
 
 fn signature_lost<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let mut matches = unsigned_thinking(context);
-    matches.extend(unsigned_calls(context));
+    matches.extend(calls_of_unsigned_turns(context));
     matches
 }
 
@@ -204,20 +201,23 @@ fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     lost.map(|(at, _)| context.match_at(at, "the thinking block has no signature").cut().warning_if(converts)).collect()
 }
 
-fn unsigned_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let keys = context.provider_rules.call_signatures;
-    let has_signature = |message: &Message<'_>| {
-        message.parts.iter().filter_map(Part::place).any(|place| is_signed(place.element, keys))
+fn calls_of_unsigned_turns<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let found = |at: PartRef| {
+        let found = context.match_at(at, "no part of the turn has a signature").of("signatures");
+        let call = at.part_in(context.messages).place().map(|place| place.element);
+        match call.filter(|call| call.has("functionCall")) {
+            Some(call) => found.writing(vec![member_first(call, UNCHECKED)]).unsafely(),
+            None => found,
+        }
     };
-    if keys.is_empty() || !context.messages.iter().any(has_signature) {
-        return Vec::new();
-    }
-    // Calls that the provider runs have no signature.
-    let first = |message: &Message<'_>| message.calls().find(|(_, call)| !call.hosted).map(|(nth, _)| nth);
-    let unsigned = context.messages.iter().enumerate().filter(|(_, message)| !has_signature(message));
-    let calls = unsigned.filter_map(|(at, message)| Some(PartRef { message: at, part: first(message)? }));
-    calls.map(|at| context.match_at(at, "no part of the turn has a signature")).collect()
+    unsigned_calls(context.messages, context.provider_rules.call_signatures, context.is_refused)
+        .into_iter()
+        .map(found)
+        .collect()
 }
+
+/// The signature that Gemini's pages name for calls that the model did not make: it is accepted unread.
+const UNCHECKED: &str = "\"thoughtSignature\":\"skip_thought_signature_validator\"";
 
 fn is_signed(value: Value<'_>, keys: &[&str]) -> bool {
     keys.iter().any(|key| value.get_text(key).is_some_and(|text| text.len_bound() > 0))
@@ -234,7 +234,7 @@ pub(super) static EMPTIED_THINKING: Rule = Rule {
           default. Turn it on for a session that was rejected.",
     help: "drop the thinking block: `--fix` does this",
     fix: Fix::Part,
-    command: "curtail check -D emptied-thinking --fix FILE",
+    command: "",
     flags: "-W emptied-thinking",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"c2lnbmVk"},{"type":"text","text":"It is."}]}
@@ -271,7 +271,7 @@ pub(super) static STORED_ITEM: Rule = Rule {
           the items finds them.",
     help: "drop the reasoning, or request `reasoning.encrypted_content`: `--fix` drops it",
     fix: Fix::Part,
-    command: "curtail check -D stored-item --fix FILE",
+    command: "",
     flags: "-W stored-item",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
 {"type":"reasoning","id":"rs_1","summary":[]}
@@ -307,8 +307,10 @@ pub(super) static MISSING_REASONING: Rule = Rule {
           wants it first in its message. A filter that drops reasoning, or a program that forgets it now and then, breaks \
           the session. A transcript does not show this with certainty: the rule warns if a reply that calls a tool has \
           no reasoning, and replies before and after it have.",
-    help: "put the reasoning back; if the model thinks no more, `curtail filter --strip all-reasoning` drops that of all replies",
-    fix: Fix::No,
+    help: "put the reasoning back; `--fix --unsafe-fixes` writes a blank thought beside the calls, after which models have \
+           answered with nothing. If the model thinks no more, `curtail filter --strip all-reasoning` drops that of all replies. \
+           Thinking that is not first stays where it is, because its signature binds it",
+    fix: Fix::Unsafe,
     command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
@@ -329,57 +331,45 @@ pub(super) static MISSING_REASONING: Rule = Rule {
 };
 
 fn missing_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let mut matches = thinking_not_first(context);
+    let mut matches = late_thoughts(context);
     matches.extend(calls_without_thoughts(context));
     matches
 }
 
 /// Messages whose thinking comes after other content, where a provider signs it.
-fn thinking_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+fn late_thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.log || context.provider_rules.signatures.is_empty() {
         return Vec::new();
     }
-    let is_thought = |part: &Part<'_>| {
-        matches!(part.content, Content::Reasoning(_)) && part.place().is_some_and(|place| !place.is_unsigned())
-    };
-    let late = context.messages.iter().enumerate().filter(|(_, message)| {
-        message.role == Role::Assistant
-            && message.parts.iter().any(is_thought)
-            && !message.parts.first().is_some_and(is_thought)
-    });
+    let first = |at| PartRef { message: at, part: 0 };
     let found =
-        |at| context.match_at(PartRef { message: at, part: 0 }, "the thinking of the message is not its first block");
-    late.map(|(at, _)| found(at).of("thinking first")).collect()
+        |at| context.match_at(first(at), "the thinking of the message is not its first block").of("thinking first");
+    thoughts_not_first(context.messages).into_iter().map(found).collect()
 }
 
-/// Replies with calls and without reasoning between two that have it, where the reasoning stands beside the message.
+/// Replies with calls and without the reasoning that stands beside a message.
 fn calls_without_thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let rules = &context.provider_rules;
-    if rules.log
-        || rules.provider.is_empty()
-        || rules.server_state
-        || !rules.signatures.is_empty()
-        || !rules.call_signatures.is_empty()
-    {
+    let is_elsewhere = rules.server_state || !rules.signatures.is_empty() || !rules.call_signatures.is_empty();
+    if rules.log || rules.provider.is_empty() || is_elsewhere {
         return Vec::new();
     }
-    let stands_beside =
-        |part: &Part<'_>| part.place().and_then(|place| place.element.parent()).is_some_and(Value::is_object);
-    let thinks = |message: &Message<'_>| {
-        message.parts.iter().any(|part| matches!(part.content, Content::Reasoning(_)) && stands_beside(part))
+    let is_wanted = states(rules.provider, BESIDE_CALLS);
+    let is_named = is_wanted || context.messages.iter().filter_map(Message::value).any(|item| item.has(BESIDE_CALLS));
+    let found = |at: usize| {
+        let found = context.match_message(at, "the reply calls a tool and has lost its reasoning").of(BESIDE_CALLS);
+        match context.messages[at].value().filter(|_| is_named) {
+            Some(item) => found.writing(vec![blank_thought(item)]),
+            None => found,
+        }
     };
-    let thinking: Vec<usize> = (0..context.messages.len()).filter(|at| thinks(&context.messages[*at])).collect();
-    // A provider that wants it with every call wants it also before the first and after the last.
-    let is_wanted = states(rules.provider, "reasoning_content");
-    let lost = match thinking.first().zip(thinking.last()) {
-        _ if is_wanted => 0..context.messages.len(),
-        Some((first, last)) => first + 1..*last,
-        None => return Vec::new(),
-    };
-    let between = lost.filter(|at| {
-        let message = &context.messages[*at];
-        message.role == Role::Assistant && message.calls().any(|(_, call)| !call.hosted) && !thinks(message)
-    });
-    let found = |at| context.match_message(at, "the reply calls a tool and has lost its reasoning, which others have");
-    between.map(|at| found(at).of("reasoning_content")).collect()
+    calls_without_reasoning(context.messages, is_wanted).into_iter().map(found).collect()
+}
+
+/// The patch that writes a thought without words. Some models want more than an empty text.
+fn blank_thought(item: Value<'_>) -> Patch {
+    match item.get(BESIDE_CALLS) {
+        Some(empty) => Patch { span: empty.span(), text: String::from("\" \"") },
+        None => member_first(item, &format!("\"{BESIDE_CALLS}\":\" \"")),
+    }
 }

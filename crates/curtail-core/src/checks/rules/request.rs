@@ -129,8 +129,9 @@ pub(super) static TOO_MANY_TOOLS: Rule = Rule {
     summary: "The request defines more tools than the provider accepts.",
     why: "OpenAI accepts 128 tools in a request, and Gemini 512. Programs that add the tools of every server of the Model \
           Context Protocol exceed this without noticing.",
-    help: "define fewer tools: turn off servers that the task does not need",
-    fix: Fix::No,
+    help: "define fewer tools: turn off servers that the task does not need; `--fix --unsafe-fixes` removes the last ones of \
+           those that no message calls",
+    fix: Fix::Unsafe,
     command: "",
     flags: "",
     bad: TOO_MANY,
@@ -148,9 +149,19 @@ fn too_many_tools<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         context.messages.first().and_then(Message::value).and_then(record_of).and_then(|record| record.get("tools"));
     let Some((limit, tools)) = limit.zip(tools) else { return Vec::new() };
     let defined: Vec<Value<'a>> = tools.items().flat_map(declarations).collect();
-    let surplus = defined.get(limit);
+    let Some(surplus) = defined.get(limit) else { return Vec::new() };
     let message = format!("the request defines {} tools, and {limit} are accepted", defined.len());
-    surplus.map(|tool| Match::new(Some(*tool), message).of("number of tools")).into_iter().collect()
+    let found = Match::new(Some(*surplus), message).of("number of tools");
+    let idle = defined.iter().rev().copied().filter(|tool| !is_called(context, *tool));
+    let gone: Vec<Value<'a>> = idle.take(defined.len() - limit).collect();
+    vec![if gone.len() == defined.len() - limit { found.removing(gone) } else { found }]
+}
+
+/// Whether a message calls the tool that `definition` defines.
+fn is_called(context: &RuleContext<'_, '_>, definition: Value<'_>) -> bool {
+    let name =
+        [definition.get("function"), Some(definition)].into_iter().flatten().find_map(|tool| tool.get_text("name"));
+    name.is_some_and(|name| context.calls().any(|(_, call)| call.name.is(&name.decode())))
 }
 
 /// The definitions in an element of the list of tools, which may hold several.

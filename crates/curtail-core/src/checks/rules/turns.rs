@@ -177,7 +177,7 @@ pub(super) static TRAILING_WHITE_SPACE: Rule = Rule {
           request. The rule is off by default, because a finished conversation ends with an answer that nobody continues.",
     help: "remove the white space: `--fix` does this",
     fix: Fix::Part,
-    command: "curtail check -D trailing-white-space --fix FILE",
+    command: "",
     flags: "-W trailing-white-space",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is "}
@@ -208,7 +208,7 @@ pub(super) static USER_AFTER_TOOL: Rule = Rule {
     summary: "A user message directly follows a tool result.",
     why: "Mistral's API, and chat templates like its own, expect the assistant to speak after a tool. A person who interrupts \
           the assistant there leaves a transcript that is rejected. The rule is off by default, because all others accept it.",
-    help: "put an assistant message between the two",
+    help: "put an assistant message between the two; curtail does not write it, because it would invent what the assistant said",
     fix: Fix::No,
     command: "",
     flags: "-W user-after-tool",

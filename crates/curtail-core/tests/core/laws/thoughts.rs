@@ -1,8 +1,11 @@
-//! Law 9: no thought is left after a change that its model checks.
+//! Law 9: no thought is left after a change that its model checks, and none is lost that a provider wants back.
+
+use std::collections::BTreeMap;
 
 use curtail_core::dialects::Framing;
 use curtail_core::figures::StaleFigures;
 use curtail_core::processors::{Live, Repair, RepairMode, Thinking};
+use curtail_core::transcript::{Content, PartRef, RequiredReasoning};
 use curtail_memory::rolling::{Counted, RollingSummary};
 use curtail_memory::rolling::{Shown, Taken, Thread};
 use proptest::prelude::*;
@@ -12,7 +15,7 @@ use super::cases::{CASES, Change, LawCase, rolling};
 use super::check::{cut_with, is_refused, reading};
 use super::signed::{SIGNED, Signed};
 use crate::properties::{Drawn, drawn, tried};
-use crate::serializers::{Turn, broken_script, sound_script};
+use crate::serializers::{SERIALIZERS, Turn, broken_script, sound_script};
 
 /// A model that checks its thoughts, and one that does not.
 const CHECKING: &str = "claude-opus-5-5";
@@ -280,4 +283,57 @@ fn a_change_behind_a_compaction_block_takes_the_thoughts_behind_it() {
     assert_eq!(signed.count(&dropped(3..4)), 0);
     let noted = cut(Chain::default().then(crate::laws::cases::memory(r#"{"goal":"ship"}"#)));
     assert!(noted.contains("orking_memory>") && signed.count(&noted) == 0, "{noted}");
+}
+
+/// The ids of calls, each with how many thoughts of its message there are, or how many of them a provider wants back.
+fn thoughts_by_call(dialect: &str, text: &str, only_required: bool) -> BTreeMap<String, usize> {
+    let reading = reading(Some(dialect), Framing::Lines);
+    let Ok(document) = reading.parse(text) else { return BTreeMap::new() };
+    let mut thoughts = BTreeMap::new();
+    for (_, transcript) in reading.transcripts_or_none(&document).unwrap_or_default() {
+        let required = RequiredReasoning::of(&transcript.messages);
+        for (message, parts) in transcript.messages.iter().enumerate() {
+            let is_counted = |part: &usize| match &parts.parts[*part].content {
+                Content::Reasoning(_) => !only_required || required.contains(PartRef { message, part: *part }),
+                _ => false,
+            };
+            let count = (0..parts.parts.len()).filter(is_counted).count();
+            for (_, call) in parts.calls() {
+                let id = call.id.as_ref().map_or_else(String::new, |id| id.decode().into_owned());
+                *thoughts.entry(id).or_default() += count;
+            }
+        }
+    }
+    thoughts
+}
+
+/// A change, after which thoughts stay bound to what is before them.
+fn kept(case: &LawCase, dialect: &str, text: &str) -> Option<String> {
+    let mut chain = (case.chain)();
+    chain.thinking = Thinking::Keep;
+    cut_with(chain, Some(dialect), Framing::Lines, text).ok()
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(12))]
+
+    /// What a provider wants back with a call stays as long as the call, whatever is dropped.
+    #[test]
+    fn required_reasoning_stays_with_its_calls(script in sound_script(), drawn in drawn()) {
+        for (dialect, serialize) in SERIALIZERS {
+            let text: String = serialize(&script).into_iter().map(|item| item + "\n").collect();
+            let wanted = thoughts_by_call(dialect, &text, true);
+            if wanted.values().all(|count| *count == 0) {
+                continue;
+            }
+            for case in tried(CASES.iter().chain(MORE), drawn) {
+                let Some(after) = kept(case, dialect, &text) else { continue };
+                let there = thoughts_by_call(dialect, &after, false);
+                for (call, wanted) in &wanted {
+                    let is_kept = there.get(call).is_none_or(|there| there >= wanted);
+                    prop_assert!(is_kept, "{}: {}: {call} lost its reasoning\nin  {text}\nout {after}", case.name, dialect);
+                }
+            }
+        }
+    }
 }

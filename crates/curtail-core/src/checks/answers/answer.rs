@@ -1,0 +1,94 @@
+//! An answer, and what it says of a transcript.
+
+use super::places::Naming;
+use super::quoted::Quoted;
+use super::search::Search;
+use super::wording::{nearest, rows};
+use crate::checks::{Constraint, Finding};
+use crate::dialects::{ReadError, Reading};
+
+/// The answer of a provider, as it was quoted.
+///
+/// ```
+/// use curtail_core::checks::{Answer, Diagnosis};
+/// use curtail_core::dialects::{Framing, Reading};
+///
+/// let answer = Answer::read("400 {\"error\":{\"message\":\"No tool call found for function call output with call_id call_7.\"}}");
+/// let input = concat!(
+///     "{\"type\":\"message\",\"role\":\"user\",\"content\":\"When does it leave?\"}\n",
+///     "{\"type\":\"function_call_output\",\"call_id\":\"call_7\",\"output\":\"05:12\"}\n",
+/// );
+/// let diagnosis = answer.diagnose(&Reading::new(Framing::Lines, None, None)?, input)?;
+/// let Diagnosis::Found { findings, .. } = diagnosis else { unreachable!() };
+/// assert_eq!((findings[0].rule.name, findings[0].at.line), ("orphan-result", 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Answer {
+    quoted: Quoted,
+    /// The rows of the table whose words it contains.
+    rows: Vec<&'static Constraint>,
+    naming: Naming,
+}
+
+/// What an answer says of a transcript.
+#[derive(Debug, Clone)]
+pub enum Diagnosis {
+    /// The answer is about something else, such as the account.
+    Unrelated(&'static Constraint),
+    /// No known answer has these words; the nearest ones.
+    Unknown(Vec<&'static Constraint>),
+    /// The answer is about this, and the transcript has no such fault.
+    Absent(&'static Constraint),
+    /// The place that the answer names, where no rule finds the fault.
+    Named(Finding),
+    /// The places that it means, in order.
+    Found {
+        /// What the provider demands.
+        constraint: &'static Constraint,
+        /// The fault at each place.
+        findings: Vec<Finding>,
+        /// Whether the answer names the place; otherwise the transcript was searched.
+        is_named: bool,
+        /// The provider, if it is another than the one that the format of the transcript is for.
+        profile: Option<&'static str>,
+    },
+}
+
+impl Answer {
+    /// Reads what somebody quoted: a sentence, an error of a program, or the JSON of an answer, however often it is wrapped.
+    #[must_use]
+    pub fn read(text: &str) -> Self {
+        let quoted = Quoted::new(text);
+        let rows = rows(&quoted);
+        let naming = Naming::of(&quoted, rows.first().map_or("", |row| row.words));
+        Self { quoted, rows, naming }
+    }
+
+    /// Whether it is about transcripts at all. If not, no file is needed.
+    #[must_use]
+    pub fn unrelated(&self) -> Option<Diagnosis> {
+        match self.rows.first() {
+            Some(row) if self.rows.iter().all(|row| row.rule.is_none()) => Some(Diagnosis::Unrelated(row)),
+            None => Some(self.unknown()),
+            _ => None,
+        }
+    }
+
+    fn unknown(&self) -> Diagnosis {
+        Diagnosis::Unknown(nearest(&self.quoted, 3))
+    }
+
+    /// Finds what it means in `text`, a transcript or a log.
+    ///
+    /// # Errors
+    /// Something is not a transcript.
+    pub fn diagnose(&self, reading: &Reading, text: &str) -> Result<Diagnosis, ReadError> {
+        if let Some(diagnosis) = self.unrelated() {
+            return Ok(diagnosis);
+        }
+        let Some(constraint) = self.rows.iter().copied().find(|row| row.rule.is_some()) else {
+            return Ok(self.unknown());
+        };
+        Search::new(&self.rows, constraint, &self.naming, text).run(reading)
+    }
+}

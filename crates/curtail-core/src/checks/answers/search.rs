@@ -1,0 +1,247 @@
+//! Where in a text the fault is that an answer means: the rules say what is wrong, and the answer where to look.
+
+use std::ops::Range;
+
+use super::answer::Diagnosis;
+use super::places::Naming;
+use super::request::{NamedPlace, Wire, parts_with, range, requests};
+use crate::checks::{
+    Constraint, Finding, Inspection, Level, Levels, LineIndex, Profile, Rule, Table, readable, rule_named,
+};
+use crate::dialects::{ALL, Dialect, ReadError, Reading};
+use crate::json::Value;
+use crate::transcript::{Content, Message, ProviderRules, Role, Transcript, Turns};
+
+/// A search in one text.
+pub(super) struct Search<'s> {
+    /// The rows of the table whose words the answer contains.
+    rows: &'s [&'static Constraint],
+    /// The first of them that has a rule.
+    constraint: &'static Constraint,
+    naming: &'s Naming,
+    /// The format that the provider accepts.
+    wire: &'static dyn Dialect,
+    text: &'s str,
+}
+
+/// What was found in a text.
+struct Faults {
+    /// What the rules that the answer may mean find.
+    findings: Vec<Finding>,
+    /// The provider, if the transcript is not in its form.
+    profile: Option<&'static str>,
+}
+
+impl<'s> Search<'s> {
+    pub(super) fn new(
+        rows: &'s [&'static Constraint],
+        constraint: &'static Constraint,
+        naming: &'s Naming,
+        text: &'s str,
+    ) -> Self {
+        Self { rows, constraint, naming, wire: wire_of(constraint.provider), text }
+    }
+
+    /// Finds the faults of the text, and those of them that the answer means.
+    pub(super) fn run(&self, reading: &Reading) -> Result<Diagnosis, ReadError> {
+        let reading = self.settled(reading);
+        let provider = own_provider(&reading, self.text).filter(|own| *own != self.constraint.provider);
+        let faults = Faults { findings: self.findings(&reading)?, profile: provider.map(|_| self.constraint.provider) };
+        let places = self.named_places(&reading)?;
+        Ok(self.at_places(&places, &faults).unwrap_or_else(|| self.anywhere(&faults)))
+    }
+
+    /// The reading in the dialect of the provider, if the text is all in it and not all in the one that was detected.
+    fn settled(&self, reading: &Reading) -> Reading {
+        let as_wire = Reading { dialect: Some(self.wire), named: true, ..reading.clone() };
+        let is_detected = reading.named || unknown_in(reading, self.text) == Some(0);
+        if is_detected || unknown_in(&as_wire, self.text) != Some(0) { reading.clone() } else { as_wire }
+    }
+
+    /// What the rules that the answer may mean find. What the answer demands applies, whether or not the format demands it.
+    fn findings(&self, reading: &Reading) -> Result<Vec<Finding>, ReadError> {
+        let profile = Profile::of_dialect(self.wire);
+        let rules = profile.provider_rules;
+        let provider_rules = ProviderRules {
+            provider: self.constraint.provider,
+            turns: if self.may_mean("T003") { Turns::Alternate } else { rules.turns },
+            first_speaker: if self.may_mean("T002") { Some(Role::User) } else { rules.first_speaker },
+            system_anywhere: rules.system_anywhere && !self.may_mean("T005"),
+            ..rules
+        };
+        let profile = Some(Profile { provider_rules, ..profile });
+        let inspection = Inspection { profile, live: true, is_refused: true, ..Inspection::default() };
+        let all = Table { deny: vec![String::from("all")], ..Table::default() };
+        let verdicts = Levels::new(&all, &Table::default()).unwrap_or_default().for_path("");
+        let mut findings = inspection.examine(reading, &verdicts, self.text)?.findings;
+        findings.retain(|finding| self.may_mean(finding.rule.code));
+        Ok(findings)
+    }
+
+    fn may_mean(&self, code: &str) -> bool {
+        self.rows.iter().any(|row| row.rule == Some(code))
+    }
+
+    /// The places that the answer names, the likeliest reading first.
+    fn named_places(&self, reading: &Reading) -> Result<Vec<Place>, ReadError> {
+        let Some(readable) = readable(reading, self.text) else { return Ok(Vec::new()) };
+        let Ok(document) = reading.parse(&readable) else { return Ok(Vec::new()) };
+        for (dialect, mut transcript) in reading.transcripts_or_none(&document)? {
+            transcript.keep_live();
+            let places = self.places_in(dialect, &transcript);
+            if !places.is_empty() {
+                let lines = LineIndex::new(self.text);
+                let rule = self.rule();
+                return Ok(places.iter().map(|place| Place::of(place, rule, &lines)).collect());
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// An id says more than a number, unless several parts have it; a role only matters where there is neither.
+    fn places_in<'a>(&self, dialect: &dyn Dialect, transcript: &Transcript<'a>) -> Vec<NamedPlace<'a>> {
+        let by_id = self.parts_by_id(&transcript.messages);
+        let by_index = self.messages_by_index(dialect, transcript);
+        let mut places = Vec::new();
+        if !by_id.is_empty() {
+            places.push(NamedPlace::of_parts(&by_id, &by_index));
+        }
+        places.extend(by_index);
+        if places.is_empty() && self.may_mean("S002") {
+            places.extend(self.messages_by_role(transcript));
+        }
+        places
+    }
+
+    fn parts_by_id<'a>(&self, messages: &[Message<'a>]) -> Vec<Value<'a>> {
+        parts_with(messages, |message, content| {
+            let own = message.id.as_ref().filter(|_| message.parts.len() == 1);
+            let is_sealed =
+                |text: &Value<'_>| text.text().is_some_and(|text| self.naming.has_shortened(&text.decode()));
+            content.tool_id().into_iter().chain(own).any(|id| self.naming.has_id(&id.decode()))
+                || matches!(content, Content::Reasoning(_))
+                    && message.value().is_some_and(|item| item.members().any(|member| is_sealed(&member.value)))
+        })
+    }
+
+    fn messages_by_index<'a>(&self, dialect: &dyn Dialect, transcript: &Transcript<'a>) -> Vec<NamedPlace<'a>> {
+        let Some(mention) = &self.naming.message else { return Vec::new() };
+        let is_native = !dialect.provider_rules().log && dialect.name() == self.wire.name();
+        let wire = Wire::of(self.wire.pairing_rules().results, &self.wire.provider_rules());
+        let requests = requests(transcript, wire, is_native);
+        let bases = if mention.from_one { [1, 0] } else { [0, 1] };
+        let numbers = bases.into_iter().filter_map(|base| mention.index.checked_sub(base));
+        let chosen = numbers.flat_map(|number| requests.iter().filter_map(move |request| request.get(number)));
+        chosen.map(|sent| NamedPlace::of_sent(sent, mention, is_native)).collect()
+    }
+
+    /// The messages whose role the answer refuses.
+    fn messages_by_role<'a>(&self, transcript: &Transcript<'a>) -> Vec<NamedPlace<'a>> {
+        let role = |item: &Value<'a>| item.get_text("role").map(|role| role.decode().into_owned());
+        let is_refused = |item: &Value<'a>| role(item).is_some_and(|role| self.naming.refuses_role(&role));
+        transcript.layout.elements.iter().copied().filter(is_refused).map(NamedPlace::of_item).collect()
+    }
+
+    /// The faults at `places`; at the likeliest one, if there is none. `None` if they say nothing.
+    fn at_places(&self, places: &[Place], faults: &Faults) -> Option<Diagnosis> {
+        let exact = places.iter().filter_map(|place| place.block.as_ref()).map(std::slice::from_ref);
+        let around = places.iter().map(|place| place.spans.as_slice());
+        let at =
+            exact.chain(around).map(|spans| faults.findings.iter().filter(|found| found.is_within(spans)).collect());
+        if let Some(found) = at.into_iter().find(|found: &Vec<&Finding>| !found.is_empty()) {
+            return Some(self.found(self.about_members(found), true, faults.profile));
+        }
+        // Rules find every broken pair: without a finding, it was mended since. Ids belong to other items as well.
+        let is_pair = self.constraint.rule.is_some_and(|code| code.starts_with('P') && code != "P009");
+        let place = places.iter().find(|place| place.shown.is_some()).filter(|_| !is_pair)?;
+        // How the messages of a log were sent is not known for certain, and what a rule finds is.
+        let is_doubtful = !place.is_certain && !faults.findings.is_empty();
+        place.shown.clone().filter(|_| !is_doubtful).map(Diagnosis::Named)
+    }
+
+    /// Of members that a provider does not know, those that the answer names.
+    fn about_members<'f>(&self, found: Vec<&'f Finding>) -> Vec<&'f Finding> {
+        let is_named = |finding: &&&Finding| {
+            let mut names = finding.message.split('`').skip(1).step_by(2);
+            finding.what == "members" && names.any(|name| self.naming.has_member(name))
+        };
+        let named: Vec<&Finding> = found.iter().filter(is_named).copied().collect();
+        if named.is_empty() { found } else { named }
+    }
+
+    /// Everything that the rules find: the answer names no place.
+    fn anywhere(&self, faults: &Faults) -> Diagnosis {
+        let is_about = |finding: &&Finding| {
+            self.rows.iter().any(|row| row.rule == Some(finding.rule.code) && row.what == finding.what)
+        };
+        let all: Vec<&Finding> = faults.findings.iter().collect();
+        let about: Vec<&Finding> = all.iter().filter(|finding| is_about(finding)).copied().collect();
+        match (all.is_empty(), about.is_empty()) {
+            (true, _) => Diagnosis::Absent(self.constraint),
+            (false, true) => self.found(self.about_members(all), false, faults.profile),
+            (false, false) => self.found(self.about_members(about), false, faults.profile),
+        }
+    }
+
+    fn found(&self, findings: Vec<&Finding>, is_named: bool, profile: Option<&'static str>) -> Diagnosis {
+        let denied = |finding: &Finding| Finding { level: Level::Deny, ..finding.clone() };
+        let findings: Vec<Finding> = findings.into_iter().map(denied).collect();
+        let first = findings.first().map(|finding| finding.rule.code);
+        let constraint = self.rows.iter().copied().find(|row| row.rule.is_some() && row.rule == first);
+        Diagnosis::Found { constraint: constraint.unwrap_or(self.constraint), findings, is_named, profile }
+    }
+
+    fn rule(&self) -> Option<&'static Rule> {
+        rule_named(self.constraint.rule?).ok()
+    }
+}
+
+/// A place that an answer names, in bytes of the text.
+struct Place {
+    /// The finding that only says where it is.
+    shown: Option<Finding>,
+    /// The block inside the message, if it is named.
+    block: Option<Range<usize>>,
+    /// The bytes that belong to it.
+    spans: Vec<Range<usize>>,
+    /// Whether it is certain that the provider received it under this number.
+    is_certain: bool,
+}
+
+impl Place {
+    fn of(place: &NamedPlace<'_>, rule: Option<&'static Rule>, lines: &LineIndex<'_>) -> Self {
+        let message = "the provider names this place, where no rule finds the fault";
+        let shown = place.block.or(place.value).zip(rule);
+        Self {
+            shown: shown.map(|(value, rule)| Finding::at_value(rule, lines, value, String::from(message))),
+            block: place.block.map(range),
+            spans: place.spans.clone(),
+            is_certain: place.is_certain,
+        }
+    }
+}
+
+/// The format that a provider accepts; that of OpenAI, if it has none of its own.
+fn wire_of(provider: &str) -> &'static dyn Dialect {
+    let accepts = |name: &str| ALL.iter().copied().find(|dialect| !dialect.is_log() && dialect.name() == name);
+    accepts(provider).or_else(|| accepts("openai")).unwrap_or(ALL[0])
+}
+
+/// The provider that the format of the first transcript of `text` is for.
+fn own_provider(reading: &Reading, text: &str) -> Option<&'static str> {
+    let document = reading.parse(text).ok()?;
+    let transcripts = reading.transcripts_or_none(&document).ok()?;
+    transcripts.first().map(|(dialect, _)| dialect.provider_rules().provider)
+}
+
+/// How many items and parts of `text` are of no known type; `None` if it cannot be read.
+fn unknown_in(reading: &Reading, text: &str) -> Option<usize> {
+    let document = reading.parse(text).ok()?;
+    let transcripts = reading.transcripts_or_none(&document).ok()?;
+    let count = transcripts.iter().map(|(_, transcript)| {
+        let items = transcript.layout.non_messages.iter().filter(|item| item.unknown.is_some()).count();
+        let parts = transcript.messages.iter().flat_map(|message| &message.parts);
+        items + parts.filter(|part| matches!(part.content, Content::Unknown(_))).count()
+    });
+    Some(count.sum())
+}

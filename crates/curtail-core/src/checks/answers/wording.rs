@@ -1,0 +1,255 @@
+//! Which rows of the table of constraints a quoted text repeats. Texts are damaged, cut off and in bad company, so that their
+//! letters are compared.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::quoted::{Quoted, letters};
+use crate::checks::{Constraint, constraints};
+
+/// The number of letters that are compared at once.
+const GRAM: usize = 6;
+
+/// Words that are shorter must be there whole.
+const SHORT: usize = 24;
+
+/// What part of the words must be in the text.
+const ENOUGH: f64 = 0.72;
+
+/// The same of the first sentence, if the rest is not quoted.
+const ENOUGH_OF_FIRST: f64 = 0.85;
+
+/// What part of the words is all of them.
+const WHOLE: f64 = 0.97;
+
+/// The rows whose words the text contains, all with about the same words. Of several answers, the last that is about a
+/// transcript.
+pub(super) fn rows(quoted: &Quoted) -> Vec<&'static Constraint> {
+    let text = Compared::new(&quoted.letters);
+    let mut likenesses: Vec<Likeness> =
+        rows_with_words().filter_map(|(row, words)| text.likeness(row, words)).collect();
+    let about: Vec<Range<usize>> =
+        likenesses.iter().filter(|likeness| likeness.row.rule.is_some()).filter_map(Likeness::whole_place).collect();
+    if let Some(last) = about.iter().max_by_key(|place| place.end) {
+        let is_there = |likeness: &Likeness| {
+            likeness.place.as_ref().is_some_and(|place| place.start < last.end && last.start < place.end)
+        };
+        likenesses.retain(is_there);
+    }
+    let best = likenesses.iter().map(|likeness| likeness.rank).fold(0.0, f64::max);
+    likenesses.retain(|likeness| likeness.rank > best * WHOLE);
+    likenesses.into_iter().map(|likeness| likeness.row).collect()
+}
+
+/// The rows with the words that are most like the text, at most `count` of them.
+pub(super) fn nearest(quoted: &Quoted, count: usize) -> Vec<&'static Constraint> {
+    let text = Compared::new(&quoted.letters);
+    let mut ranked: Vec<(f64, &Constraint)> =
+        rows_with_words().map(|(row, words)| (text.overlap_of_all(words).share(), row)).collect();
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let mut words = HashSet::new();
+    ranked.into_iter().map(|(_, row)| row).filter(|row| words.insert(row.words)).take(count).collect()
+}
+
+/// Where the longest piece of `words` is in the text.
+pub(super) fn place_of(quoted: &Quoted, words: &str) -> Option<Range<usize>> {
+    let longest = Words::of(words).longest?;
+    let at = quoted.letters.rfind(&longest)?;
+    Some(quoted.tight_range(&(at..at + longest.len())))
+}
+
+/// The words of a row, as they are compared.
+struct Words {
+    /// The letters between the placeholders, of each sentence.
+    sentences: Vec<Vec<String>>,
+    longest: Option<String>,
+}
+
+impl Words {
+    fn of(words: &str) -> Self {
+        let sentences: Vec<Vec<String>> = words.split(". ").map(|sentence| pieces(sentence).collect()).collect();
+        let longest = sentences.iter().flatten().max_by_key(|piece| piece.len()).cloned();
+        Self { sentences, longest }
+    }
+}
+
+/// The words of every row, in the order of the table.
+static WORDS: LazyLock<Vec<Words>> = LazyLock::new(|| constraints().iter().map(|row| Words::of(row.words)).collect());
+
+fn rows_with_words() -> impl Iterator<Item = (&'static Constraint, &'static Words)> {
+    constraints().iter().zip(WORDS.iter())
+}
+
+/// The letters of a text, in a form that is quick to compare.
+struct Compared<'t> {
+    letters: &'t str,
+    grams: HashSet<[u8; GRAM]>,
+}
+
+impl<'t> Compared<'t> {
+    fn new(letters: &'t str) -> Self {
+        Self { letters, grams: grams(letters).collect() }
+    }
+
+    /// How well the words of a row fit; `None` if they do not.
+    fn likeness(&self, row: &'static Constraint, words: &Words) -> Option<Likeness> {
+        let all = self.overlap_of_all(words);
+        let rank = self.rank(words, all)?;
+        let longest = words.longest.as_ref();
+        let place = longest.and_then(|piece| self.letters.rfind(piece).map(|at| at..at + piece.len()));
+        Some(Likeness { row, rank, is_whole: all.all >= SHORT && all.share() > WHOLE, place })
+    }
+
+    fn rank(&self, words: &Words, all: Overlap) -> Option<f64> {
+        if all.all < SHORT {
+            return (all.found == all.all).then(|| all.rank());
+        }
+        let whole = (all.share() >= ENOUGH).then(|| all.rank());
+        let first = words.sentences.first().map(|sentence| self.overlap(sentence)).unwrap_or_default();
+        let begun = (first.all >= SHORT && first.share() >= ENOUGH_OF_FIRST).then(|| first.rank());
+        whole.into_iter().chain(begun).chain(self.cut_off(words)).reduce(f64::max)
+    }
+
+    /// How well the end of the text fits the beginning of the words: a log and a screen cut long lines off.
+    #[expect(clippy::cast_precision_loss, reason = "the lengths of sentences")]
+    fn cut_off(&self, words: &Words) -> Option<f64> {
+        let text = self.letters.strip_suffix("truncated").unwrap_or(self.letters);
+        let beginning = words.sentences.first()?.first()?;
+        let tail = text.get(text.len().checked_sub(SHORT)?..)?;
+        let end = beginning.find(tail)? + SHORT;
+        text.ends_with(&beginning[..end]).then_some(end as f64)
+    }
+
+    fn overlap_of_all(&self, words: &Words) -> Overlap {
+        let mut all = Overlap::default();
+        words.sentences.iter().for_each(|sentence| all.add(self.overlap(sentence)));
+        all
+    }
+
+    /// How much of the pieces of a sentence the text contains.
+    fn overlap(&self, sentence: &[String]) -> Overlap {
+        let mut overlap = Overlap::default();
+        sentence.iter().for_each(|piece| overlap.add(self.overlap_of_piece(piece)));
+        overlap
+    }
+
+    fn overlap_of_piece(&self, piece: &str) -> Overlap {
+        if self.letters.contains(piece) {
+            return Overlap { found: piece.len(), all: piece.len() };
+        }
+        // The number of a message is there, or it is not.
+        if piece.contains('#') && piece.len() < SHORT {
+            return Overlap { found: 0, all: piece.len() };
+        }
+        let all = grams(piece).count();
+        let found = grams(piece).filter(|gram| self.grams.contains(gram)).count();
+        match all {
+            0 => Overlap { found: 0, all: piece.len() },
+            all => Overlap { found: found * piece.len() / all, all: piece.len() },
+        }
+    }
+}
+
+/// How well the words of a row fit a text.
+struct Likeness {
+    row: &'static Constraint,
+    /// Long words that are there whole rank first.
+    rank: f64,
+    is_whole: bool,
+    /// Where the words are.
+    place: Option<Range<usize>>,
+}
+
+impl Likeness {
+    fn whole_place(&self) -> Option<Range<usize>> {
+        self.place.clone().filter(|_| self.is_whole)
+    }
+}
+
+/// How much of some words is in a text, in letters.
+#[derive(Debug, Clone, Copy, Default)]
+struct Overlap {
+    found: usize,
+    all: usize,
+}
+
+impl Overlap {
+    fn add(&mut self, other: Self) {
+        self.found += other.found;
+        self.all += other.all;
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "the lengths of sentences")]
+    fn share(self) -> f64 {
+        if self.all == 0 { 0.0 } else { self.found as f64 / self.all as f64 }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "the lengths of sentences")]
+    fn rank(self) -> f64 {
+        self.found as f64 * self.share()
+    }
+}
+
+/// The letters between the placeholders of `words`.
+fn pieces(words: &str) -> impl Iterator<Item = String> {
+    let pieces = words.split('…').map(|piece| letters(&with_numbers(piece)));
+    pieces.filter(|piece| !piece.is_empty() && piece != "#")
+}
+
+/// The text with a digit for each placeholder of a number.
+fn with_numbers(words: &str) -> String {
+    let chars: Vec<char> = words.chars().collect();
+    let is_word = |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| c.is_alphanumeric() || *c == '_');
+    let numbered = chars.iter().enumerate().map(|(at, c)| {
+        let stands_alone = !is_word(at.checked_sub(1)) && !is_word(Some(at + 1));
+        if matches!(c, 'N' | 'M' | 'K') && stands_alone { '0' } else { *c }
+    });
+    numbered.collect()
+}
+
+fn grams(letters: &str) -> impl Iterator<Item = [u8; GRAM]> {
+    letters.as_bytes().windows(GRAM).filter_map(|gram| gram.try_into().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words_of(text: &str) -> Option<&'static str> {
+        rows(&Quoted::new(text)).first().map(|row| row.words)
+    }
+
+    #[test]
+    fn every_answer_is_found_by_its_own_words() {
+        for row in constraints() {
+            let quoted = with_numbers(&row.words.replace('…', "x1"));
+            let found = rows(&Quoted::new(&quoted));
+            let expected = (row.rule, row.words);
+            assert!(found.iter().any(|other| other.rule == row.rule), "{expected:?} became {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_broken_and_wrapped_is_found() {
+        let text = "  \u{2502} BadRequestError: Error code: 400 - {'error': {'message': \"messages.37.con  \u{2502}\n  \
+                    \u{2502} tent.1: unexpected \\\\`tool_use_id\\\\` fo  \u{2502}\n  \u{2502} und in `tool_res";
+        assert!(
+            words_of(text).is_some_and(|words| words.starts_with("messages.N.content.M: unexpected `tool_use_id`"))
+        );
+        let json = r#"{"error":{"metadata":{"raw":"{\"error\":{\"message\":\"messages: text content blocks must be non-empty\"}}"}}}"#;
+        assert_eq!(words_of(json), Some("messages: text content blocks must be non-empty"));
+        assert_eq!(words_of("the weather in Oslo is fine today, and it will stay so"), None);
+        assert_eq!(words_of("messages.3.content.1.image.source: what nobody has said so far"), None);
+    }
+
+    #[test]
+    fn of_several_answers_the_last_about_a_transcript_is_meant() {
+        let log = "429 This request would exceed your account's rate limit. Please try again later.\n\
+                   400 messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each \
+                   `tool_use` block must have a corresponding `tool_result` block in the next message.\n\
+                   400 messages: text content blocks must be non-empty\n\
+                   529 overloaded_error: Overloaded";
+        assert_eq!(words_of(log), Some("messages: text content blocks must be non-empty"));
+    }
+}
