@@ -183,8 +183,7 @@ fn an_index_counts_the_messages_of_the_request_and_not_the_lines_of_the_log() {
         Some(4)
     );
     assert_eq!(line("messages.1.content.0: text content blocks must contain non-whitespace text"), Some(6));
-    let shortened =
-        "messages.4: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01Ab…Kl9z.";
+    let shortened = "messages.4.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$': toolu_01Ab…Kl9z";
     assert_eq!(line(shortened), Some(4));
     let without_index = "messages: text content blocks must be non-empty";
     assert_eq!(line(without_index), Some(6));

@@ -14,6 +14,9 @@ const GRAM: usize = 6;
 /// Words that are shorter must be there whole.
 const SHORT: usize = 24;
 
+/// Words that are still shorter say nothing by themselves.
+const SHORTEST: usize = 16;
+
 /// What part of the words must be in the text.
 const ENOUGH: f64 = 0.72;
 
@@ -98,7 +101,7 @@ impl<'t> Compared<'t> {
         let rank = self.rank(words, all)?;
         let longest = words.longest.as_ref();
         let place = longest.and_then(|piece| self.letters.rfind(piece).map(|at| at..at + piece.len()));
-        Some(Likeness { row, rank, is_whole: all.all >= SHORT && all.share() > WHOLE, place })
+        Some(Likeness { row, rank, is_whole: all.all >= SHORTEST && all.share() > WHOLE, place })
     }
 
     fn rank(&self, words: &Words, all: Overlap) -> Option<f64> {
@@ -118,7 +121,7 @@ impl<'t> Compared<'t> {
         let beginning = words.sentences.first()?.first()?;
         let tail = text.get(text.len().checked_sub(SHORT)?..)?;
         let end = beginning.find(tail)? + SHORT;
-        text.ends_with(&beginning[..end]).then_some(end as f64)
+        text.ends_with(&beginning[..end]).then_some((end * end) as f64 / beginning.len() as f64)
     }
 
     fn overlap_of_all(&self, words: &Words) -> Overlap {

@@ -65,7 +65,9 @@ fn unknown_role<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let Some(accepted) = names(context.provider_rules.provider, "roles") else { return Vec::new() };
     let refused = context.messages.iter().enumerate().filter_map(|(at, message)| {
-        let role = message.value()?.get_text("role")?.decode().into_owned();
+        // Messages in the form of another provider get their role when they are converted.
+        let item = message.value().filter(|item| item.has("parts"))?;
+        let role = item.get_text("role")?.decode().into_owned();
         let is_accepted = accepted.clone().any(|name| name == role);
         (!is_accepted).then(|| context.match_message(at, format!("the provider does not accept the role `{role}`")))
     });

@@ -298,9 +298,9 @@ fn thoughts_by_call(dialect: &str, text: &str, only_required: bool) -> BTreeMap<
                 _ => false,
             };
             let count = (0..parts.parts.len()).filter(is_counted).count();
-            for (_, call) in parts.calls() {
-                let id = call.id.as_ref().map_or_else(String::new, |id| id.decode().into_owned());
-                *thoughts.entry(id).or_default() += count;
+            // Calls without an id cannot be told apart after a cut.
+            for id in parts.calls().filter_map(|(_, call)| call.id.as_ref()) {
+                *thoughts.entry(id.decode().into_owned()).or_default() += count;
             }
         }
     }
