@@ -1,10 +1,11 @@
-//! An answer, and what it says of a transcript.
+//! An answer, as it was quoted.
 
+use super::diagnosis::Diagnosis;
 use super::places::Naming;
 use super::quoted::Quoted;
 use super::search::Search;
 use super::wording::{nearest, rows};
-use crate::checks::{Constraint, Finding};
+use crate::checks::Constraint;
 use crate::dialects::{ReadError, Reading};
 
 /// The answer of a provider, as it was quoted.
@@ -28,30 +29,6 @@ pub struct Answer {
     /// The rows of the table whose words it contains.
     rows: Vec<&'static Constraint>,
     naming: Naming,
-}
-
-/// What an answer says of a transcript.
-#[derive(Debug, Clone)]
-pub enum Diagnosis {
-    /// The answer is about something else, such as the account.
-    Unrelated(&'static Constraint),
-    /// No known answer has these words; the nearest ones.
-    Unknown(Vec<&'static Constraint>),
-    /// The answer is about this, and the transcript has no such fault.
-    Absent(&'static Constraint),
-    /// The place that the answer names, where no rule finds the fault.
-    Named(Finding),
-    /// The places that it means, in order.
-    Found {
-        /// What the provider demands.
-        constraint: &'static Constraint,
-        /// The fault at each place.
-        findings: Vec<Finding>,
-        /// Whether the answer names the place; otherwise the transcript was searched.
-        is_named: bool,
-        /// The provider, if it is another than the one that the format of the transcript is for.
-        profile: Option<&'static str>,
-    },
 }
 
 impl Answer {

@@ -4,10 +4,12 @@
 //! (`places`) is looked up in the transcript as it was sent (`request`), where the rules say what is wrong (`search`).
 
 mod answer;
+mod diagnosis;
 mod places;
 mod quoted;
 mod request;
 mod search;
 mod wording;
 
-pub use answer::{Answer, Diagnosis};
+pub use answer::Answer;
+pub use diagnosis::Diagnosis;

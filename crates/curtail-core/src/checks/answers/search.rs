@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::answer::Diagnosis;
+use super::diagnosis::Diagnosis;
 use super::places::Naming;
 use super::request::{NamedPlace, Wire, parts_with, range, requests};
 use crate::checks::{

@@ -55,7 +55,8 @@ fn null_contents<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     };
     let null =
         context.messages.iter().enumerate().filter(|(_, message)| wants_text(message)).filter_map(|(at, message)| {
-            let item = message.value()?;
+            // Items of another form have no content where a message has one.
+            let item = message.value().filter(|item| item.has("role"))?;
             let what = if message.role == Role::Tool { "null content" } else { "content of calls" };
             let patch = match item.get("content") {
                 Some(content) if content.raw() == "null" => Patch { span: content.span(), text: String::from("\"\"") },
