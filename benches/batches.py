@@ -1,16 +1,16 @@
-"""Compares the wheel with loops in Python under `datasets.map`, which cut to a budget. Usage: batches.py FILE RANKS [BUDGET [ROUNDS]]
+"""Compares the module with loops in Python, which cut to a budget or to a number of messages. Usage: batches.py FILE RANKS [BUDGET [ROUNDS]]
 
 FILE has a record with `messages` on every line; RANKS is `o200k_base.tiktoken`. The loops keep the system messages and the newest messages
 that fit; they do not keep tool pairs together. The usual loop counts every message and drops the oldest until the rest fits; the lazy one
-counts from the end and stops at the budget; the third is `trim_messages` of LangChain. Times are CPU seconds of Python and of the program
-together, which other load affects little. Needs Linux, datasets, pyarrow, tiktoken and the wheel.
+counts from the end and stops at the budget; the third is `trim_messages` of LangChain. Times are CPU seconds of the process, which other
+load affects little. Needs datasets, pyarrow, tiktoken and the wheel; without LangChain, its rows are left out.
 """
 
 import json
-import os
 import statistics
 import sys
 import time
+from importlib.util import find_spec
 
 import pyarrow
 import tiktoken
@@ -24,13 +24,6 @@ from curtail import Curtail
 def encoder(path):
     openai_public.load_tiktoken_bpe = lambda *_, **__: load_tiktoken_bpe(path)
     return tiktoken.Encoding(**openai_public.o200k_base()).encode_ordinary
-
-
-def seconds_of(pid):
-    """The CPU time of a process, in seconds."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
-        fields = stat.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def limit(messages, budget, encode):
@@ -83,6 +76,8 @@ def main():
     text = Dataset.from_dict({"messages": texts})
     arrow = text.with_format("arrow")
     table = pyarrow.table({"messages": texts})
+    structs = objects.data.table
+    newest = Curtail(["window", "-n", "10"])
     size = sum(map(len, texts)) / 1e6
     # Without a fingerprint, `map` hashes the encoder of the loops at every call, which takes longer than cutting a small file.
     named = {"new_fingerprint": "benchmark"}
@@ -100,35 +95,68 @@ def main():
     def objects_by(cut):
         return objects.map(lambda row: {"messages": cut(row["messages"], int(budget), encode)}, **named)
 
+    def last(messages):
+        return messages[-10:]
+
+    def last_of(text):
+        record = json.loads(text)
+        record["messages"] = last(record["messages"])
+        return json.dumps(record, ensure_ascii=False)
+
+    def by_batch(of, cut):
+        return lambda: of.map(cut.batch, batched=True, batch_size=200, **named)
+
+    def rows_of(table, cut):
+        return lambda: pyarrow.array([cut(row) for row in table.column("messages").to_pylist()], table.schema.field("messages").type)
+
     contests = {
         "objects": {
             "datasets.map, usual loop": lambda: objects_by(limit_usual),
             "datasets.map, lazy loop": lambda: objects_by(limit),
             "datasets.map, LangChain": lambda: objects_by(trim),
-            "datasets.map, the wheel": lambda: objects.map(curtail.batch, batched=True, batch_size=200, **named),
+            "datasets.map, the module": by_batch(objects, curtail),
+        },
+        "structs": {
+            "a loop over a table, usual": rows_of(structs, lambda row: limit_usual(row, int(budget), encode)),
+            "a table, the module": lambda: curtail.batch(structs),
         },
         "JSON text": {
             "datasets.map, usual loop": lambda: text.map(by_hand(limit_usual), **named),
             "datasets.map, lazy loop": lambda: text.map(by_hand(limit), **named),
             "datasets.map, LangChain": lambda: text.map(by_hand(trim), **named),
-            "datasets.map, the wheel": lambda: text.map(curtail.batch, batched=True, batch_size=200, **named),
-            "datasets.map, the wheel, format arrow": lambda: arrow.map(curtail.batch, batched=True, batch_size=200, **named),
-            "a table, the wheel": lambda: curtail.batch(table),
+            "datasets.map, the module": by_batch(text, curtail),
+            "datasets.map, the module, format arrow": by_batch(arrow, curtail),
+            "a table, the module": lambda: curtail.batch(table),
+        },
+        "window -n 10, objects": {
+            "datasets.map, plain loop": lambda: objects.map(
+                lambda rows: {"messages": list(map(last, rows["messages"]))}, batched=True, batch_size=200, **named
+            ),
+            "datasets.map, the module": by_batch(objects, newest),
+        },
+        "window -n 10, structs": {
+            "a loop over a table, plain": rows_of(structs, last),
+            "a table, the module": lambda: newest.batch(structs),
+        },
+        "window -n 10, JSON text": {
+            "a loop over a table, plain": rows_of(table, last_of),
+            "a table, the module": lambda: newest.batch(table),
         },
     }
     print(f"{len(texts)} records, {size:.0f} MB, {budget} tokens, {rounds} rounds")
     for kind, contest in contests.items():
+        contest = {name: work for name, work in contest.items() if "LangChain" not in name or find_spec("langchain_core")}
         times = {name: [] for name in contest}
         for _ in range(int(rounds)):
             for name, work in contest.items():
-                begun = time.process_time() + seconds_of(curtail.pid)
+                begun = time.process_time()
                 work()
-                times[name].append(time.process_time() + seconds_of(curtail.pid) - begun)
-        usual, lazy = times["datasets.map, usual loop"], times["datasets.map, lazy loop"]
+                times[name].append(time.process_time() - begun)
+        usual = next(iter(times.values()))
         for name, seconds in times.items():
-            ratios = [statistics.median(slow / fast for slow, fast in zip(base, seconds)) for base in (usual, lazy)]
+            ratio = statistics.median(slow / fast for slow, fast in zip(usual, seconds))
             median = statistics.median(seconds)
-            print(f"| {kind} | {name} | {median:.2f} | {size / median:.0f} | {ratios[0]:.1f} | {ratios[1]:.1f} |", flush=True)
+            print(f"| {kind} | {name} | {median:.2f} | {size / median:.0f} | {ratio:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

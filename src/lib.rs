@@ -14,6 +14,6 @@ mod sessions;
 mod works;
 
 #[doc(hidden)]
-pub use cli::{main as run_program, reads_configuration};
+pub use cli::{embedded, main as run_program, reads_configuration};
 #[doc(hidden)]
 pub use console::note_closed_streams;

@@ -2,10 +2,10 @@
 //! templates.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 #[cfg(unix)]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -98,9 +98,17 @@ const MEMORY: u64 = 2 << 30;
 #[cfg(unix)]
 const SECONDS: u64 = 30;
 
+/// The program, if this process is another one that called its functions.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the program. The first name stays.
+pub(crate) fn set_program(path: PathBuf) {
+    PROGRAM.get_or_init(|| path);
+}
+
 /// The template at `path`, which child processes of this program compile and render.
 pub(crate) fn open_template(path: &Path) -> anyhow::Result<ChatTemplate> {
-    let program = std::env::current_exe()?;
+    let program = PROGRAM.get().map_or_else(std::env::current_exe, |program| Ok(program.clone()))?;
     Ok(ChatTemplate::open_isolated(path, vec![program.into_os_string(), OsString::from(RENDER_COMMAND)])?)
 }
 

@@ -2,41 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-from . import _files
+from ._errors import ColumnError
 from ._fields import array_of, fitted
-from ._records import DROPPED
+from ._load import native
+from ._values import DROPPED, OnError, Rows, failure
 
 if TYPE_CHECKING:
     import pyarrow
 
-#: Cuts records, given the number of the first one. A record that is skipped becomes `DROPPED`.
-Cut = Callable[[Sequence[Any], int], list[Any]]
+
+class Cut(Protocol):
+    """Cuts records and arrays, and says what to do with those that fail."""
+
+    on_error: OnError
+
+    def records(self, records: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
+        """The answers to records with these numbers. One that is skipped is `DROPPED`, and one that is split `Rows`."""
+
+    def array(self, array: Any, first: int) -> native.Cut | None:
+        """What `native.cut_array` returns."""
 
 
-def cut(answers: Cut, run: _files.Run | None, batch: Any, column: str) -> Any:
-    """Cuts `column` of a batch of any kind. `run` runs the program on a file, if that may be tried."""
+#: The keys by which a message says who speaks.
+_SPEAKERS = {"role", "from"}
+
+
+def cut(how: Cut, batch: Any, column: str) -> Any:
+    """Cuts `column` of a batch of any kind."""
     if isinstance(batch, Mapping):
-        return _cut_mapping(answers, batch, column)
+        return _cut_mapping(how, batch, column)
     kind = f"{type(batch).__module__.partition('.')[0]}.{type(batch).__name__}"
-    if kind == "pyarrow.Table":
-        return _cut_table(answers, run, batch, column)
     if kind == "pyarrow.RecordBatch":
-        return _cut_record_batch(answers, run, batch, column)
-    raise TypeError(f"a batch is a mapping of columns, or a Table or RecordBatch of pyarrow, not {kind}; see to_arrow()")
+        return _cut_record_batch(how, batch, column)
+    if kind == "pandas.DataFrame":
+        raise TypeError(
+            "a batch is a mapping of columns or an Arrow table, and this is a frame of pandas: pass "
+            "pyarrow.Table.from_pandas(frame), and to_pandas() of the result; with Ray, batch_format='pyarrow'"
+        )
+    if kind != "pyarrow.Table":
+        batch = _table_of(batch, kind)
+    return _cut_table(how, batch, column)
 
 
-def _cut_mapping(answers: Cut, batch: Mapping[str, Any], column: str) -> dict[str, Any]:
+def _table_of(batch: Any, kind: str) -> pyarrow.Table:
+    """A table of another library."""
+    if not hasattr(batch, "__arrow_c_stream__"):
+        raise TypeError(f"a batch is a mapping of columns or an Arrow table, not {kind}; see to_arrow()")
+    import pyarrow
+
+    return pyarrow.table(batch)
+
+
+def _cut_mapping(how: Cut, batch: Mapping[str, Any], column: str) -> dict[str, Any]:
     if column not in batch:
-        raise KeyError(f"no column {column!r}; the batch has {', '.join(map(repr, batch))}")
+        raise _no_column(column, list(batch))
     values = batch[column]
+    if _is_one_row(values):
+        raise TypeError(
+            f"batch takes many rows, and the column {column!r} has the messages of one: with datasets, write "
+            "`map(curtail.batch, batched=True)`; to cut one record, use one()"
+        )
     records = [_plain(value) for value in values] if hasattr(values, "dtype") else list(values)
-    done = answers(records, 0)
-    kept = [index for index, answer in enumerate(done) if answer is not DROPPED]
-    columns = {name: _take(batch[name], kept, len(done)) for name in batch if name != column}
-    return {name: _like(values, [done[index] for index in kept]) if name == column else columns[name] for name in batch}
+    done = how.records(records, range(len(records)))
+    origins, rows = _rows(done)
+    columns = {name: _take(batch[name], origins, len(done)) for name in batch if name != column}
+    return {name: _like(values, rows) if name == column else columns[name] for name in batch}
+
+
+def _is_one_row(values: Any) -> bool:
+    """Whether a column is the column of one row: a text, or messages in place of records."""
+    if isinstance(values, (str, bytes)):
+        return True
+    first = next((value for value in values if value is not None), None) if isinstance(values, list) else None
+    return isinstance(first, dict) and not _SPEAKERS.isdisjoint(first)
+
+
+def _no_column(column: str, names: Sequence[str]) -> ColumnError:
+    return ColumnError(f"no column {column!r}; the batch has {', '.join(map(repr, names))}: name one, such as column={names[-1]!r}" if names else f"no column {column!r}; the batch has none")
+
+
+def _rows(done: Sequence[Any]) -> tuple[list[int] | None, list[Any]]:
+    """The rows of an answer, and the index of the record that each comes from; `None` if each comes from its own."""
+    if not any(answer is DROPPED or isinstance(answer, Rows) for answer in done):
+        return None, list(done)
+    placed = [(index, row) for index, answer in enumerate(done) for row in _each(answer)]
+    return [index for index, _ in placed], [row for _, row in placed]
+
+
+def _each(answer: Any) -> Iterator[Any]:
+    if isinstance(answer, Rows):
+        yield from answer
+    elif answer is not DROPPED:
+        yield answer
 
 
 def _plain(value: Any) -> Any:
@@ -44,10 +104,10 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if hasattr(value, "dtype") and hasattr(value, "__len__") else value
 
 
-def _take(values: Any, kept: Sequence[int], count: int) -> Any:
-    if len(kept) == count:
+def _take(values: Any, origins: Sequence[int] | None, count: int) -> Any:
+    if origins is None:
         return values
-    return values[list(kept)] if hasattr(values, "dtype") else [values[index] for index in kept]
+    return values[list(origins)] if hasattr(values, "dtype") else [values[index] for index in origins]
 
 
 def _like(values: Any, done: list[Any]) -> Any:
@@ -62,76 +122,100 @@ def _like(values: Any, done: list[Any]) -> Any:
     return array
 
 
-def _cut_table(answers: Cut, run: _files.Run | None, table: pyarrow.Table, column: str) -> pyarrow.Table:
+def _cut_table(how: Cut, table: pyarrow.Table, column: str) -> pyarrow.Table:
     import pyarrow
 
     place = _place(table.schema, column)
-    by_file = run and _files.cut_column(run, table.column(place))
-    if by_file is not None:
-        return table.set_column(place, table.schema.field(place), by_file)
-    chunks, masks, first = [], [], 0
+    chunks: list[pyarrow.Array] = []
+    origins: list[int] = []
+    first, is_reshaped = 0, False
     for chunk in table.column(place).chunks:
-        done, mask = cut_array(answers, chunk, first)
+        done, came_from = cut_array(how, chunk, first)
+        is_reshaped |= came_from is not None
         chunks.append(done)
-        masks.append(mask)
+        origins.extend(first + index for index in (range(len(chunk)) if came_from is None else came_from))
         first += len(chunk)
     field = table.schema.field(place)
-    done = table.set_column(place, field, pyarrow.chunked_array(chunks, type=field.type))
-    return done if all(mask is None for mask in masks) else done.filter(pyarrow.chunked_array(_whole(masks, chunks)))
+    cut = pyarrow.chunked_array(chunks, field.type)
+    if is_reshaped:
+        table = table.take(_indices(origins))
+    return table.set_column(place, field, cut)
 
 
-def _cut_record_batch(
-    answers: Cut, run: _files.Run | None, batch: pyarrow.RecordBatch, column: str
-) -> pyarrow.RecordBatch:
+def _cut_record_batch(how: Cut, batch: pyarrow.RecordBatch, column: str) -> pyarrow.RecordBatch:
     import pyarrow
 
     place = _place(batch.schema, column)
-    by_file = run and _files.cut_column(run, pyarrow.chunked_array([batch.column(place)]))
-    if by_file is not None:
-        array, mask = by_file.combine_chunks(), None
-    else:
-        array, mask = cut_array(answers, batch.column(place), 0)
+    array, origins = cut_array(how, batch.column(place), 0)
+    if origins is not None:
+        batch = batch.take(_indices(origins))
     columns = [array if index == place else batch.column(index) for index in range(batch.num_columns)]
-    done = pyarrow.RecordBatch.from_arrays(columns, schema=batch.schema)
-    return done if mask is None else done.filter(mask)
-
-
-def _whole(masks: Sequence[Any], chunks: Sequence[pyarrow.Array]) -> list[pyarrow.Array]:
-    import pyarrow
-
-    return [mask if mask is not None else pyarrow.array([True] * len(chunk)) for mask, chunk in zip(masks, chunks)]
+    return pyarrow.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 def _place(schema: pyarrow.Schema, column: str) -> int:
     place = schema.get_field_index(column)
     if place < 0:
-        raise KeyError(f"no single column {column!r}; the batch has {', '.join(map(repr, schema.names))}")
+        raise _no_column(column, schema.names)
     return int(place)
 
 
-def cut_array(answers: Cut, array: pyarrow.Array, first: int) -> tuple[pyarrow.Array, pyarrow.Array | None]:
+def cut_array(how: Cut, array: pyarrow.Array, first: int) -> tuple[pyarrow.Array, list[int] | None]:
     """Cuts an array of text, bytes or objects.
 
     Returns:
-        The array, with nulls in place of skipped rows; and if rows are skipped, a mask of those that are not.
+        The array, and the index of the row that each of its rows comes from; `None` if each comes from its own.
     """
+    import pyarrow
+
+    numbers = range(first, first + len(array))
+    found = how.array(array, first)
+    if found is None:
+        return _cut_values(how, array, numbers)
+    cut, failed, others, _ = found
+    cut = array if cut is None else cut
+    if how.on_error == "raise" and failed:
+        index, reason = failed[0]
+        # A row before it may fail when it is cut as an object.
+        _cut_values(how, array.take(_indices(earlier := [other for other in others if other < index])), [numbers[at] for at in earlier])
+        raise failure(reason, first + index)
+    dropped = {index for index, _ in failed} if how.on_error == "skip" else set()
+    places = list(range(len(array)))
+    if others:
+        # These rows are cut as objects, because they change in another way than losing messages.
+        rows, origins = _cut_values(how, array.take(_indices(others)), [numbers[other] for other in others])
+        kept = range(len(others)) if origins is None else origins
+        dropped |= set(others) - {others[origin] for origin in kept}
+        for row, origin in enumerate(kept):
+            places[others[origin]] = len(array) + row
+        cut = pyarrow.concat_arrays([cut, rows])
+    elif not dropped:
+        return cut, None
+    origins = [index for index in range(len(array)) if index not in dropped]
+    return cut.take(_indices([places[index] for index in origins])), origins if dropped else None
+
+
+def _indices(indices: list[int]) -> pyarrow.Array:
+    import pyarrow
+
+    return pyarrow.array(indices, pyarrow.int64())
+
+
+def _cut_values(how: Cut, array: pyarrow.Array, numbers: Sequence[int]) -> tuple[pyarrow.Array, list[int] | None]:
+    """Cuts an array of which Python makes values, whose rows have these numbers."""
     import pyarrow
 
     binary = binary_of(array.type)
     values = (array if binary is None else array.cast(binary)).to_pylist()
-    done = answers(values, first)
-    if binary is None:
-        done = [
-            answer if answer is value or answer is DROPPED else fitted(answer, value, array.type, first + nth)
-            for nth, (value, answer) in enumerate(zip(values, done))
-        ]
-    mask = None
-    if any(answer is DROPPED for answer in done):
-        mask = pyarrow.array([answer is not DROPPED for answer in done])
-        done = [None if answer is DROPPED else answer for answer in done]
-    if binary is None:
-        return array_of(done, array.type, first), mask
-    return pyarrow.array(done, binary).cast(array.type), mask
+    origins, rows = _rows(how.records(values, numbers))
+    if binary is not None:
+        return pyarrow.array(rows, binary).cast(array.type), origins
+    from_rows = range(len(values)) if origins is None else origins
+    placed = [
+        row if row is values[index] else fitted(row, values[index], array.type, numbers[index])
+        for index, row in zip(from_rows, rows)
+    ]
+    return array_of(placed, array.type, [numbers[index] for index in from_rows]), origins
 
 
 def binary_of(kind: pyarrow.DataType) -> pyarrow.DataType | None:

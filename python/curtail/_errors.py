@@ -16,32 +16,21 @@ class ProgramNotFoundError(CurtailError, FileNotFoundError):
 
 
 class ArgumentError(CurtailError, ValueError):
-    """The arguments do not name a command that answers records, or the program rejects them."""
+    """The arguments do not name a command that answers records, or a flag or an option is wrong."""
 
 
-class ProgramError(CurtailError, RuntimeError):
-    """The program ended before it had answered.
-
-    Attributes:
-        status: its exit status; negative for a signal.
-        said: the last lines that it wrote to standard error.
-    """
-
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(status, said)
-        self.status = status
-        self.said = said
+class ColumnError(CurtailError, KeyError):
+    """The batch has no such column."""
 
     def __str__(self) -> str:
-        end = f"by signal {-self.status}" if self.status < 0 else f"with status {self.status}"
-        return f"curtail ended {end}" + (f": {self.said}" if self.said else "")
+        return str(self.args[0])
 
 
 class RecordError(CurtailError, ValueError):
     """A record could not be read or cut.
 
     Attributes:
-        reason: the program's error message.
+        reason: what is wrong.
         index: the number of the record in the call, from 0.
         line: the line within the record, from 1; more than 1 only if the record has several lines.
         column: the column within the line, from 1, in characters; `None` if the error has no place.

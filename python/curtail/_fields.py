@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._errors import RecordError
@@ -26,8 +26,8 @@ def fitted(answer: Any, record: Any, kind: pyarrow.DataType, index: int) -> Any:
     return _Fitting(record, index).value(answer, kind, "", None)
 
 
-def array_of(values: list[Any], kind: pyarrow.DataType, first: int) -> pyarrow.Array:
-    """An array of values, where `first` is the number of the first one.
+def array_of(values: list[Any], kind: pyarrow.DataType, numbers: Sequence[int]) -> pyarrow.Array:
+    """An array of values, which have these numbers.
 
     Raises:
         RecordError: the type cannot represent one of the values.
@@ -37,7 +37,7 @@ def array_of(values: list[Any], kind: pyarrow.DataType, first: int) -> pyarrow.A
     try:
         return pyarrow.array(values, kind)
     except (pyarrow.ArrowException, OverflowError):
-        for index, value in enumerate(values, first):
+        for index, value in zip(numbers, values):
             try:
                 pyarrow.array([value], kind)
             except (pyarrow.ArrowException, OverflowError) as error:

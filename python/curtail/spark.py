@@ -1,21 +1,25 @@
-"""Spark: cuts a column of transcripts with the program on every executor, in classic and Connect sessions.
+"""Spark: cuts a column of transcripts on every executor, in classic and Connect sessions.
 
-Executors need the program and this module: install the wheel in their Python, or call `ship` once.
+Executors need this package: install the wheel in their Python, or call `ship` once.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._batches import binary_of, cut_array
+from ._batches import cut_array
 from ._curtail import Curtail
-from ._errors import ArgumentError, CurtailError, ProgramNotFoundError, RecordError, shown
+from ._errors import ArgumentError, CurtailError, RecordError, shown
+from ._load import SHIPPED, native
 from ._program import find_program
+from ._values import OnError, failure
 
 if TYPE_CHECKING:
     import pyarrow
@@ -54,11 +58,11 @@ def cut(
         df: the rows; nulls, empty texts and white space are kept unchanged.
         args: a command and its flags, such as `["limit", "-t", "8k"]`. Pass `--dialect` if the rows may have several:
             without it, each partition detects its own.
-        column: the column, of text or bytes.
+        column: the column, of text, bytes, or lists of structs.
         on_error: how to handle a row that fails. `column` keeps the row and adds the reason as `curtail_error`.
         skipped: counts the rows that `skip` drops, as `skipped.get["skipped"]` after an action.
         framing: `records` if each row is one record; `lines` if a row is a whole log, and `document` if it is a
-            whole JSON document: a program is started for each such row.
+            whole JSON document.
 
     Raises:
         ArgumentError: the command has side effects, or the program rejects the flags.
@@ -121,22 +125,23 @@ def write_transcripts(df: DataFrame, path: str, column: str = "value", mode: str
     df.select(column).write.mode(mode).text(path, lineSep="\n")
 
 
-def ship(spark: SparkSession, program: str | None = None) -> None:
-    """Sends the program and this module to the executors of a session, for clusters where the wheel is not installed.
+def ship(spark: SparkSession, module: str | None = None) -> None:
+    """Sends this package to the executors of a session, for clusters where the wheel is not installed.
 
     Args:
         spark: a classic or a Connect session.
-        program: the path of a program for the executors' system; by default the program of this machine.
+        module: the path of the file `_native` of a wheel for the executors' system; by default that of this machine.
     """
     folder = mkdtemp(prefix="curtail-")
-    module = os.path.join(folder, "curtail-module.zip")
+    packed_path, compiled = os.path.join(folder, "curtail-module.zip"), os.path.join(folder, SHIPPED)
     package = os.path.dirname(os.path.abspath(__file__))
-    with zipfile.ZipFile(module, "w", zipfile.ZIP_DEFLATED) as packed:
+    with zipfile.ZipFile(packed_path, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in sorted(os.listdir(package)):
             if name.endswith(".py"):
                 packed.write(os.path.join(package, name), f"curtail/{name}")
-    spark.addArtifacts(module, pyfile=True)
-    spark.addArtifacts(program or find_program(), file=True)
+    shutil.copy(module or str(native.__file__), compiled)
+    spark.addArtifacts(packed_path, pyfile=True)
+    spark.addArtifacts(compiled, file=True)
 
 
 def _check(args: Sequence[str]) -> None:
@@ -150,19 +155,17 @@ def _check(args: Sequence[str]) -> None:
             raise ArgumentError(f"{flag} {_REFUSED[flag]}")
         if flag == "--summarizer" and (value or after) != "extractive":
             raise ArgumentError(f"--summarizer {value or after} {_ASKS}")
-    try:
-        curtail = Curtail(args)
-    except ProgramNotFoundError:
-        # The driver does not need the program.
-        return
+    Curtail(args)
+    if args[0] == "split":
+        raise ArgumentError("`split` makes several rows of one; use Curtail.batch in a function of your own")
     if args[0] == "run":
-        _check_chain(curtail)
+        _check_chain(args)
 
 
-def _check_chain(curtail: Curtail) -> None:
+def _check_chain(args: Sequence[str]) -> None:
     """Rejects a configuration file whose processors keep state, ask a model or run a program."""
-    printed = curtail._run([*curtail.args, "--print"], b"").stdout.decode()
-    for processor in printed.splitlines():
+    printed = subprocess.run([find_program(), *args, "--print"], capture_output=True, text=True, check=False)
+    for processor in printed.stdout.splitlines():
         for key, value in _KEY.findall(processor):
             flag = f"--{key}"
             if flag in _REFUSED or (key == "summarizer" and value.strip("\"'") != "extractive"):
@@ -172,65 +175,68 @@ def _check_chain(curtail: Curtail) -> None:
 def _cutter(
     args: tuple[str, ...], column: str, framing: str, raises: bool
 ) -> Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
-    """A function that cuts the batches of a partition with one program."""
+    """A function that cuts the batches of a partition."""
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         first = 0
-        with Curtail.unchecked(args, program=_program_here()) as curtail:
-            for batch in batches:
-                if batch.num_rows:
-                    answers = _rows(curtail, framing)
-                    yield _cut_batch(answers, batch, column, first, raises)
-                    first += batch.num_rows
+        curtail = Curtail(args)
+        for batch in batches:
+            if batch.num_rows:
+                yield _cut_batch(_Rows(curtail, framing, raises), batch, column, first, raises)
+                first += batch.num_rows
 
     return work
 
 
-def _rows(curtail: Curtail, framing: str) -> Callable[[Sequence[Any], int], list[Any]]:
-    """A function that cuts rows, and returns an error in place of a row that fails."""
+class _Rows:
+    """How the rows of a partition are cut: an error is returned in place of a row that fails."""
 
-    def whole(value: Any) -> Any:
+    on_error: OnError = "return"
+
+    def __init__(self, curtail: Curtail, framing: str, raises: bool) -> None:
+        self._curtail, self._framing, self._raises = curtail, framing, raises
+        self.reasons: dict[int, str] = {}
+
+    def records(self, records: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
+        if self._framing == "records":
+            answers = self._curtail._settled(records, "return", numbers)
+        else:
+            answers = [self._whole(value, number) for number, value in zip(numbers, records)]
+        for index, (record, answer) in enumerate(zip(records, answers)):
+            if isinstance(answer, RecordError):
+                self.fail(answer)
+                answers[index] = record
+        return answers
+
+    def array(self, array: Any, first: int) -> native.Cut | None:
+        found = self._curtail._cut_array(array, first) if self._framing == "records" else None
+        for index, failed in found[1] if found is not None else ():
+            self.fail(failure(failed, first + index))
+        return found
+
+    def fail(self, error: RecordError) -> None:
+        """Raises the error of a row, or notes it."""
+        if self._raises:
+            raise _located(error)
+        self.reasons[error.index] = _place(error) + error.reason
+
+    def _whole(self, value: Any, index: int) -> Any:
         try:
-            return value if value is None or not value.strip() else curtail.whole(value, framing)
+            return value if value is None or not value.strip() else self._curtail.whole(value, self._framing)
         except RecordError as error:
-            return error
-
-    if framing == "records":
-        return lambda values, first: curtail._settled(values, "return", first)
-    return lambda values, first: [
-        answer.at(first + nth) if isinstance(answer, RecordError) else answer
-        for nth, answer in enumerate(map(whole, values))
-    ]
+            return error.at(index)
 
 
-def _cut_batch(
-    answers: Callable[[Sequence[Any], int], list[Any]],
-    batch: pyarrow.RecordBatch,
-    column: str,
-    first: int,
-    raises: bool,
-) -> pyarrow.RecordBatch:
+def _cut_batch(how: _Rows, batch: pyarrow.RecordBatch, column: str, first: int, raises: bool) -> pyarrow.RecordBatch:
     import pyarrow
 
-    reasons: list[str | None] = [None] * batch.num_rows
-
-    def cut_rows(values: Sequence[Any], first: int) -> list[Any]:
-        rows = answers(values, first)
-        for nth, row in enumerate(rows):
-            if isinstance(row, RecordError):
-                if raises:
-                    raise _located(row)
-                reasons[nth], rows[nth] = _place(row) + row.reason, values[nth]
-        return rows
-
     place = batch.schema.get_field_index(column)
-    if binary_of(batch.schema.field(place).type) is None:
-        raise ArgumentError(f"column {column!r} is {batch.schema.field(place).type}; use to_json() to make it text")
-    array, _ = cut_array(cut_rows, batch.column(place), first)
+    array, _ = cut_array(how, batch.column(place), first)
     columns = [array if index == place else batch.column(index) for index in range(batch.num_columns)]
     if raises:
         return pyarrow.RecordBatch.from_arrays(columns, schema=batch.schema)
     schema = batch.schema.append(pyarrow.field(ERRORS, pyarrow.string()))
+    reasons = [how.reasons.get(first + index) for index in range(batch.num_rows)]
     return pyarrow.RecordBatch.from_arrays([*columns, pyarrow.array(reasons, pyarrow.string())], schema=schema)
 
 
@@ -244,7 +250,7 @@ def _thread_cutter(
         lines = table.column(column).to_pylist()
         log = "".join(f"{line}\n" for line in lines if line is not None)
         try:
-            cut = Curtail.unchecked(args, program=_program_here()).whole(log, "lines") if log else ""
+            cut = Curtail(args).whole(log, "lines") if log else ""
         except RecordError as error:
             key = ", ".join(f"{name} {table.column(name)[0].as_py()!r}" for name in keys)
             raise CurtailError(f"log of {key}: line {error.line}, column {error.column}: {error.reason}") from None
@@ -257,21 +263,6 @@ def _thread_cutter(
         return pyarrow.table(columns)
 
     return work
-
-
-def _program_here() -> str:
-    """The program on this executor: shipped by `ship`, in the folder of the task (`--files`), or installed."""
-    for path in _shipped():
-        if os.access(path, os.X_OK):
-            return path
-    return find_program()
-
-
-def _shipped() -> Iterable[str]:
-    from pyspark import SparkFiles
-
-    name = "curtail.exe" if os.name == "nt" else "curtail"
-    return (SparkFiles.get(name), os.path.abspath(name))
 
 
 def _place(error: RecordError) -> str:

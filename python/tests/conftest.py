@@ -55,12 +55,3 @@ def run() -> Callable[..., subprocess.CompletedProcess[bytes]]:
         return subprocess.run([curtail.find_program(), *words], input=data, capture_output=True, check=False)
 
     return run
-
-
-def gone(pid: int) -> bool:
-    """Whether there is no such process."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False

@@ -9,7 +9,7 @@ import json
 import pyarrow
 import pytest
 
-from curtail import ArgumentError, Curtail, RecordError, _files
+from curtail import ArgumentError, Curtail, RecordError
 
 WINDOW = ["window", "-n", "4"]
 
@@ -83,7 +83,7 @@ def test_columns_of_structs_are_objects(curtail, objects):
 def test_rows_of_tables_that_fail(curtail, chats):
     table = pyarrow.table({"id": [0, 1, 2, 3], "messages": [chats[8], None, b"{", chats[7]]})
     table = pyarrow.concat_tables([table.slice(0, 2), table.slice(2)])
-    with pytest.raises(RecordError, match="record 2, column 1"):
+    with pytest.raises(RecordError, match="record 2, column 2"):
         curtail.batch(table)
     done = curtail.batch(table, on_error="skip")
     assert done.column("id").to_pylist() == [0, 1, 3]
@@ -283,26 +283,49 @@ def test_a_text_becomes_a_part_as_the_column_names_it():
 
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("words", [WINDOW, ["limit", "-t", "900"], ["filter", "--keep-last-results", "1"]], ids=" ".join)
-def test_a_large_column_is_cut_as_a_small_one(monkeypatch, words, large):
+def test_columns_of_structs_are_cut_as_objects(words, large):
     for chat in CHATS.values():
         rows = [chat, None, chat[:9], [], *[chat[: 4 * nth] for nth in range(1, 5)] * 4]
         table = pyarrow.table({"id": list(range(len(rows))), "messages": rows})
         if large:
             table = table.cast(pyarrow.schema([table.field(0), ("messages", pyarrow.large_list(table.field(1).type.value_type))]))
         table = pyarrow.concat_tables([table.slice(0, 9), table.slice(9)])
-        with Curtail(words) as curtail:
-            through = curtail.batch(table)
-            assert curtail.pid is not None
-        monkeypatch.setattr(_files, "_LEAST", 0)
-        with Curtail(words) as curtail:
-            done = curtail.batch(table)
-            # No record went through the pipe, unless a message changed.
-            assert (curtail.pid is None) == (words[0] != "filter")
-            batch = curtail.batch(table.combine_chunks().to_batches()[0])
+        curtail = Curtail(words)
+        wanted = curtail.batch({"messages": table.column("messages").to_pylist()})["messages"]
+        done = curtail.batch(table)
+        batch = curtail.batch(table.combine_chunks().to_batches()[0])
         done.validate(full=True)
-        assert done.schema == table.schema and done.to_pylist() == through.to_pylist()
-        assert isinstance(batch, pyarrow.RecordBatch) and batch.to_pylist() == done.to_pylist()
-        monkeypatch.undo()
+        assert done.schema == table.schema and isinstance(batch, pyarrow.RecordBatch)
+        assert batch.to_pylist() == done.to_pylist()
+        texts = [None if row is None else [texts_of(message) for message in row] for row in wanted]
+        cut = done.column("messages").to_pylist()
+        assert [None if row is None else [texts_of(message) for message in row] for row in cut] == texts
+
+
+def test_a_wrong_call_is_told_what_to_write(curtail, chats, objects):
+    messages = objects[0]["messages"]
+    for values in (messages, chats[0].decode()):
+        with pytest.raises(TypeError, match="batched=True"):
+            curtail.batch({"id": 1, "messages": values})
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="from_pandas"):
+        curtail.batch(pandas.DataFrame({"messages": [messages]}))
+    with pytest.raises(KeyError, match="column='text'"):
+        curtail.batch({"text": [chats[0]]})
+
+
+def test_a_row_that_is_split_becomes_several(chats):
+    split = Curtail(["split", "-t", "60"])
+    windows = [split.one(chat) for chat in chats]
+    assert max(map(len, windows)) > 1
+    rows = [(number, window) for number, cut in enumerate(windows) for window in cut]
+    done = split.batch({"id": list(range(40)), "messages": chats})
+    assert list(zip(done["id"], done["messages"])) == rows
+    table = split.batch(pyarrow.table({"id": list(range(40)), "messages": chats}))
+    assert list(zip(table.column("id").to_pylist(), table.column("messages").to_pylist())) == rows
+    assert list(split.map(chats)) == [window for _, window in rows]
+    objects = split.batch(pyarrow.table({"id": list(range(40)), "messages": [json.loads(chat)["messages"] for chat in chats]}))
+    assert objects.column("id").to_pylist() == [number for number, _ in rows]
 
 
 def test_a_row_of_a_large_column_that_fails_is_named():

@@ -216,6 +216,19 @@ impl CheckArgs {
         Ok(interrupt.status().map_or(status, ExitCode::from))
     }
 
+    /// How texts in memory are checked and read.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and flags that name files or the form of a report.
+    pub(super) fn of_texts(&self) -> anyhow::Result<(Checking, &Input)> {
+        let config = self.config.load()?;
+        let checking = self.checking_by(config.as_ref(), false)?;
+        if self.error.is_some() || checking.repair.is_some() {
+            bail!("--error, --fix and --diff do not list findings; run the program itself");
+        }
+        Ok((checking, &self.input))
+    }
+
     /// Searches the input for what an answer of a provider means.
     fn explain(&self, text: &str, global: &Global) -> anyhow::Result<ExitCode> {
         let answer = Answer::read(&quoted(text)?);

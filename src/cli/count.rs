@@ -128,6 +128,21 @@ impl Counter {
 }
 
 impl CountArgs {
+    /// How texts in memory are counted and read.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and flags for rows of a report.
+    pub(super) fn of_texts(&self) -> anyhow::Result<(Counting, &Input)> {
+        let plain = self.by == By::File && self.top.is_none() && !self.usage;
+        anyhow::ensure!(plain, "--by, --top and --usage are for a report; run the program itself");
+        let counting = self.template.counting(&self.counting)?;
+        anyhow::ensure!(
+            counting.by_usage.is_none() && !self.input.live,
+            "--tokenizer usage and --live are for logs; run the program itself"
+        );
+        Ok((counting, &self.input))
+    }
+
     /// Counts the input and writes the counts.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let counting = self.template.counting(&self.counting)?;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::cutting;
+use crate::cutting::{self, Cuts, Job};
 use crate::options::cut::CutFlags;
 use crate::options::global::Global;
 use crate::options::processor::Options;
@@ -20,6 +20,16 @@ pub(super) struct CutArgs<O: Options + clap::Args> {
 
 impl<O: Options + clap::Args> CutArgs<O> {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cutting::run_options(&self.cutting, global, &self.options)
+        cutting::run(&self.cutting, global, self.job()?)
+    }
+}
+
+impl<O: Options + clap::Args> Cuts for CutArgs<O> {
+    fn flags(&self) -> &CutFlags {
+        &self.cutting
+    }
+
+    fn job(&self) -> anyhow::Result<Job> {
+        cutting::job_of(&self.cutting, &self.options)
     }
 }

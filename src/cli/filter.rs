@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{bail, ensure};
 
-use crate::cutting::Job;
+use crate::cutting::{Cuts, Job};
 use crate::options::counting::{CountingOptions, TemplateOptions};
 use crate::options::cut::CutFlags;
 use crate::options::filter::FilterOptions;
@@ -46,27 +46,11 @@ pub(super) struct FilterArgs {
 impl FilterArgs {
     /// Runs the command.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        ensure!(
-            self.max_tokens.is_some() || !self.counting.is_given() && !self.template.is_given(),
-            "--tokenizer, --model, --overhead, --reserve and --template say how to count for --max-tokens; pass -t N as well"
-        );
-        let drops = (!self.drop_records_with.is_empty()).then(|| self.checking()).transpose()?;
-        if let Some(budget) = drops.as_ref().and_then(|checking| checking.inspection.budget.as_ref()) {
+        let job = self.job()?;
+        if let Some(budget) = job.drops.as_ref().and_then(|checking| checking.inspection.budget.as_ref()) {
             remarks::counted(&budget.counting, global);
         }
-        let processors = match drops.is_some() && !self.options.selects() {
-            true => Processors::new(),
-            false => self.options.processors(self.cutting.dry_run)?,
-        };
-        let chain = self.cutting.with_repair(Chain::default().at("", processors));
-        let options = format!(
-            "{:?} {:?} {:?} {:?} {:?}",
-            self.options, self.drop_records_with, self.max_tokens, self.counting, self.template
-        );
-        let counting = self.options.counting()?;
-        let mut reads = self.options.files();
-        reads.extend([self.template.files(&self.counting)]);
-        cutting::run(&self.cutting, global, Job { chain, counting, options, reads, drops, ..Job::default() })
+        cutting::run(&self.cutting, global, job)
     }
 
     /// A check that reports only the findings of --drop-records-with.
@@ -96,5 +80,32 @@ impl FilterArgs {
             console::note(&note);
         }
         Ok(Budget { max_tokens: budget.0, counting: self.template.counting(&self.counting)? })
+    }
+}
+
+impl Cuts for FilterArgs {
+    fn flags(&self) -> &CutFlags {
+        &self.cutting
+    }
+
+    fn job(&self) -> anyhow::Result<Job> {
+        ensure!(
+            self.max_tokens.is_some() || !self.counting.is_given() && !self.template.is_given(),
+            "--tokenizer, --model, --overhead, --reserve and --template say how to count for --max-tokens; pass -t N as well"
+        );
+        let drops = (!self.drop_records_with.is_empty()).then(|| self.checking()).transpose()?;
+        let processors = match drops.is_some() && !self.options.selects() {
+            true => Processors::new(),
+            false => self.options.processors(self.cutting.dry_run)?,
+        };
+        let chain = self.cutting.with_repair(Chain::default().at("", processors));
+        let options = format!(
+            "{:?} {:?} {:?} {:?} {:?}",
+            self.options, self.drop_records_with, self.max_tokens, self.counting, self.template
+        );
+        let counting = self.options.counting()?;
+        let mut reads = self.options.files();
+        reads.extend([self.template.files(&self.counting)]);
+        Ok(Job { chain, counting, options, reads, drops, ..Job::default() })
     }
 }

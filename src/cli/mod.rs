@@ -8,6 +8,7 @@ mod count;
 mod cut;
 mod dialects;
 mod elsewhere;
+pub mod embedded;
 mod filter;
 mod help;
 mod init;

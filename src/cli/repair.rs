@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::cutting::{self, Job};
+use crate::cutting::{self, Cuts, Job};
 use crate::options::cut::CutFlags;
 use crate::options::global::Global;
 use crate::options::repair::RepairOptions;
@@ -27,12 +27,22 @@ pub(super) struct RepairArgs {
 impl RepairArgs {
     /// Repairs the input.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        cutting::run(&self.cutting, global, self.job()?)
+    }
+}
+
+impl Cuts for RepairArgs {
+    fn flags(&self) -> &CutFlags {
+        &self.cutting
+    }
+
+    fn job(&self) -> anyhow::Result<Job> {
         let damage = if self.damaged { Damage::LeaveOut } else { Damage::Fail };
         let job = cutting::job_of(&self.cutting, &self.options)?;
         let options = format!("{} {damage:?}", job.options);
         let profile = self.options.profile()?.map(Profile::of_dialect);
         let inspection = Inspection { profile, ..Inspection::default() };
         let verifies = Some(Checking { inspection, levels: Levels::default(), repair: None, verbose: false });
-        cutting::run(&self.cutting, global, Job { options, verifies, damage, ..job })
+        Ok(Job { options, verifies, damage, ..job })
     }
 }

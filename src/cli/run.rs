@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 
-use crate::cutting::Job;
+use crate::cutting::{Cuts, Job};
 use crate::options::config::ConfigStep;
 use crate::options::config::{Config, ConfigFlags, described};
 use crate::options::cut::CutFlags;
 use crate::options::global::Global;
 use crate::options::keys::Origin;
 use crate::options::policy;
-use crate::options::policy::PRESETS;
+use crate::options::policy::{PRESETS, Preset};
 use crate::reports::screen::Screen;
 use crate::reports::table::{Kind, Table};
 use crate::{console, cutting};
@@ -66,15 +66,37 @@ impl RunArgs {
             console::out(&Table::new(columns).with(policy::list()).text(Screen::of_stdout()))?;
             return Ok(ExitCode::SUCCESS);
         }
+        if self.print {
+            console::out(&self.printed()?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        cutting::run(&self.cutting, global, self.job()?)
+    }
+
+    fn printed(&self) -> anyhow::Result<String> {
         if let Some(name) = &self.preset {
-            return run_preset(name, self, global);
+            return Ok(format!("{}\n", preset_named(name)?.command));
         }
         let config = self.config.required()?;
         let steps = config.steps(self.network.as_deref(), self.agent.as_deref())?;
-        if self.print {
-            console::out(&chain_lines(&config, &steps))?;
-            return Ok(ExitCode::SUCCESS);
+        Ok(chain_lines(&config, &steps))
+    }
+}
+
+impl Cuts for RunArgs {
+    fn flags(&self) -> &CutFlags {
+        &self.cutting
+    }
+
+    fn job(&self) -> anyhow::Result<Job> {
+        if self.list_presets || self.print {
+            bail!("--list-presets and --print write no transcript");
         }
+        if let Some(name) = &self.preset {
+            return job_of_preset(name, &self.cutting);
+        }
+        let config = self.config.required()?;
+        let steps = config.steps(self.network.as_deref(), self.agent.as_deref())?;
         if steps.is_empty() {
             console::warning(&format!(
                 "{}: contains no processor for these levels; transcripts are not changed",
@@ -87,26 +109,25 @@ impl RunArgs {
         let chain = config.chain(&steps, self.cutting.dry_run)?;
         let chain = self.cutting.with_repair(chain);
         let reads = config.files(&steps);
-        let job = Job { chain, options: described(&steps), reads, ..Job::default() };
-        cutting::run(&self.cutting, global, job)
+        Ok(Job { chain, options: described(&steps), reads, ..Job::default() })
     }
 }
 
-/// Runs the commands of a preset.
-fn run_preset(name: &str, args: &RunArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    let Some(preset) = policy::preset_named(name) else {
+fn preset_named(name: &str) -> anyhow::Result<&'static Preset> {
+    policy::preset_named(name).ok_or_else(|| {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-        bail!("{}; `curtail run --list-presets` lists them", unknown("there is no preset", name, &names));
-    };
-    if args.print {
-        console::out(&format!("{}\n", preset.command))?;
-        return Ok(ExitCode::SUCCESS);
-    }
+        anyhow!("{}; `curtail run --list-presets` lists them", unknown("there is no preset", name, &names))
+    })
+}
+
+/// What the commands of a preset do.
+fn job_of_preset(name: &str, cutting: &CutFlags) -> anyhow::Result<Job> {
+    let preset = preset_named(name)?;
     let commands = policy::parse(preset.command)?;
-    let chain = args.cutting.with_repair(policy::chain_of(&commands, args.cutting.dry_run)?);
+    let chain = cutting.with_repair(policy::chain_of(&commands, cutting.dry_run)?);
     let options = format!("preset {}", preset.command);
     let reads = policy::files_of(&commands);
-    cutting::run(&args.cutting, global, Job { chain, options, reads, ..Job::default() })
+    Ok(Job { chain, options, reads, ..Job::default() })
 }
 
 /// One line per processor: its number, level, options and place in the file.

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cutting;
-use crate::cutting::Job;
+use crate::cutting::{self, Cuts, Job};
 use crate::options::cut::CutFlags;
 use crate::options::global::Global;
 use crate::options::split::SplitOptions;
@@ -36,6 +35,16 @@ impl SplitArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         #[cfg(unix)]
         super::process::raise_file_limit();
+        cutting::run(&self.cutting, global, self.job()?)
+    }
+}
+
+impl Cuts for SplitArgs {
+    fn flags(&self) -> &CutFlags {
+        &self.cutting
+    }
+
+    fn job(&self) -> anyhow::Result<Job> {
         anyhow::ensure!(
             !self.cutting.output.as_new_session,
             "--as-new-session writes one session, and split several transcripts; cut with limit or window"
@@ -47,10 +56,6 @@ impl SplitArgs {
         let chain = self.cutting.with_repair(chain);
         let options = format!("{:?}", self.options);
         let map = self.map.clone();
-        cutting::run(
-            &self.cutting,
-            global,
-            Job { chain, counting: Some(counting), options, map, reads, ..Job::default() },
-        )
+        Ok(Job { chain, counting: Some(counting), options, map, reads, ..Job::default() })
     }
 }

@@ -56,6 +56,18 @@ impl Job {
 }
 
 impl VerifyArgs {
+    /// How texts in memory are compared and read.
+    ///
+    /// # Errors
+    /// An unknown tokenizer, and flags for logs or for a text instead of the report.
+    pub(super) fn of_texts(&self) -> anyhow::Result<(Verifying, VerifyOptions, &Input)> {
+        if self.options.all || self.options.give_back.is_some() {
+            bail!("--all and --give-back print something else than a report; run the program itself");
+        }
+        let verifying = Verifying { counting: self.counting.counting()?, hindsight: false };
+        Ok((verifying, self.options.clone(), &self.input))
+    }
+
     /// Compares the input and prints the report.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let hindsight = self.options.output_format == VerifyFormat::Json;

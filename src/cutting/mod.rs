@@ -50,9 +50,16 @@ pub(crate) struct Job {
     pub(crate) damage: Damage,
 }
 
-/// Runs a command that has only the processors of `options`.
-pub(crate) fn run_options(flags: &CutFlags, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
-    run(flags, global, job_of(flags, options)?)
+/// A command that cuts.
+pub(crate) trait Cuts {
+    /// What is read, and where it is written.
+    fn flags(&self) -> &CutFlags;
+
+    /// What is done to it.
+    ///
+    /// # Errors
+    /// Values that no processor can have, or flags with which the command cuts nothing.
+    fn job(&self) -> anyhow::Result<Job>;
 }
 
 /// What a command does that has only the processors of `options`.

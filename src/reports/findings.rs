@@ -380,6 +380,14 @@ struct FindingEntry<'o> {
 
 const JSON: Format = Format { name: "json", summary: "One JSON document", write: write_json, finding: None };
 
+/// The report as one JSON document.
+pub(crate) fn json_of(outcome: &CheckOutcome) -> String {
+    let mut report = Vec::new();
+    // Memory can be written.
+    let _ = write_json(outcome, &mut report);
+    String::from_utf8(report).unwrap_or_default()
+}
+
 fn write_json(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     let findings = outcome.shown().iter().map(|FileFinding { file, finding }| FindingEntry {
         file: outcome.file(*file),

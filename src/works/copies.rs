@@ -55,7 +55,7 @@ impl DropRecords {
     ///
     /// # Errors
     /// It is not a record, or not a transcript.
-    pub(super) fn examine(
+    pub(crate) fn examine(
         &self,
         unit: &Unit<'_>,
         known: &mut Option<(usize, Verdicts)>,
@@ -71,7 +71,7 @@ impl DropRecords {
     }
 
     /// The record `unit`, dropped because of `finding`, and the text to write in its place.
-    pub(super) fn dropped(&self, unit: &Unit<'_>, finding: &Finding) -> (DroppedRecord, String) {
+    pub(crate) fn dropped(&self, unit: &Unit<'_>, finding: &Finding) -> (DroppedRecord, String) {
         let place = TextPlace { line: unit.line, column: 1 };
         let reason = format!("{} {}: {}", finding.rule.code, finding.rule.name, finding.message);
         let report = if self.reports { report(Some(place), &reason) } else { String::new() };

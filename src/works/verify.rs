@@ -39,8 +39,16 @@ impl WholeFile {
         Blocks::open(source, &limits)?.rest(&mut buffer, &|_| None)?;
         let text = String::from_utf8(buffer.to_vec())
             .map_err(|_| FileError::new(ErrorKind::Content, &source.name, "invalid UTF-8"))?;
-        let name = source.name.clone();
-        if !is_json(source.path.as_deref(), &text) {
+        Self::of_text(source.name.clone(), source.path.as_deref(), text, options)
+    }
+
+    /// A text in memory, called `name`.
+    pub(crate) fn in_memory(name: &str, text: String, options: &InputOptions) -> Result<Self, FileError> {
+        Self::of_text(name.to_owned(), None, text, options)
+    }
+
+    fn of_text(name: String, path: Option<&Path>, text: String, options: &InputOptions) -> Result<Self, FileError> {
+        if !is_json(path, &text) {
             return Ok(Self { name, text, reading: None });
         }
         let text = match rebuilt(&text) {

@@ -50,6 +50,11 @@ impl Source {
         Self { path: None, name: name.to_owned(), relative, doubtful: false }
     }
 
+    /// A text in memory, called `name`.
+    pub fn in_memory(name: &str) -> Self {
+        Self { path: None, name: name.to_owned(), relative: PathBuf::new(), doubtful: false }
+    }
+
     fn file(path: PathBuf, relative: PathBuf) -> Self {
         Self { name: path.to_string_lossy().into_owned(), path: Some(path), relative, doubtful: false }
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use arrow_array::builder::GenericByteViewBuilder;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, Float32Type, Float64Type, LargeBinaryType, LargeUtf8Type,
-    StringViewType, Utf8Type,
+    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, Float16Type, Float32Type, Float64Type, LargeBinaryType,
+    LargeUtf8Type, StringViewType, Utf8Type,
 };
 use arrow_array::{
     Array, ArrayRef, BooleanArray, GenericByteArray, GenericByteViewArray, GenericListArray, MapArray, OffsetSizeTrait,
@@ -26,9 +26,10 @@ use arrow_select::take::take_record_batch;
 
 use crate::headers::Batches;
 use crate::place::Place;
+use crate::values;
 use crate::{
     Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, UnreadableColumn, names_speaker,
-    open_file, rows_of, write_bytes, write_items, write_scalar,
+    open_file, rows_of, write_bytes, write_items, write_scalar, write_text,
 };
 use curtail_io::{ErrorKind, FileError};
 use curtail_io::{FileSink, RowResult, Source, TableFormat};
@@ -133,7 +134,7 @@ fn add_columns(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<C
     }
 }
 
-fn is_text(data_type: &DataType) -> bool {
+pub(crate) fn is_text(data_type: &DataType) -> bool {
     use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
     matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
 }
@@ -144,7 +145,7 @@ fn is_dictionary(data_type: &DataType) -> bool {
 }
 
 /// Whether `element` is a struct with a field that names who speaks, as messages have.
-fn has_speaker(element: &Field) -> bool {
+pub(crate) fn has_speaker(element: &Field) -> bool {
     match element.data_type() {
         DataType::Struct(fields) => fields.iter().any(|field| names_speaker(field.name())),
         _ => false,
@@ -175,7 +176,7 @@ impl Values {
 }
 
 /// The bytes of a text; `None` if the array is not one of texts.
-fn text_at(array: &dyn Array, row: usize) -> Option<&[u8]> {
+pub(crate) fn text_at(array: &dyn Array, row: usize) -> Option<&[u8]> {
     Some(match array.data_type() {
         DataType::Utf8 => array.as_string::<i32>().value(row).as_bytes(),
         DataType::LargeUtf8 => array.as_string::<i64>().value(row).as_bytes(),
@@ -237,7 +238,7 @@ impl GroupReader for ArrowReader {
 ///
 /// # Errors
 /// The value contains invalid UTF-8, or is of a type that JSON does not have.
-fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), String> {
+pub(crate) fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), String> {
     if array.is_null(row) {
         out.push_str("null");
         return Ok(());
@@ -249,6 +250,7 @@ fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), Str
         array => write_scalar(array.value(row), out),
         DataType::Null => out.push_str("null"),
         DataType::Boolean => write_scalar(array.as_boolean().value(row), out),
+        DataType::Float16 => write_scalar(f64::from(array.as_primitive::<Float16Type>().value(row)), out),
         DataType::Float32 => write_scalar(array.as_primitive::<Float32Type>().value(row), out),
         DataType::Float64 => write_scalar(array.as_primitive::<Float64Type>().value(row), out),
         DataType::Struct(_) => return write_struct(array.as_struct(), row, out),
@@ -263,7 +265,10 @@ fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), Str
             // The library has checked the keys.
             return write_json(dictionary.values(), key.parse().unwrap_or_default(), out);
         }
-        other => return Err(format!("a value of type {other}, which has no JSON form")),
+        other => match values::text_of(array, row) {
+            Some(text) => write_scalar(text, out),
+            None => return Err(format!("a value of type {other}, which has no JSON form")),
+        },
     }
     Ok(())
 }
@@ -272,10 +277,19 @@ fn write_struct(array: &StructArray, row: usize, out: &mut String) -> Result<(),
     let members = array.fields().iter().zip(array.columns());
     let members = members.filter(|(_, column)| !column.is_null(row) && column.data_type() != &DataType::Null);
     write_items(['{', '}'], members, out, |(field, column), out| {
-        write_scalar(field.name().as_str(), out);
+        write_text(field.name(), out);
         out.push(':');
         write_json(column, row, out)
     })
+}
+
+/// The elements of the list in `row`; none if it is no list.
+pub(crate) fn elements_of(array: &dyn Array, row: usize) -> ArrayRef {
+    match array.data_type() {
+        DataType::LargeList(_) => array.as_list::<i64>().value(row),
+        DataType::List(_) => array.as_list::<i32>().value(row),
+        _ => array.slice(0, 0),
+    }
 }
 
 fn write_list(elements: &ArrayRef, out: &mut String) -> Result<(), String> {
@@ -393,7 +407,7 @@ fn replace_below(array: &ArrayRef, below: &[usize], structs: bool, new: &mut New
 }
 
 /// The column with new texts.
-fn rewrite(array: &ArrayRef, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
+pub(crate) fn rewrite(array: &ArrayRef, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
     match array.data_type() {
         DataType::Utf8 => rewrite_bytes::<Utf8Type>(array.as_bytes(), new),
         DataType::LargeUtf8 => rewrite_bytes::<LargeUtf8Type>(array.as_bytes(), new),
@@ -440,7 +454,7 @@ fn rewrite_views<T: ByteViewType + ?Sized>(
 }
 
 /// The column of lists without the elements that were dropped.
-fn shorten(array: &ArrayRef, new: &NewRows) -> Result<ArrayRef, ArrowError> {
+pub(crate) fn shorten(array: &ArrayRef, new: &NewRows) -> Result<ArrayRef, ArrowError> {
     match array.data_type() {
         DataType::List(_) => shorten_lists(array.as_list::<i32>(), new),
         DataType::LargeList(_) => shorten_lists(array.as_list::<i64>(), new),

@@ -9,9 +9,12 @@
 
 mod arrow;
 mod headers;
+mod memory;
 mod parquet;
 mod place;
+mod values;
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::sync::Arc;
@@ -23,6 +26,8 @@ use curtail_io::{
 use curtail_io::{ErrorKind, FileError};
 use curtail_tokens::panics::catch_panic;
 use tempfile::SpooledTempFile;
+
+pub use memory::{MemoryColumn, NewRow};
 
 /// The library with which the tests of the program read tables.
 pub use ::parquet as parquet_library;
@@ -388,8 +393,50 @@ fn write_scalar(value: impl Into<serde_json::Value>, out: &mut String) {
 /// # Errors
 /// It is invalid UTF-8.
 fn write_bytes(bytes: &[u8], out: &mut String) -> Result<(), String> {
-    write_scalar(std::str::from_utf8(bytes).map_err(|_| String::from("invalid UTF-8"))?, out);
+    write_text(std::str::from_utf8(bytes).map_err(|_| String::from("invalid UTF-8"))?, out);
     Ok(())
+}
+
+/// For each byte, whether a string in JSON cannot contain it.
+const ESCAPED: [bool; 256] = {
+    let mut escaped = [false; 256];
+    let mut byte = 0;
+    while byte < 32 {
+        escaped[byte] = true;
+        byte += 1;
+    }
+    escaped[b'"' as usize] = true;
+    escaped[b'\\' as usize] = true;
+    escaped
+};
+
+/// Writes a text as a string in JSON.
+pub fn write_text(text: &str, out: &mut String) {
+    out.reserve(text.len() + 2);
+    out.push('"');
+    let mut start = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if !ESCAPED[byte as usize] {
+            continue;
+        }
+        out.push_str(&text[start..at]);
+        start = at + 1;
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            8 => out.push_str("\\b"),
+            12 => out.push_str("\\f"),
+            other => {
+                // A string can be written.
+                let _ = write!(out, "\\u{other:04x}");
+            }
+        }
+    }
+    out.push_str(&text[start..]);
+    out.push('"');
 }
 
 /// Whether messages may have a field called `name`, which names who speaks.
@@ -451,7 +498,16 @@ struct NewRows {
 
 impl NewRows {
     fn new() -> Self {
-        let spool = SpooledTempFile::new(MAX_IN_MEMORY);
+        Self::with_at_most(MAX_IN_MEMORY)
+    }
+
+    /// No rows yet, whose new texts will all be in memory.
+    fn in_memory() -> Self {
+        Self::with_at_most(usize::MAX)
+    }
+
+    fn with_at_most(most: usize) -> Self {
+        let spool = SpooledTempFile::new(most);
         Self { rows: Vec::new(), texts: NewTexts { spool, written: 0, read: 0 }, changed: false }
     }
 

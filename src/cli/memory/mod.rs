@@ -68,7 +68,7 @@ struct RecallArgs {
 
 impl RecallArgs {
     fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cutting::run_options(&self.cutting, global, &self.options)
+        cutting::run(&self.cutting, global, cutting::job_of(&self.cutting, &self.options)?)
     }
 }
 

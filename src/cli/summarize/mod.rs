@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::ValueEnum;
 
+use crate::cutting::{Cuts, Job};
 use crate::options::cut::CutFlags;
 use crate::options::global::{Global, iso_time};
 use crate::options::summarize::SummarizeOptions;
@@ -86,7 +87,7 @@ impl SummarizeArgs {
             return self.thread.run(&cutting.input, shown, &global.environment, &summary);
         }
         if self.emit == Emit::Context {
-            return cutting::run_options(cutting, global, &self.options);
+            return cutting::run(cutting, global, self.job()?);
         }
         let now = iso_time(global.environment.now()?);
         let output = TextOutput { whole_records: true, ..output };
@@ -122,6 +123,19 @@ impl SummarizeArgs {
             Some((flag, _)) => bail!("{flag} cannot be used with --emit state, --handoff, --thread or --follow"),
             None => Ok(()),
         }
+    }
+}
+
+impl Cuts for SummarizeArgs {
+    fn flags(&self) -> &CutFlags {
+        &self.cutting
+    }
+
+    fn job(&self) -> anyhow::Result<Job> {
+        if self.emit == Emit::State || self.handoff || self.print_prompt || self.thread.is_given() {
+            bail!("--emit state, --handoff, --print-prompt, --thread and --follow write no transcript");
+        }
+        cutting::job_of(&self.cutting, &self.options)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     BLOCK, Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Rows, Source, Table, TableFormat, Unread,
     WantedColumn,
 };
-use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first, rebuilt, unfolded};
+use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first};
 use curtail_core::error::TextPlace;
 use curtail_core::json::{Document, ParseErrorKind};
 
@@ -430,22 +430,15 @@ pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buff
 /// document that comes of it.
 pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(), FileError> {
     let name = opened.source.name.as_str();
-    let lines = opened.reading.framing == Framing::Lines;
     let Ok(text) = simdutf8::basic::from_utf8(buffer) else { return Ok(()) };
-    if let Some(export) = unfolded(text).filter(|_| !opened.reading.named) {
-        buffer.clear();
-        buffer.append(export.text.as_bytes()).map_err(|error| FileError::system(name, &error))?;
-        *opened = Arc::new(Opened { export: Some(export.format), ..opened.rebuilt() });
-        return Ok(());
-    }
-    let Some(document) = rebuilt(text).filter(|_| lines) else { return Ok(()) };
-    let document = document.map_err(|error| {
+    let other = opened.rebuild(text).map_err(|error| {
         let place = TextPlace::locate(text.as_bytes(), error.offset, 1);
         FileError::new(ErrorKind::Content, name, error.what).at(place)
     })?;
+    let Some((other, text)) = other else { return Ok(()) };
     buffer.clear();
-    buffer.append(document.as_bytes()).map_err(|error| FileError::system(name, &error))?;
-    *opened = Arc::new(opened.rebuilt());
+    buffer.append(text.as_bytes()).map_err(|error| FileError::system(name, &error))?;
+    *opened = Arc::new(other);
     Ok(())
 }
 
@@ -471,7 +464,7 @@ fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
 
 /// What is wrong with `text`, which begins on `line` of a file. A file whose first byte is not JSON is most likely not a
 /// transcript.
-pub(super) fn described(broken: ReadError, text: &[u8], line: usize) -> String {
+pub fn described(broken: ReadError, text: &[u8], line: usize) -> String {
     let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
     match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {
         true if text.trim_ascii_start().starts_with(b"<|") => String::from(

@@ -52,10 +52,11 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use feed::first_without_records;
+pub use feed::{described, first_without_records};
+pub use rescue::{Loss, Rescued};
 
 use crate::{BLOCK, ErrorKind, FileError, Limits, OpenTable, Packing, RowPlace, RowResult, Source, Stamp, Table};
-use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, refusal};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, rebuilt, refusal, unfolded};
 use curtail_core::error::Locator;
 use curtail_core::json::Document;
 use curtail_core::transcript::Transcript;
@@ -175,6 +176,35 @@ pub struct Opened {
 }
 
 impl Opened {
+    /// A text in memory, called `name`.
+    #[must_use]
+    pub fn in_memory(name: &str, reading: Reading) -> Self {
+        Self {
+            source: Source::in_memory(name),
+            number: 0,
+            packing: Packing::Plain,
+            stamp: None,
+            reading,
+            table: None,
+            rebuilt: false,
+            export: None,
+            rest_skipped: Arc::default(),
+        }
+    }
+
+    /// If `text`, all of the input, is a log of patches or an export that has to be unfolded: the document that comes of it,
+    /// and how that is read.
+    ///
+    /// # Errors
+    /// A patch does not fit the document before it.
+    pub fn rebuild(&self, text: &str) -> Result<Option<(Self, String)>, ReadError> {
+        if let Some(export) = unfolded(text).filter(|_| !self.reading.named) {
+            return Ok(Some((Self { export: Some(export.format), ..self.rebuilt() }, export.text)));
+        }
+        let document = rebuilt(text).filter(|_| self.reading.framing == Framing::Lines).transpose()?;
+        Ok(document.map(|document| (self.rebuilt(), document)))
+    }
+
     /// The same input, in the dialect of `text`. Records of a live input are read as they arrive, and the first ones may not
     /// show the dialect.
     fn sniffed(&self, text: &str) -> Self {

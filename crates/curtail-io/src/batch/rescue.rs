@@ -9,29 +9,29 @@ use curtail_core::numbers::number_of;
 
 /// A text without what is damaged in it.
 #[derive(Debug, Default)]
-pub(super) struct Rescued {
+pub struct Rescued {
     /// The sound lines, byte for byte, and the sound records of damaged lines.
-    pub(super) text: Vec<u8>,
+    pub text: Vec<u8>,
     /// What was lost or changed, in order.
-    pub(super) losses: Vec<Loss>,
+    pub losses: Vec<Loss>,
     /// How many lines are in the text.
     lines: usize,
 }
 
 /// What was lost of a line.
 #[derive(Debug)]
-pub(super) struct Loss {
+pub struct Loss {
     /// Its number in the damaged text, from 1.
-    pub(super) line: usize,
+    pub line: usize,
     /// What happened, in lower case.
-    pub(super) reason: String,
+    pub reason: String,
     /// The bytes that were left out; none if only the order of the lines is another now.
-    pub(super) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
 }
 
 impl Rescued {
     /// What can be read of `text`; `None` if nothing is damaged.
-    pub(super) fn from_text(text: &[u8]) -> Option<Self> {
+    pub fn from_text(text: &[u8]) -> Option<Self> {
         let mut rescued = Self::default();
         let converted = utf16(text);
         if converted.is_some() {
@@ -62,7 +62,7 @@ impl Rescued {
     }
 
     /// Whether nothing can be read.
-    pub(super) const fn is_empty(&self) -> bool {
+    pub const fn is_empty(&self) -> bool {
         self.lines == 0
     }
 

@@ -1,0 +1,155 @@
+//! Cuts many records, on several threads if that is wanted, and stops now and then so that the host can look for signals.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use curtail::embedded::{Answer, Does, Failure, Reader, Texts};
+use curtail_core::dialects::Framing;
+use curtail_core::error::TextPlace;
+use curtail_tokens::tokenizers::tokenizer_panic;
+
+use crate::parts::{Parts, Pieces};
+
+/// A record to cut.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'t> {
+    /// Its text. A line end after it is kept.
+    pub text: &'t str,
+    /// Where its parts are, if it is a value of the host.
+    pub parts: Option<&'t Parts>,
+}
+
+/// What becomes of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The record itself.
+    Same,
+    /// Another text.
+    Text(String),
+    /// What is left of a value of the host.
+    Pieces(Pieces),
+    /// The windows of a split.
+    Windows(Vec<Outcome>),
+}
+
+/// The outcome, with what there is to say about it.
+pub type Result = std::result::Result<(Outcome, Vec<(TextPlace, String)>), Failure>;
+
+/// Records that are being cut.
+pub struct Run<'r, 't> {
+    records: Texts<'r>,
+    documents: Texts<'r>,
+    splits: bool,
+    inputs: &'t [Option<Input<'t>>],
+    results: Vec<OnceLock<Result>>,
+    next: AtomicUsize,
+    jobs: usize,
+}
+
+impl<'r, 't> Run<'r, 't> {
+    /// Begins to cut `inputs` on `jobs` threads. What is `None` is no record and stays as it is.
+    ///
+    /// # Errors
+    /// The dialect that was named is unknown.
+    pub fn new(reader: &'r Reader, inputs: &'t [Option<Input<'t>>], jobs: usize) -> std::result::Result<Self, Failure> {
+        let heads = || inputs.iter().flatten().map(|input| input.text);
+        let jobs = if reader.command().is_ordered() { 1 } else { jobs.min(inputs.len()) };
+        Ok(Self {
+            records: reader.open(Framing::Records, heads())?,
+            documents: reader.open(Framing::Document, [])?,
+            splits: reader.command().does() == Does::Split,
+            inputs,
+            results: inputs.iter().map(|_| OnceLock::new()).collect(),
+            next: AtomicUsize::new(0),
+            jobs,
+        })
+    }
+
+    /// Cuts records until all are cut or `until` has passed; returns whether all are cut.
+    pub fn advance(&self, until: Instant) -> bool {
+        if self.jobs < 2 {
+            self.work(until);
+        } else {
+            std::thread::scope(|scope| {
+                for _ in 0..self.jobs {
+                    scope.spawn(|| self.work(until));
+                }
+            });
+        }
+        self.next.load(Ordering::Relaxed) >= self.inputs.len()
+    }
+
+    /// What became of each record.
+    pub fn results(self) -> impl Iterator<Item = Result> {
+        self.results.into_iter().map(|result| {
+            let cut_short = || Err(Failure::new("not cut, because another record failed"));
+            result.into_inner().unwrap_or_else(cut_short)
+        })
+    }
+
+    fn work(&self, until: Instant) {
+        loop {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(input) = self.inputs.get(at) else { return };
+            let result = match input {
+                None => Ok((Outcome::Same, Vec::new())),
+                Some(input) => guarded(|| self.cut(*input)),
+            };
+            // Each index is handed out once.
+            let _ = self.results[at].set(result);
+            if Instant::now() >= until {
+                return;
+            }
+        }
+    }
+
+    fn cut(&self, Input { text, parts }: Input<'_>) -> Result {
+        let body = text.strip_suffix('\n').unwrap_or(text);
+        let texts = if body.contains('\n') { &self.documents } else { &self.records };
+        let mut out = String::new();
+        let mut answer = texts.cut(body, &mut out)?;
+        let notes = std::mem::take(&mut answer.notes);
+        let outcome = match self.splits {
+            true => Outcome::Windows(windows(body, parts, &out, &answer)),
+            false if !answer.changed => Outcome::Same,
+            false => {
+                out.push_str(&text[body.len()..]);
+                outcome(body, parts, out)
+            }
+        };
+        Ok((outcome, notes))
+    }
+}
+
+fn outcome(before: &str, parts: Option<&Parts>, after: String) -> Outcome {
+    match parts {
+        Some(parts) => Outcome::Pieces(parts.pieces(before, &after)),
+        None => Outcome::Text(after),
+    }
+}
+
+/// The windows of a split; one if the record fits, none if nothing in it can be trained on.
+fn windows(before: &str, parts: Option<&Parts>, after: &str, answer: &Answer) -> Vec<Outcome> {
+    match answer.windows.as_slice() {
+        [_] if after.trim_end() == before.trim_end() => vec![Outcome::Same],
+        windows => {
+            let texts = windows.iter().map(|window| after[window.clone()].trim_end_matches('\n').to_owned());
+            texts.map(|text| outcome(before, parts, text)).collect()
+        }
+    }
+}
+
+/// Runs `work`; a panic is a failure of the record.
+///
+/// # Errors
+/// Those of `work`.
+pub fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, Failure>) -> std::result::Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<&str>().copied();
+        let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+        let what = tokenizer_panic().map_or_else(|| format!("this is a bug in curtail: {said}"), str::to_owned);
+        Err(Failure::new(what))
+    })
+}

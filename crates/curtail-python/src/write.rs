@@ -1,0 +1,213 @@
+//! Writes Python values as JSON, as `json.dumps` does without spaces.
+
+use std::fmt::Write as _;
+
+use curtail_bindings::Parts;
+use curtail_tables::write_text;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+/// The deepest nesting; a value that contains itself has no end.
+const MAX_DEPTH: usize = 900;
+
+/// Converts a value that JSON lacks, such as a time.
+static DEFAULT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// Writes a text that is not Unicode.
+static ESCAPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// A record as JSON, and where its parts are.
+#[derive(Default)]
+pub(crate) struct Written {
+    pub(crate) text: String,
+    pub(crate) parts: Parts,
+}
+
+impl Written {
+    /// Writes `record`. With `sparse`, members that are `None` are left out, as in a table, where they mean that there are none,
+    /// and numbers that JSON lacks are null.
+    pub(crate) fn of(record: &Bound<'_, PyAny>, sparse: bool) -> PyResult<Self> {
+        let mut writer = Writer { out: String::new(), sparse };
+        let mut parts = Parts::default();
+        if let Ok(list) = record.cast_exact::<PyList>()
+            && is_list_of_objects(list)
+        {
+            parts.messages = writer.messages(list)?;
+        } else if let Ok(object) = record.cast_exact::<PyDict>() {
+            writer.object(object, 0, Some(&mut parts))?;
+        } else {
+            writer.value(record, 0)?;
+        }
+        Ok(Self { text: writer.out, parts })
+    }
+}
+
+fn is_list_of_objects(list: &Bound<'_, PyList>) -> bool {
+    !list.is_empty() && list.iter().all(|item| item.is_exact_instance_of::<PyDict>())
+}
+
+struct Writer {
+    out: String,
+    sparse: bool,
+}
+
+impl Writer {
+    fn value(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
+        if let Ok(text) = value.cast_exact::<PyString>() {
+            self.text(text)
+        } else if value.is_none() {
+            self.out.push_str("null");
+            Ok(())
+        } else if let Ok(object) = value.cast_exact::<PyDict>() {
+            self.object(object, depth, None)
+        } else if let Ok(list) = value.cast_exact::<PyList>() {
+            self.list(list.iter(), depth)
+        } else if let Ok(truth) = value.cast_exact::<PyBool>() {
+            self.out.push_str(if truth.is_true() { "true" } else { "false" });
+            Ok(())
+        } else {
+            self.other(value, depth)
+        }
+    }
+
+    /// Writes a value of any other type.
+    fn other(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
+        if let Ok(number) = value.cast::<PyInt>() {
+            self.integer(number)
+        } else if let Ok(number) = value.cast::<PyFloat>() {
+            self.float(number)
+        } else if let Ok(text) = value.cast::<PyString>() {
+            self.text(text)
+        } else if let Ok(object) = value.cast::<PyDict>() {
+            self.object(object, depth, None)
+        } else if let Ok(list) = value.cast::<PyList>() {
+            self.list(list.iter(), depth)
+        } else if let Ok(tuple) = value.cast::<PyTuple>() {
+            self.list(tuple.iter(), depth)
+        } else {
+            let default = DEFAULT.import(value.py(), "curtail._values", "default")?;
+            self.value(&default.call1((value,))?, deeper(depth)?)
+        }
+    }
+
+    fn list<'py>(&mut self, items: impl Iterator<Item = Bound<'py, PyAny>>, depth: usize) -> PyResult<()> {
+        let depth = deeper(depth)?;
+        self.out.push('[');
+        for (nth, item) in items.enumerate() {
+            if nth > 0 {
+                self.out.push(',');
+            }
+            self.value(&item, depth)?;
+        }
+        self.out.push(']');
+        Ok(())
+    }
+
+    /// Writes a list of messages, and returns where each is.
+    fn messages(&mut self, list: &Bound<'_, PyList>) -> PyResult<Vec<std::ops::Range<usize>>> {
+        let mut places = Vec::with_capacity(list.len());
+        self.out.push('[');
+        for (nth, item) in list.iter().enumerate() {
+            if nth > 0 {
+                self.out.push(',');
+            }
+            let start = self.out.len();
+            self.value(&item, 2)?;
+            places.push(start..self.out.len());
+        }
+        self.out.push(']');
+        Ok(places)
+    }
+
+    /// Writes an object; those of a record are noted in `parts`.
+    fn object(&mut self, object: &Bound<'_, PyDict>, depth: usize, mut parts: Option<&mut Parts>) -> PyResult<()> {
+        let depth = deeper(depth)?;
+        self.out.push('{');
+        let mut is_first = true;
+        for (key, value) in object {
+            if self.sparse && value.is_none() {
+                continue;
+            }
+            if !std::mem::take(&mut is_first) {
+                self.out.push(',');
+            }
+            self.key(&key)?;
+            self.out.push(':');
+            let start = self.out.len();
+            match &mut parts {
+                None => self.value(&value, depth)?,
+                Some(parts) => {
+                    let list = value.cast_exact::<PyList>().ok();
+                    match list.filter(|list| parts.list.is_none() && is_list_of_objects(list)) {
+                        Some(list) => {
+                            parts.messages = self.messages(list)?;
+                            parts.list = Some(parts.members.len());
+                        }
+                        None => self.value(&value, depth)?,
+                    }
+                    parts.members.push((key.str()?.to_cow()?.into_owned(), start..self.out.len()));
+                }
+            }
+        }
+        self.out.push('}');
+        Ok(())
+    }
+
+    fn key(&mut self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(text) = key.cast::<PyString>() {
+            return self.text(text);
+        }
+        let is_scalar = key.is_none() || key.is_instance_of::<PyInt>() || key.is_instance_of::<PyFloat>();
+        if !is_scalar {
+            let kind = key.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("keys must be str, int, float, bool or None, not {kind}")));
+        }
+        self.out.push('"');
+        self.value(key, 0)?;
+        self.out.push('"');
+        Ok(())
+    }
+
+    fn integer(&mut self, number: &Bound<'_, PyInt>) -> PyResult<()> {
+        if let Ok(number) = number.extract::<i64>() {
+            // A string can be written.
+            let _ = write!(self.out, "{number}");
+            return Ok(());
+        }
+        let digits = number.py().get_type::<PyInt>().call_method1("__repr__", (number,))?;
+        self.out.push_str(digits.cast::<PyString>()?.to_str()?);
+        Ok(())
+    }
+
+    fn float(&mut self, number: &Bound<'_, PyFloat>) -> PyResult<()> {
+        if !number.value().is_finite() {
+            if !self.sparse {
+                return Err(PyValueError::new_err("Out of range float values are not JSON compliant"));
+            }
+            self.out.push_str("null");
+            return Ok(());
+        }
+        let digits = number.py().get_type::<PyFloat>().call_method1("__repr__", (number,))?;
+        self.out.push_str(digits.cast::<PyString>()?.to_str()?);
+        Ok(())
+    }
+
+    fn text(&mut self, text: &Bound<'_, PyString>) -> PyResult<()> {
+        if let Ok(unicode) = text.to_str() {
+            write_text(unicode, &mut self.out);
+            return Ok(());
+        }
+        let escape = ESCAPE.import(text.py(), "json.encoder", "encode_basestring_ascii")?;
+        self.out.push_str(escape.call1((text,))?.cast::<PyString>()?.to_str()?);
+        Ok(())
+    }
+}
+
+fn deeper(depth: usize) -> PyResult<usize> {
+    if depth >= MAX_DEPTH {
+        return Err(PyValueError::new_err(format!("nested more than {MAX_DEPTH} levels deep, or it contains itself")));
+    }
+    Ok(depth + 1)
+}
