@@ -95,7 +95,7 @@ COUNTING = {"max_tokens", "tokenizer", "model", "overhead", "reserve", "template
 @pytest.mark.parametrize("name", ["window", "limit", "filter", "repair", "split"])
 def test_options_are_the_flags(name, run):
     shown = run(name, "--help").stdout.decode()
-    flags = {flag.replace("-", "_") for flag in re.findall(r"^ {2,6}(?:-\w, )?(?<!.{9})--([a-z][a-z-]+)", shown, re.M)}
+    flags = {flag.replace("-", "_") for flag in re.findall(r"^  (?:-\w, |    )--([a-z][a-z-]+)", shown, re.M)}
     options = set(inspect.signature(getattr(curtail, name)).parameters) - {"messages"}
     own = flags - NO_OPTIONS - (COUNTING if name == "filter" else set())
     assert own - {"repair"} == options - {"repair"}
