@@ -369,6 +369,7 @@ await check("sub-agents are inside the calls that started them", async (page, op
     assert.ok(await agent.isVisible());
     assert.match(await agent.locator("> summary").innerText(), /1 call/);
     assert.ok(!(await agent.evaluate((box) => box.open)));
+    assert.equal(await agent.evaluate((box) => box.children[1].localName), "article", "no gap before its first message");
     await page.locator("#query").fill(words);
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => /^1 of/.test(document.getElementById("matches").textContent));

@@ -419,7 +419,7 @@ impl Chat<'_, '_> {
         let joined = if before == Some(by) && !message.closes_calls() { " joined" } else { "" };
         let slim = if self.is_slim(at) { " slim" } else { "" };
         html! {
-            @if let Some(gap) = at.checked_sub(1).and_then(|last| gap(conversation.moments[last].as_ref(), conversation.moments[at].as_ref())) {
+            @if let Some(gap) = self.gap(at) {
                 p class="gap" { (gap) " later" }
             }
             @if message.closes_calls() && at > 0 { p class="boundary" { "Boundary: the model no longer reads what is above." } }
@@ -431,6 +431,13 @@ impl Chat<'_, '_> {
                 @if message.parts.is_empty() { p class="quiet" { "empty" } }
             }
         }
+    }
+
+    /// The time since the message before it in the same conversation.
+    fn gap(&self, at: usize) -> Option<String> {
+        let Conversation { messages, moments, .. } = self.conversation;
+        let last = messages[..at].iter().rposition(|message| message.thread == messages[at].thread)?;
+        gap(moments[last].as_ref(), moments[at].as_ref())
     }
 
     /// The counterpart of a call or result.

@@ -40,7 +40,7 @@ pub(super) fn overview(conversation: &Conversation<'_>) -> Markup {
     let has_tools = !conversation.pairs.calls().is_empty() || !conversation.pairs.results().is_empty();
     let count = conversation.findings.len();
     html! {
-        details class="numbers" open[conversation.effect.is_some()] {
+        details class="numbers" {
             summary {
                 "Figures: context at each request, tokens by writer" @if has_tools { " and tool" } ", costliest messages, "
                 @if count > 0 { strong { (counted(count, "finding")) } } @else { "no findings" }

@@ -28,7 +28,7 @@ pub fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn]) -> S
                 }
             }
             section class="card" { h3 { "Tokens sent at each request" } (curves(session)) }
-            (table(&rows, columns))
+            (table(&rows, columns, &format!("Policies in {}", session.name)))
         }
     };
     section.0
@@ -68,7 +68,7 @@ pub fn replayed_page(
     let head = html! {
         (verdict(total, verdicts, &title))
         (cost_chart(total))
-        (table(&rows, columns))
+        (table(&rows, columns, "Policies"))
         ul class="notes" { @for note in notes { li { (Shown(note)) } } }
         details class="meaning" {
             summary { "What the columns mean" }
@@ -316,13 +316,14 @@ impl<'t> PolicyRow<'t> {
     }
 }
 
-fn table(rows: &[PolicyRow<'_>], columns: &[&ReplayColumn]) -> Markup {
+/// The table of policies; `label` is its name.
+fn table(rows: &[PolicyRow<'_>], columns: &[&ReplayColumn], label: &str) -> Markup {
     let recorded = rows.first().and_then(|row| row.total);
     let cell = |column: &ReplayColumn, row: &PolicyRow<'_>| {
         row.total.zip(recorded).map_or_else(|| String::from("-"), |(total, recorded)| (column.cell)(total, recorded))
     };
     html! {
-        div class="scroll" tabindex="0" role="region" aria-label="Policies" {
+        div class="scroll" tabindex="0" role="region" aria-label=(Shown(label)) {
             table class="policies" {
                 thead { tr {
                     th scope="col" { "Policy" }

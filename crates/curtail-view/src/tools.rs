@@ -156,7 +156,7 @@ impl CallKind {
 
     /// Whether its result adds little to the call, so that it is folded.
     pub(super) const fn folds_result(&self) -> bool {
-        matches!(self, Self::Edit { .. } | Self::List(_) | Self::Prose(_))
+        matches!(self, Self::Edit { .. } | Self::List(_) | Self::Prose(_) | Self::Ask(_))
     }
 
     /// The arguments that [`CallKind::draw`] shows.
