@@ -209,7 +209,8 @@ fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
 fn next_request(conversation: &Conversation<'_>, before: usize, after: usize) -> Option<String> {
     let price = conversation.input_price?;
     let cost = |tokens: usize| dollars(price * f64::from(u32::try_from(tokens).unwrap_or(u32::MAX)));
-    Some(format!("input of the next request {} → {}", cost(before), cost(after)))
+    let (before, after) = (cost(before), cost(after));
+    (before != after).then(|| format!("input of the next request {before} → {after}"))
 }
 
 /// What was decided about messages for the same reason.
