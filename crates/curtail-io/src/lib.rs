@@ -12,6 +12,7 @@ mod attributes;
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))))]
 #[path = "no_attributes.rs"]
 mod attributes;
+mod backup;
 pub mod batch;
 mod blocks;
 mod buffer;
@@ -36,6 +37,7 @@ mod stream;
 mod tables;
 mod target;
 
+pub use backup::Backup;
 pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
 pub use buffer::Buffer;
 pub use claims::Unread;
@@ -46,7 +48,6 @@ pub use follow::{Follow, Growth};
 pub use manifest::{MANIFEST, Manifest};
 pub use metadata::Stamp;
 pub use permissions::options_of_copy;
-pub use replace::Backup;
 pub use rows::{RowBlock, RowGroup, RowPlace, RowResult, TableFormat};
 pub use scratch::{Scratch, sweep};
 pub use sink::{CompleteFile, FileSink, Put, Replace};

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use crate::backup::Backup;
 use crate::compression::Packer;
 use crate::error::{ErrorKind, FileError};
 use crate::metadata::{Stamp, file_as_directory, folder_of};
 use crate::refusals::{backup_exists, changed, differs, exists, held, write_error};
-use crate::replace::{Backup, MoveError, replace_input};
+use crate::replace::{MoveError, replace_input};
 use crate::scratch::Scratch;
 use crate::{BLOCK, Packing, permissions};
 

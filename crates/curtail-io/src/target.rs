@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::backup::backup_path;
 use super::file_uses::FileUses;
 use super::metadata::{FileId, file_as_directory};
 use super::refusals::{backup_exists, exists};
-use super::replace::backup_path;
 use super::{BLOCK, Backup, CompleteFile, FileSink, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
 use crate::error::{ErrorKind, FileError};
 

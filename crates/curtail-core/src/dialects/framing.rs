@@ -32,12 +32,19 @@ impl Framing {
 
 /// Keys under which records keep their messages, in the order in which they are looked for.
 const LIST_KEYS: &[&str] = &[
-    "messages", "conversations", "conversation", "items", "input", "contents", "history", "trajectory", "traj",
-    // Sessions of the Agent Development Kit.
-    "events", // The Agent Trajectory Interchange Format.
-    "steps", INPUT_MESSAGES,
-    // The Berkeley Function Calling Leaderboard: a list of turns, each a list of messages.
-    "question",
+    "messages",      // OpenAI, Anthropic and most others
+    "conversations", // ShareGPT
+    "conversation",  // datasets of chats, such as WildChat
+    "items",         // conversations of the Responses API
+    "input",         // requests to the Responses API
+    "contents",      // requests to Gemini
+    "history",       // runs of SWE-agent, and pairs of texts
+    "trajectory",    // datasets of agents
+    "traj",          // the same
+    "events",        // sessions of the Agent Development Kit
+    "steps",         // the Agent Trajectory Interchange Format
+    INPUT_MESSAGES,  // spans and events of OpenTelemetry
+    "question",      // the Berkeley Function Calling Leaderboard: a list of turns, each a list of messages
 ];
 
 /// Where lines of a batch keep the messages of a request: under the request, in the form of OpenAI, Anthropic, Gemini and Bedrock.
@@ -54,9 +61,12 @@ const REQUESTS: &[(&str, &str)] = &[
 /// The messages of a request, as spans and events of OpenTelemetry name them.
 const INPUT_MESSAGES: &str = "gen_ai.input.messages";
 
-/// Keys under which a document keeps its records: evaluation sets of the Agent Development Kit, logs of `inspect_ai`, exports
-/// of Chatbot UI.
-const RECORD_KEYS: &[&str] = &["eval_cases", "samples", "history"];
+/// Keys under which a document keeps its records. A record has a list of messages, so `history` is not the one above.
+const RECORD_KEYS: &[&str] = &[
+    "eval_cases", // evaluation sets of the Agent Development Kit
+    "samples",    // logs of `inspect_ai`
+    "history",    // exports of Chatbot UI
+];
 
 /// Keys of a message, in most dialects.
 const MESSAGE_KEYS: &[&str] = &["role", "content", "from", "parts", "sender", "tool_calls", "tool_call_id", "payload"];

@@ -61,6 +61,7 @@ mod responses;
 mod roo;
 mod row;
 mod sharegpt;
+mod sharegpt_calls;
 mod simple;
 mod training;
 mod tree;

@@ -5,15 +5,17 @@
 
 mod content_hash;
 mod elements;
+mod escapes;
 mod object;
 mod tape;
 mod text;
 mod value;
 
 pub use elements::{removal, repeated_members};
+pub use escapes::quote;
 pub(crate) use object::{Json, ObjectWriter, list, object, or_null, raw};
 pub use tape::{Document, MAX_DEPTH, Node, ParseError, ParseErrorKind};
-pub use text::{Text, quote};
+pub use text::Text;
 pub use value::{Member, Value, ValueKind};
 
 /// A half-open range of byte offsets in a text of at most 4 GiB.

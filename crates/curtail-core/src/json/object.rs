@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Value;
-use super::text::{quote, quote_into};
+use super::escapes::{quote, quote_into};
 
 /// JSON that is copied into an object unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]

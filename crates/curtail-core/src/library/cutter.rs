@@ -1,6 +1,5 @@
 //! The cutter of the library: what it does is said once, and then texts and values are cut.
 
-use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
@@ -9,10 +8,10 @@ use serde_json::Value;
 
 use super::policy::UserPolicy;
 use super::reading::TextReader;
+use super::values::List;
 use super::{Error, LimitPolicy, Policy, Source, ToolPolicy, WindowPolicy};
 use crate::counting::{Approximate, Tokenizer};
 use crate::dialects::{Framing, Reading};
-use crate::json::Document;
 use crate::pipeline::{Chain, Cut, TextCutter};
 use crate::processors::{ClearResults, Counting, Repair, RepairMode, StaleResults, Strip, StripKind};
 use crate::transcript::Role;
@@ -330,57 +329,5 @@ pub struct Explanation {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.subject, self.outcome)
-    }
-}
-
-// A list of values as the text of a transcript, and back: what is kept is copied, not parsed.
-
-/// Values and the JSON list of them, in which value `n` is on line `n + 1`.
-struct List<'v> {
-    text: String,
-    /// For each value, itself and how long its JSON is.
-    values: Vec<(&'v Value, usize)>,
-}
-
-/// What separates the values in the list.
-const SEPARATOR: &str = ",\n";
-
-impl<'v> List<'v> {
-    fn from_values(values: &'v [Value]) -> Self {
-        let mut text = String::from("[");
-        let written = values.iter().enumerate().map(|(nth, value)| {
-            if nth > 0 {
-                text.push_str(SEPARATOR);
-            }
-            let json = value.to_string();
-            text.push_str(&json);
-            (value, json.len())
-        });
-        let values = written.collect();
-        text.push(']');
-        Self { text, values }
-    }
-
-    /// The list as JSON.
-    fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The values of `shorter`, what a cut made of the list: each is the value that was given, if its JSON is still the same.
-    fn cut_to(self, shorter: &str) -> Vec<Value> {
-        let mut at = 1;
-        let mut given: HashMap<&str, VecDeque<&Value>> = HashMap::new();
-        for (value, len) in self.values {
-            given.entry(&self.text[at..at + len]).or_default().push_back(value);
-            at += len + SEPARATOR.len();
-        }
-        let Ok(document) = Document::parse(shorter) else { return Vec::new() };
-        let items = document.roots().flat_map(|list| list.items().collect::<Vec<_>>());
-        let mut value = |json: &str| match given.get_mut(json).and_then(VecDeque::pop_front) {
-            Some(value) => value.clone(),
-            // What is written is JSON.
-            None => serde_json::from_str(json).unwrap_or_default(),
-        };
-        items.map(|item| value(item.raw())).collect()
     }
 }

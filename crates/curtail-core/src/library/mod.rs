@@ -3,8 +3,10 @@
 
 mod checker;
 mod cutter;
+mod policies;
 mod policy;
 mod reading;
+mod values;
 
 use std::fmt;
 
@@ -14,7 +16,8 @@ use crate::pipeline::CutError;
 
 pub use checker::{Checker, CheckerBuilder, check};
 pub use cutter::{Cutter, CutterBuilder, Explanation, Report};
-pub use policy::{Action, LimitPolicy, PartEdit, Policy, ToolPolicy, WindowPolicy};
+pub use policies::{LimitPolicy, ToolPolicy, WindowPolicy};
+pub use policy::{Action, PartEdit, Policy};
 pub use reading::{MessageView, PartKind, PartView, Source, TranscriptView};
 
 /// A place in a text. Where values were cut, `line` is the number of the value in its list, from 1.

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{DropSet, Keep, Pins, Plan, Processor, ProcessorError, Reason, Traits, View, apply_plan};
-use crate::transcript::{Message, Pairs, Standing, turns};
+use super::{DropSet, Keep, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
+use crate::transcript::{Pairs, turns};
 
 /// Drops the messages and the turns with these numbers. Instructions in the turns are kept.
 ///
@@ -28,7 +28,7 @@ pub struct DropMessages {
 pub struct Seen(Arc<[AtomicUsize; 2]>);
 
 impl Seen {
-    fn add(&self, messages: usize, turns: usize) {
+    pub(super) fn add(&self, messages: usize, turns: usize) {
         self.0[0].fetch_max(messages, Ordering::Relaxed);
         self.0[1].fetch_max(turns, Ordering::Relaxed);
     }
@@ -39,7 +39,7 @@ impl Seen {
     }
 
     /// A sentence about each range of `flag` that contains no number of any transcript.
-    fn remarks<'r>(
+    pub(super) fn remarks<'r>(
         &'r self,
         flag: &'r str,
         unit: Unit,
@@ -56,7 +56,7 @@ impl Seen {
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy)]
-enum Unit {
+pub(super) enum Unit {
     Message,
     Turn,
 }
@@ -108,139 +108,4 @@ impl Processor for DropMessages {
         }
         Ok(drops.into_plan())
     }
-}
-
-// Keeps a range of messages by number.
-
-/// Keeps the messages with the numbers `from` up to, not including, `to`, and all system and developer messages.
-///
-/// A number is an index into the messages that the processor sees. So a second run numbers the messages again, and cuts again
-/// unless `from` is 0.
-///
-/// ```
-/// use curtail_core::dialects::{Framing, Reading};
-/// use curtail_core::pipeline::{Chain, TextCutter};
-/// use curtail_core::processors::MessageRange;
-///
-/// let chat = concat!(
-///     "{\"role\": \"user\", \"content\": \"Hello\"}\n",
-///     "{\"role\": \"assistant\", \"content\": \"Hi\"}\n",
-///     "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n",
-/// );
-/// let chain = Chain::default().then(MessageRange { from: 2, ..MessageRange::default() });
-/// let mut end = String::new();
-/// TextCutter { chain, ..TextCutter::default() }.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut end)?;
-/// assert_eq!(end, "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct MessageRange {
-    /// The first number to keep.
-    pub from: usize,
-    /// The first number to drop again; `None` keeps everything after `from`.
-    pub to: Option<usize>,
-    /// Messages that are kept outside the range, besides those of the system.
-    pub pins: Pins,
-    /// The transcripts that it saw.
-    pub seen: Seen,
-}
-
-impl Processor for MessageRange {
-    fn name(&self) -> &'static str {
-        "filter"
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { may_empty: true, ..Traits::default() }
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        self.seen
-            .remarks("--range", Unit::Message, std::slice::from_ref(&(self.from..usize::MAX)))
-            .filter(|_| self.from > 0)
-            .collect()
-    }
-
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        self.seen.add(view.messages.len(), 0);
-        let pairs = Pairs::from_messages(view.messages);
-        let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
-        for (at, message) in view.messages.iter().enumerate() {
-            let inside = at >= self.from && self.to.is_none_or(|to| at < to);
-            match (inside, message.instructs()) {
-                (true, _) => {}
-                (false, true) => drops.spare(at, Keep::reason(message)),
-                (false, false) => drops.drop_but_instructions(at, &Reason::Borrowed("outside the range")),
-            }
-        }
-        Ok(drops.into_plan())
-    }
-}
-
-// Drops what the model no longer reads: the messages before the last boundary, and turns that were rolled back.
-
-/// Keeps only what the model still reads.
-///
-/// ```
-/// use curtail_core::dialects::{Framing, Reading};
-/// use curtail_core::pipeline::{Chain, TextCutter};
-/// use curtail_core::processors::Live;
-///
-/// let log = concat!(
-///     "{\"role\": \"user\", \"content\": \"Paint the gate.\"}\n",
-///     "{\"role\": \"assistant\", \"content\": [{\"type\": \"compaction\", \"content\": \"The gate is to be painted.\"}]}\n",
-///     "{\"role\": \"user\", \"content\": \"Green, please.\"}\n",
-/// );
-/// let mut live = String::new();
-/// let cutter = TextCutter { chain: Chain::default().then(Live), ..TextCutter::default() };
-/// cutter.cut(&Reading::new(Framing::Lines, None, None)?, log, &mut live)?;
-/// assert_eq!(live.lines().count(), 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Live;
-
-impl Processor for Live {
-    fn name(&self) -> &'static str {
-        "live"
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { may_empty: true, ..Traits::default() }
-    }
-
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        Ok(drop_standing(view, Standing::UNREAD))
-    }
-}
-
-/// The plan that drops the messages with one of these standings.
-#[must_use]
-pub fn drop_standing(view: &View<'_, '_>, standings: &[Standing]) -> Plan {
-    if !view.messages.iter().any(|message| standings.contains(&message.standing)) {
-        return Plan::keep(view.messages.len());
-    }
-    let pairs = Pairs::from_messages(view.messages);
-    let mut drops = DropSet::none(view, &pairs);
-    for (at, message) in view.messages.iter().enumerate() {
-        if standings.contains(&message.standing) {
-            drops.drop_message(at, reason(message.standing));
-        }
-    }
-    drops.into_plan()
-}
-
-/// The messages of `view` without the turns that were taken back.
-#[must_use]
-pub fn without_taken_back<'a>(view: &View<'_, 'a>) -> Vec<Message<'a>> {
-    apply_plan(view.messages.to_vec(), &drop_standing(view, Standing::TAKEN_BACK))
-}
-
-const fn reason(standing: Standing) -> Reason {
-    Reason::Borrowed(match standing {
-        Standing::RolledBack => "the turn was rolled back",
-        Standing::Abandoned => "the newest message does not lead back to it",
-        Standing::Unsent => "the program does not send it",
-        _ => "before the last boundary",
-    })
 }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::shorten::shorten;
+use super::shorter_texts::shorten;
 use super::{Change, Counting, Pins, Plan, ProcessorError, Reason, View, WindowUnit, apply_plan};
 use crate::counting::token_count;
 use crate::transcript::{Message, PartRef, Role};

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::counting::{Rendering, newest_fitting};
-use super::shorten::shorten;
+use super::counting::Rendering;
+use super::fitting::newest_fitting;
+use super::shorter_texts::shorten;
 use super::units::{Preserved, opener};
 use super::{
     Change, Counting, DropSet, Keep, Plan, Processor, ProcessorError, Question, Reason, Traits, View, apply_plan,

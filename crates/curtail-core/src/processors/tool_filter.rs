@@ -2,15 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::{HashMap, HashSet};
-use globset::GlobSet;
 
-use super::{Decision, DropSet, Insert, Insertion, InvalidGlob, Plan, Processor, ProcessorError, Reason, Traits, View};
-use crate::globs;
-use crate::globs::Stars;
+use super::name_globs::NameGlobs;
+use super::{Decision, DropSet, Insert, Insertion, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::numbers::number_of;
 use crate::transcript::{Draft, Message, Pairs, PartRef, Role, ToolCall, in_flight, last_round};
 
@@ -121,7 +118,7 @@ impl AllCalls {
         Self { persist_results, calls: AtomicUsize::default() }
     }
 
-    const fn filter(&self) -> ToolFilter {
+    pub(super) const fn filter(&self) -> ToolFilter {
         ToolFilter { tools: ToolGlobs::All, persist_results: self.persist_results }
     }
 }
@@ -255,71 +252,4 @@ fn first_pending(view: &View<'_, '_>, pairs: &Pairs, plan: &Plan, cuts: &HashSet
 
 fn joined(names: &[&String]) -> String {
     names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
-}
-
-// Globs of tool names, which remember whether they matched: one that never does is most likely misspelled.
-
-/// Globs that are matched against tool names: `*`, `?`, `[…]`, `{a,b}`.
-///
-/// ```
-/// use curtail_core::processors::NameGlobs;
-///
-/// let globs = NameGlobs::compile(&["debug_*", "serach"])?;
-/// assert!(globs.is_match("debug_print") && !globs.is_match("search"));
-/// assert_eq!(globs.unmatched().collect::<Vec<_>>(), ["serach"]);
-/// # Ok::<(), curtail_core::processors::InvalidGlob>(())
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct NameGlobs {
-    set: GlobSet,
-    /// The globs as they were written, each with whether it has matched. Clones share them.
-    written: Arc<[(String, AtomicBool)]>,
-}
-
-impl NameGlobs {
-    /// Compiles `globs`.
-    ///
-    /// # Errors
-    /// One of them is not a valid glob.
-    pub fn compile<S: AsRef<str>>(globs: &[S]) -> Result<Self, InvalidGlob> {
-        let set = globs::compile(globs.iter().map(AsRef::as_ref), Stars::Anything)?;
-        let written = globs.iter().map(|glob| (glob.as_ref().to_owned(), AtomicBool::new(false)));
-        Ok(Self { set, written: written.collect() })
-    }
-
-    /// The same globs, none of which is missed if it matches nothing: the user did not write them.
-    #[must_use]
-    pub fn unwritten(self) -> Self {
-        Self { written: Arc::default(), ..self }
-    }
-
-    /// Whether there is no glob.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.set.is_empty()
-    }
-
-    /// Whether any of the globs matches `name`.
-    #[must_use]
-    pub fn is_match(&self, name: &str) -> bool {
-        if !self.set.is_match(name) {
-            return false;
-        }
-        if self.unmatched().next().is_some() {
-            for nth in self.set.matches(name) {
-                self.written[nth].1.store(true, Ordering::Relaxed);
-            }
-        }
-        true
-    }
-
-    /// A sentence about each glob that has matched no name so far: most likely it is misspelled.
-    pub fn remarks(&self) -> impl Iterator<Item = String> {
-        self.unmatched().map(|glob| format!("no tool matches `{glob}`; `curtail count --by tool` lists the tools"))
-    }
-
-    /// The globs that have matched no name so far.
-    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
-        self.written.iter().filter(|(_, matched)| !matched.load(Ordering::Relaxed)).map(|(glob, _)| glob.as_str())
-    }
 }

@@ -9,11 +9,13 @@ mod draft;
 mod faults;
 mod message;
 mod outline;
+mod own_blocks;
 mod pairing;
 mod part;
 mod reasoning;
 mod requirements;
 mod seldom;
+mod signature_checks;
 mod tool_parts;
 
 mod unread;
@@ -24,7 +26,7 @@ pub use divisions::{
     behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, joints_and_end, main_thread,
     open_questions, prompts, reach, same_side, segments, settled, supersede, turn_starts, turns, whole_segments,
 };
-pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links, blocks_in_text, is_own_block, marked, own_blocks};
+pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links};
 pub use faults::{Fault, FaultKind, Placement, last_round};
 pub use message::{
     Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, ReplyKey, Role, Standing,
@@ -32,13 +34,15 @@ pub use message::{
 pub use outline::{
     Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning, writer_named,
 };
+pub use own_blocks::{blocks_in_text, is_own_block, marked, own_blocks};
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Content, Estimated, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution};
 pub use reasoning::{
     BESIDE_CALLS, RequiredReasoning, calls_without_reasoning, items_without_reasoning, messages_without_reasoning,
     thoughts_not_first, unsigned_calls,
 };
-pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
+pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns};
+pub use signature_checks::checks_prefix;
 pub use tool_parts::{ArgumentFault, Family, ToolCall, ToolResult};
 
 pub use seldom::Seldom;

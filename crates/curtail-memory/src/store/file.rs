@@ -1,13 +1,13 @@
 //! Opens and creates store files. Checks the header before `SQLite` opens the file, and creates a new store atomically.
 //! It knows no tables.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Result, Transaction, TransactionBehavior};
 
+use super::tables::{APPLICATION_ID, NEWEST, migrate, version};
 use super::{LOCK_TIMEOUT, Refusal, Store, StoreError};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -171,119 +171,4 @@ fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     migrate(&transaction)?;
     transaction.commit()
-}
-
-// The location of the store's file. Neither files nor the environment are read here: values are passed in.
-
-/// The settings that can name the store's file. An empty value is treated as unset.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StoreLocation {
-    /// The file that a flag names.
-    pub flag: Option<PathBuf>,
-    /// The value of `CURTAIL_STORE`: a file.
-    pub variable: Option<OsString>,
-    /// The value of `XDG_STATE_HOME`; a relative one is ignored (XDG Base Directory Specification 0.8).
-    pub state_home: Option<OsString>,
-    /// The home folder.
-    pub home: Option<PathBuf>,
-}
-
-impl StoreLocation {
-    /// The store's file: the flag, else `CURTAIL_STORE`, else `curtail/state.db` in the XDG state folder.
-    ///
-    /// # Errors
-    /// [`StoreError::NoPlace`] if none of them is set.
-    pub fn path(self) -> Result<PathBuf, StoreError> {
-        first_set(self).ok_or(StoreError::NoPlace)
-    }
-}
-
-fn first_set(location: StoreLocation) -> Option<PathBuf> {
-    let StoreLocation { flag, variable, state_home, home } = location;
-    let within = |folder: PathBuf| folder.join("curtail").join("state.db");
-    let named = flag.or_else(|| non_empty(variable.map(PathBuf::from)));
-    let in_state_home = || non_empty(state_home.map(PathBuf::from)).filter(|path| path.is_absolute());
-    let in_home = || non_empty(home).map(|home| home.join(".local").join("state"));
-    named.or_else(|| in_state_home().or_else(in_home).map(within))
-}
-
-fn non_empty(path: Option<PathBuf>) -> Option<PathBuf> {
-    path.filter(|path| !path.as_os_str().is_empty())
-}
-
-// The tables, and the steps that upgrade from one version to the next. A released step never changes; new steps are appended.
-
-/// The application id in the header of every store: the bytes `curt`.
-const APPLICATION_ID: i32 = 0x6375_7274;
-
-/// `STEPS[n]` upgrades version n to n + 1. The table `mark` holds the applied ids of an entry.
-const STEPS: [&str; 1] = ["
-    CREATE TABLE entry (
-        number INTEGER PRIMARY KEY,
-        shelf TEXT NOT NULL,
-        scope TEXT NOT NULL,
-        id TEXT NOT NULL,
-        body TEXT,
-        updated INTEGER NOT NULL,
-        UNIQUE (shelf, scope, id)
-    ) STRICT;
-    CREATE TABLE mark (
-        entry INTEGER NOT NULL REFERENCES entry (number) ON DELETE CASCADE,
-        mark TEXT NOT NULL,
-        PRIMARY KEY (entry, mark)
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE aside (
-        number INTEGER PRIMARY KEY,
-        entry INTEGER NOT NULL REFERENCES entry (number) ON DELETE CASCADE,
-        body TEXT NOT NULL,
-        reason TEXT NOT NULL,
-        at INTEGER NOT NULL
-    ) STRICT;
-    CREATE INDEX aside_of_entry ON aside (entry);
-"];
-
-/// The version that this program writes, and the newest that it reads.
-pub(super) const NEWEST: i32 = 1;
-const _: () = assert!(STEPS.len() == NEWEST as usize);
-
-/// The version of an open file.
-pub(super) fn version(connection: &Connection) -> Result<i32> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
-}
-
-/// Runs the missing steps. The caller holds the write lock.
-fn migrate(connection: &Connection) -> Result<()> {
-    let from = usize::try_from(version(connection)?).unwrap_or_default();
-    for step in STEPS.iter().skip(from) {
-        connection.execute_batch(step)?;
-    }
-    connection.pragma_update(None, "user_version", NEWEST)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::{StoreLocation, first_set};
-
-    #[test]
-    fn the_first_setting_is_used() {
-        let cases = [
-            (("f.db", "v.db", "/x", "/h"), Some("f.db")),
-            (("", "v.db", "/x", "/h"), Some("v.db")),
-            (("", "", "/x", "/h"), Some("/x/curtail/state.db")),
-            (("", "", "rel", "/h"), Some("/h/.local/state/curtail/state.db")),
-            (("", "", "", "/h"), Some("/h/.local/state/curtail/state.db")),
-            (("", "", "", ""), None),
-        ];
-        for ((flag, variable, state_home, home), expected) in cases {
-            let flag = Some(flag.into()).filter(|path: &std::path::PathBuf| !path.as_os_str().is_empty());
-            let variable = Some(variable.into());
-            let state_home = Some(state_home.into());
-            let home = Some(home.into());
-            let found = first_set(StoreLocation { flag, variable, state_home, home });
-            assert_eq!(found.as_deref(), expected.map(Path::new));
-        }
-        assert_eq!(first_set(StoreLocation::default()), None);
-    }
 }

@@ -4,6 +4,8 @@
 mod entries;
 mod file;
 mod listing;
+mod location;
+mod tables;
 mod transfer;
 
 use std::fs::File;
@@ -17,8 +19,8 @@ use thiserror::Error;
 use curtail_core::error::system_message;
 
 pub use entries::{Aside, Record};
-pub use file::StoreLocation;
 pub use listing::{Filter, StoreEntry};
+pub use location::StoreLocation;
 pub use transfer::Clash;
 
 /// How long a read or a change waits for other processes to release their locks. A change takes about a thousandth of this.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entries::{Aside, applied_ids, asides, insert_applied_id, insert_aside, row};
 use super::listing::remove;
-use super::{RecordKey, Scope, Shelf, Store, StoreError, file};
+use super::{RecordKey, Scope, Shelf, Store, StoreError, tables};
 use curtail_core::error::system_message;
 use curtail_core::json::Document;
 
@@ -54,7 +54,7 @@ impl Store {
     pub fn export(&self, out: &mut dyn Write) -> Result<usize, StoreError> {
         let at = |source| StoreError::database(&self.path, source);
         let reading = self.connection.unchecked_transaction().map_err(at)?;
-        let version = file::NEWEST;
+        let version = tables::NEWEST;
         write_line(out, &Head { version })?;
         let numbers = row_numbers(&reading).map_err(at)?;
         for number in &numbers {
@@ -166,7 +166,7 @@ fn malformed(text: &str, error: &serde_json::Error) -> String {
 
 fn check_head(head: Option<&Head>) -> Result<(), StoreError> {
     let reason = match head {
-        Some(head) if head.version <= file::NEWEST => return Ok(()),
+        Some(head) if head.version <= tables::NEWEST => return Ok(()),
         Some(head) => format!("written by a newer curtail (version {}); upgrade curtail", head.version),
         None => "the file is empty; the first line of an export holds its version".to_owned(),
     };

@@ -2,10 +2,13 @@
 //! A summarizer knows neither files nor dialects, nor which messages the utterances come from.
 
 mod api;
+mod bounded;
+mod cached;
 mod command;
 mod connections;
 mod endpoint;
 mod extractive;
+mod fallback;
 mod halves;
 mod http;
 mod key;
@@ -16,15 +19,18 @@ mod secrets;
 mod wrappers;
 
 pub use api::Api;
+pub use bounded::Bounded;
+pub use cached::Cached;
 pub use command::{Command, stop_flag};
 pub use connections::Authorities;
 pub use endpoint::{Endpoint, shown_endpoint};
 pub use extractive::Extractive;
+pub use fallback::Fallback;
 pub use http::{Http, RequestLimits};
 pub use key::ApiKey;
 pub use models::Model;
 pub use prompt::Prompt;
-pub use wrappers::{Bounded, Cached, Fallback, RememberedSummaries};
+pub use wrappers::RememberedSummaries;
 
 use std::borrow::Cow;
 

@@ -190,7 +190,7 @@ impl<'a> PlacedCall<'a> {
 }
 
 /// The calls in the text `raw`, in order. The bytes of several calls that are cut together go with the first one.
-fn placed<'a>(calls: Calls, raw: &'a str) -> Vec<PlacedCall<'a>> {
+fn placed(calls: Calls, raw: &str) -> Vec<PlacedCall<'_>> {
     let mut placed = Vec::new();
     for Written { start, end, calls } in calls.written {
         let mut place = [start, end];

@@ -1,0 +1,86 @@
+//! Decodes JSON strings, and writes text as a JSON string.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// The characters of a string: escapes are resolved, and a lone surrogate becomes U+FFFD.
+///
+/// `raw` was checked when its end was found, so decoding cannot fail.
+pub(super) fn unescape(raw: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', raw.as_bytes()).is_none() {
+        return Cow::Borrowed(raw);
+    }
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..at]);
+        let (c, used) = unescape_one(&rest[at..]);
+        text.push(c);
+        rest = &rest[at + used..];
+    }
+    text.push_str(rest);
+    Cow::Owned(text)
+}
+
+/// The same characters, one by one: for code that needs only the first few of a long string.
+pub(super) fn characters(raw: &str) -> impl Iterator<Item = char> {
+    let mut rest = raw;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let (c, used) = if first == '\\' { unescape_one(rest) } else { (first, first.len_utf8()) };
+        rest = &rest[used..];
+        Some(c)
+    })
+}
+
+fn unescape_one(escape: &str) -> (char, usize) {
+    match escape.as_bytes().get(1) {
+        Some(b'n') => ('\n', 2),
+        Some(b't') => ('\t', 2),
+        Some(b'r') => ('\r', 2),
+        Some(b'b') => ('\u{8}', 2),
+        Some(b'f') => ('\u{c}', 2),
+        Some(b'u') => unescape_unicode(escape),
+        Some(&other) => (char::from(other), 2),
+        None => ('\\', 1),
+    }
+}
+
+fn unescape_unicode(escape: &str) -> (char, usize) {
+    let unit = |from: usize| escape.get(from..from + 4).and_then(|hex| u16::from_str_radix(hex, 16).ok());
+    let Some(first) = unit(2) else { return (char::REPLACEMENT_CHARACTER, escape.len()) };
+    if let Some(c) = char::from_u32(u32::from(first)) {
+        return (c, 6);
+    }
+    let low = if escape.get(6..8) == Some("\\u") { unit(8) } else { None };
+    match low.map(|low| char::decode_utf16([first, low]).next()) {
+        Some(Some(Ok(c))) => (c, 12),
+        _ => (char::REPLACEMENT_CHARACTER, 6),
+    }
+}
+
+/// Writes `text` as a JSON string, quotes included.
+#[must_use]
+pub fn quote(text: &str) -> String {
+    let mut json = String::with_capacity(text.len() + 2);
+    quote_into(text, &mut json);
+    json
+}
+
+/// Appends `text` as a JSON string to `json`.
+pub(super) fn quote_into(text: &str, json: &mut String) {
+    json.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => json.push_str("\\\""),
+            '\\' => json.push_str("\\\\"),
+            '\n' => json.push_str("\\n"),
+            '\r' => json.push_str("\\r"),
+            '\t' => json.push_str("\\t"),
+            // Writing to a String cannot fail.
+            c if c < ' ' => drop(write!(json, "\\u{:04x}", u32::from(c))),
+            c => json.push(c),
+        }
+    }
+    json.push('"');
+}
