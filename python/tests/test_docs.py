@@ -22,7 +22,7 @@ def blocks(page):
 
 
 #: What the blocks import, where its name is not that of a package without which no test runs.
-OPTIONAL = ("agents", "datasets", "duckdb", "langchain_core", "polars", "pydantic_ai", "ray")
+OPTIONAL = ("agents", "datasets", "duckdb", "langchain_core", "polars", "ray")
 
 
 @pytest.mark.parametrize(("page", "line", "code"), [*blocks("python.md"), *blocks("recipes/python-frameworks.md")], ids=lambda value: str(value)[:20].split("\n")[0])
