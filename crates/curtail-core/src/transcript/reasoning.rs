@@ -161,7 +161,7 @@ pub fn calls_without_reasoning(messages: &[Message<'_>], is_wanted: bool) -> Vec
     };
     let mut thinking = (0..messages.len()).filter(|at| thinks(&messages[*at]));
     let first = thinking.next();
-    let between = match first.zip(thinking.last().or(first)) {
+    let between = match first.zip(thinking.next_back().or(first)) {
         _ if is_wanted => 0..messages.len(),
         Some((first, last)) => first..last,
         None => return Vec::new(),

@@ -4,6 +4,7 @@ use crate::checks::{Constraint, Finding};
 
 /// What an answer says of a transcript.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each transcript that is searched")]
 pub enum Diagnosis {
     /// The answer is about something else, such as the account.
     Unrelated(&'static Constraint),

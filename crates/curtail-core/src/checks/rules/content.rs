@@ -292,7 +292,7 @@ fn content_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 }
 
 /// The texts of a list of blocks; `None` if it has other blocks as well.
-fn texts_alone<'a>(list: Value<'a>) -> Option<Vec<Text<'a>>> {
+fn texts_alone(list: Value<'_>) -> Option<Vec<Text<'_>>> {
     list.items()
         .map(|block| block.get_text("text").filter(|_| block.get("type").is_some_and(|kind| kind.is("text"))))
         .collect()
