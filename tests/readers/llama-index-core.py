@@ -44,7 +44,7 @@ def made():
 
 
 def events(message):
-    role, kwargs = message.role.value, message.additional_kwargs
+    role, kwargs = message.role.value.replace("developer", "system"), message.additional_kwargs
     if role in ("tool", "function"):
         return [("result", kwargs["tool_call_id"])]
     found, calls = [], []
