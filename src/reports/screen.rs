@@ -151,7 +151,7 @@ mod tests {
     fn long_texts_are_shortened_to_their_room() {
         assert_eq!(without_end("short", 5), "short");
         assert_eq!(without_end("longer text", 8), "longer…");
-        assert_eq!(without_middle("home/ada/project/chat.jsonl", 19), "home/a…/chat.jsonl");
+        assert_eq!(without_middle("home/ada/project/chat.jsonl", 19), "home/a…t/chat.jsonl");
         for room in 3..30 {
             for text in
                 ["home/ada/project/chat.jsonl", "桜の写真/東京/会話.jsonl", "e\u{301}tude e\u{301}tude e\u{301}tude"]

@@ -94,14 +94,14 @@ fn what_programs_write_is_sound() {
 fn what_only_looks_like_it_is_a_fault() {
     for (rule, transcript) in [
         (
-            "S011",
+            "signature-lost",
             &[
                 r#"{"role":"user","content":"Light the lamp."}"#,
                 r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Oil first."},{"type":"text","text":"It is lit."}]}"#,
             ][..],
         ),
         (
-            "S005",
+            "invalid-arguments",
             &[
                 r#"{"role":"user","content":"Light the lamp."}"#,
                 r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"lamp","arguments":"light it"}}]}"#,
@@ -109,7 +109,7 @@ fn what_only_looks_like_it_is_a_fault() {
             ],
         ),
         (
-            "S002",
+            "unknown-role",
             &[
                 r#"{"role":"user","content":"Is the lamp lit?"}"#,
                 r#"{"role":"finish","content":"It is."}"#,

@@ -112,9 +112,12 @@ fn trees_are_mirrored() {
     place.write("data/notes.txt", b"no transcript");
     place.write("data/.gitignore", b"*.jsonl\n");
     place.curtail(&["window", "-n", "2", "data", "-O", "out"]).assert().success();
-    for name in ["a.jsonl", "sub/b.ndjson", "sub/c.JSON", ".hidden/d.jsonl", "e.jsonl.gz"] {
+    for name in ["a.jsonl", "sub/b.ndjson", "sub/c.JSON", "e.jsonl.gz"] {
         assert!(place.path("out").join(name).exists(), "{name}");
     }
+    assert!(!place.path("out/.hidden").exists());
+    place.curtail(&["window", "-n", "2", "data", "-O", "all", "--hidden"]).assert().success();
+    assert!(place.path("all/.hidden/d.jsonl").exists() && place.path("all/a.jsonl").exists());
     assert!(!place.path("out/notes.txt").exists() && !place.path("out/.curtail-resume").exists());
     // Into a directory inside the input, which is no input itself.
     for _ in 0..2 {

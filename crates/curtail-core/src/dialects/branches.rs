@@ -1,7 +1,9 @@
 //! Branches, in logs of which a program resumes one path: the newest record, its parent, and so on up to the first.
 //!
-//!     a <- b <- c <- d          c and d are a branch: the user went back to b
-//!          b <- e <- f          f is the newest record; the program resumes with a, b, e, f
+//! ```text
+//! a <- b <- c <- d          c and d are a branch: the user went back to b
+//!      b <- e <- f          f is the newest record; the program resumes with a, b, e, f
+//! ```
 
 use std::borrow::Cow;
 

@@ -51,6 +51,15 @@ impl Path {
         self.outer
     }
 
+    /// What the alternatives after the first one that leads somewhere find.
+    pub(super) fn passed_over<'a>(&self, from: Value<'a>) -> Vec<Value<'a>> {
+        if self.routes.len() < 2 {
+            return Vec::new();
+        }
+        let alone = |route: &Route| Self { outer: self.outer, routes: vec![route.clone()] };
+        self.routes.iter().filter_map(|route| alone(route).first(from)).skip(1).collect()
+    }
+
     /// The value itself.
     pub(super) fn here() -> Self {
         Self { outer: false, routes: vec![Route::Steps(Vec::new())] }

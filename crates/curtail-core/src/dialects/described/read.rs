@@ -23,7 +23,7 @@ impl Rules {
             return match speaker {
                 Ok(Speaker::Metadata) => Item::Metadata,
                 Ok(Speaker::Pinned) => Item::Pinned,
-                _ => in_envelope(base.read(said), item, said),
+                _ => self.in_envelope(base.read(said), item, said),
             };
         }
         match speaker {
@@ -31,6 +31,20 @@ impl Rules {
             Ok(Speaker::Metadata) => Item::Metadata,
             Ok(Speaker::Pinned) => Item::Pinned,
             Err(unknown) => Item::Unknown(unknown),
+        }
+    }
+
+    /// The message that another dialect read in an envelope: its bytes are those of the envelope, and no model reads what stands
+    /// at a place after the one where the message is.
+    fn in_envelope<'a>(&self, read: Item<'a>, item: Value<'a>, said: Value<'a>) -> Item<'a> {
+        match read {
+            Item::Message(mut message) if item != said => {
+                message.origin = Message::from_source(message.role, item).origin;
+                let unread = self.message.iter().flat_map(|path| path.passed_over(item));
+                message.parts.extend(unread.map(|value| blocks::whole(value, Content::Other)));
+                Item::Message(message)
+            }
+            read => read,
         }
     }
 
@@ -137,17 +151,6 @@ impl RoleRule {
             Some(speaker) => Ok(Some(speaker)),
             None => Err(name.decode().into_owned()),
         }
-    }
-}
-
-/// The message that another dialect read in an envelope: its bytes are those of the envelope.
-fn in_envelope<'a>(read: Item<'a>, item: Value<'a>, said: Value<'a>) -> Item<'a> {
-    match read {
-        Item::Message(mut message) if item != said => {
-            message.origin = Message::from_source(message.role, item).origin;
-            Item::Message(message)
-        }
-        read => read,
     }
 }
 
