@@ -20,7 +20,7 @@ POLICIES = {
     "half": ["limit", "-t", "50%", "--step", "20"],
     "no tools": ["filter", "-x", "*"],
     "clear": ["filter", "--keep-last-results", "1"],
-    "cap": ["filter", "--cap-result", "10"],
+    "cap": ["filter", "--cap-result", "40"],
     "repair": ["repair", "--mode", "stub"],
     "summarize": ["summarize", "-n", "2"],
     "chain": ["window", "-n", "6", "--repair", "drop"],

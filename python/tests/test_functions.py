@@ -86,7 +86,7 @@ NO_OPTIONS = {
     "path", "glob", "exclude_path", "framing", "dialect_file", "column", "max_record", "stdin_filename", "output", "output_dir",
     "in_place", "as_new_session", "follow_links", "force", "resume", "no_sync", "on_error", "rejects", "explain", "dry_run",
     "stats", "fail_on_change", "jobs", "quiet", "verbose", "color", "progress", "help", "no_preserve_system", "damaged",
-    "drop_records_with", "map",
+    "drop_records_with", "map", "hidden", "no_ignore",
 }
 #: Flags of `filter` that only belong to `--drop-records-with`.
 COUNTING = {"max_tokens", "tokenizer", "model", "overhead", "reserve", "template", "tools", "add_generation_prompt"}
