@@ -7,7 +7,7 @@ use super::read_error::{ReadError, UnknownDialect, refuse_to_write};
 use super::row::Row;
 use super::{ALL, CODE, Dialect, Fit, dialect_named};
 use crate::json::{Document, ParseErrorKind, Value, quote};
-use crate::transcript::{Message, Role, Transcript};
+use crate::transcript::{Message, Part, Role, Transcript};
 
 /// How the texts of a file are read.
 ///
@@ -279,7 +279,9 @@ fn refuse_hidden_calls(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Resul
         }
         let ids = message.results().filter_map(|(_, result)| result.id.as_ref());
         let quoted: Vec<String> = ids.map(|id| quote(&id.decode())).collect();
-        let has_id = |value: Value<'_>| quoted.iter().any(|id| value.raw().contains(id.as_str()));
+        let has_id = |value: Value<'_>| {
+            quoted.iter().any(|id| value.raw().contains(id.as_str())) && !holds_a_part(value, messages)
+        };
         let Some(member) = asking.and_then(|asking| asking.members().find(|member| has_id(member.value))) else {
             continue;
         };
@@ -294,4 +296,11 @@ fn refuse_hidden_calls(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Resul
         });
     }
     Ok(())
+}
+
+/// Whether some part was read of a value.
+fn holds_a_part(value: Value<'_>, messages: &[Message<'_>]) -> bool {
+    let places = messages.iter().flat_map(|message| &message.parts).filter_map(Part::place);
+    let span = value.span();
+    places.map(|place| place.element.span()).any(|part| span.start <= part.start && part.end <= span.end)
 }
