@@ -13,7 +13,7 @@ impl Split {
     /// The windows of `view`, in order. Their own messages are all messages of the view.
     ///
     /// # Errors
-    /// The pinned messages alone exceed the budget, or a segment does and [`SplitOverflow::Error`] is set.
+    /// The pinned messages alone exceed the budget, or a segment does and [`SplitOverflow::Error`](super::SplitOverflow::Error) is set.
     pub fn windows(&self, view: &View<'_, '_>) -> Result<Vec<SplitWindow>, ProcessorError> {
         Filler::new(self, view)?.windows()
     }
