@@ -37,6 +37,7 @@ impl Dialect for Codex {
             is_log: true,
             // A compaction that a later one superseded: what the model read then is not read any more.
             known: &["replacement_history"],
+            reread: Some(responses::bind_reasoning_again),
             writer: Some(&Codex),
             log: &Codex,
             ..Format::PLAIN

@@ -15,6 +15,7 @@ impl Dialect for Grok {
             signature: "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, \
                 `backend_tool_call`",
             is_log: true,
+            reread: Some(responses::bind_reasoning_again),
             writer: Some(&Grok),
             ..Format::PLAIN
         }

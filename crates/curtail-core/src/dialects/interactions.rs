@@ -1,7 +1,7 @@
 //! Interactions of the Gemini API: `steps` of a reply, or `input` of a request. Every step is a message: what was said, a
 //! thought, a call, or a result.
 
-use super::responses::bind_reasoning;
+use super::responses::{bind_reasoning, bind_reasoning_again};
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Text, Value, list, object};
 use crate::transcript::{
@@ -20,6 +20,7 @@ impl Dialect for Interactions {
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
             has_flat_items: true,
+            reread: Some(bind_reasoning_again),
             writer: Some(&Interactions),
             log: &Interactions,
             ..Format::PLAIN

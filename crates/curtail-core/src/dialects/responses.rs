@@ -6,8 +6,8 @@ use foldhash::HashSet;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Json, Text, Value, list, object, or_null};
 use crate::transcript::{
-    Binding, Content, Draft, DraftPart, DraftResult, Family, Leader, PairingRules, Part, PartPlace, ProviderRules,
-    ResultPlace, Role, ToolCall, ToolResult, Unknown,
+    Binding, Content, Draft, DraftPart, DraftResult, Family, Leader, Message, PairingRules, Part, PartPlace,
+    ProviderRules, ResultPlace, Role, ToolCall, ToolResult, Unknown,
 };
 
 /// The dialect `responses`.
@@ -57,6 +57,7 @@ impl Dialect for Responses {
             pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
             provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
             has_flat_items: true,
+            reread: Some(bind_reasoning_again),
             writer: Some(&Responses),
             log: &Responses,
             ..Format::PLAIN
@@ -300,6 +301,17 @@ pub(super) fn bind_reasoning(items: &mut [Item<'_>]) {
             let bound = thought && !message.parts.is_empty() && next_is_theirs;
             message.binding = if bound { Binding::Reasoning } else { Binding::None };
             next_is_theirs = message.role == Role::Assistant && !message.is_boundary();
+        }
+    }
+}
+
+/// As [`bind_reasoning`], after an edit: reasoning may stand before another item than it did.
+pub(super) fn bind_reasoning_again(messages: &mut [Message<'_>]) {
+    for at in 1..messages.len() {
+        let next = &messages[at];
+        let is_theirs = next.role == Role::Assistant && !next.is_boundary() && next.thread == messages[at - 1].thread;
+        if is_theirs && messages[at - 1].is_reasoning() {
+            messages[at - 1].binding = Binding::Reasoning;
         }
     }
 }

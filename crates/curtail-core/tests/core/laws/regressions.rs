@@ -8,7 +8,7 @@ use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
     ClearResults, DropMessages, HistoryWindow, Keep, MediaLimits, Overflow, Repair, RepairMode, StaleResults, Strip,
-    WindowUnit,
+    StripKind, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::rolling::Counted;
@@ -706,4 +706,26 @@ fn a_compaction_at_the_end_is_not_dropped_alone() {
     assert!(out.contains("Paint the gate") && out.contains("compaction"), "{out}");
     let whole = DropMessages { messages: std::iter::once(0..3).collect(), ..DropMessages::default() };
     assert_eq!(cut_with(Chain::default().then(whole), Some("anthropic"), Framing::Lines, log).unwrap(), "");
+}
+
+/// Reasoning that a cut brings next to an item is bound to it, in the same run as in the next.
+#[test]
+fn reasoning_is_bound_to_the_item_that_a_cut_leaves_behind_it() {
+    let items = [
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"Is it raining?"}]}"#,
+        r#"{"type":"reasoning","id":"rs_1","summary":[]}"#,
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"Hello?"}]}"#,
+        r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"It is."}]}"#,
+    ];
+    let lines = items.map(|item| format!("{item}\n")).concat();
+    let rollout = items.map(|item| format!("{{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{item}}}\n"));
+    let stages: [Stage; 2] = [
+        Box::new(|| {
+            Chain::default().then(DropMessages { messages: std::iter::once(2..3).collect(), ..DropMessages::default() })
+        }),
+        Box::new(|| Chain::default().then(Strip { kinds: vec![StripKind::Reasoning], ..Strip::default() })),
+    ];
+    for (dialect, text) in [("responses", lines), ("codex", rollout.concat())] {
+        check_stages(&stages, Some(dialect), Framing::Lines, &text).unwrap();
+    }
 }
