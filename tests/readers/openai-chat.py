@@ -11,6 +11,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 from shared import main, transcripts, validated
 
+SKIP = {"written.jsonl": "calls that stand in a text, which these types take as text"}
 MESSAGES = TypeAdapter(list[ChatCompletionMessageParam])
 
 
@@ -22,6 +23,7 @@ def events(message):
         return [("result", message.get("tool_call_id") or message.get("name"))]
     found = [(role, block.get("text", block.get("refusal"))) for block in blocks if block["type"] in ("text", "refusal")]
     found += [(role, message["refusal"])] if message.get("refusal") else []
+    found += [(role, message["audio"]["transcript"])] if (message.get("audio") or {}).get("transcript") else []
     found += [("call", call["id"]) for call in message.get("tool_calls") or []]
     return found + ([("call", message["function_call"]["name"])] if message.get("function_call") else [])
 
@@ -31,4 +33,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["openai"], data=["openai", "openai-legacy"])
+    main(load, ["openai"], data=["openai", "openai-legacy"], skip=SKIP)

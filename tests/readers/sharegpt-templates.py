@@ -31,6 +31,9 @@ SKIP = {
     "preferences.jsonl": "a prompt with two answers, which a trainer renders apart",
     "labels.jsonl": "a prompt with an answer and its label, which a trainer judges apart",
     "blocks.json": "contents that are blocks",
+    "chatbot-ui.json": "the export of a program, which a trainer does not load",
+    "custom.jsonl": "contains speech, which these templates do not render",
+    "written.jsonl": "calls that stand in a text, which these templates render as text",
     "reasoning.jsonl": "contains a refusal, which these templates do not render",
 }
 ROLES = {"human": "user", "gpt": "assistant", "function_call": "call", "observation": "result", "developer": "system", "tool": "result", "function": "result"}
