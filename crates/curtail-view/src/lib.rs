@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
+mod alignment;
 mod charts;
 mod comparison;
 mod content;
