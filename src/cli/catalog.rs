@@ -33,6 +33,10 @@ impl RuleArgs {
     /// Prints the page of the rule: what it detects, and why that matters. Without a rule, prints the list.
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         console::out(&match &self.rule {
+            // Whoever pastes what a provider answered looks for its cause.
+            Some(text) if text.contains(' ') => {
+                bail!("not the name of a rule; `curtail check --error TEXT` finds what an answer of a provider means")
+            }
             Some(key) => rule_named(key)?.page(),
             None => rule_list(checks::ALL).text(Screen::of_stdout()),
         })?;

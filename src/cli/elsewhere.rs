@@ -98,8 +98,15 @@ pub(super) const ADVICE: &[(&str, &[&str], &str)] = &[
     (
         "",
         &["redact", "mask", "anonymize", "sanitize", "scrub", "censor"],
-        "curtail does not search texts for secrets; `filter` drops tools, roles, media and reasoning, and clears results",
+        "`curtail view FILE --mask -o PAGE` blanks what looks like a key on a page; transcripts themselves are not masked: `filter` \
+         drops tools, roles, media and reasoning from them",
     ),
+    (
+        "",
+        &["search", "find", "grep", "rg"],
+        "`curtail view FOLDER -O PAGES` writes pages with a search, and an index that is searched by prompts and changed files",
+    ),
+    ("", &["error", "400", "answer"], "`curtail check --error TEXT` finds what an answer of a provider means"),
     ("", &["diff", "compare"], "`curtail view ONE OTHER` compares two transcripts on a page"),
     (
         "",

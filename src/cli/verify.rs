@@ -20,6 +20,7 @@ use crate::works::verify::{Verified, Verifying, WholeFile, counterpart};
 use curtail_facts::verify::give_back;
 use curtail_io::batch::InputOptions;
 use curtail_io::{FileError, Source};
+use curtail_lab::replay::Prices;
 
 /// Show what a cut lost: rules, to-dos, files, checks, decisions
 ///
@@ -196,7 +197,8 @@ impl VerifyArgs {
 
     /// Writes one page with every comparison, and the transcripts that were compared.
     fn write_page(&self, jobs: &[Job], verified: &[Verified], options: &InputOptions) -> anyhow::Result<()> {
-        let page = VerifyPage { options: &self.options, counting: self.counting.counting()? };
+        let page =
+            VerifyPage { options: &self.options, counting: self.counting.counting()?, prices: Prices::built_in()? };
         let mut sections = String::new();
         for (number, job) in jobs.iter().enumerate() {
             let own: Vec<&Verified> = verified.iter().filter(|one| one.job == number).collect();

@@ -27,7 +27,13 @@ impl<T: Copy + Send + Sync> Choice<T> {
         Self { name: self.name, alias: Some(alias), help: self.help, value: self.value }
     }
 
-    fn is_called(&self, name: &str) -> bool {
+    /// Its name in the help.
+    pub(crate) const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether `name` is its name, or its second name.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.alias == Some(name)
     }
 }

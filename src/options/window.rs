@@ -14,15 +14,26 @@ use curtail_core::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
 
 /// The values of `--unit`.
 const UNITS: &[Choice<WindowUnit>] = &[
-    Choice::new("items", WindowUnit::Items, "Items of the transcript, one by one"),
-    Choice::new("messages", WindowUnit::Messages, "Messages; consecutive assistant items count as one"),
-    Choice::new("turns", WindowUnit::Turns, "Turns, each from a user message with text to the next"),
+    Choice::new("items", WindowUnit::Items, "Items of the transcript, one by one").with_alias("item"),
+    Choice::new("messages", WindowUnit::Messages, "Messages; consecutive assistant items count as one")
+        .with_alias("message"),
+    Choice::new("turns", WindowUnit::Turns, "Turns, each from a user message with text to the next").with_alias("turn"),
     Choice::new(
         "segments",
         WindowUnit::Segments,
         "Segments: calls with their results, and every other message by itself",
-    ),
+    )
+    .with_alias("segment"),
 ];
+
+/// Reads `-n`: a number alone, because `--unit` names what it counts.
+fn number_of_units(text: &str) -> Result<NonZeroUsize, String> {
+    let unit = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    match UNITS.iter().find(|choice| unit.len() < text.len() && choice.is_called(unit)) {
+        Some(choice) => Err(format!("expected a number alone; `--unit {}` sets what it counts", choice.name())),
+        None => at_least_one(text),
+    }
+}
 
 /// Keep the last N items, a complete exchange and complete pairs
 ///
@@ -31,7 +42,7 @@ const UNITS: &[Choice<WindowUnit>] = &[
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct WindowOptions {
     /// Number of units to keep
-    #[arg(short = 'n', long = "size", value_name = "N", default_value = "40", value_parser = at_least_one)]
+    #[arg(short = 'n', long = "size", value_name = "N", default_value = "40", value_parser = number_of_units)]
     size: NonZeroUsize,
 
     /// Which window algorithm to use

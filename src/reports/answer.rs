@@ -26,11 +26,13 @@ pub(crate) struct AnswerReporter<'a> {
     absent: Option<&'static Constraint>,
     found: bool,
     failed: bool,
+    /// Whether a transcript was read.
+    has_read: bool,
 }
 
 impl<'a> AnswerReporter<'a> {
     pub(crate) const fn new(global: &'a Global) -> Self {
-        Self { global, absent: None, found: false, failed: false }
+        Self { global, absent: None, found: false, failed: false, has_read: false }
     }
 
     /// Handles the next event.
@@ -56,6 +58,7 @@ impl<'a> AnswerReporter<'a> {
     }
 
     fn tell(&mut self, file: &str, diagnosis: &Diagnosis) {
+        self.has_read = true;
         match diagnosis {
             Diagnosis::Found { findings, is_named, profile, .. } => {
                 self.found = true;
@@ -74,7 +77,11 @@ impl<'a> AnswerReporter<'a> {
     }
 
     /// Says what was not found, and returns the status.
-    pub(crate) fn finish(self) -> ExitCode {
+    pub(crate) fn finish(mut self) -> ExitCode {
+        if !self.has_read && !self.failed {
+            console::error(&"no transcript was read; name the one that was sent: `curtail check --error TEXT FILE`");
+            self.failed = true;
+        }
         if let Some(constraint) = self.absent.filter(|_| !self.found) {
             print(&absent(constraint));
         }

@@ -1,6 +1,7 @@
 //! Writes pages: one for all transcripts, or one for each with an index.
 
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -29,6 +30,8 @@ pub(crate) struct Pages<'a> {
     pub(crate) sums: Sums,
     /// Their rows in the list of transcripts.
     rows: Spool,
+    /// Where each row is, for an index, which is sorted.
+    places: Vec<Row>,
     /// The sections of the page, if all transcripts are on one.
     sections: Spool,
     bytes: usize,
@@ -70,6 +73,7 @@ impl<'a> Pages<'a> {
             policy,
             sums: Sums::default(),
             rows: Spool::default(),
+            places: Vec::new(),
             sections: Spool::default(),
             bytes: 0,
             inputs: sources.iter().filter_map(|source| source.path.clone()).collect(),
@@ -107,7 +111,8 @@ impl<'a> Pages<'a> {
                 Some(_) => String::from("Transcripts"),
             });
             self.sums.add(&listed);
-            self.rows.push(&listed.row(self.policy))?;
+            let bytes = self.rows.push(&listed.row(self.policy))?;
+            self.places.push(Row { began: listed.began().unwrap_or(f64::NEG_INFINITY), bytes });
         }
         Ok(())
     }
@@ -165,14 +170,20 @@ impl<'a> Pages<'a> {
     }
 
     /// Writes the page in pieces.
-    fn put(self, put: &mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    fn put(mut self, put: &mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let title = self.title.as_deref().unwrap_or("Transcripts");
         let has_list = self.sums.transcripts > 1 || self.args.output_dir.is_some();
         let title = if has_list { "Transcripts" } else { title };
         let (before, after) = page(title, has_list.then_some(&self.sums), self.policy);
         put(&before)?;
         if has_list {
-            self.rows.copy(&mut *put)?;
+            // An index begins with the newest session; a list on one page has the order of the page.
+            if self.args.output_dir.is_some() {
+                self.places.sort_by(|one, other| other.began.total_cmp(&one.began));
+            }
+            for row in self.places {
+                put(&self.rows.piece(row.bytes)?)?;
+            }
             put(LIST_END)?;
         }
         if let ([one, other], 2) = (self.compared.as_slice(), self.sums.transcripts) {
@@ -228,6 +239,14 @@ fn link(path: &Path) -> String {
     url
 }
 
+/// A row of the list of transcripts.
+struct Row {
+    /// When the session began, in seconds since 1970.
+    began: f64,
+    /// Where its text is in the spool of the rows.
+    bytes: Range<u64>,
+}
+
 /// How many bytes a [`Spool`] keeps in memory.
 const MAX_IN_MEMORY: usize = 4 * 1024 * 1024;
 /// Maximum bytes of a piece of a [`Spool`].
@@ -243,9 +262,19 @@ impl Default for Spool {
 }
 
 impl Spool {
-    /// Appends `text`.
-    fn push(&mut self, text: &str) -> io::Result<()> {
-        self.0.write_all(text.as_bytes())
+    /// Appends `text`, and returns where it is.
+    fn push(&mut self, text: &str) -> io::Result<Range<u64>> {
+        let start = self.0.stream_position()?;
+        self.0.write_all(text.as_bytes())?;
+        Ok(start..start + text.len() as u64)
+    }
+
+    /// The text at `bytes`, which [`Spool::push`] returned. Nothing can be appended after it.
+    fn piece(&mut self, bytes: Range<u64>) -> io::Result<String> {
+        self.0.seek(SeekFrom::Start(bytes.start))?;
+        let mut text = String::new();
+        io::Read::by_ref(&mut self.0).take(bytes.end - bytes.start).read_to_string(&mut text)?;
+        Ok(text)
     }
 
     /// Passes all of the text to `put`, in pieces.
@@ -270,8 +299,9 @@ mod tests {
     fn long_text_comes_back_whole() -> anyhow::Result<()> {
         let text = "añ€😀\n".repeat(MAX_IN_MEMORY / 8);
         let mut spool = Spool::default();
-        spool.push(&text[..12])?;
+        let first = spool.push(&text[..12])?;
         spool.push(&text[12..])?;
+        assert_eq!(spool.piece(first)?, text[..12]);
         let mut back = String::new();
         let mut longest = 0;
         spool.copy(|piece| {

@@ -4,6 +4,7 @@ use curtail_core::checks::{Levels, LineIndex, Table};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
 use curtail_io::{ErrorKind, FileError};
+use curtail_lab::replay::Prices;
 use curtail_view::{
     Conversation, Exposure, Limits, Loss, Losses, Place, Rendered, Sources, comparison, losses, remaining, render,
 };
@@ -16,6 +17,7 @@ use crate::works::verify::{Verified, WholeFile};
 pub(crate) struct VerifyPage<'o> {
     pub(crate) options: &'o VerifyOptions,
     pub(crate) counting: Counting,
+    pub(crate) prices: Prices,
 }
 
 impl VerifyPage<'_> {
@@ -93,7 +95,7 @@ impl VerifyPage<'_> {
                 verdicts: &verdicts,
                 lines: &lines,
                 policy: None,
-                prices: None,
+                prices: Some(&self.prices),
                 exposure: &exposure,
             };
             let place = Place { name: file.name.clone(), line: 1, offset: 0, anchor: format!("{anchor}{nth}-") };

@@ -273,11 +273,17 @@ await check("an index is sorted and searched", async (page, open) => {
   const prompts = () => page.locator(".list tbody tr:visible td:nth-child(1) a").allTextContents();
   const tokens = async () => (await page.locator(".list tbody tr:visible td[data-column=tokens]").allTextContents()).map(number);
   await page.locator(".list th button", { hasText: "Tokens" }).click();
+  assert.equal(await page.locator(".list th[aria-sort]").count(), 1);
   const falling = await tokens();
   assert.ok(falling.length > 2 && falling.every((count, nth) => nth === 0 || falling[nth - 1] >= count), falling.join());
   await page.locator(".list th button", { hasText: "Tokens" }).focus();
   await page.keyboard.press("Enter");
   assert.deepEqual(await tokens(), falling.toReversed());
+  // A session is found by what its row does not show, which is then shown.
+  const [also] = (await page.locator(".list [data-also]").first().getAttribute("data-also")).split("\n");
+  await page.locator("#query").fill(also);
+  await page.waitForFunction(() => document.querySelector(".list .also"));
+  assert.equal(await page.locator(".list tbody tr:visible .also").first().textContent(), also);
   await page.locator("#query").fill((await prompts())[0]);
   await page.waitForFunction(() => document.getElementById("matches").textContent !== "");
   assert.ok((await prompts()).length < falling.length);
@@ -406,10 +412,12 @@ await check("an index has sums, filters, and all columns on paper and on a phone
   assert.equal(await sum("transcripts"), rows);
   const tokens = (await page.locator(".list tbody [data-column=tokens]").evaluateAll((all) => all.map((one) => Number(one.dataset.value)))).reduce((sum, one) => sum + one, 0);
   assert.equal(await sum("tokens"), tokens);
+  const failing = Number((await page.locator("#failures").textContent()).match(/^With failures (\d+)$/)[1]);
   await page.locator("#failures").click();
   const left = page.locator(".list tbody tr:visible");
   assert.ok((await left.count()) < rows && (await left.count()) > 0);
   assert.equal(await sum("transcripts"), await left.count());
+  assert.equal(await left.count(), failing);
   await page.locator("#everything").click();
   for (const width of [390, 794, 1280]) {
     await page.setViewportSize({ width, height: 800 });

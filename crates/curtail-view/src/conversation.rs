@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::effect::{Drafted, Effect, Fate, Policy, Recorded};
 use super::keys::Exposure;
 use super::requests::{Cost, LoggedUsages, Provided, Request, requests};
-use super::sides::{Attached, Side, Starters, last_free, sides};
+use super::sides::{Side, Starters, last_free, sides};
 use super::spending::Spending;
 use super::story::{Story, StorySources};
 use super::visible::{Moment, line};
@@ -89,6 +89,15 @@ pub struct Conversation<'a> {
     pub(super) attached: Vec<Attached<'a>>,
     /// What should not be shown to others.
     pub(super) exposed: Exposed,
+}
+
+/// A conversation of a sub-agent in a file of its own.
+pub(super) struct Attached<'a> {
+    pub(super) conversation: Conversation<'a>,
+    /// The call that started it, if the log tells.
+    pub(super) call: Option<PartRef>,
+    /// What it is about, in the words of its program.
+    pub(super) description: Option<String>,
 }
 
 /// What a page should not show to others.

@@ -48,7 +48,9 @@ pub fn losses(losses: &Losses, anchor: &str) -> String {
                 table {
                     thead { tr { th scope="col" { "Facts" } th scope="col" { "Kept" } th scope="col" { "Share" } } }
                     tbody {
-                        @for [kind, kept, share] in &losses.kinds { tr { td { (kind) } td { (kept) } td { (share) } } }
+                        @for [kind, kept, share] in &losses.kinds {
+                            tr class=[(share != "100 %").then_some("short")] { td { (kind) } td { (kept) } td { (share) } }
+                        }
                     }
                 }
             }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use maud::{Markup, PreEscaped, Render as _, html};
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::content::more;
 use super::visible::{Body, Shown, line};
@@ -61,6 +61,8 @@ struct Writer {
     /// Whether there is any markup besides paragraphs.
     marked: bool,
     in_head: bool,
+    /// The heading that the text is below, and those above it.
+    headings: Vec<HeadingLevel>,
     /// The HTML that closes each open tag.
     endings: Vec<Cow<'static, str>>,
 }
@@ -100,8 +102,10 @@ impl Writer {
         let (open, close) = match tag {
             Tag::Paragraph => ("<p>", "</p>"),
             Tag::Heading { level, .. } => {
-                // Its level is below the headings of the page.
-                let level = ["4", "4", "5", "6"][(level as usize).min(3)];
+                // Its level is below the headings of the page, and leaves none out.
+                self.headings.retain(|above| *above < level);
+                self.headings.push(level);
+                let level = (3 + self.headings.len()).min(6);
                 return self.open(&format!("<h{level}>"), format!("</h{level}>"));
             }
             Tag::BlockQuote(_) => ("<blockquote>", "</blockquote>"),
@@ -214,6 +218,15 @@ mod tests {
             "h<br>i <em>j</em>",
         ] {
             assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+
+    /// A reader of the page that hears headings meets none that leaves a level out.
+    #[test]
+    fn headings_leave_no_level_out() {
+        let html = shown("### A\n\n### B\n\n##### C\n\n## D\n\n### E\n\n#### F\n\n##### G");
+        for heading in ["<h4>A", "<h4>B", "<h5>C", "<h4>D", "<h5>E", "<h6>F", "<h6>G"] {
+            assert!(html.contains(heading), "{heading}: {html}");
         }
     }
 

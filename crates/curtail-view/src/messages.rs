@@ -7,17 +7,17 @@ use maud::{Markup, PreEscaped, html};
 
 use super::charts::{Cut, small_strip};
 use super::content::{Passage, capped, images, passage};
-use super::conversation::{Conversation, writer};
+use super::conversation::{Attached, Conversation, writer};
 use super::effect::{Drafted, Fate, PartFate, State, texts};
 use super::markdown::{markdown, plain};
 use super::output::output;
-use super::sides::{Attached, Side};
+use super::sides::Side;
 use super::spending::dollars;
 use super::tools::{CallKind, Look, arguments, member_text};
 use super::visible::{Body, Shown, duration, gap, line, short, size};
 use curtail_core::json::{Document, Text};
 use curtail_core::numbers::{counted, figure};
-use curtail_core::transcript::{Content, Part, PartRef, Role, ToolCall, ToolResult};
+use curtail_core::transcript::{Content, Message, Part, PartRef, Role, ToolCall, ToolResult};
 
 /// The limits that keep a page small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -427,7 +427,9 @@ impl Chat<'_, '_> {
                 data-message=(at) data-by=(listed(writers)) data-failures=[Some(tally.failures).filter(|count| *count > 0)]
                 data-edits=[Some(tally.edits).filter(|count| *count > 0)] data-state=(state.name()) data-tools=[tools.as_deref().map(Shown)] data-prompt[is_asked] {
                 (self.heading(at, fate))
-                @for nth in 0..message.parts.len() { (self.part(PartRef { message: at, part: nth }, fate)) }
+                @for nth in 0..message.parts.len() {
+                    @if !is_marker(message, nth, fate) { (self.part(PartRef { message: at, part: nth }, fate)) }
+                }
                 @if message.parts.is_empty() { p class="quiet" { "empty" } }
             }
         }
@@ -547,7 +549,10 @@ impl Chat<'_, '_> {
                     Content::ToolCall(call) => { (self.call(at, part, call, tokens)) },
                     Content::ToolResult(result) => { (self.result(at, part, result, tokens)) },
                     Content::Media(text) => { (media(&text.decode(), 1)) },
-                    Content::Unknown(_) | Content::Other => { p class="quiet" { "Other content, " (size(bytes(part))) } },
+                    Content::Unknown(text) => {
+                        details class="aside" { summary { "Show other content, " (size(bytes(part))) } (self.text(part, text, true)) }
+                    },
+                    Content::Other => { p class="quiet" { "Other content, " (size(bytes(part))) } },
                 }
                 (self.rewritten(fate))
             }
@@ -830,6 +835,17 @@ fn files(part: &Part<'_>, result: &ToolResult<'_>) -> Markup {
 /// `count` images or files, of which `raw` is the JSON.
 fn media(raw: &str, count: usize) -> Markup {
     html! { (images(raw)) p class="media" { (counted(count, "image or file")) ", " (size(raw.len())) } }
+}
+
+/// Whether a part has nothing to show, such as the beginning of a step or a blank text, although other parts of its message have.
+fn is_marker(message: &Message<'_>, nth: usize, fate: Option<&Fate>) -> bool {
+    let is_empty = |part: &Part<'_>| match &part.content {
+        Content::Text(text) => text.is_blank(),
+        Content::Other => true,
+        _ => false,
+    };
+    let is_kept = fate.and_then(|fate| fate.parts.get(nth)).is_none_or(|fate| matches!(fate, PartFate::Kept));
+    is_kept && is_empty(&message.parts[nth]) && !message.parts.iter().all(is_empty)
 }
 
 fn bytes(part: &Part<'_>) -> usize {

@@ -113,7 +113,7 @@ fn price(spending: &Spending) -> Markup {
             CostSource::Log => { li data-fact="cost" title="The total that the log contains" { b { (amount) } " " span { "in all" } } },
             CostSource::Estimate { date, with_output, counted: priced, requests } => {
                 li data-fact="cost" title={ "An estimate by the prices of " (date) @if !with_output { "; output is not included" } } {
-                    @if !with_output { span { "input " } } b { "about " (amount) }
+                    @if !with_output { span { "input " } } b { @if !amount.starts_with("under") { "about " } (amount) }
                     @if priced < requests { " " span { "for " (figure(*priced)) " of " (counted(*requests, "request")) } }
                 }
             },

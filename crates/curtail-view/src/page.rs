@@ -9,7 +9,8 @@ use super::messages::{Chat, LATER_END, Limits};
 use super::overview::{opening as conversation_opening, overview};
 use super::prompts::rail;
 use super::spending::dollars;
-use super::visible::{Moment, Shown};
+use super::story::Story;
+use super::visible::{Moment, Shown, line};
 use curtail_core::numbers::figure;
 
 const STYLE: &str = include_str!("view.css");
@@ -43,7 +44,14 @@ pub struct Listed {
     pub project: Option<String>,
     /// When it began, as ISO 8601.
     pub begun: Option<String>,
+    /// What the search of an index finds besides: the beginnings of its later prompts, and the files that it changed.
+    pub also: String,
 }
+
+/// Maximum characters of what the search of an index finds besides.
+const MAX_ALSO: usize = 1_000;
+/// Maximum characters of each prompt or path in it.
+const MAX_ALSO_EACH: usize = 100;
 
 impl Listed {
     /// The row of a conversation, without a link.
@@ -61,7 +69,13 @@ impl Listed {
             agent: conversation.story.agent.clone(),
             project: conversation.story.project.clone(),
             begun: conversation.times.as_ref().map(|(from, _)| from.clone()),
+            also: also(&conversation.story),
         }
+    }
+
+    /// When it began, in seconds since 1970.
+    pub fn began(&self) -> Option<f64> {
+        self.begun.clone().and_then(Moment::new).map(|moment| moment.seconds)
     }
 
     /// Its row in the list of transcripts. With `policy`, the list has a column for the tokens after the policy.
@@ -73,7 +87,7 @@ impl Listed {
         let moment = self.begun.clone().and_then(Moment::new);
         let row = html! {
             tr role="row" {
-                td role="cell" class="what" {
+                td role="cell" class="what" data-also=[Some(&self.also).filter(|also| !also.is_empty()).map(|also| Shown(also))] {
                     @match &self.link {
                         Some(link) => { a href=(Shown(link)) { (Shown(words)) } },
                         None => { (Shown(words)) " " span class="of" { "not on this page" } },
@@ -96,6 +110,18 @@ impl Listed {
         };
         row.0
     }
+}
+
+/// The later prompts and the changed files of a session, one per line, as far as there is room.
+fn also(story: &Story) -> String {
+    let prompts = story.prompts.iter().skip(1).map(|prompt| line(&prompt.text, MAX_ALSO_EACH));
+    let files = story.files.iter().map(|(path, _)| line(path, MAX_ALSO_EACH));
+    let mut length = 0;
+    let fitting = prompts.chain(files).take_while(|text| {
+        length += text.len();
+        length <= MAX_ALSO
+    });
+    fitting.collect::<Vec<_>>().join("\n")
 }
 
 /// The cell of a number; a phone shows `unit` beside it.
@@ -155,6 +181,9 @@ pub struct Rendered {
     pub compared: Option<Compared>,
 }
 
+/// Maximum number of messages that a browser lays out at once; of more, those in sight.
+const MAX_LAID_OUT: usize = 500;
+
 /// Draws a conversation as a section of a page. `compared` tells whether it is one of two transcripts.
 pub fn render(conversation: &Conversation<'_>, limits: Limits, compared: bool) -> Rendered {
     let id = format!("{}top", conversation.place.anchor);
@@ -168,7 +197,9 @@ pub fn render(conversation: &Conversation<'_>, limits: Limits, compared: bool) -
     html.push_str("<div class=\"content\">");
     html.push_str(&conversation_opening(conversation).0);
     push_later(shared, &overview(conversation), &mut html);
-    html.push_str("<div class=\"chat\"><h2 class=\"hidden\">Conversation</h2>");
+    let long = if shared || conversation.messages.len() > MAX_LAID_OUT { " long" } else { "" };
+    html.push_str(&format!("<div class=\"chat{long}\">"));
+    html.push_str("<h2 class=\"hidden\">Conversation</h2>");
     Chat::new(conversation, limits).draw(&mut html, shared);
     html.push_str("</div></div></section>");
     let listed = Listed { link: Some(format!("#{id}")), ..Listed::from_conversation(conversation) };

@@ -1,8 +1,7 @@
-//! Conversations of sub-agents: those inside a log, and those in files beside it, each with the call that started it.
+//! Conversations of sub-agents inside a log, and the calls that start sub-agents.
 
 use std::collections::HashMap;
 
-use super::conversation::Conversation;
 use super::tools::words_of_name;
 use curtail_core::json::{Document, Text, Value};
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, main_thread};
@@ -17,15 +16,6 @@ pub(super) struct Side {
     pub(super) messages: Vec<usize>,
     /// The call that started it, if the log tells.
     pub(super) call: Option<PartRef>,
-}
-
-/// A conversation of a sub-agent in a file of its own.
-pub(super) struct Attached<'a> {
-    pub(super) conversation: Conversation<'a>,
-    /// The call that started it, if the log tells.
-    pub(super) call: Option<PartRef>,
-    /// What it is about, in the words of its program.
-    pub(super) description: Option<String>,
 }
 
 /// The side conversations of a log, in the order in which they begin.

@@ -186,7 +186,7 @@ fn prompt_text(message: &Message<'_>) -> String {
     });
     let texts: Vec<String> = texts.collect();
     let typed = texts.iter().find(|text| is_typed(text)).or(texts.first());
-    typed.map_or_else(|| String::from("image or file"), |text| line(without_tag(text), 200))
+    typed.map_or_else(|| String::from("image or file"), |text| plain(without_tag(text), 200))
 }
 
 fn seconds(moments: &[Option<Moment>]) -> Option<f64> {

@@ -59,7 +59,23 @@
   }
   const buildAll = () => later.forEach(build);
   const sight = globalThis.IntersectionObserver && new IntersectionObserver(
-    (seen) => seen.filter((one) => one.isIntersecting).forEach((one) => build(one.target)), { rootMargin: "1500px" });
+    (seen) => buildSoon(seen.filter((one) => one.isIntersecting).map((one) => one.target)), { rootMargin: "1500px" });
+  // What takes long is done piece by piece, so that the page answers meanwhile.
+  const SLICE = 40;
+  const awaited = new Set();
+  function buildSoon(parts) {
+    if (!awaited.size && parts.length) setTimeout(buildSome);
+    for (const part of parts) awaited.add(part);
+  }
+  function buildSome() {
+    const begun = performance.now();
+    for (const part of awaited) {
+      awaited.delete(part);
+      build(part);
+      if (performance.now() - begun > SLICE) break;
+    }
+    if (awaited.size) setTimeout(buildSome);
+  }
   // The element of an id such as m12, which may be among rows that are not built yet.
   function find(id) {
     const known = byId(id);
@@ -90,8 +106,8 @@
   }
   function filterRows(root) {
     const state = byId("state")?.value || (chosen() === "dropped" ? "dropped" : "");
-    for (const row of rows()) {
-      if (root && !root.contains(row)) continue;
+    const some = root ? Array.from(root.querySelectorAll("article, .agent")).filter(isTop) : rows();
+    for (const row of some) {
       row.hidden = isFiltered(row);
       if (row.hidden) continue;
       // What is looked for may be folded.
@@ -173,16 +189,27 @@
   const sums = Array.from(document.querySelectorAll("#sums [data-sum]"));
   const figure = new Intl.NumberFormat("en-US");
   const texts = new WeakMap();
+  // What a row was found by, if the row itself does not show it.
+  function tellAlso(row, words) {
+    row.querySelector(".also")?.remove();
+    const cell = row.cells[0];
+    if (!words || row.hidden || row.textContent.toLowerCase().includes(words)) return;
+    const also = document.createElement("span");
+    also.className = "also";
+    also.textContent = lines(cell.dataset.also).find((one) => one.toLowerCase().includes(words)) ?? "";
+    cell.append(also);
+  }
   function searchRows() {
     const words = query.value.trim().toLowerCase();
     const all = Array.from(list.tBodies[0].rows);
     const needs = ["agent", "project"].map((name) => [name, byId(name)?.value]).filter(([, value]) => value);
     const chip = ["failures", "findings"].find((id) => isPressed(byId(id)));
     for (const row of all) {
-      if (!texts.has(row)) texts.set(row, row.textContent.toLowerCase());
+      if (!texts.has(row)) texts.set(row, `${row.textContent}\n${row.cells[0].dataset.also ?? ""}`.toLowerCase());
       row.hidden = !texts.get(row).includes(words) || needs.some(([name, value]) => valueOf(row, name) !== value) ||
         Boolean(chip && !Number(valueOf(row, chip === "failures" ? "failed" : chip)));
     }
+    for (const row of all) tellAlso(row, words);
     const left = all.filter((row) => !row.hidden);
     say(left.length < all.length ? `${left.length} of ${all.length}` : "");
     for (const sum of sums) {
@@ -464,7 +491,6 @@
   let place = -1;
   let searching = 0;
   let waiting = 0;
-  const SLICE = 40;
   function search() {
     if (table) return searchRows();
     const words = query.value.trim().toLowerCase();
@@ -476,7 +502,6 @@
     if (!words) return say("");
     const all = Array.from(document.querySelectorAll("article, .later[data-rows]"));
     let at = 0;
-    // What takes long is done piece by piece, so that the page answers meanwhile.
     const scan = () => {
       if (turn !== searching) return;
       const begun = performance.now();
@@ -619,11 +644,14 @@
     chip.hidden = !numbers[chip.id];
   }
   if (table) {
+    // An index is written with the newest session first.
+    list.tHead.querySelector("[data-column=begun]").setAttribute("aria-sort", "descending");
     for (const id of ["failures", "findings"]) {
       const chip = byId(id);
       const column = id === "failures" ? "failed" : id;
-      chip.textContent = id === "failures" ? "With failures" : "With findings";
-      chip.hidden = !Array.from(table.tBodies[0].rows).some((row) => Number(valueOf(row, column)));
+      const count = Array.from(table.tBodies[0].rows).filter((row) => Number(valueOf(row, column))).length;
+      chip.textContent = `${id === "failures" ? "With failures" : "With findings"} ${figure.format(count)}`;
+      chip.hidden = !count;
       if (id === "findings") chip.addEventListener("click", () => choose(chip));
     }
   }

@@ -20,6 +20,13 @@ fn an_answer_is_read_from_an_argument_a_file_or_standard_input() {
     }
     let piped = run(&["check", "--error", ANSWER], ORPHAN);
     assert!(text(&piped.stdout).contains("--> stdin:2:1"));
+    let alone = run(&["check", "--error", ANSWER], "");
+    assert_eq!(alone.status.code(), Some(2));
+    assert!(
+        text(&alone.stderr).contains("no transcript was read; name the one that was sent"),
+        "{}",
+        text(&alone.stderr)
+    );
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn a_page_opens_with_the_story() {
     let (story, chat) = page.split_once("<div class=\"chat\">").unwrap();
     let story = bare(story);
     for words in [
-        "Glaze the **cups**. All ten.",
+        "Glaze the cups. All ten.",
         "claude-sonnet-4-5",
         "/home/ada/kiln",
         "12 Mar 2026 10:00",
@@ -380,11 +380,34 @@ fn an_index_has_a_row_for_each_session() {
     let index = text(&place.read("pages/index.html"));
     let rows = bare(index.split("<tbody").nth(1).unwrap());
     for words in
-        ["Glaze the **cups**. All ten.", "pi", "kiln", "12 Mar 2026", "$0.30", "&lt;b&gt;When", "&lt;i&gt;chat.jsonl"]
+        ["Glaze the cups. All ten.", "pi", "kiln", "12 Mar 2026", "$0.30", "&lt;b&gt;When", "&lt;i&gt;chat.jsonl"]
     {
         assert!(rows.contains(words), "{words}: {rows}");
     }
     assert!(index.contains("data-column=\"cost\" data-value=\"0.3") && !index.contains("<b>When"), "{index}");
+}
+
+/// The newest session comes first; those without a time come last.
+#[test]
+fn an_index_begins_with_the_newest_session() {
+    let place = Place::new();
+    place.write("logs/a.jsonl", CHAT.as_bytes());
+    place.write("logs/b.jsonl", LOG.as_bytes());
+    place.write("logs/c.jsonl", LOG.replace("2026-03-12", "2026-03-14").as_bytes());
+    assert!(place.curtail(&["view", "logs", "-O", "pages"]).output().unwrap().status.success());
+    let index = text(&place.read("pages/index.html"));
+    let links: Vec<&str> = index.split("href=\"./").skip(1).map(|link| link.split('"').next().unwrap()).collect();
+    assert_eq!(links, ["c.jsonl.html", "b.jsonl.html", "a.jsonl.html"]);
+    assert_eq!(index.matches("data-also=\"src/cups.rs\"").count(), 2, "{index}");
+}
+
+/// Of a message that has a text, parts without text are not shown; a part that is not known is folded, and can be searched.
+#[test]
+fn parts_without_text_are_left_out_and_unknown_ones_are_folded() {
+    let step = r#"{"info":{"id":"ses_1"},"messages":[{"info":{"id":"msg_1","role":"user"},"parts":[{"id":"prt_1","type":"text","text":"Glaze"}]},{"info":{"id":"msg_2","role":"assistant"},"parts":[{"id":"prt_2","type":"step-start"},{"id":"prt_3","type":"text","text":"Done."},{"id":"prt_4","type":"step-finish","reason":"stop"}]}]}"#;
+    assert!(!page(step, &["--dialect", "opencode"]).contains("Other content"));
+    let alone = step.replace(r#",{"id":"prt_3","type":"text","text":"Done."}"#, "");
+    assert_eq!(page(&alone, &["--dialect", "opencode"]).matches("Other content").count(), 2);
 }
 
 #[test]
