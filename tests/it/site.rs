@@ -31,6 +31,28 @@ fn the_site_makes_its_live_page() {
     assert!(docs().join("..").join(fixture).is_file(), "{fixture}");
 }
 
+/// mdBook renames `README.md` to `index.html`, and copies nothing from outside the folder.
+#[test]
+fn the_site_has_what_its_pages_link_to() {
+    let book = std::fs::read_to_string(docs().join("book.toml")).expect("docs/book.toml");
+    let root = docs().canonicalize().expect("docs exists");
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).expect("a page can be read");
+        let files = links(&text).map(|target| target.split('#').next().unwrap_or_default());
+        for file in files.filter(|file| !file.is_empty() && !file.contains(':') && *file != EXAMPLE) {
+            let Ok(target) = page.with_file_name(file).canonicalize() else { continue };
+            let inside = target.strip_prefix(&root);
+            let inside = inside.unwrap_or_else(|_| panic!("{}: {file} is not part of the site", page.display()));
+            let redirect = format!("\"/{}\"", inside.with_extension("html").display());
+            assert!(
+                !inside.ends_with("README.md") || book.contains(&redirect),
+                "{}: docs/book.toml has no redirect of {redirect}",
+                page.display()
+            );
+        }
+    }
+}
+
 /// The targets of the links of a page.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let prose = text.split("```").step_by(2);
