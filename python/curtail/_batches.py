@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ._errors import ColumnError
-from ._fields import array_of, fitted
 from ._load import native
 from ._values import DROPPED, OnError, Rows, failure
 
@@ -14,16 +13,20 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-class Cut(Protocol):
-    """Cuts records and arrays, and says what to do with those that fail."""
+class CutArrays(Protocol):
+    """Cuts arrays, and says what to do with rows that fail."""
 
     on_error: OnError
 
+    def array(self, array: Any, first: int) -> native.Cut:
+        """What `native.cut_array` returns."""
+
+
+class Cut(CutArrays, Protocol):
+    """Cuts records as well."""
+
     def records(self, records: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
         """The answers to records with these numbers. One that is skipped is `DROPPED`, and one that is split `Rows`."""
-
-    def array(self, array: Any, first: int) -> native.Cut | None:
-        """What `native.cut_array` returns."""
 
 
 #: The keys by which a message says who speaks.
@@ -160,39 +163,24 @@ def _place(schema: pyarrow.Schema, column: str) -> int:
     return int(place)
 
 
-def cut_array(how: Cut, array: pyarrow.Array, first: int) -> tuple[pyarrow.Array, list[int] | None]:
+def cut_array(how: CutArrays, array: pyarrow.Array, first: int) -> tuple[pyarrow.Array, list[int] | None]:
     """Cuts an array of text, bytes or objects.
 
     Returns:
         The array, and the index of the row that each of its rows comes from; `None` if each comes from its own.
     """
-    import pyarrow
-
-    numbers = range(first, first + len(array))
-    found = how.array(array, first)
-    if found is None:
-        return _cut_values(how, array, numbers)
-    cut, failed, others, _ = found
-    cut = array if cut is None else cut
+    lists = _lists_of(array.type)
+    cut, failed, origins, _ = how.array(array if lists is None else array.cast(lists), first)
+    cut = array if cut is None else cut.cast(array.type) if lists is not None else cut
     if how.on_error == "raise" and failed:
         index, reason = failed[0]
-        # A row before it may fail when it is cut as an object.
-        _cut_values(how, array.take(_indices(earlier := [other for other in others if other < index])), [numbers[at] for at in earlier])
         raise failure(reason, first + index)
     dropped = {index for index, _ in failed} if how.on_error == "skip" else set()
-    places = list(range(len(array)))
-    if others:
-        # These rows are cut as objects, because they change in another way than losing messages.
-        rows, origins = _cut_values(how, array.take(_indices(others)), [numbers[other] for other in others])
-        kept = range(len(others)) if origins is None else origins
-        dropped |= set(others) - {others[origin] for origin in kept}
-        for row, origin in enumerate(kept):
-            places[others[origin]] = len(array) + row
-        cut = pyarrow.concat_arrays([cut, rows])
-    elif not dropped:
-        return cut, None
-    origins = [index for index in range(len(array)) if index not in dropped]
-    return cut.take(_indices([places[index] for index in origins])), origins if dropped else None
+    if not dropped:
+        return cut, origins
+    rows = enumerate(range(len(array)) if origins is None else origins)
+    kept = [(row, origin) for row, origin in rows if origin not in dropped]
+    return cut.take(_indices([row for row, _ in kept])), [origin for _, origin in kept]
 
 
 def _indices(indices: list[int]) -> pyarrow.Array:
@@ -201,34 +189,13 @@ def _indices(indices: list[int]) -> pyarrow.Array:
     return pyarrow.array(indices, pyarrow.int64())
 
 
-def _cut_values(how: Cut, array: pyarrow.Array, numbers: Sequence[int]) -> tuple[pyarrow.Array, list[int] | None]:
-    """Cuts an array of which Python makes values, whose rows have these numbers."""
-    import pyarrow
-
-    binary = binary_of(array.type)
-    values = (array if binary is None else array.cast(binary)).to_pylist()
-    origins, rows = _rows(how.records(values, numbers))
-    if binary is not None:
-        return pyarrow.array(rows, binary).cast(array.type), origins
-    from_rows = range(len(values)) if origins is None else origins
-    placed = [
-        row if row is values[index] else fitted(row, values[index], array.type, numbers[index])
-        for index, row in zip(from_rows, rows)
-    ]
-    return array_of(placed, array.type, [numbers[index] for index in from_rows]), origins
-
-
-def binary_of(kind: pyarrow.DataType) -> pyarrow.DataType | None:
-    """The binary type to which a text type can be cast without a copy; `None` for objects."""
+def _lists_of(kind: pyarrow.DataType) -> pyarrow.DataType | None:
+    """The type of lists for one of list views; `None` for any other."""
     import pyarrow
 
     types = pyarrow.types
-    if types.is_dictionary(kind):
-        return binary_of(kind.value_type)
-    if types.is_large_string(kind) or types.is_large_binary(kind):
-        return pyarrow.large_binary()
-    if types.is_string_view(kind) or types.is_binary_view(kind):
-        return pyarrow.binary_view()
-    if types.is_string(kind) or types.is_binary(kind):
-        return pyarrow.binary()
-    return None
+    if not hasattr(types, "is_list_view"):
+        return None
+    if types.is_list_view(kind):
+        return pyarrow.list_(kind.value_field)
+    return pyarrow.large_list(kind.value_field) if types.is_large_list_view(kind) else None

@@ -223,11 +223,10 @@ class Curtail:
         if self._command.does == "check":
             raise ArgumentError("`check` cuts nothing; use check()")
 
-    def _cut_array(self, array: Any, first: int) -> native.Cut | None:
+    def _cut_array(self, array: Any, first: int) -> native.Cut:
         self._cuts()
         found = native.cut_array(self._reader, array, self.jobs)
-        if found is not None:
-            self._notes.log(found[3], range(first, first + len(array)))
+        self._notes.log(found[3], range(first, first + len(array)))
         return found
 
     def _settled(
@@ -252,7 +251,7 @@ class _Cut:
     def records(self, records: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
         return self._curtail._settled(records, self.on_error, numbers, sparse=True)
 
-    def array(self, array: Any, first: int) -> native.Cut | None:
+    def array(self, array: Any, first: int) -> native.Cut:
         return self._curtail._cut_array(array, first)
 
 

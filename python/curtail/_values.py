@@ -43,8 +43,8 @@ _TEXTS = (
 
 
 def default(value: Any) -> Any:
-    """A value of a table as JSON: a time as ISO 8601, bytes as text or Base64. Tables convert texts that look like times to
-    datetimes."""
+    """A value as JSON: a time as ISO 8601, bytes as text or Base64, a model of pydantic as the object that it describes. Tables
+    convert texts that look like times to datetimes."""
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -54,6 +54,8 @@ def default(value: Any) -> Any:
             return base64.b64encode(value).decode()
     if isinstance(value, _TEXTS):
         return str(value)
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", exclude_none=True)
     if hasattr(value, "dtype") and hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -189,30 +189,27 @@ def _cutter(
 
 
 class _Rows:
-    """How the rows of a partition are cut: an error is returned in place of a row that fails."""
+    """How the rows of a partition are cut: a row that fails stays, and its error is noted."""
 
-    on_error: OnError = "return"
+    on_error: OnError = "keep"
 
     def __init__(self, curtail: Curtail, framing: str, raises: bool) -> None:
         self._curtail, self._framing, self._raises = curtail, framing, raises
         self.reasons: dict[int, str] = {}
 
-    def records(self, records: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
-        if self._framing == "records":
-            answers = self._curtail._settled(records, "return", numbers)
-        else:
-            answers = [self._whole(value, number) for number, value in zip(numbers, records)]
-        for index, (record, answer) in enumerate(zip(records, answers)):
-            if isinstance(answer, RecordError):
-                self.fail(answer)
-                answers[index] = record
-        return answers
-
-    def array(self, array: Any, first: int) -> native.Cut | None:
-        found = self._curtail._cut_array(array, first) if self._framing == "records" else None
-        for index, failed in found[1] if found is not None else ():
+    def array(self, array: Any, first: int) -> native.Cut:
+        found = self._curtail._cut_array(array, first)
+        for index, failed in found[1]:
             self.fail(failure(failed, first + index))
         return found
+
+    def column(self, array: pyarrow.Array, first: int) -> pyarrow.Array:
+        """A column after the cut."""
+        import pyarrow
+
+        if self._framing == "records":
+            return cut_array(self, array, first)[0]
+        return pyarrow.array([self._whole(text, first + row) for row, text in enumerate(array.to_pylist())], array.type)
 
     def fail(self, error: RecordError) -> None:
         """Raises the error of a row, or notes it."""
@@ -220,18 +217,19 @@ class _Rows:
             raise _located(error)
         self.reasons[error.index] = _place(error) + error.reason
 
-    def _whole(self, value: Any, index: int) -> Any:
+    def _whole(self, text: Any, number: int) -> Any:
         try:
-            return value if value is None or not value.strip() else self._curtail.whole(value, self._framing)
+            return text if text is None or not text.strip() else self._curtail.whole(text, self._framing)
         except RecordError as error:
-            return error.at(index)
+            self.fail(error.at(number))
+            return text
 
 
 def _cut_batch(how: _Rows, batch: pyarrow.RecordBatch, column: str, first: int, raises: bool) -> pyarrow.RecordBatch:
     import pyarrow
 
     place = batch.schema.get_field_index(column)
-    array, _ = cut_array(how, batch.column(place), first)
+    array = how.column(batch.column(place), first)
     columns = [array if index == place else batch.column(index) for index in range(batch.num_columns)]
     if raises:
         return pyarrow.RecordBatch.from_arrays(columns, schema=batch.schema)

@@ -149,8 +149,33 @@ def test_lists_of_structs_lose_elements(tmp_path, run, large):
     cut.validate(full=True)
     assert cut.schema.equals(table.schema) and cut.column("id").equals(table.column("id"))
     assert cut.column("messages").to_pylist() == [None if row is None else row[-2:] for row in rows[3:]]
-    refused = run("limit", "-t", "3", "--on-overflow", "truncate", str(path), "-o", str(tmp_path / "x.arrow"))
-    assert refused.returncode == 2 and b"JSON text" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["chats.arrow", "chats.feather"])
+def test_texts_in_a_dictionary_are_cut(tmp_path, run, texts, name):
+    texts[20:25] = texts[:5]
+    old, new = tmp_path / name, tmp_path / f"new-{name}"
+    kind = pyarrow.dictionary(pyarrow.int16(), pyarrow.large_string())
+    table = pyarrow.table({"id": list(range(len(texts))), "chat": pyarrow.array(texts, pyarrow.large_string()).cast(kind)})
+    write(old, table)
+    done = run("window", "-n", "3", str(old), "-o", str(new))
+    assert done.returncode == 0, done.stderr.decode()
+    cut = pyarrow.Table.from_batches(batches(new)[1])
+    cut.validate(full=True)
+    assert cut.schema == table.schema and cut.column("chat").to_pylist() == cut_texts(run, texts)
+    # Nothing of what was cut stays in the dictionary.
+    assert b"question 0 of 8" in old.read_bytes() and b"question 0 of 8" not in new.read_bytes()
+
+
+def test_a_message_that_does_not_fit_its_column_is_named(tmp_path, run):
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    chat = [{"role": "user", "content": "x"}, {"role": "assistant", "tool_calls": [call]}, {"role": "user", "content": "y"}]
+    table = pyarrow.table({"messages": [chat[:1], chat]})
+    for name in ("in.arrow", "in.parquet"):
+        path = tmp_path / name
+        write(path, table) if name == "in.arrow" else parquet.write_table(table, path)
+        done = run("repair", "--mode", "stub", str(path), "-o", str(tmp_path / f"new-{name}"))
+        assert done.returncode == 2 and b"no field `tool_call_id`" in done.stderr and b"row 2" in done.stderr, done.stderr
 
 
 def test_dictionaries_that_grow_and_metadata_of_the_file_stay(tmp_path, run, chats):

@@ -175,7 +175,7 @@ def test_a_field_that_the_column_lacks_is_an_error_and_not_lost():
     chat = [{"role": "user", "content": "x"}, {"role": "assistant", "tool_calls": [call]}, {"role": "user", "content": "y"}]
     table = pyarrow.Table.from_pylist([{"messages": [{**chat[0], "tool_calls": None}]}, {"messages": chat}])
     with Curtail(["repair", "--mode", "stub"]) as repair:
-        with pytest.raises(RecordError, match="no field 'tool_call_id'") as caught:
+        with pytest.raises(RecordError, match="no field `tool_call_id`") as caught:
             repair.batch(table)
         assert caught.value.index == 1
         chat[0]["tool_call_id"] = ""
@@ -358,9 +358,9 @@ def test_what_the_column_has_no_field_for_is_named():
         lambda nth, _: {"role": "user", "content": [{"type": "tool_result", "tool_use_id": nth, "content": [image]}]},
     )
     with Curtail(["filter", "--keep-last-results", "1"]) as curtail:
-        with pytest.raises(RecordError, match="no field 'parts.functionResponse.response.result'") as caught:
+        with pytest.raises(RecordError, match="no field `parts.functionResponse.response.result`") as caught:
             curtail.batch(table)
         assert caught.value.index == 1
     with Curtail(["filter", "--keep-last-results", "1"]) as curtail:
-        with pytest.raises(RecordError, match="no field 'content.content.text'"):
+        with pytest.raises(RecordError, match="no field `content.content.text`"):
             curtail.batch(pyarrow.table({"messages": [shown]}))

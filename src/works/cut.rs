@@ -67,7 +67,8 @@ impl Work for Cutting {
                 out.row = Some(RowResult::Dropped);
             }
             Some(row) => {
-                out.note_row(row, unit.text, before.text, &cut)?;
+                let shape = unit.opened.table.as_deref().and_then(curtail_io::Table::shape);
+                out.note_row(shape, unit.text, before.text, &cut)?;
                 out.add_rows(unit, row, std::mem::take(&mut cut.windows));
             }
             None => {
@@ -112,13 +113,17 @@ impl Work for Cutting {
 
     fn row(&self, place: RowPlace, result: RowResult, out: &mut CutOutput) {
         out.group = place.group.number();
-        out.rows.push(match result {
-            RowResult::Text(_) => out.row.take().unwrap_or_else(|| match place.structs {
-                true => RowResult::Unchanged,
-                false => RowResult::Text(out.output_len()),
-            }),
-            other => other,
-        });
+        let done = match (result, out.row.take()) {
+            (RowResult::Text(_), Some(row)) => row,
+            (RowResult::Text(_), None) if place.structs => {
+                // A list that stays has no text.
+                out.text.truncate(out.end_of_texts());
+                RowResult::Unchanged
+            }
+            (RowResult::Text(_), None) => RowResult::Text(out.output_len()),
+            (other, _) => other,
+        };
+        out.rows.push(done);
         out.row_count += out.rows.last().map_or(0, RowResult::count);
     }
 

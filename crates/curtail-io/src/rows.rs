@@ -82,7 +82,7 @@ pub struct RowPlace {
     pub group: RowGroup,
     /// Its number in the row group or batch, from 1.
     pub row: usize,
-    /// Whether its text was made from a list of structs. Of such a list, a cut can only drop elements.
+    /// Whether its text was made from a list of structs.
     pub structs: bool,
 }
 
@@ -110,7 +110,8 @@ pub enum RowResult {
     Null(i16),
     /// It failed and is dropped from the table.
     Dropped,
-    /// It has a new text, which ends at this offset of the output.
+    /// It has a new text, which ends at this offset of the output. Of a list of structs, the text has the
+    /// [`Element`](crate::Element)s.
     Text(usize),
     /// These elements of its list are kept.
     Elements(Vec<bool>),

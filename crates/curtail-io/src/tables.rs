@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Buffer, FileError, FileSink, RowBlock, RowResult, Source, TableFormat};
+use crate::{Buffer, FileError, FileSink, RowBlock, RowResult, Shape, Source, TableFormat};
 
 /// Opens `Source`, a table of this format, at the wanted column. Without a name, that is the only column whose first text is a
 /// transcript, as the function tells.
@@ -24,6 +24,9 @@ pub struct WantedColumn<'w> {
 pub trait Table: fmt::Debug + Send + Sync {
     /// Its format.
     fn format(&self) -> TableFormat;
+
+    /// What an element of its column can be, if it is one of lists of structs.
+    fn shape(&self) -> Option<&Shape>;
 
     /// All its rows.
     fn rows(self: Arc<Self>) -> Box<dyn Rows>;

@@ -1,5 +1,5 @@
 //! Columns of Arrow tables, through the C data interface: their buffers are read where they are, and no Python object is made of a
-//! row that only loses messages.
+//! row.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use std::time::Instant;
 use arrow_array::{Array as _, make_array};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow as _, ToPyArrow as _};
-use curtail_bindings::{Does, Failure, Input, Item, Outcome, Parts, Pieces, Run};
+use curtail_bindings::{Failure, Input, Outcome, Run};
 use curtail_tables::{MemoryColumn, NewRow};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,135 +15,116 @@ use pyo3::prelude::*;
 use crate::gate::detached;
 use crate::reader::{Failed, Note, Reader, SLICE, text_of, threads};
 
-/// The array after the cut, if it changed; the rows that failed; the rows that change in another way than losing messages, or that
-/// have values without a form in JSON; and notes.
-type Cut<'py> = (Option<Bound<'py, PyAny>>, Vec<(usize, Py<Failed>)>, Vec<usize>, Vec<Note>);
+/// The array after the cut, if it changed; the rows that failed; the row that each row comes from, if some became several; and
+/// notes.
+type Cut<'py> = (Option<Bound<'py, PyAny>>, Vec<(usize, Py<Failed>)>, Option<Vec<usize>>, Vec<Note>);
 
-/// Cuts an array of texts or of lists of structs; `None` if it is stored in a way that is not read here.
+/// Cuts an array of transcripts.
 #[pyfunction]
 pub(crate) fn cut_array<'py>(
     py: Python<'py>,
     reader: &Bound<'py, Reader>,
     array: &Bound<'py, PyAny>,
     jobs: usize,
-) -> PyResult<Option<Cut<'py>>> {
+) -> PyResult<Cut<'py>> {
     let reader = &reader.get().reader;
     let array = make_array(ArrayData::from_pyarrow_bound(array)?);
-    let column = MemoryColumn::new(array).filter(|_| reader.command().does() == Does::Cut);
-    let Some(column) = column else { return Ok(None) };
+    let column = MemoryColumn::new(array).map_err(PyValueError::new_err)?;
     let rows = detached(py, || Rows::read(&column));
     let inputs: Vec<Option<Input<'_>>> = (0..column.rows()).map(|row| rows.input(&column, row)).collect();
     let run = Run::new(reader, &inputs, threads(jobs)).map_err(|failure| PyValueError::new_err(failure.reason))?;
     while !detached(py, || run.advance(Instant::now() + SLICE)) {
         py.check_signals()?;
     }
-    let mut cut = Cutting::default();
+    let mut cut = Cutting { rows: vec![NewRow::Same; column.rows()], ..Cutting::default() };
     for (row, result) in run.results().enumerate() {
-        cut.add(py, row, failure(&column, row).map_or(result, Err), inputs[row].map_or("", |input| input.text))?;
+        let text = inputs[row].map_or("", |input| input.text);
+        let result = rows.failure(&column, row).map_or(result, Err);
+        let fitted = result.and_then(|(outcome, notes)| Ok((fitted(&column, text, outcome)?, notes)));
+        match fitted {
+            Err(failure) => cut.failed.push((row, Py::new(py, Failed::new(py, failure, text.as_bytes()))?)),
+            Ok((new, notes)) => {
+                cut.notes.extend(notes.into_iter().map(|(place, note)| (row, place.line, place.column, note)));
+                cut.rows[row] = new;
+            }
+        }
     }
-    cut.others.extend(&rows.others);
-    cut.others.sort_unstable();
-    let new = cut.is_changed.then(|| detached(py, || column.with(&cut.rows))).transpose();
+    let is_changed = cut.rows.iter().any(|row| *row != NewRow::Same);
+    let new = is_changed.then(|| detached(py, || column.with(&cut.rows))).transpose();
     let new = new.map_err(PyValueError::new_err)?;
     let new = new.map(|array| array.to_data().to_pyarrow(py)).transpose()?;
-    Ok(Some((new, cut.failed, cut.others, cut.notes)))
+    Ok((new, cut.failed, origins(&cut.rows), cut.notes))
 }
 
-/// What becomes of the rows.
+/// The row of the column that a text was, from what became of the text.
+fn fitted(column: &MemoryColumn, before: &str, outcome: Outcome) -> Result<NewRow, Failure> {
+    Ok(match outcome {
+        Outcome::Same | Outcome::Pieces(_) => NewRow::Same,
+        Outcome::Text(after) => column.fit(before, after).map_err(Failure::new)?,
+        Outcome::Windows(windows) => {
+            let rows = windows.into_iter().map(|window| fitted(column, before, window));
+            NewRow::Rows(rows.collect::<Result<_, _>>()?)
+        }
+    })
+}
+
+/// The row that each new row comes from; `None` if each comes from its own.
+fn origins(rows: &[NewRow]) -> Option<Vec<usize>> {
+    let is_reshaped = rows.iter().any(|row| row.count() != 1);
+    let origins = rows.iter().enumerate().flat_map(|(origin, row)| std::iter::repeat_n(origin, row.count()));
+    is_reshaped.then(|| origins.collect())
+}
+
+/// What becomes of the rows; those that failed stay.
 #[derive(Default)]
 struct Cutting {
     rows: Vec<NewRow>,
-    is_changed: bool,
     failed: Vec<(usize, Py<Failed>)>,
-    others: Vec<usize>,
     notes: Vec<Note>,
 }
 
-impl Cutting {
-    fn add(&mut self, py: Python<'_>, row: usize, result: curtail_bindings::Result, text: &str) -> PyResult<()> {
-        let new = match result {
-            Err(failure) => {
-                self.failed.push((row, Py::new(py, Failed::new(py, failure, text.as_bytes()))?));
-                NewRow::Same
-            }
-            Ok((outcome, notes)) => {
-                self.notes.extend(notes.into_iter().map(|(place, note)| (row, place.line, place.column, note)));
-                match outcome {
-                    Outcome::Same | Outcome::Windows(_) => NewRow::Same,
-                    Outcome::Text(text) => NewRow::Text(text),
-                    Outcome::Pieces(pieces) => kept(&pieces).map_or_else(
-                        || {
-                            self.others.push(row);
-                            NewRow::Same
-                        },
-                        NewRow::Elements,
-                    ),
-                }
-            }
-        };
-        self.is_changed |= new != NewRow::Same;
-        self.rows.push(new);
-        Ok(())
-    }
-}
-
-/// Which messages are kept, up to the last of them; `None` if any is new.
-fn kept(pieces: &Pieces) -> Option<Vec<bool>> {
-    let Pieces::Messages { items, before } = pieces else { return None };
-    let mut kept = vec![false; *before];
-    for item in items {
-        let Item::Kept(index) = item else { return None };
-        kept[*index] = true;
-    }
-    Some(kept)
-}
-
-/// The lists of a column as JSON.
+/// The rows of a column that are no texts, as JSON.
 #[derive(Default)]
 struct Rows {
     text: String,
-    /// For each row, its JSON and where its messages are.
-    lists: Vec<Option<(Range<usize>, Parts)>>,
-    /// Rows with values that JSON does not have.
-    others: Vec<usize>,
+    /// For each row, where its JSON is, or why it has none; nothing if it is null.
+    places: Vec<Option<Result<Range<usize>, String>>>,
 }
 
 impl Rows {
     fn read(column: &MemoryColumn) -> Self {
         let mut rows = Self::default();
-        if !column.has_structs() {
+        if column.has_texts() {
             return rows;
         }
         for row in 0..column.rows() {
             let start = rows.text.len();
-            let list = match column.write(row, &mut rows.text) {
-                Ok(Some(places)) => {
-                    let messages = places.into_iter().map(|place| place.start - start..place.end - start);
-                    Some((start..rows.text.len(), Parts { messages: messages.collect(), ..Parts::default() }))
-                }
-                Ok(None) => None,
-                Err(_) => {
+            let place = match column.write(row, &mut rows.text) {
+                Ok(true) => Some(Ok(start..rows.text.len())),
+                Ok(false) => None,
+                Err(reason) => {
                     rows.text.truncate(start);
-                    rows.others.push(row);
-                    None
+                    Some(Err(reason))
                 }
             };
-            rows.lists.push(list);
+            rows.places.push(place);
         }
         rows
     }
 
     fn input<'r>(&'r self, column: &'r MemoryColumn, row: usize) -> Option<Input<'r>> {
-        if column.has_structs() {
-            let (place, parts) = self.lists[row].as_ref()?;
-            return Some(Input { text: &self.text[place.clone()], parts: Some(parts) });
-        }
-        let text = text_of(column.text(row)?).ok()?;
+        let text = match self.places.get(row) {
+            Some(place) => &self.text[place.as_ref()?.as_ref().ok()?.clone()],
+            None => text_of(column.text(row)?).ok()?,
+        };
         (!text.trim_ascii().is_empty()).then_some(Input { text, parts: None })
     }
-}
 
-/// Why a row has no text.
-fn failure(column: &MemoryColumn, row: usize) -> Option<Failure> {
-    if column.has_structs() { None } else { text_of(column.text(row)?).err() }
+    /// Why a row has no text.
+    fn failure(&self, column: &MemoryColumn, row: usize) -> Option<Failure> {
+        match self.places.get(row) {
+            Some(place) => place.as_ref()?.as_ref().err().map(|reason| Failure::new(reason.clone())),
+            None => text_of(column.text(row)?).err(),
+        }
+    }
 }

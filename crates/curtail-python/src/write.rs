@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use curtail_bindings::Parts;
 use curtail_tables::write_text;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -45,7 +46,12 @@ impl Written {
 }
 
 fn is_list_of_objects(list: &Bound<'_, PyList>) -> bool {
-    !list.is_empty() && list.iter().all(|item| item.is_exact_instance_of::<PyDict>())
+    !list.is_empty() && list.iter().all(|item| item.is_exact_instance_of::<PyDict>() || is_model(&item))
+}
+
+/// Whether a value is a message as pydantic models it, which many libraries have in their histories.
+fn is_model(value: &Bound<'_, PyAny>) -> bool {
+    !value.is_exact_instance_of::<PyString>() && value.hasattr(intern!(value.py(), "model_dump")).unwrap_or(false)
 }
 
 struct Writer {

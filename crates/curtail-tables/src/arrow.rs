@@ -21,18 +21,22 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
+use arrow_select::concat::concat;
 use arrow_select::filter::filter;
+use arrow_select::interleave::interleave;
 use arrow_select::take::take_record_batch;
 
+use crate::build::{New, shape_of};
+use crate::dictionary::{encoded, is_dictionary, plain};
 use crate::headers::Batches;
 use crate::place::Place;
 use crate::values;
 use crate::{
-    Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, UnreadableColumn, names_speaker,
-    open_file, rows_of, write_bytes, write_items, write_scalar, write_text,
+    Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, names_speaker, open_file, rows_of,
+    write_bytes, write_items, write_scalar, write_text,
 };
+use curtail_io::{Element, FileSink, Fitted, RowResult, Shape, Source, TableFormat};
 use curtail_io::{ErrorKind, FileError};
-use curtail_io::{FileSink, RowResult, Source, TableFormat};
 
 /// An error of the library about the file `name`, without the library's prefix.
 fn broken(name: &str, error: &ArrowError) -> FileError {
@@ -55,6 +59,7 @@ struct ArrowFile {
     /// Whether it is in the streaming format, which has no footer.
     stream: bool,
     compression: Option<CompressionType>,
+    schema: Arc<Schema>,
 }
 
 /// Opens the Arrow file of `source`. A batch of more than `most` bytes is neither read nor decompressed.
@@ -73,22 +78,24 @@ pub(crate) fn open(source: &Source, format: TableFormat, most: Option<usize>) ->
     if let Some(last) = batches.last_mut() {
         last.end = place.len;
     }
-    let file = ArrowFile { name: source.name.clone(), place, stream, compression };
+    let schema = Arc::new(Schema::empty());
+    let mut file = ArrowFile { name: source.name.clone(), place, stream, compression, schema };
     let mut columns = Vec::new();
-    let schema = file.batches(None).map_err(failed)?.schema();
+    file.schema = file.batches(None).map_err(failed)?.schema();
+    let schema = Arc::clone(&file.schema);
     add_columns(schema.fields(), "", &[], &mut columns);
-    let unreadable = schema.fields().iter().filter(|field| is_dictionary(field.data_type()));
-    let unreadable = unreadable.map(|field| {
-        let reason = String::from(
-            "its texts are stored in a dictionary; convert them to plain ones (pyarrow: `.cast(pa.string())`)",
-        );
-        UnreadableColumn { name: field.name().clone(), reason }
-    });
-    let unreadable = unreadable.collect();
-    Ok(TableParts { file: Arc::new(file), groups: batches, columns, unreadable })
+    Ok(TableParts { file: Arc::new(file), groups: batches, columns })
 }
 
 impl TableFile for ArrowFile {
+    fn shape(&self, column: &Column) -> Option<Shape> {
+        let field = column.path.first().filter(|_| column.structs)?;
+        match self.schema.field(*field).data_type() {
+            DataType::List(element) | DataType::LargeList(element) => Some(shape_of(element.data_type())),
+            _ => None,
+        }
+    }
+
     fn reader(self: Arc<Self>, column: &Column) -> Result<Box<dyn GroupReader>, FileError> {
         let field = column.path.first().copied();
         let batches = self.batches(field).map_err(|error| broken(&self.name, &error))?;
@@ -100,7 +107,7 @@ impl TableFile for ArrowFile {
     fn writer(self: Arc<Self>, column: &Column, sink: FileSink) -> Result<Box<dyn GroupWriter>, FileError> {
         let opened = self.batches(None).and_then(|from| Ok((Output::new(&self, &from.schema(), sink)?, from)));
         let (to, from) = opened.map_err(|error| broken(&self.name, &error))?;
-        Ok(Box::new(ArrowWriter { name: self.name.clone(), column: column.clone(), from, to }))
+        Ok(Box::new(ArrowWriter { name: self.name.clone(), column: column.clone(), from, to, dictionary: None }))
     }
 }
 
@@ -124,7 +131,9 @@ fn add_columns(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<C
         let name = format!("{prefix}{}", field.name());
         let path = [above, &[index]].concat();
         match field.data_type() {
-            data_type if is_text(data_type) => found.push(Column { name, path, structs: false }),
+            data_type if is_text(data_type) || is_dictionary(data_type) => {
+                found.push(Column { name, path, structs: false });
+            }
             DataType::Struct(fields) => add_columns(fields, &format!("{name}."), &path, found),
             DataType::List(element) | DataType::LargeList(element) if above.is_empty() && has_speaker(element) => {
                 found.push(Column { name, path, structs: true });
@@ -137,11 +146,6 @@ fn add_columns(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<C
 pub(crate) fn is_text(data_type: &DataType) -> bool {
     use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
     matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
-}
-
-/// Whether a column has texts in a dictionary.
-fn is_dictionary(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Dictionary(_, values) if is_text(values))
 }
 
 /// Whether `element` is a struct with a field that names who speaks, as messages have.
@@ -161,13 +165,14 @@ struct Values {
 
 impl Values {
     /// The values of `column` in `batch`, which has only the column's top-level field.
-    fn of_projected(batch: &RecordBatch, column: &Column) -> Self {
+    fn of_projected(batch: &RecordBatch, column: &Column) -> Result<Self, ArrowError> {
         let mut values = Self { array: batch.column(0).clone(), parents: Vec::new() };
         for &field in column.path.iter().skip(1) {
             let child = values.array.as_struct().column(field).clone();
             values.parents.push(std::mem::replace(&mut values.array, child));
         }
-        values
+        values.array = plain(values.array)?;
+        Ok(values)
     }
 
     fn is_null(&self, row: usize) -> bool {
@@ -211,7 +216,8 @@ impl GroupReader for ArrowReader {
             self.next += 1;
             let message = || format!("the file ends before batch {}", self.next);
             let batch = batch.ok_or_else(|| FileError::new(ErrorKind::Content, &self.name, message()))?;
-            self.open = (self.next > group).then(|| Values::of_projected(&batch, &self.column));
+            let values = (self.next > group).then(|| Values::of_projected(&batch, &self.column));
+            self.open = values.transpose().map_err(|error| broken(&self.name, &error))?;
         }
         Ok(())
     }
@@ -237,14 +243,15 @@ impl GroupReader for ArrowReader {
 /// Writes the value of `row` as JSON.
 ///
 /// # Errors
-/// The value contains invalid UTF-8, or is of a type that JSON does not have.
+/// The value is of a type that JSON does not have.
 pub(crate) fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), String> {
     if array.is_null(row) {
         out.push_str("null");
         return Ok(());
     }
     if let Some(text) = text_at(array, row) {
-        return write_bytes(text, out);
+        write_bytes(text, out);
+        return Ok(());
     }
     downcast_integer_array! {
         array => write_scalar(array.value(row), out),
@@ -258,6 +265,7 @@ pub(crate) fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Res
         DataType::LargeList(_) => return write_list(&array.as_list::<i64>().value(row), out),
         DataType::FixedSizeList(..) => return write_list(&array.as_fixed_size_list().value(row), out),
         DataType::Map(..) => return write_map(array.as_map(), row, out),
+        DataType::FixedSizeBinary(_) => write_bytes(array.as_fixed_size_binary().value(row), out),
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             let mut key = String::new();
@@ -281,15 +289,6 @@ fn write_struct(array: &StructArray, row: usize, out: &mut String) -> Result<(),
         out.push(':');
         write_json(column, row, out)
     })
-}
-
-/// The elements of the list in `row`; none if it is no list.
-pub(crate) fn elements_of(array: &dyn Array, row: usize) -> ArrayRef {
-    match array.data_type() {
-        DataType::LargeList(_) => array.as_list::<i64>().value(row),
-        DataType::List(_) => array.as_list::<i32>().value(row),
-        _ => array.slice(0, 0),
-    }
 }
 
 fn write_list(elements: &ArrayRef, out: &mut String) -> Result<(), String> {
@@ -324,6 +323,8 @@ struct ArrowWriter {
     column: Column,
     from: Box<dyn RecordBatchReader + Send>,
     to: Output,
+    /// The dictionary of the column so far, if it has one.
+    dictionary: Option<ArrayRef>,
 }
 
 /// The output, in the form of the input.
@@ -336,7 +337,10 @@ impl GroupWriter for ArrowWriter {
     fn write(&mut self, _group: usize, new: &mut NewRows) -> Result<(), FileError> {
         let cut_off = || ArrowError::IpcError(String::from("it has fewer batches than before"));
         let batch = self.from.next().unwrap_or_else(|| Err(cut_off()));
-        let written = batch.and_then(|batch| self.to.write(&replace(batch, &self.column, new)?));
+        let written = batch.and_then(|batch| {
+            let batch = self.encode(replace(batch, &self.column, new)?)?;
+            self.to.write(&batch)
+        });
         written.map_err(|error| broken(&self.name, &error))
     }
 
@@ -374,6 +378,25 @@ impl Output {
     }
 }
 
+impl ArrowWriter {
+    /// The batch with a dictionary of its texts, if the column has one: the old one has texts that were cut. In a file, it begins
+    /// with that of the last batch, because a file has one dictionary, which only grows.
+    fn encode(&mut self, batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let Some((&top, below)) = self.column.path.split_first() else { return Ok(batch) };
+        let mut columns = batch.columns().to_vec();
+        columns[top] = replace_below(&columns[top], below, &mut |array| {
+            if !is_dictionary(array.data_type()) {
+                return Ok(Arc::clone(array));
+            }
+            let before = self.dictionary.as_ref().filter(|_| matches!(self.to, Output::File(_)));
+            let new = encoded(&plain(Arc::clone(array))?, array.data_type(), before)?;
+            self.dictionary = Some(Arc::clone(new.as_any_dictionary().values()));
+            Ok(new)
+        })?;
+        RecordBatch::try_new(batch.schema(), columns)
+    }
+}
+
 /// `batch` with new rows.
 fn replace(batch: RecordBatch, column: &Column, new: &mut NewRows) -> Result<RecordBatch, ArrowError> {
     if !new.changed {
@@ -392,17 +415,23 @@ fn replace(batch: RecordBatch, column: &Column, new: &mut NewRows) -> Result<Rec
     };
     let Some((&top, below)) = column.path.split_first() else { return Ok(batch) };
     let mut columns = batch.columns().to_vec();
-    columns[top] = replace_below(&columns[top], below, column.structs, new)?;
+    columns[top] = replace_below(&columns[top], below, &mut |array| match column.structs {
+        true => replace_elements(array, new),
+        false => encoded(&rewrite(&plain(Arc::clone(array))?, new)?, array.data_type(), None),
+    })?;
     RecordBatch::try_new(batch.schema(), columns)
 }
 
-fn replace_below(array: &ArrayRef, below: &[usize], structs: bool, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
-    let Some((&field, below)) = below.split_first() else {
-        return if structs { shorten(array, new) } else { rewrite(array, new) };
-    };
+/// The array with `new` in place of the one at these fields.
+fn replace_below(
+    array: &ArrayRef,
+    below: &[usize],
+    new: &mut dyn FnMut(&ArrayRef) -> Result<ArrayRef, ArrowError>,
+) -> Result<ArrayRef, ArrowError> {
+    let Some((&field, below)) = below.split_first() else { return new(array) };
     let parent = array.as_struct();
     let mut columns = parent.columns().to_vec();
-    columns[field] = replace_below(&columns[field], below, structs, new)?;
+    columns[field] = replace_below(&columns[field], below, new)?;
     Ok(Arc::new(StructArray::try_new(parent.fields().clone(), columns, parent.nulls().cloned())?))
 }
 
@@ -453,32 +482,100 @@ fn rewrite_views<T: ByteViewType + ?Sized>(
     Ok(Arc::new(views.finish()))
 }
 
-/// The column of lists without the elements that were dropped.
-pub(crate) fn shorten(array: &ArrayRef, new: &NewRows) -> Result<ArrayRef, ArrowError> {
+/// The column of lists without the elements that were dropped, and with those that are new.
+pub(crate) fn replace_elements(array: &ArrayRef, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
     match array.data_type() {
-        DataType::List(_) => shorten_lists(array.as_list::<i32>(), new),
-        DataType::LargeList(_) => shorten_lists(array.as_list::<i64>(), new),
+        DataType::List(_) => replace_in_lists(array.as_list::<i32>(), new),
+        DataType::LargeList(_) => replace_in_lists(array.as_list::<i64>(), new),
         _ => Err(ArrowError::IpcError(String::from("the column contains no lists"))),
     }
 }
 
-fn shorten_lists<O: OffsetSizeTrait>(lists: &GenericListArray<O>, new: &NewRows) -> Result<ArrayRef, ArrowError> {
+fn replace_in_lists<O: OffsetSizeTrait>(
+    lists: &GenericListArray<O>,
+    new: &mut NewRows,
+) -> Result<ArrayRef, ArrowError> {
     let (element, old, values, nulls) = lists.clone().into_parts();
-    let mut kept = vec![false; values.len()];
-    let mut offsets = vec![O::default()];
-    let mut end = O::default();
+    let mut made = Vec::new();
+    let mut added = 0;
+    // Each element as one of the old values, or of those that were made.
+    let mut places: Vec<(usize, usize)> = Vec::with_capacity(values.len());
+    let mut lengths = Vec::with_capacity(lists.len());
     for (row, result) in new.rows.iter().flat_map(rows_of).enumerate() {
-        let elements = old[row].as_usize()..old[row + 1].as_usize();
-        for (number, place) in elements.enumerate() {
-            kept[place] = match result {
-                RowResult::Elements(kept) => kept.get(number).copied().unwrap_or(true),
-                _ => true,
-            };
-            end += if kept[place] { O::one() } else { O::default() };
+        let olds = old[row].as_usize()..old[row + 1].as_usize();
+        let before = places.len();
+        match result {
+            RowResult::Elements(kept) => {
+                let kept = olds.zip(kept).filter(|(_, kept)| **kept);
+                places.extend(kept.map(|(place, _)| (0, place)));
+            }
+            RowResult::Text(end) => {
+                let elements = Element::read_all(&new.texts.next(*end)?).map_err(ArrowError::IpcError)?;
+                let first = olds.start;
+                let olds: Vec<usize> = olds.collect();
+                let fresh: Vec<Option<&Fitted>> = elements.iter().filter_map(fitted).map(Some).collect();
+                made.push(New { old: &values, olds: &olds, values: &fresh }.array()?);
+                for element in &elements {
+                    places.push(match element {
+                        Element::Kept(number) => (0, first + number),
+                        Element::New(_) => {
+                            added += 1;
+                            (1, added - 1)
+                        }
+                    });
+                }
+            }
+            _ => places.extend(olds.map(|place| (0, place))),
         }
-        offsets.push(end);
+        lengths.push(places.len() - before);
     }
-    let values = filter(&values, &BooleanArray::from(kept))?;
-    let offsets = OffsetBuffer::new(offsets.into());
-    Ok(Arc::new(GenericListArray::<O>::try_new(element, offsets, values, nulls)?))
+    let values = match made.is_empty() {
+        true => kept_of(&values, &places)?,
+        false => {
+            let made: Vec<&dyn Array> = made.iter().map(AsRef::as_ref).collect();
+            interleave(&[&*values, &*concat(&made)?], &places)?
+        }
+    };
+    let length = O::from_usize(places.len());
+    length.ok_or_else(|| ArrowError::IpcError(String::from("a batch with too many elements")))?;
+    Ok(Arc::new(GenericListArray::<O>::try_new(element, OffsetBuffer::from_lengths(lengths), values, nulls)?))
+}
+
+/// The column with new values in place of some of its rows.
+pub(crate) fn replace_values(array: &ArrayRef, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
+    let mut made = Vec::new();
+    let mut places = Vec::with_capacity(array.len());
+    for (row, result) in new.rows.iter().flat_map(rows_of).enumerate() {
+        let RowResult::Text(end) = result else {
+            places.push((0, row));
+            continue;
+        };
+        let values = Element::read_all(&new.texts.next(*end)?).map_err(ArrowError::IpcError)?;
+        let values: Vec<Option<&Fitted>> = values.iter().filter_map(fitted).map(Some).collect();
+        places.push((1, made.len()));
+        made.push(New { old: array, olds: &[row], values: &values }.array()?);
+    }
+    if made.is_empty() {
+        return Ok(Arc::clone(array));
+    }
+    let made: Vec<&dyn Array> = made.iter().map(AsRef::as_ref).collect();
+    interleave(&[&**array, &*concat(&made)?], &places)
+}
+
+const fn fitted(element: &Element) -> Option<&Fitted> {
+    match element {
+        Element::New(fitted) => Some(fitted),
+        Element::Kept(_) => None,
+    }
+}
+
+/// The values at these places, of which the second part is the index.
+fn kept_of(values: &ArrayRef, places: &[(usize, usize)]) -> Result<ArrayRef, ArrowError> {
+    let is_subset = places.is_sorted_by(|one, next| one.1 < next.1);
+    if !is_subset {
+        return interleave(&[&**values], places);
+    }
+    let mut kept = vec![false; values.len()];
+    places.iter().for_each(|(_, place)| kept[*place] = true);
+    filter(values, &BooleanArray::from(kept))
 }

@@ -8,6 +8,8 @@
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
 mod arrow;
+mod build;
+mod dictionary;
 mod headers;
 mod memory;
 mod parquet;
@@ -19,8 +21,10 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use curtail_io::{
-    BLOCK, Buffer, FileSink, RowBlock, RowGroup, RowPlace, RowResult, Rows, Source, Stamp, Table, TableFormat,
+    BLOCK, Buffer, FileSink, RowBlock, RowGroup, RowPlace, RowResult, Rows, Shape, Source, Stamp, Table, TableFormat,
     TableSink, WantedColumn,
 };
 use curtail_io::{ErrorKind, FileError};
@@ -45,6 +49,8 @@ struct ColumnTable {
     groups: Vec<Extent>,
     /// The column; the default if none was found because the table has no rows.
     column: Column,
+    /// What its elements can be, if it is one of lists of structs.
+    shape: Option<Shape>,
 }
 
 /// Opens `source` at the wanted column, as an [`OpenTable`](curtail_io::OpenTable).
@@ -59,13 +65,14 @@ pub fn open(
     is_transcript: &dyn Fn(&str) -> bool,
 ) -> Result<Arc<dyn Table>, FileError> {
     guarded(format, &source.name, || {
-        let TableParts { file, groups, columns, unreadable } = match format {
+        let TableParts { file, groups, columns } = match format {
             TableFormat::Parquet => parquet::open(source, wanted.most)?,
             TableFormat::ArrowFile | TableFormat::ArrowStream => arrow::open(source, format, wanted.most)?,
         };
         let name = source.name.clone();
-        let mut table = ColumnTable { name, format, file, groups, column: Column::default() };
-        table.column = table.choose_column(columns, &unreadable, wanted.column, is_transcript)?;
+        let mut table = ColumnTable { name, format, file, groups, column: Column::default(), shape: None };
+        table.column = table.choose_column(columns, wanted.column, is_transcript)?;
+        table.shape = table.file.shape(&table.column);
         let table: Arc<dyn Table> = Arc::new(table);
         Ok(table)
     })
@@ -74,6 +81,10 @@ pub fn open(
 impl Table for ColumnTable {
     fn format(&self) -> TableFormat {
         self.format
+    }
+
+    fn shape(&self) -> Option<&Shape> {
+        self.shape.as_ref()
     }
 
     fn rows(self: Arc<Self>) -> Box<dyn Rows> {
@@ -94,7 +105,6 @@ impl ColumnTable {
     fn choose_column(
         &self,
         found: Vec<Column>,
-        unreadable: &[UnreadableColumn],
         wanted: Option<&str>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Column, FileError> {
@@ -102,16 +112,13 @@ impl ColumnTable {
         if let Some(wanted) = wanted {
             return match found.iter().find(|column| column.name == wanted) {
                 Some(column) => Ok(column.clone()),
-                None if unreadable.iter().any(|column| column.name == wanted) => {
-                    refuse(described(unreadable.iter().filter(|column| column.name == wanted)))
-                }
                 None if found.is_empty() => refuse(format!("no column `{wanted}` of texts or of lists of structs")),
                 None => refuse(format!("no column `{wanted}`; columns of texts or lists: {}", names(&found))),
             };
         }
         let mut fitting = Vec::new();
         let mut others = Vec::new();
-        let mut broken = unreadable.to_vec();
+        let mut broken = Vec::new();
         for column in found {
             match self.first_text(&column) {
                 Ok(text) if text.as_deref().is_some_and(is_transcript) => fitting.push(column),
@@ -162,8 +169,8 @@ impl ColumnTable {
 }
 
 /// Why columns cannot be read.
-fn described<'u>(columns: impl IntoIterator<Item = &'u UnreadableColumn>) -> String {
-    let each = columns.into_iter().map(|column| format!("column `{}`: {}", column.name, column.reason));
+fn described(columns: &[UnreadableColumn]) -> String {
+    let each = columns.iter().map(|column| format!("column `{}`: {}", column.name, column.reason));
     each.collect::<Vec<_>>().join("; ")
 }
 
@@ -180,8 +187,6 @@ struct TableParts {
     groups: Vec<Extent>,
     /// The columns that can contain transcripts: texts, and lists of structs.
     columns: Vec<Column>,
-    /// Other columns of texts or lists.
-    unreadable: Vec<UnreadableColumn>,
 }
 
 /// A column that may contain transcripts and cannot be read.
@@ -211,6 +216,9 @@ struct Column {
 
 /// A table of one format.
 trait TableFile: std::fmt::Debug + Send + Sync {
+    /// What the elements of `column` can be, if it is one of lists of structs.
+    fn shape(&self, column: &Column) -> Option<Shape>;
+
     /// Reads `column`.
     fn reader(self: Arc<Self>, column: &Column) -> Result<Box<dyn GroupReader>, FileError>;
 
@@ -388,13 +396,12 @@ fn write_scalar(value: impl Into<serde_json::Value>, out: &mut String) {
     out.push_str(&value.into().to_string());
 }
 
-/// Writes a text as JSON.
-///
-/// # Errors
-/// It is invalid UTF-8.
-fn write_bytes(bytes: &[u8], out: &mut String) -> Result<(), String> {
-    write_text(std::str::from_utf8(bytes).map_err(|_| String::from("invalid UTF-8"))?, out);
-    Ok(())
+/// Writes bytes as JSON: as a text, or in Base64 if they are none.
+fn write_bytes(bytes: &[u8], out: &mut String) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => write_text(text, out),
+        Err(_) => write_text(&STANDARD.encode(bytes), out),
+    }
 }
 
 /// For each byte, whether a string in JSON cannot contain it.
@@ -537,6 +544,11 @@ struct NewTexts {
 }
 
 impl NewTexts {
+    /// Begins to read them again.
+    const fn again(&mut self) {
+        self.read = 0;
+    }
+
     /// Keeps the new texts of a row, which begin at `start` of `output`; `start` is moved past them. Returns the row with
     /// their places here.
     fn keep(&mut self, row: &RowResult, output: &[u8], start: &mut usize) -> io::Result<RowResult> {

@@ -1,20 +1,33 @@
 //! Columns in memory: the rows of an array as texts, and the array with other rows. What is unchanged is copied as bytes, and no
 //! value is built.
 
-use std::ops::Range;
-
-use arrow_array::{Array as _, ArrayRef};
+use arrow_array::{Array as _, ArrayRef, UInt64Array};
 use arrow_schema::DataType;
+use arrow_select::take::take;
 
-use crate::arrow::{elements_of, has_speaker, is_text, rewrite, shorten, text_at, write_json};
-use crate::{NewRows, write_items};
-use curtail_io::RowResult;
+use crate::NewRows;
+use crate::arrow::{has_speaker, is_text, replace_elements, replace_values, rewrite, text_at, write_json};
+use crate::build::shape_of;
+use crate::dictionary::{encoded, is_dictionary, plain};
+use curtail_io::{Fit, RowResult, Shape};
 
-/// An array of texts, or of lists of structs.
+/// An array of texts, of lists of structs, or of other values that are transcripts.
 #[derive(Debug, Clone)]
 pub struct MemoryColumn {
+    /// The rows; of a dictionary, its values.
     array: ArrayRef,
-    structs: bool,
+    kind: DataType,
+    holds: Holds,
+}
+
+/// What the rows of a column are.
+#[derive(Debug, Clone)]
+enum Holds {
+    Texts,
+    /// Lists of elements of this shape.
+    Lists(Shape),
+    /// Values of this shape.
+    Values(Shape),
 }
 
 /// What becomes of a row.
@@ -22,26 +35,45 @@ pub struct MemoryColumn {
 pub enum NewRow {
     /// It stays as it is.
     Same,
-    /// It has this text.
+    /// It has this text; of values, what [`MemoryColumn::fit`] returns.
     Text(String),
     /// It keeps the elements for which this is true.
     Elements(Vec<bool>),
+    /// It becomes several.
+    Rows(Vec<NewRow>),
+}
+
+impl NewRow {
+    /// The number of rows that it becomes.
+    pub const fn count(&self) -> usize {
+        match self {
+            Self::Rows(rows) => rows.len(),
+            _ => 1,
+        }
+    }
 }
 
 impl MemoryColumn {
-    /// The column of this array; `None` if its rows are no transcripts, or are stored in another way.
-    pub fn new(array: ArrayRef) -> Option<Self> {
-        let structs = match array.data_type() {
-            kind if is_text(kind) => false,
-            DataType::List(element) | DataType::LargeList(element) if has_speaker(element) => true,
-            _ => return None,
+    /// The column of this array.
+    ///
+    /// # Errors
+    /// Its dictionary is damaged.
+    pub fn new(array: ArrayRef) -> Result<Self, String> {
+        let kind = array.data_type().clone();
+        let array = plain(array).map_err(|error| error.to_string())?;
+        let holds = match array.data_type() {
+            kind if is_text(kind) => Holds::Texts,
+            DataType::List(element) | DataType::LargeList(element) if has_speaker(element) => {
+                Holds::Lists(shape_of(element.data_type()))
+            }
+            kind => Holds::Values(shape_of(kind)),
         };
-        Some(Self { array, structs })
+        Ok(Self { array, kind, holds })
     }
 
-    /// Whether its rows are lists of structs.
-    pub const fn has_structs(&self) -> bool {
-        self.structs
+    /// Whether its rows are texts.
+    pub const fn has_texts(&self) -> bool {
+        matches!(self.holds, Holds::Texts)
     }
 
     /// The number of its rows.
@@ -54,23 +86,30 @@ impl MemoryColumn {
         if self.array.is_null(row) { None } else { text_at(&self.array, row) }
     }
 
-    /// Writes a list of structs as JSON, and returns where each is; `None` if the row is null.
+    /// Writes a row as JSON, and returns whether it is not null.
     ///
     /// # Errors
     /// A value is of a type that JSON does not have.
-    pub fn write(&self, row: usize, out: &mut String) -> Result<Option<Vec<Range<usize>>>, String> {
+    pub fn write(&self, row: usize, out: &mut String) -> Result<bool, String> {
         if self.array.is_null(row) {
-            return Ok(None);
+            return Ok(false);
         }
-        let elements = elements_of(&self.array, row);
-        let mut places = Vec::with_capacity(elements.len());
-        write_items(['[', ']'], 0..elements.len(), out, |index, out| {
-            let start = out.len();
-            write_json(&elements, index, out)?;
-            places.push(start..out.len());
-            Ok(())
-        })?;
-        Ok(Some(places))
+        write_json(&self.array, row, out).map(|()| true)
+    }
+
+    /// The row that was `before` and is `after`, as the column can have it.
+    ///
+    /// # Errors
+    /// It does not fit the type of the column.
+    pub fn fit(&self, before: &str, after: String) -> Result<NewRow, String> {
+        match &self.holds {
+            Holds::Texts => Ok(NewRow::Text(after)),
+            Holds::Values(shape) => shape.fit_whole(before, &after).map(NewRow::Text),
+            Holds::Lists(shape) => Ok(match shape.fit(before, &after)? {
+                Fit::Kept(kept) => NewRow::Elements(kept),
+                Fit::New(elements) => NewRow::Text(elements),
+            }),
+        }
     }
 
     /// The array with these rows.
@@ -80,18 +119,39 @@ impl MemoryColumn {
     pub fn with(&self, rows: &[NewRow]) -> Result<ArrayRef, String> {
         let mut new = NewRows::in_memory();
         for row in rows {
-            let row = match row {
-                NewRow::Same => RowResult::Unchanged,
-                NewRow::Elements(kept) => RowResult::Elements(kept.clone()),
-                NewRow::Text(text) => {
-                    let kept = new.texts.keep(&RowResult::Text(text.len()), text.as_bytes(), &mut 0);
-                    kept.map_err(|error| error.to_string())?
-                }
-            };
+            let row = new.keep(row).map_err(|error| error.to_string())?;
             new.rows.push(row);
         }
-        let done = if self.structs { shorten(&self.array, &new) } else { rewrite(&self.array, &mut new) };
-        done.map_err(|error| error.to_string())
+        let failed = |error: arrow_schema::ArrowError| error.to_string();
+        let array = match new.is_reshaped() {
+            true => {
+                let origins = (0_u64..).zip(rows).flat_map(|(old, row)| std::iter::repeat_n(old, row.count()));
+                take(&self.array, &UInt64Array::from_iter_values(origins), None).map_err(failed)?
+            }
+            false => self.array.clone(),
+        };
+        let done = match &self.holds {
+            Holds::Texts => rewrite(&array, &mut new),
+            Holds::Lists(_) => replace_elements(&array, &mut new),
+            Holds::Values(_) => replace_values(&array, &mut new),
+        };
+        let done =
+            if is_dictionary(&self.kind) { done.and_then(|array| encoded(&array, &self.kind, None)) } else { done };
+        done.map_err(failed)
+    }
+}
+
+impl NewRows {
+    /// Keeps the text of a row.
+    fn keep(&mut self, row: &NewRow) -> std::io::Result<RowResult> {
+        Ok(match row {
+            NewRow::Same => RowResult::Unchanged,
+            NewRow::Elements(kept) => RowResult::Elements(kept.clone()),
+            NewRow::Text(text) => self.texts.keep(&RowResult::Text(text.len()), text.as_bytes(), &mut 0)?,
+            NewRow::Rows(rows) => {
+                RowResult::Rows(rows.iter().map(|row| self.keep(row)).collect::<std::io::Result<_>>()?)
+            }
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Copies a column without some of its rows, with some rows repeated, or without some elements of their lists.
+//! Copies a column without some of its rows, with some rows repeated, or with other elements in their lists.
 //!
 //! A leaf is stored as values with two levels each. A repetition level of 0 begins a row. In a list of structs
 //! `[{a}, {b, c}]`, the leaf of the structs has these entries:
@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Without its first element, the second one begins the row and gets the repetition level 0. Without both, one entry remains:
-//! repetition 0, and the definition level of an empty list, one below that of an element.
+//! repetition 0, and the definition level of an empty list, one below that of an element. Elements that are new are stored by
+//! [`super::nodes`].
 
 use std::ops::Range;
 
@@ -20,33 +21,46 @@ use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::rows_of;
-use curtail_io::RowResult;
+use super::nodes::{Made, NewEntries, Node, OldRow};
+use crate::{NewTexts, rows_of};
+use curtail_io::{Element, RowResult};
 
 /// The number of rows that are copied at a time.
 const LEVELS: usize = 1024;
 
-/// Copies the parts of a leaf that `rows` keep. `element` is the definition level at which an element of the list
-/// exists; `None` for a leaf of another column, of which whole rows are kept.
+/// A leaf of a list of structs.
+#[derive(Clone, Copy)]
+pub(super) struct ListLeaf<'n> {
+    /// The elements of the list.
+    pub(super) node: &'n Node,
+    /// The definition level at which an element exists.
+    pub(super) element: i16,
+    /// The number of the leaf.
+    pub(super) leaf: usize,
+}
+
+/// Copies the parts of a leaf that `rows` keep, with the elements in `texts` that are new. `list` is `None` for a leaf of another
+/// column, of which whole rows are kept.
 pub(super) fn copy_leaf(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
     rows: &[RowResult],
-    element: Option<i16>,
+    texts: &mut NewTexts,
+    list: Option<ListLeaf<'_>>,
     leaf: &ColumnDescriptor,
 ) -> Result<()> {
     use ColumnReader as R;
     use ColumnWriter as W;
     match (from, to) {
-        (R::BoolColumnReader(from), W::BoolColumnWriter(to)) => copy(from, to, rows, element, leaf),
-        (R::Int32ColumnReader(from), W::Int32ColumnWriter(to)) => copy(from, to, rows, element, leaf),
-        (R::Int64ColumnReader(from), W::Int64ColumnWriter(to)) => copy(from, to, rows, element, leaf),
-        (R::Int96ColumnReader(from), W::Int96ColumnWriter(to)) => copy(from, to, rows, element, leaf),
-        (R::FloatColumnReader(from), W::FloatColumnWriter(to)) => copy(from, to, rows, element, leaf),
-        (R::DoubleColumnReader(from), W::DoubleColumnWriter(to)) => copy(from, to, rows, element, leaf),
-        (R::ByteArrayColumnReader(from), W::ByteArrayColumnWriter(to)) => copy(from, to, rows, element, leaf),
+        (R::BoolColumnReader(from), W::BoolColumnWriter(to)) => copy(from, to, (rows, texts), list, leaf),
+        (R::Int32ColumnReader(from), W::Int32ColumnWriter(to)) => copy(from, to, (rows, texts), list, leaf),
+        (R::Int64ColumnReader(from), W::Int64ColumnWriter(to)) => copy(from, to, (rows, texts), list, leaf),
+        (R::Int96ColumnReader(from), W::Int96ColumnWriter(to)) => copy(from, to, (rows, texts), list, leaf),
+        (R::FloatColumnReader(from), W::FloatColumnWriter(to)) => copy(from, to, (rows, texts), list, leaf),
+        (R::DoubleColumnReader(from), W::DoubleColumnWriter(to)) => copy(from, to, (rows, texts), list, leaf),
+        (R::ByteArrayColumnReader(from), W::ByteArrayColumnWriter(to)) => copy(from, to, (rows, texts), list, leaf),
         (R::FixedLenByteArrayColumnReader(from), W::FixedLenByteArrayColumnWriter(to)) => {
-            copy(from, to, rows, element, leaf)
+            copy(from, to, (rows, texts), list, leaf)
         }
         _ => Err(ParquetError::General(String::from("a column changed its type"))),
     }
@@ -55,10 +69,13 @@ pub(super) fn copy_leaf(
 fn copy<T: DataType>(
     mut from: ColumnReaderImpl<T>,
     to: &mut ColumnWriterImpl<'_, T>,
-    rows: &[RowResult],
-    element: Option<i16>,
+    (rows, texts): (&[RowResult], &mut NewTexts),
+    list: Option<ListLeaf<'_>>,
     leaf: &ColumnDescriptor,
-) -> Result<()> {
+) -> Result<()>
+where
+    T::T: Made,
+{
     let mut left = rows.iter();
     while left.len() > 0 {
         let mut old = Entries::default();
@@ -70,7 +87,7 @@ fn copy<T: DataType>(
         }
         old.fill(entries, leaf);
         let mut new = Entries::default();
-        old.keep(left.by_ref().take(read), element, leaf.max_def_level(), &mut new);
+        old.keep(left.by_ref().take(read), texts, list, leaf.max_def_level(), &mut new)?;
         let definitions = (leaf.max_def_level() > 0).then_some(new.definitions.as_slice());
         let repetitions = (leaf.max_rep_level() > 0).then_some(new.repetitions.as_slice());
         to.write_batch(&new.values, definitions, repetitions)?;
@@ -92,7 +109,7 @@ impl<T> Default for Entries<T> {
     }
 }
 
-impl<T: Clone> Entries<T> {
+impl<T: Made> Entries<T> {
     /// Fills in the levels that a leaf without nulls or without lists does not store.
     fn fill(&mut self, entries: usize, leaf: &ColumnDescriptor) {
         if leaf.max_def_level() == 0 {
@@ -104,18 +121,66 @@ impl<T: Clone> Entries<T> {
     }
 
     /// Copies the entries that `rows` keep to `new`. `full` is the leaf's highest definition level.
-    fn keep<'r>(&self, rows: impl Iterator<Item = &'r RowResult>, element: Option<i16>, full: i16, new: &mut Self) {
+    fn keep<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r RowResult>,
+        texts: &mut NewTexts,
+        list: Option<ListLeaf<'_>>,
+        full: i16,
+        new: &mut Self,
+    ) -> Result<()> {
         let mut at = 0;
         let mut value = 0;
         for row in rows {
             let end = (at + 1..self.repetitions.len()).find(|&next| self.repetitions[next] == 0);
             let end = end.unwrap_or(self.repetitions.len());
+            let values = self.definitions[at..end].iter().filter(|&&level| level == full).count();
             for row in rows_of(row) {
-                self.keep_row(at..end, value, row, element, full, new);
+                match (row, list) {
+                    (RowResult::Text(end_of_text), Some(list)) => {
+                        let old = OldRow {
+                            definitions: &self.definitions[at..end],
+                            repetitions: &self.repetitions[at..end],
+                            values: &self.values[value..value + values],
+                            full,
+                        };
+                        let elements = Element::read_all(&texts.next(*end_of_text)?).map_err(ParquetError::General)?;
+                        new.remake_row(&old, &elements, list)?;
+                    }
+                    _ => self.keep_row(at..end, value, row, list.map(|list| list.element), full, new),
+                }
             }
-            value += self.definitions[at..end].iter().filter(|&&level| level == full).count();
+            value += values;
             at = end;
         }
+        Ok(())
+    }
+
+    /// Adds a row with these elements.
+    fn remake_row(&mut self, old: &OldRow<'_, T>, elements: &[Element], list: ListLeaf<'_>) -> Result<()> {
+        let starts: Vec<usize> =
+            (0..old.repetitions.len()).filter(|&entry| entry == 0 || old.repetitions[entry] == 1).collect();
+        let mut new = NewEntries {
+            definitions: &mut self.definitions,
+            repetitions: &mut self.repetitions,
+            values: &mut self.values,
+        };
+        if elements.is_empty() {
+            new.repetitions.push(0);
+            new.definitions.push(list.element - 1);
+        }
+        for (number, element) in elements.iter().enumerate() {
+            let repetition = i16::from(number > 0);
+            let added = match element {
+                Element::Kept(kept) => starts.get(*kept).map(|&start| {
+                    let end = starts.get(kept + 1).copied().unwrap_or(old.repetitions.len());
+                    new.copy(old, start..end, repetition);
+                }),
+                Element::New(fitted) => new.add(list.node, list.leaf, Some(fitted), repetition, old),
+            };
+            added.ok_or_else(|| ParquetError::General(String::from("a new element does not fit the column")))?;
+        }
+        Ok(())
     }
 
     /// Copies the entries that `row` keeps of an old row to `new`. `entries` are those of the old row, and `value` is the

@@ -5,6 +5,7 @@
 
 mod columns;
 mod copy;
+mod nodes;
 mod read;
 mod structs;
 mod write;
@@ -24,7 +25,8 @@ use parquet::schema::types::SchemaDescriptor;
 use crate::headers::oversized;
 use crate::{Column, Extent, GroupReader, GroupWriter, TableFile, TableParts, open_file};
 use columns::{columns, leaves_of, list_of_structs};
-use curtail_io::{ErrorKind, FileError, FileSink, Source, TableFormat};
+use curtail_io::{ErrorKind, FileError, FileSink, Shape, Source, TableFormat};
+use nodes::Node;
 use read::ParquetReader;
 use write::ParquetWriter;
 
@@ -97,7 +99,7 @@ pub(crate) fn open(source: &Source, most: Option<usize>) -> Result<TableParts, F
     let groups = groups.collect();
     let columns = columns(metadata.file_metadata().schema_descr());
     let file = Arc::new(ParquetFile { name: source.name.clone(), reader, metadata, copied, file, headers, most });
-    Ok(TableParts { file, groups, columns, unreadable: Vec::new() })
+    Ok(TableParts { file, groups, columns })
 }
 
 impl TableFile for ParquetFile {
@@ -110,8 +112,12 @@ impl TableFile for ParquetFile {
         let properties = Arc::new(self.properties(column));
         let writer = SerializedFileWriter::new(sink, root, properties).map_err(|error| broken(&self.name, &error))?;
         let leaves = self.leaves(column);
-        let element = self.element(column);
-        Ok(Box::new(ParquetWriter::new(self, writer, leaves, element)))
+        let elements = self.nodes(column).zip(self.element(column));
+        Ok(Box::new(ParquetWriter::new(self, writer, leaves, elements)))
+    }
+
+    fn shape(&self, column: &Column) -> Option<Shape> {
+        self.nodes(column).map(|node| node.shape())
     }
 }
 
@@ -127,6 +133,13 @@ impl ParquetFile {
             Some(&leaf) => leaf..leaf.saturating_add(1),
             None => 0..0,
         }
+    }
+
+    /// The elements of `column`, if it is a list of structs.
+    fn nodes(&self, column: &Column) -> Option<Node> {
+        let field = column.path.first().filter(|_| column.structs)?;
+        let first = self.leaves(column).next()?;
+        Node::of_elements(&self.schema().root_schema().get_fields()[*field], first)
     }
 
     /// The definition level at which an element exists, if `column` is a list of structs.

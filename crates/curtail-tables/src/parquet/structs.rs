@@ -7,7 +7,7 @@ use crate::{write_bytes, write_items, write_scalar};
 /// Writes `field` as JSON.
 ///
 /// # Errors
-/// It contains invalid UTF-8.
+/// None.
 pub(super) fn write_json(field: &Field, out: &mut String) -> Result<(), String> {
     match field {
         Field::Null => out.push_str("null"),
@@ -23,7 +23,7 @@ pub(super) fn write_json(field: &Field, out: &mut String) -> Result<(), String> 
         Field::Float(value) => write_scalar(*value, out),
         Field::Double(value) => write_scalar(*value, out),
         Field::Str(text) => write_scalar(text.as_str(), out),
-        Field::Bytes(bytes) => return write_bytes(bytes.data(), out),
+        Field::Bytes(bytes) => write_bytes(bytes.data(), out),
         Field::Group(row) => return write_struct(row, out),
         Field::ListInternal(list) => return write_items(['[', ']'], list.elements().iter(), out, write_json),
         Field::MapInternal(map) => return write_map(map.entries(), out),

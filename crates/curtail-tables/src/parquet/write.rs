@@ -10,7 +10,8 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::FileReader as _;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter};
 
-use super::copy::copy_leaf;
+use super::copy::{ListLeaf, copy_leaf};
+use super::nodes::Node;
 use super::{ParquetFile, broken};
 use crate::{GroupWriter, NewRows, rows_of};
 use curtail_io::{FileError, FileSink, RowResult};
@@ -24,8 +25,8 @@ pub(super) struct ParquetWriter {
     writer: SerializedFileWriter<FileSink>,
     /// The leaves of the column.
     leaves: Range<usize>,
-    /// The definition level at which an element exists, if the column is a list of structs.
-    element: Option<i16>,
+    /// The elements of the column with the definition level at which one exists, if it is a list of structs.
+    elements: Option<(Node, i16)>,
 }
 
 impl ParquetWriter {
@@ -33,9 +34,9 @@ impl ParquetWriter {
         file: Arc<ParquetFile>,
         writer: SerializedFileWriter<FileSink>,
         leaves: Range<usize>,
-        element: Option<i16>,
+        elements: Option<(Node, i16)>,
     ) -> Self {
-        Self { file, writer, leaves, element }
+        Self { file, writer, leaves, elements }
     }
 }
 
@@ -56,12 +57,12 @@ impl ParquetWriter {
         let mut to = self.writer.next_row_group()?;
         for leaf in 0..self.file.schema().num_columns() {
             let is_rewritten = new.changed && self.leaves.contains(&leaf);
-            if is_rewritten && self.element.is_none() {
+            let list = self.elements.as_ref().filter(|_| is_rewritten);
+            let list = list.map(|(node, element)| ListLeaf { node, element: *element, leaf });
+            if is_rewritten && list.is_none() {
                 group.write_texts(&mut to, new, leaf)?;
-            } else if is_rewritten {
-                group.write_kept(&mut to, &new.rows, self.element, leaf)?;
-            } else if new.is_reshaped() {
-                group.write_kept(&mut to, &new.rows, None, leaf)?;
+            } else if is_rewritten || new.is_reshaped() {
+                group.write_kept(&mut to, new, list, leaf)?;
             } else {
                 group.copy_pages(&mut to, leaf)?;
             }
@@ -94,17 +95,19 @@ impl RewrittenGroup<'_> {
         to.append_column(&self.file.file, close)
     }
 
-    /// Copies the parts of a column that `rows` keep, value by value.
+    /// Copies the parts of a column that stay, value by value, with new elements of its lists.
     fn write_kept(
         &self,
         to: &mut SerializedRowGroupWriter<'_, FileSink>,
-        rows: &[RowResult],
-        element: Option<i16>,
+        new: &mut NewRows,
+        list: Option<ListLeaf<'_>>,
         leaf: usize,
     ) -> Result<()> {
+        // Every leaf of the column has a part of them.
+        new.texts.again();
         let from = self.file.copied.get_row_group(self.index)?.get_column_reader(leaf)?;
         let mut column = next_column(to)?;
-        copy_leaf(from, column.untyped(), rows, element, &self.file.schema().column(leaf))?;
+        copy_leaf(from, column.untyped(), &new.rows, &mut new.texts, list, &self.file.schema().column(leaf))?;
         column.close()
     }
 

@@ -1,0 +1,235 @@
+//! Arrays of the elements that a cut made: new values, and old ones where a value has no form in JSON.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{ArrowDictionaryKeyType, ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
+use arrow_array::{
+    Array as _, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, GenericListArray,
+    LargeBinaryArray, LargeStringArray, OffsetSizeTrait, PrimitiveArray, StringArray, StringViewArray, StructArray,
+    UInt64Array, downcast_integer, new_null_array,
+};
+use arrow_buffer::{ArrowNativeType as _, NullBuffer, OffsetBuffer};
+use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
+use curtail_io::{Field, Fitted, Shape};
+
+use crate::arrow::{is_text, text_at};
+
+/// What a value of this type can be.
+pub(crate) fn shape_of(kind: &DataType) -> Shape {
+    use DataType as D;
+    macro_rules! range {
+        ($kind:ty) => {
+            Shape::Integer(i128::from(<$kind>::MIN)..=i128::from(<$kind>::MAX))
+        };
+    }
+    match kind {
+        D::Utf8 | D::LargeUtf8 | D::Utf8View => Shape::Text,
+        D::Binary | D::LargeBinary | D::BinaryView => Shape::Bytes,
+        D::Boolean => Shape::Truth,
+        D::Int8 => range!(i8),
+        D::Int16 => range!(i16),
+        D::Int32 => range!(i32),
+        D::Int64 => range!(i64),
+        D::UInt8 => range!(u8),
+        D::UInt16 => range!(u16),
+        D::UInt32 => range!(u32),
+        D::UInt64 => range!(u64),
+        D::Float16 | D::Float32 | D::Float64 => Shape::Float,
+        D::Dictionary(_, values) if shape_of(values) == Shape::Text => Shape::Text,
+        D::List(item) | D::LargeList(item) => Shape::List(Box::new(shape_of(item.data_type()))),
+        D::Struct(fields) => Shape::Struct(fields.iter().map(|field| field_of(field)).collect()),
+        D::Map(..) => Shape::Other(String::from("map")),
+        D::FixedSizeList(..) => Shape::Other(String::from("list of a fixed size")),
+        other => Shape::Other(other.to_string()),
+    }
+}
+
+fn field_of(field: &ArrowField) -> Field {
+    Field { name: field.name().clone(), shape: shape_of(field.data_type()), optional: field.is_nullable() }
+}
+
+/// Values to build, in place of values of a row.
+#[derive(Clone, Copy)]
+pub(crate) struct New<'n> {
+    /// The array that has the old values.
+    pub(crate) old: &'n ArrayRef,
+    /// Which of them belong to the row.
+    pub(crate) olds: &'n [usize],
+    /// The new values; `None` for null.
+    pub(crate) values: &'n [Option<&'n Fitted>],
+}
+
+impl New<'_> {
+    /// An array of the new values, of the type of the old array.
+    ///
+    /// # Errors
+    /// The array would be larger than its type allows.
+    pub(crate) fn array(&self) -> Result<ArrayRef, ArrowError> {
+        macro_rules! integers {
+            ($kind:ty) => {
+                Ok(self.numbers::<$kind>(|digits| digits.parse().ok()))
+            };
+        }
+        macro_rules! dictionary {
+            ($kind:ty) => {
+                self.dictionary::<$kind>()
+            };
+        }
+        let kind = self.old.data_type();
+        match kind {
+            DataType::Utf8 => Ok(Arc::new(self.texts().collect::<StringArray>())),
+            DataType::LargeUtf8 => Ok(Arc::new(self.texts().collect::<LargeStringArray>())),
+            DataType::Utf8View => Ok(Arc::new(self.texts().collect::<StringViewArray>())),
+            DataType::Binary => Ok(Arc::new(self.bytes().into_iter().collect::<BinaryArray>())),
+            DataType::LargeBinary => Ok(Arc::new(self.bytes().into_iter().collect::<LargeBinaryArray>())),
+            DataType::BinaryView => Ok(Arc::new(self.bytes().into_iter().collect::<BinaryViewArray>())),
+            DataType::Boolean => {
+                let truths = self.values.iter().map(|value| match value {
+                    Some(Fitted::Truth(truth)) => Some(*truth),
+                    _ => None,
+                });
+                Ok(Arc::new(truths.collect::<BooleanArray>()))
+            }
+            DataType::Float16 => {
+                type Half = <Float16Type as ArrowPrimitiveType>::Native;
+                Ok(self.floats::<Float16Type>(|digits| digits.parse().ok().map(Half::from_f64), Half::is_finite))
+            }
+            DataType::Float32 => Ok(self.floats::<Float32Type>(|digits| digits.parse().ok(), f32::is_finite)),
+            DataType::Float64 => Ok(self.floats::<Float64Type>(|digits| digits.parse().ok(), f64::is_finite)),
+            DataType::List(item) => self.lists::<i32>(item),
+            DataType::LargeList(item) => self.lists::<i64>(item),
+            DataType::Struct(_) => self.structs(),
+            DataType::Dictionary(key, values) if is_text(values) => downcast_integer! {
+                **key => (dictionary),
+                _ => self.taken()
+            },
+            _ => downcast_integer! {
+                kind => (integers),
+                _ => self.taken()
+            },
+        }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = Option<&str>> {
+        self.values.iter().map(|value| match value {
+            Some(Fitted::Text(text)) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    fn bytes(&self) -> Vec<Option<&[u8]>> {
+        let places = self.places();
+        let bytes = self.values.iter().map(|value| match value {
+            Some(Fitted::Text(text)) => Some(text.as_bytes()),
+            Some(Fitted::Old(number)) => text_at(self.old, *places.get(*number)?),
+            _ => None,
+        });
+        bytes.collect()
+    }
+
+    fn numbers<T: ArrowPrimitiveType>(&self, parse: impl Fn(&str) -> Option<T::Native>) -> ArrayRef {
+        let numbers = self.values.iter().map(|value| match value {
+            Some(Fitted::Number(digits)) => parse(digits),
+            _ => None,
+        });
+        Arc::new(numbers.collect::<PrimitiveArray<T>>())
+    }
+
+    fn floats<T: ArrowPrimitiveType>(
+        &self,
+        parse: impl Fn(&str) -> Option<T::Native>,
+        is_finite: impl Fn(T::Native) -> bool,
+    ) -> ArrayRef {
+        let old = self.old.as_primitive::<T>();
+        let strange = || self.places().into_iter().map(|place| old.value(place)).find(|value| !is_finite(*value));
+        let numbers = self.values.iter().map(|value| match value {
+            Some(Fitted::Number(digits)) => parse(digits),
+            Some(Fitted::NotFinite) => strange(),
+            _ => None,
+        });
+        Arc::new(numbers.collect::<PrimitiveArray<T>>())
+    }
+
+    fn lists<O: OffsetSizeTrait>(&self, item: &FieldRef) -> Result<ArrayRef, ArrowError> {
+        let old = self.old.as_list::<O>();
+        let range = |row: &usize| old.value_offsets()[*row].as_usize()..old.value_offsets()[*row + 1].as_usize();
+        let olds: Vec<usize> = self.places().iter().flat_map(range).collect();
+        let lists = || self.values.iter().map(|value| value.map_or(&[][..], Fitted::items));
+        let values: Vec<Option<&Fitted>> =
+            lists().flatten().map(|item| Some(item).filter(|item| **item != Fitted::Null)).collect();
+        let items = New { old: old.values(), olds: &olds, values: &values }.array()?;
+        let offsets = OffsetBuffer::from_lengths(lists().map(<[Fitted]>::len));
+        Ok(Arc::new(GenericListArray::<O>::try_new(Arc::clone(item), offsets, items, self.nulls())?))
+    }
+
+    fn structs(&self) -> Result<ArrayRef, ArrowError> {
+        let old = self.old.as_struct();
+        let olds = self.places();
+        let columns = old.columns().iter().enumerate().map(|(number, old)| {
+            let values: Vec<Option<&Fitted>> =
+                self.values.iter().map(|value| value.and_then(|value| value.field(number))).collect();
+            New { old, olds: &olds, values: &values }.array()
+        });
+        let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
+        Ok(Arc::new(StructArray::try_new_with_length(old.fields().clone(), columns, self.nulls(), self.values.len())?))
+    }
+
+    /// Texts in the old dictionary, which is longer if it lacks some of them.
+    fn dictionary<K: ArrowDictionaryKeyType>(&self) -> Result<ArrayRef, ArrowError> {
+        let old = self.old.as_dictionary::<K>();
+        let mut known: Vec<&[u8]> =
+            (0..old.values().len()).map(|at| text_at(old.values(), at).unwrap_or_default()).collect();
+        let before = known.len();
+        let mut keys = Vec::with_capacity(self.values.len());
+        for text in self.texts() {
+            let Some(text) = text else {
+                keys.push(None);
+                continue;
+            };
+            let place = known.iter().position(|known| *known == text.as_bytes()).unwrap_or_else(|| {
+                known.push(text.as_bytes());
+                known.len() - 1
+            });
+            let too_many = || ArrowError::DictionaryKeyOverflowError;
+            keys.push(Some(K::Native::from_usize(place).ok_or_else(too_many)?));
+        }
+        let added: Vec<Fitted> =
+            known[before..].iter().map(|text| Fitted::Text(String::from_utf8_lossy(text).into_owned())).collect();
+        let values = match added.is_empty() {
+            true => Arc::clone(old.values()),
+            false => {
+                let values: Vec<Option<&Fitted>> = added.iter().map(Some).collect();
+                let added = New { old: old.values(), olds: &[], values: &values }.array()?;
+                concat(&[old.values(), &added])?
+            }
+        };
+        Ok(Arc::new(DictionaryArray::<K>::try_new(keys.into_iter().collect(), values)?))
+    }
+
+    /// Old values alone.
+    fn taken(&self) -> Result<ArrayRef, ArrowError> {
+        let places = self.places();
+        let taken = self.values.iter().map(|value| match value {
+            Some(Fitted::Old(number)) => places.get(*number).map(|place| *place as u64),
+            _ => None,
+        });
+        let taken: UInt64Array = taken.collect();
+        if taken.null_count() == taken.len() {
+            return Ok(new_null_array(self.old.data_type(), taken.len()));
+        }
+        take(self.old, &taken, None)
+    }
+
+    /// The old values of the row that are not null.
+    fn places(&self) -> Vec<usize> {
+        self.olds.iter().copied().filter(|&place| !self.old.is_null(place)).collect()
+    }
+
+    fn nulls(&self) -> Option<NullBuffer> {
+        let valid: Vec<bool> = self.values.iter().map(Option::is_some).collect();
+        valid.contains(&false).then(|| NullBuffer::from(valid))
+    }
+}
