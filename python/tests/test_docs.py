@@ -22,7 +22,7 @@ def blocks(page):
 
 
 #: What the blocks import, where its name is not that of a package without which no test runs.
-OPTIONAL = ("agents", "datasets", "duckdb", "langchain_core", "polars", "ray")
+OPTIONAL = ("agents", "datasets", "duckdb", "inspect_ai", "langchain_core", "langgraph", "litellm", "polars", "pydantic_ai", "ray")
 
 
 @pytest.mark.parametrize(("page", "line", "code"), [*blocks("python.md"), *blocks("recipes/python-frameworks.md")], ids=lambda value: str(value)[:20].split("\n")[0])
@@ -35,7 +35,9 @@ def test_blocks_run(page, line, code, tmp_path):
     (tmp_path / "chats.jsonl").write_bytes(b"".join(chat(number, 1 + number % 9) + b"\n" for number in range(40)))
     script = tmp_path / "block.py"
     script.write_text(code)
-    environment = {**os.environ, "PYTHONPATH": SITE, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    # LiteLLM asks for the prices of models when it is imported.
+    offline = {"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    environment = {**os.environ, "PYTHONPATH": SITE, **offline}
     done = subprocess.run([sys.executable, script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{page}:{line}: {done.stdout}{done.stderr}"
     shown = re.findall(r"^ *#> (.*)$", code, re.M)
