@@ -53,7 +53,7 @@ def cut(how: Cut, batch: Any, column: str) -> Any:
 def _table_of(batch: Any, kind: str) -> pyarrow.Table:
     """A table of another library."""
     if not hasattr(batch, "__arrow_c_stream__"):
-        raise TypeError(f"a batch is a mapping of columns or an Arrow table, not {kind}; see to_arrow()")
+        raise TypeError(f"a batch is a mapping of columns or an Arrow table, not {kind}; see to_arrow() of its library, or cut records with map()")
     import pyarrow
 
     return pyarrow.table(batch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
@@ -138,6 +138,8 @@ class Curtail:
             on_error: how to handle a record that fails; with `return`, its error is yielded in its place.
             ahead: how many records are read before the first answer; 1 if a record depends on the previous answer.
         """
+        if isinstance(records, (str, bytes, Mapping)):
+            raise TypeError("map takes an iterable of records, such as an open file, and this is one value: use one()")
         own = Curtail.__new__(Curtail)
         own.args, own.jobs = self.args, self.jobs
         own._begin(self._command)

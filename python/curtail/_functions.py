@@ -325,6 +325,8 @@ _known = lru_cache(maxsize=64)(command_of)
 
 
 def _cut(name: str, messages: T, options: dict[str, Any]) -> T:
+    if isinstance(messages, list) and any(isinstance(message, list) for message in messages):
+        raise ArgumentError("this is a list of lists, and a function takes the messages of one conversation: use Curtail(…).map()")
     [answer], notes = native.Reader(_command(name, options)).cut([messages], False, 1)
     Notes().log(notes, [0])
     if isinstance(answer, native.Failed):

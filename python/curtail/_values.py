@@ -8,7 +8,7 @@ import decimal
 import json
 import math
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ._errors import RecordError
@@ -54,6 +54,9 @@ def default(value: Any) -> Any:
             return base64.b64encode(value).decode()
     if isinstance(value, _TEXTS):
         return str(value)
+    if isinstance(value, Mapping):
+        # Such as a row of `datasets`.
+        return dict(value)
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", exclude_none=True)
     if hasattr(value, "dtype") and hasattr(value, "tolist"):

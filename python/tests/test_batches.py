@@ -9,6 +9,7 @@ import json
 import pyarrow
 import pytest
 
+import curtail as package
 from curtail import ArgumentError, Curtail, RecordError
 
 WINDOW = ["window", "-n", "4"]
@@ -312,6 +313,23 @@ def test_a_wrong_call_is_told_what_to_write(curtail, chats, objects):
         curtail.batch(pandas.DataFrame({"messages": [messages]}))
     with pytest.raises(KeyError, match="column='text'"):
         curtail.batch({"text": [chats[0]]})
+    with pytest.raises(TypeError, match=r"with map\(\)"):
+        curtail.batch([messages])
+    for value in ("chats.jsonl", b"[]", objects[0]):
+        with pytest.raises(TypeError, match="open file"):
+            list(curtail.map(value))
+    with pytest.raises(ArgumentError, match="list of lists"):
+        package.window([messages, messages], 2)
+    with pytest.raises(ArgumentError, match="--max-tokens") as refused:
+        Curtail(["split"])
+    assert "Usage" not in str(refused.value)
+
+
+def test_rows_of_datasets_are_records(curtail, objects):
+    datasets = pytest.importorskip("datasets")
+    rows = datasets.Dataset.from_list(objects)
+    wanted = [curtail.one(row)["messages"] for row in rows]
+    assert rows.map(curtail.one)["messages"] == wanted != rows["messages"]
 
 
 def test_a_row_that_is_split_becomes_several(chats):

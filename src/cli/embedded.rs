@@ -249,6 +249,7 @@ fn refusal(error: clap::Error, words: &[String]) -> String {
     let all = command();
     let error = corrections::corrected(error, corrections::subcommand(&all, words), words);
     let text = error.to_string();
+    let text = text.split("\n\nUsage:").next().unwrap_or_default();
     text.trim().trim_start_matches("error: ").to_owned()
 }
 

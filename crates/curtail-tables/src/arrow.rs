@@ -13,21 +13,19 @@ use arrow_array::types::{
     LargeUtf8Type, StringViewType, Utf8Type,
 };
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, GenericByteArray, GenericByteViewArray, GenericListArray, MapArray, OffsetSizeTrait,
-    RecordBatch, RecordBatchReader, StructArray, UInt64Array, downcast_integer_array,
+    Array, ArrayRef, GenericByteArray, GenericByteViewArray, MapArray, RecordBatch, RecordBatchReader, StructArray,
+    UInt64Array, downcast_integer_array,
 };
 use arrow_buffer::{ArrowNativeType as _, OffsetBuffer};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
-use arrow_select::concat::concat;
-use arrow_select::filter::filter;
-use arrow_select::interleave::interleave;
 use arrow_select::take::take_record_batch;
 
-use crate::build::{New, shape_of};
+use crate::build::shape_of;
 use crate::dictionary::{encoded, is_dictionary, plain};
+use crate::elements::replace_elements;
 use crate::headers::Batches;
 use crate::place::Place;
 use crate::values;
@@ -35,8 +33,8 @@ use crate::{
     Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, names_speaker, open_file, rows_of,
     write_bytes, write_items, write_scalar, write_text,
 };
-use curtail_io::{Element, FileSink, Fitted, RowResult, Shape, Source, TableFormat};
 use curtail_io::{ErrorKind, FileError};
+use curtail_io::{FileSink, RowResult, Shape, Source, TableFormat};
 
 /// An error of the library about the file `name`, without the library's prefix.
 fn broken(name: &str, error: &ArrowError) -> FileError {
@@ -480,102 +478,4 @@ fn rewrite_views<T: ByteViewType + ?Sized>(
         }
     }
     Ok(Arc::new(views.finish()))
-}
-
-/// The column of lists without the elements that were dropped, and with those that are new.
-pub(crate) fn replace_elements(array: &ArrayRef, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
-    match array.data_type() {
-        DataType::List(_) => replace_in_lists(array.as_list::<i32>(), new),
-        DataType::LargeList(_) => replace_in_lists(array.as_list::<i64>(), new),
-        _ => Err(ArrowError::IpcError(String::from("the column contains no lists"))),
-    }
-}
-
-fn replace_in_lists<O: OffsetSizeTrait>(
-    lists: &GenericListArray<O>,
-    new: &mut NewRows,
-) -> Result<ArrayRef, ArrowError> {
-    let (element, old, values, nulls) = lists.clone().into_parts();
-    let mut made = Vec::new();
-    let mut added = 0;
-    // Each element as one of the old values, or of those that were made.
-    let mut places: Vec<(usize, usize)> = Vec::with_capacity(values.len());
-    let mut lengths = Vec::with_capacity(lists.len());
-    for (row, result) in new.rows.iter().flat_map(rows_of).enumerate() {
-        let olds = old[row].as_usize()..old[row + 1].as_usize();
-        let before = places.len();
-        match result {
-            RowResult::Elements(kept) => {
-                let kept = olds.zip(kept).filter(|(_, kept)| **kept);
-                places.extend(kept.map(|(place, _)| (0, place)));
-            }
-            RowResult::Text(end) => {
-                let elements = Element::read_all(&new.texts.next(*end)?).map_err(ArrowError::IpcError)?;
-                let first = olds.start;
-                let olds: Vec<usize> = olds.collect();
-                let fresh: Vec<Option<&Fitted>> = elements.iter().filter_map(fitted).map(Some).collect();
-                made.push(New { old: &values, olds: &olds, values: &fresh }.array()?);
-                for element in &elements {
-                    places.push(match element {
-                        Element::Kept(number) => (0, first + number),
-                        Element::New(_) => {
-                            added += 1;
-                            (1, added - 1)
-                        }
-                    });
-                }
-            }
-            _ => places.extend(olds.map(|place| (0, place))),
-        }
-        lengths.push(places.len() - before);
-    }
-    let values = match made.is_empty() {
-        true => kept_of(&values, &places)?,
-        false => {
-            let made: Vec<&dyn Array> = made.iter().map(AsRef::as_ref).collect();
-            interleave(&[&*values, &*concat(&made)?], &places)?
-        }
-    };
-    let length = O::from_usize(places.len());
-    length.ok_or_else(|| ArrowError::IpcError(String::from("a batch with too many elements")))?;
-    Ok(Arc::new(GenericListArray::<O>::try_new(element, OffsetBuffer::from_lengths(lengths), values, nulls)?))
-}
-
-/// The column with new values in place of some of its rows.
-pub(crate) fn replace_values(array: &ArrayRef, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
-    let mut made = Vec::new();
-    let mut places = Vec::with_capacity(array.len());
-    for (row, result) in new.rows.iter().flat_map(rows_of).enumerate() {
-        let RowResult::Text(end) = result else {
-            places.push((0, row));
-            continue;
-        };
-        let values = Element::read_all(&new.texts.next(*end)?).map_err(ArrowError::IpcError)?;
-        let values: Vec<Option<&Fitted>> = values.iter().filter_map(fitted).map(Some).collect();
-        places.push((1, made.len()));
-        made.push(New { old: array, olds: &[row], values: &values }.array()?);
-    }
-    if made.is_empty() {
-        return Ok(Arc::clone(array));
-    }
-    let made: Vec<&dyn Array> = made.iter().map(AsRef::as_ref).collect();
-    interleave(&[&**array, &*concat(&made)?], &places)
-}
-
-const fn fitted(element: &Element) -> Option<&Fitted> {
-    match element {
-        Element::New(fitted) => Some(fitted),
-        Element::Kept(_) => None,
-    }
-}
-
-/// The values at these places, of which the second part is the index.
-fn kept_of(values: &ArrayRef, places: &[(usize, usize)]) -> Result<ArrayRef, ArrowError> {
-    let is_subset = places.is_sorted_by(|one, next| one.1 < next.1);
-    if !is_subset {
-        return interleave(&[&**values], places);
-    }
-    let mut kept = vec![false; values.len()];
-    places.iter().for_each(|(_, place)| kept[*place] = true);
-    filter(values, &BooleanArray::from(kept))
 }

@@ -10,6 +10,7 @@
 mod arrow;
 mod build;
 mod dictionary;
+mod elements;
 mod headers;
 mod memory;
 mod parquet;
