@@ -199,7 +199,7 @@ impl Input {
             self.warn_unused(&found);
         }
         for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
-            error.what.push_str(&format!("; a number needs a flag, such as -n {}", error.name));
+            error.what.push_str("; a number needs a flag (see --help)");
         }
         if found.sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
             let reason = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
@@ -240,7 +240,7 @@ impl Input {
 
 /// Whether the name of an input that was not found is a number, which belongs to a flag.
 fn is_number(name: &str) -> bool {
-    name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok()
+    name.strip_suffix(['k', 'm']).unwrap_or(name).parse::<u64>().is_ok()
 }
 
 /// Whether a file has the name of one of JSON, compressed or not.

@@ -34,6 +34,19 @@ fn gemini(calls: usize) -> String {
     )
 }
 
+/// A recording of Gemini CLI: each answer is written twice, and now and then the last prompts are rolled back.
+fn recorded(messages: usize) -> String {
+    let mut text = String::from("{\"sessionId\":\"s\",\"projectHash\":\"9f2c\",\"kind\":\"main\"}\n");
+    for nth in 0..messages / 2 {
+        text += &format!("{{\"id\":\"u{nth}\",\"type\":\"user\",\"content\":[{{\"text\":\"go\"}}]}}\n");
+        text += &format!("{{\"id\":\"g{nth}\",\"type\":\"gemini\",\"content\":\"done\"}}\n").repeat(2);
+        if nth % 50 == 49 {
+            text += &format!("{{\"$rewindTo\":\"u{}\"}}\n", nth - 1);
+        }
+    }
+    text
+}
+
 /// Consecutive calls whose results all come later, after a text.
 fn detached(calls: usize) -> String {
     let mut text = String::from("{\"role\":\"user\",\"content\":\"go\"}\n");
@@ -279,6 +292,7 @@ const CASES: &[GrowthCase] = &[
     ("drop detached", &["repair"], detached),
     ("limit gemini", &["limit", "-t", "30", "--on-overflow", "empty"], gemini),
     ("check gemini", &["check", "--exit-zero", "-q"], gemini),
+    ("window of a recording", &["window", "-n", "3"], recorded),
     ("window", &["window", "-n", "3"], detached),
     ("window with a retreating round", &["window", "-n", "3"], retreating),
     ("count messages", &["count", "--by", "message", "--top", "3"], messages),

@@ -54,7 +54,7 @@ impl Facts {
     /// Records the effects of a command line.
     fn run(&mut self, line: &str, call: &CallWithResult<'_>) {
         let mut checked = false;
-        self.trace_run(line, call);
+        let checks_before = self.traced_runs();
         for effect in effects::effects(line) {
             checked |= matches!(effect, Effect::Check(_));
             self.apply(effect, line.contains('|'), call);
@@ -62,6 +62,10 @@ impl Facts {
         let tests = || call.result_text().and_then(outcomes::read_output).filter(|outcome| outcome.runner != "make");
         if !checked && effects::may_check(line) && tests().is_some() {
             self.check(&CheckRun { command: one_line(line), targets: vec![one_line(line)] }, true, call);
+        }
+        // A check is recorded as what it checks, in place of its line.
+        if self.traced_runs() == checks_before {
+            self.trace_run(line, call);
         }
     }
 

@@ -41,6 +41,11 @@ pub(crate) struct Moved {
 }
 
 impl Facts {
+    /// The number of recorded runs.
+    pub(super) fn traced_runs(&self) -> usize {
+        self.trace.as_ref().map_or(0, |trace| trace.runs.len())
+    }
+
     /// Records a run of a command line.
     pub(super) fn trace_run(&mut self, line: &str, call: &CallWithResult<'_>) {
         let Some(trace) = &mut self.trace else { return };
@@ -57,11 +62,9 @@ impl Facts {
         });
     }
 
-    /// Records a run of a check, instead of the run of its command line.
+    /// Records a run of a check.
     pub(super) fn trace_check(&mut self, run: &CheckRun, outcome: &RunOutcome, call: &CallWithResult<'_>) {
         let Some(trace) = &mut self.trace else { return };
-        let at = call.at.message.unwrap_or_default();
-        trace.runs.pop_if(|last| last.check.is_none() && last.at == at);
         // A program that no table lists is known by its output: the line, without what only shows it, is its command.
         let is_listed = run.targets.first().is_none_or(|target| *target != run.command);
         let plain = effects::plain_commands(&run.command).into_iter().filter(|command| !command.is_told);
@@ -74,7 +77,7 @@ impl Facts {
             error: outcome.error.as_deref().map(short_line),
             failed: Some(outcome.verdict == Verdict::Failed),
             failing: outcome.failed.clone(),
-            at,
+            at: call.at.message.unwrap_or_default(),
         });
     }
 

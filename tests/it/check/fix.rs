@@ -329,3 +329,44 @@ fn a_repaired_transcript_of_gemini_has_as_many_results_as_calls() {
         }
     }
 }
+
+/// A call with this id, name and input, and its result, as Anthropic has them.
+fn pair(id: &str, name: &str, input: &str) -> [String; 2] {
+    [
+        format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{input}}}"#),
+        format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"{{\"name\":\"{name}\"}}"}}"#),
+    ]
+}
+
+fn anthropic(pairs: &[[String; 2]]) -> String {
+    let [calls, results] = [0, 1].map(|nth| pairs.iter().map(|pair| pair[nth].as_str()).collect::<Vec<_>>().join(","));
+    let called = format!(r#"{{"role":"assistant","content":[{calls}]}}"#);
+    let answered = format!(r#"{{"role":"user","content":[{results}]}}"#);
+    lines(&[ASK, &called, &answered, r#"{"role":"assistant","content":[{"type":"text","text":"It is."}]}"#])
+}
+
+#[test]
+fn a_new_name_changes_no_arguments() {
+    for (name, new, input) in [
+        ("", "unnamed", r#"{"filename":"","name":""}"#),
+        ("weather of", "weather_of", r#"{"display_name":"weather of","name":"weather of"}"#),
+    ] {
+        let (status, printed, after) = checked("", &anthropic(&[pair("toolu_1", name, input)]), &["--fix"]);
+        let [call, _] = pair("toolu_1", new, input);
+        assert!(status == 0 && after.contains(&call), "{printed}{after}");
+    }
+    let input = r#"{"id":"call 1"}"#;
+    let (_, printed, after) = checked("", &anthropic(&[pair("call 1", "weather", input)]), &["--fix"]);
+    let [call, _] = pair("call_1", "weather", input);
+    assert!(after.contains(&call) && after.contains(r#""tool_use_id":"call_1""#), "{printed}{after}");
+}
+
+#[test]
+fn ids_that_would_become_the_same_stay_apart() {
+    let pairs = [pair("call 1", "weather", "{}"), pair("call|1", "weather", "{}"), pair("call_1", "weather", "{}")];
+    let (status, printed, after) = checked("", &anthropic(&pairs), &["--fix"]);
+    assert_eq!(status, 0, "{printed}{after}");
+    assert!(!after.contains("call 1") && !after.contains("call|1") && after.contains(r#""id":"call_1""#), "{after}");
+    let (status, printed, _) = checked("", &after, &[]);
+    assert_eq!(status, 0, "{printed}");
+}

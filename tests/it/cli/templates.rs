@@ -279,7 +279,7 @@ fn a_command_of_other_programs_is_answered() {
         ),
         (&["memory", "spawn"], "tip: `curtail memory spawn --resource SHARED --to THREAD` copies"),
         (&["memory", "spawn", "child"], "tip: `curtail memory spawn --resource SHARED --to THREAD` copies"),
-        (&["window", "5", "chat.jsonl"], "5: no such file or directory; a number needs a flag, such as -n 5"),
+        (&["window", "5", "chat.jsonl"], "5: no such file or directory; a number needs a flag (see --help)"),
     ] {
         let done = place.curtail(arguments).output().unwrap();
         let stderr = text(&done.stderr);

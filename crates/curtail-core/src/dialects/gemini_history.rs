@@ -10,13 +10,6 @@ use super::{Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Layout, Message, Part, PartOrigin, Standing};
 
-/// A message, or a notice, in the order of the program.
-pub(super) struct Entry<'a> {
-    pub(super) id: Text<'a>,
-    /// Index of its last record.
-    item: usize,
-}
-
 /// What became of the records of a recording.
 #[derive(Default)]
 pub(super) struct History {
@@ -38,43 +31,68 @@ pub(super) struct Rewind {
     reaches_into_list: bool,
 }
 
+/// The last records of the messages and notices, in the order of the program.
+#[derive(Default)]
+struct Order<'a> {
+    entries: Vec<(Cow<'a, str>, usize)>,
+    /// The place of each id among them.
+    places: HashMap<Cow<'a, str>, usize>,
+}
+
+impl<'a> Order<'a> {
+    /// Puts the record at `at` in the place of the one before it of the same id, which it returns; a new id goes to the end.
+    fn put(&mut self, id: Cow<'a, str>, at: usize) -> Option<usize> {
+        if let Some(&place) = self.places.get(&id) {
+            return Some(std::mem::replace(&mut self.entries[place].1, at));
+        }
+        self.places.insert(id.clone(), self.entries.len());
+        self.entries.push((id, at));
+        None
+    }
+
+    /// Takes the record of `id` and all after it away, or everything if there is none: whether there is one, and the records.
+    fn take_from(&mut self, id: &str) -> (bool, Vec<usize>) {
+        let place = self.places.get(id).copied();
+        let taken = self.entries.split_off(place.unwrap_or(0));
+        for (id, _) in &taken {
+            self.places.remove(id);
+        }
+        (place.is_some(), taken.into_iter().map(|(_, at)| at).collect())
+    }
+}
+
 impl History {
     /// Plays the records as the program does.
     pub(super) fn of(items: &[Value<'_>]) -> Self {
         let mut history = Self::default();
-        let mut order: Vec<Entry<'_>> = Vec::new();
+        let mut order = Order::default();
         for (at, item) in items.iter().enumerate() {
             if let Some(target) = target_of(*item) {
-                let found = order.iter().position(|entry| Some(&entry.id) == target.text().as_ref());
-                let reaches_into_list = found.is_none() && history.boundary.is_some();
-                let records = order.split_off(found.unwrap_or(0)).into_iter().map(|entry| entry.item).collect();
+                let (is_found, records) = order.take_from(&target.decode());
+                let reaches_into_list = !is_found && history.boundary.is_some();
                 history.rewinds.push(Rewind { event: at, records, reaches_into_list });
             } else if list_of(*item).is_some() {
-                order.clear();
+                order = Order::default();
                 history.boundary = Some(at);
             } else if let Some(id) = id_of(*item) {
                 if begins_list(*item) {
-                    order.clear();
+                    order = Order::default();
                 }
-                history.write(&mut order, id, at);
+                let before = order.put(id.into_decoded(), at);
+                history.rewritten.extend(before.map(|before| (before, at)));
             }
         }
-        let last = |mut item: usize, newer: &HashMap<usize, usize>| {
-            while let Some(next) = newer.get(&item) {
-                item = *next;
-            }
-            item
-        };
-        let newer: HashMap<usize, usize> = history.rewritten.iter().copied().collect();
-        history.rewritten.iter_mut().for_each(|(_, item)| *item = last(*item, &newer));
+        history.name_last_records();
         history
     }
 
-    /// A record replaces the one before it of the same id, at its place. Most replace the newest one.
-    fn write<'a>(&mut self, order: &mut Vec<Entry<'a>>, id: Text<'a>, at: usize) {
-        match order.iter_mut().rev().find(|entry| entry.id == id) {
-            Some(entry) => self.rewritten.push((std::mem::replace(&mut entry.item, at), at)),
-            None => order.push(Entry { id, item: at }),
+    /// Names the last record for each that was rewritten, in place of the next one.
+    fn name_last_records(&mut self) {
+        let mut last_of: HashMap<usize, usize> = HashMap::default();
+        // The later ones first: what follows the next record is known by then.
+        for (before, next) in self.rewritten.iter_mut().rev() {
+            *next = last_of.get(next).copied().unwrap_or(*next);
+            last_of.insert(*before, *next);
         }
     }
 }
@@ -86,8 +104,8 @@ pub(super) fn list_of(item: Value<'_>) -> Option<Value<'_>> {
 }
 
 /// The id that a `$rewindTo` line names.
-fn target_of(item: Value<'_>) -> Option<Value<'_>> {
-    item.get("$rewindTo").filter(|target| target.text().is_some())
+fn target_of(item: Value<'_>) -> Option<Text<'_>> {
+    item.get("$rewindTo")?.text()
 }
 
 fn id_of(item: Value<'_>) -> Option<Text<'_>> {
@@ -303,9 +321,10 @@ pub(super) fn repoint_rewinds(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> 
     let written: HashSet<Cow<'_, str>> = kept.filter_map(|(item, _)| Some(id_of(*item)?.into_decoded())).collect();
     let patch = |Rewind { event, records, .. }: Rewind| {
         let first = *records.first()?;
-        let target = target_of(items[event])?;
-        let known = id_of(items[first]) == target.text();
-        let holds = if known { stays[first] } else { !written.contains(&target.text()?.into_decoded()) };
+        let target = items[event].get("$rewindTo")?;
+        let named = target.text()?;
+        let is_first = id_of(items[first]).as_ref() == Some(&named);
+        let holds = if is_first { stays[first] } else { !written.contains(&named.into_decoded()) };
         if holds || !stays[event] {
             return None;
         }

@@ -1,14 +1,14 @@
 //! Ids of calls and items, and names of tools: which characters and how many a provider accepts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::ANSWERED_CALL;
 use crate::checks::constraints::{Pattern, pattern};
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::digest::fnv1a_64;
-use crate::json::{Value, quote};
-use crate::transcript::{Content, Family, Message, PartRef, Role};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Family, Message, PartRef, Role, ToolCall};
 
 pub(super) static TOOL_USE_ID_FORMAT: Rule = Rule {
     code: "S014",
@@ -46,59 +46,120 @@ fn tool_use_id_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 }
 
 fn call_ids<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let provider = context.provider_rules.provider;
-    let of_calls = pattern(provider, "call id");
-    let of_servers = pattern(provider, "server call id");
+    let patterns = IdPatterns::of(context.provider_rules.provider);
+    let owners = patterns.owners(context);
     let wrong = context.calls().filter(|(at, _)| !context.lacks_id(*at)).filter_map(|(at, call)| {
-        let (what, pattern) = match call.family {
-            Family::Server => ("server call id", of_servers.as_ref()?),
-            _ => ("call id", of_calls.as_ref()?),
-        };
+        let (what, pattern) = patterns.of_call(call)?;
         let id = call.id.as_ref()?.decode();
         let fault = pattern.fault(&id)?;
-        let patches = renamed(context, at, &id, &unused(context, pattern, &id), "id");
-        Some(
-            context
-                .match_with(at, context.pairs.counterpart(at), format!("the id `{id}` {fault}"))
-                .of(what)
-                .writing(patches),
-        )
+        let mended = pattern.mended(&id);
+        let is_shared = owners.get(&mended).is_some_and(|ids| ids.len() > 1);
+        let new = if is_shared { pattern.mended(&format!("{id} {:016x}", fnv1a_64(id.bytes()))) } else { mended };
+        let message = format!("the id `{id}` {fault}");
+        let found = context.match_with(at, context.pairs.counterpart(at), message);
+        Some(found.of(what).writing(renamed(context, at, &id, &new, Naming::Id)))
     });
     wrong.collect()
 }
 
-/// A name in the form of `pattern` for what is called `id`, which no other call has.
-fn unused(context: &RuleContext<'_, '_>, pattern: &Pattern, id: &str) -> String {
-    let is_taken = |name: &str| context.calls().any(|(_, call)| call.id.as_ref().is_some_and(|other| other.is(name)));
-    let mended = pattern.mended(id);
-    if is_taken(&mended) { pattern.mended(&format!("{id} {:016x}", fnv1a_64(id.bytes()))) } else { mended }
+/// How a provider writes the ids of calls: of those that the caller answers, and of its own.
+struct IdPatterns {
+    of_calls: Option<Pattern>,
+    of_servers: Option<Pattern>,
 }
 
-/// The patches that call `old` `new` in the call at `at` and in its result: wherever a member whose key names it is `old`.
-fn renamed(context: &RuleContext<'_, '_>, at: PartRef, old: &str, new: &str, key: &str) -> Vec<Patch> {
-    let items = [Some(at), context.pairs.counterpart(at)].into_iter().flatten();
-    let items: Vec<Value<'_>> = items.filter_map(|at| context.messages[at.message].value()).collect();
-    let mut open: Vec<Value<'_>> = items
-        .first()
-        .copied()
-        .into_iter()
-        .chain(items.get(1).copied().filter(|item| Some(item) != items.first()))
-        .collect();
+impl IdPatterns {
+    fn of(provider: &str) -> Self {
+        Self { of_calls: pattern(provider, "call id"), of_servers: pattern(provider, "server call id") }
+    }
+
+    /// What the table calls the id of `call`, and its form.
+    fn of_call(&self, call: &ToolCall<'_>) -> Option<(&'static str, &Pattern)> {
+        match call.family {
+            Family::Server => Some(("server call id", self.of_servers.as_ref()?)),
+            _ => Some(("call id", self.of_calls.as_ref()?)),
+        }
+    }
+
+    /// The ids that are the same once each has its form, by this form.
+    fn owners(&self, context: &RuleContext<'_, '_>) -> HashMap<String, HashSet<String>> {
+        let mut owners: HashMap<String, HashSet<String>> = HashMap::new();
+        for (_, call) in context.calls() {
+            if let (Some(id), Some((_, pattern))) = (&call.id, self.of_call(call)) {
+                let id = id.decode().into_owned();
+                owners.entry(pattern.mended(&id)).or_default().insert(id);
+            }
+        }
+        owners
+    }
+}
+
+/// What a call and its result have in common.
+#[derive(Clone, Copy)]
+enum Naming {
+    Id,
+    ToolName,
+}
+
+impl Naming {
+    /// The text of a part that is it.
+    fn of<'c, 'a>(self, content: &'c Content<'a>) -> Option<&'c Text<'a>> {
+        match self {
+            Self::Id => content.tool_id(),
+            Self::ToolName => content.tool_name(),
+        }
+    }
+
+    /// Whether a member with this key may repeat it.
+    fn names(self, key: &Text<'_>) -> bool {
+        let key: String = key.decode().chars().filter(char::is_ascii_alphanumeric).collect();
+        let key = key.to_ascii_lowercase();
+        match self {
+            Self::Id => key.ends_with("id"),
+            Self::ToolName => matches!(key.as_str(), "name" | "toolname" | "functionname"),
+        }
+    }
+}
+
+/// The patches that call `old` `new` in the call at `at` and in its result: where it is read, and where a log repeats it. What
+/// the model and the tool said is not searched.
+fn renamed(context: &RuleContext<'_, '_>, at: PartRef, old: &str, new: &str, naming: Naming) -> Vec<Patch> {
+    let parts: Vec<PartRef> = [Some(at), context.pairs.counterpart(at)].into_iter().flatten().collect();
+    let contents = || parts.iter().map(|part| &part.part_in(context.messages).content);
+    let is_own =
+        |text: &Text<'_>| contents().filter_map(|content| naming.of(content)).any(|own| is_same_place(own, text));
+    let is_said = |value: Value<'_>| contents().any(|content| is_said(content, value));
+    let mut open: Vec<Value<'_>> = Vec::new();
+    for part in &parts {
+        open.extend(context.messages[part.message].value().filter(|item| !open.contains(item)));
+    }
     let mut patches = Vec::new();
     while let Some(value) = open.pop() {
         for member in value.members() {
-            let names = || member.key.decode().to_ascii_lowercase().ends_with(key);
-            match member.value.text() {
-                Some(text) if text.is(old) && names() => {
-                    patches.push(Patch { span: member.value.span(), text: quote(new) });
-                }
-                Some(_) => {}
-                None => open.push(member.value),
+            let Some(text) = member.value.text() else {
+                open.extend((!is_said(member.value)).then_some(member.value));
+                continue;
+            };
+            let repeats = !old.is_empty() && text.is(old) && naming.names(&member.key);
+            if repeats || is_own(&text) {
+                patches.push(Patch { span: member.value.span(), text: quote(new) });
             }
         }
         open.extend(value.items());
     }
     patches
+}
+
+/// Whether two texts are the same place of a document.
+fn is_same_place(one: &Text<'_>, other: &Text<'_>) -> bool {
+    matches!((one, other), (Text::Escaped(one), Text::Escaped(other)) if std::ptr::eq::<str>(*one, *other))
+}
+
+/// Whether a value is the arguments of a call, or what its result says.
+fn is_said(content: &Content<'_>, value: Value<'_>) -> bool {
+    let is_it = |text: &Text<'_>| matches!(text, Text::Json(raw) if std::ptr::eq::<str>(*raw, value.raw()));
+    content.call().is_some_and(|call| is_it(&call.arguments))
+        || content.result().is_some_and(|result| result.content.iter().any(is_it))
 }
 
 /// Ids of items by their kind, where a provider stores items.
@@ -166,7 +227,8 @@ fn tool_name_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let name = call.name.decode();
         let fault = pattern.fault(&name)?;
         let message = format!("the name `{name}` of the tool {fault}");
-        let patches = renamed(context, at, &name, &pattern.mended(&name), "name");
+        let new = if name.is_empty() { String::from("unnamed") } else { pattern.mended(&name) };
+        let patches = renamed(context, at, &name, &new, Naming::ToolName);
         Some(context.match_with(at, context.pairs.counterpart(at), message).of("tool name").writing(patches))
     });
     wrong.collect()
