@@ -286,7 +286,7 @@ impl CheckArgs {
         };
         let budget = max_tokens.map(budget).transpose()?;
         let inspection =
-            Inspection { profile, stateful: rules.stateful, live: self.input.live, budget, is_refused: false };
+            Inspection { profile, stateful: rules.stateful, live: self.input.live, budget, ..Inspection::default() };
         Ok(Checking { inspection, levels, repair, verbose })
     }
 

@@ -118,7 +118,12 @@ fn advice(what: &str) -> &'static str {
     found.map_or("look up the answer at the provider; the transcript can stay as it is", |(_, advice)| advice)
 }
 
-const ADVICE: [(&str, &str); 6] = [
+const ADVICE: [(&str, &str); 8] = [
+    (
+        "a model that does not reason",
+        "choose a model that reasons, or remove the reasoning: `curtail filter --strip reasoning FILE`",
+    ),
+    ("what the model wrote", "send the same request again, or to another model; the transcript can stay as it is"),
     ("the account", "check the key, the login, the plan and the balance; the transcript can stay as it is"),
     (
         "a rate limit",

@@ -26,9 +26,17 @@ def events(message):
             yield ("result", block["tool_use_id"])
 
 
+# Rules whose violation the types see; the others are demands of the API.
+KNOWS = {"signature-lost", "unread-content", "content-object", "call-without-input"}
+EXAMPLES = {
+    "content-object": ("anthropic", [{"role": "user", "content": {"text": "Rain?"}}]),
+    "call-without-input": ("anthropic", [{"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "weather"}]}]),
+}
+
+
 def load(path):
     return [[e for m in validated(MESSAGES, messages) for e in events(m)] for messages, _ in transcripts(path)]
 
 
 if __name__ == "__main__":
-    main(load, ["anthropic"], data=["anthropic"])
+    main(load, ["anthropic"], data=["anthropic"], knows=KNOWS, examples=EXAMPLES)

@@ -16,6 +16,18 @@ from shared import main, transcripts
 SHAPE = botocore.session.get_session().get_service_model("bedrock-runtime").operation_model("Converse").input_shape
 
 
+# Rules whose violation the model of the service sees; the others are demands of the API.
+KNOWS = {"call-without-id", "unknown-block", "unknown-member-of-a-message", "empty-name", "text-result"}
+EXAMPLES = {
+    "call-without-id": ("bedrock", [{"role": "assistant", "content": [{"toolUse": {"name": "weather", "input": {}}}]}]),
+    "unknown-block": ("bedrock", [{"role": "user", "content": [{"text": "Rain?"}, {"image_url": {"url": "x"}}]}]),
+    "unknown-member-of-a-message": ("bedrock", [{"role": "user", "content": [{"text": "Rain?"}], "name": "Ada"}]),
+    "empty-name": ("bedrock", [{"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "", "input": {}}}]}]),
+    "text-result": ("bedrock", [{"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": "rain"}}]}]),
+    "blank-text": ("bedrock", [{"role": "user", "content": [{"text": " "}]}]),
+}
+
+
 def with_bytes(value):
     """JSON holds as base64 what the parameters hold as bytes."""
     if isinstance(value, dict):
@@ -46,4 +58,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["bedrock"])
+    main(load, ["bedrock"], knows=KNOWS, examples=EXAMPLES)

@@ -11,6 +11,15 @@ from google.genai import types
 from shared import main, transcripts
 
 
+# Rules whose violation the types see; the others are demands of the API.
+KNOWS = {"unknown-member-of-a-part", "response-as-text", "arguments-as-list"}
+EXAMPLES = {
+    "unknown-member-of-a-part": ("gemini", [{"role": "user", "parts": [{"type": "text", "text": "Rain?"}]}]),
+    "response-as-text": ("gemini", [{"role": "user", "parts": [{"functionResponse": {"name": "weather", "response": "rain"}}]}]),
+    "arguments-as-list": ("gemini", [{"role": "model", "parts": [{"functionCall": {"name": "weather", "args": []}}]}]),
+}
+
+
 def events(content):
     for part in content.parts or []:
         if part.text and not part.thought:
@@ -30,4 +39,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["gemini"], adapt=lambda shown: [(kind, text or "code_execution") for kind, text in shown])
+    main(load, ["gemini"], adapt=lambda shown: [(kind, text or "code_execution") for kind, text in shown], knows=KNOWS, examples=EXAMPLES)

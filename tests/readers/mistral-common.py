@@ -17,6 +17,8 @@ from shared import main, transcripts
 
 # Those of OpenAI's shape alone: the others have roles and members of their own.
 NAMED = r"^(gemini|in-flight|minimal|parallel|pending|tau-bench-airline)"
+# Rules whose violation the models or the validator see.
+KNOWS = {"detached-result", "duplicate-result", "misplaced-media", "missing-id", "missing-role", "orphan-result", "result-before-call", "unanswered-call", "unknown-role", "unread-content"}
 VALIDATOR = MistralRequestValidator(ValidationMode.test)
 
 
@@ -39,4 +41,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["openai"], data=["openai"], named=NAMED)
+    main(load, ["openai"], data=["openai"], named=NAMED, knows=KNOWS)

@@ -155,6 +155,27 @@ def cut(arguments, path, folder):
     return sorted(file for file in folder.rglob("*") if file.is_file())
 
 
+# ---------------------------------------------------------------- the rules
+
+
+def rule_examples(more):
+    """The bad and the good example of each rule, from its page, and `more` of a dialect: name, dialect or None, and texts. What
+    is not JSON on purpose is left out."""
+    found = {}
+    for page in sorted((ROOT / "docs/rules").glob("*.md")):
+        blocks = re.findall(r"^## (Bad|Good)\n.*?```jsonl\n(.*?)```", page.read_text(), re.M | re.S)
+        if blocks and page.stem not in ("invalid-json", "nothing-read"):
+            found[page.stem] = (None, {kind.lower(): text for kind, text in blocks})
+    return found | {name: (dialect, {"bad": lines(messages)}) for name, (dialect, messages) in more.items()}
+
+
+def outlines_or_none(path):
+    try:
+        return outlines(path)
+    except Red:
+        return None
+
+
 # ---------------------------------------------------------------- the inputs
 
 
@@ -292,7 +313,8 @@ def reason(error):
 class Reader:
     """One piece of software, and the dialects that it reads."""
 
-    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named="", jobs=1, results_last=False, live=False, planted=None, parents=None, blind=None, also=None, window=None, made=None):
+    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named="", jobs=1, results_last=False, live=False, planted=None, parents=None, blind=None, also=None, window=None, made=None, knows=None, examples=None):
+        self.knows, self.examples, self.agreed = knows, examples or {}, 0
         self.window, self.made, self.large, self.compacted = window, made, Counter(), Counter()
         self.live, self.planted, self.blind, self.also = live, planted or dialects, blind or {}, also
         self.jobs, self.results_last = jobs, results_last
@@ -393,6 +415,28 @@ class Reader:
                         outputs.setdefault(piece.read_bytes(), ([], piece))[0].append(name)
             with ThreadPoolExecutor(self.jobs) as pool:
                 list(pool.map(lambda made: self.attempt(*made, dialect, before, refused), outputs.values()))
+
+    # -------------------------------------------------------- the examples of rules
+
+    def judge_rules(self, folder):
+        """The bad example of each rule that the types know is refused, and every other example is accepted."""
+        folder.mkdir(parents=True)
+        for name, (dialect, examples) in rule_examples(self.examples).items():
+            for kind, text in examples.items():
+                path = folder / f"{name}.{kind}.jsonl"
+                path.write_text(text)
+                outline = [] if dialect else (outlines_or_none(path) or [])
+                if (dialect or (outline[0]["dialect"] if outline else None)) not in self.dialects:
+                    continue
+                try:
+                    self.load(path)
+                    refused = None
+                except Exception as error:  # noqa: BLE001 - whatever the software raises
+                    refused = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+                if bool(refused) == (kind == "bad" and name in self.knows):
+                    self.agreed += 1
+                else:
+                    self.red.append(f"{name}: the {kind} example is {'refused: ' + refused if refused else 'accepted'}")
 
     # -------------------------------------------------------- planted defects
 
@@ -527,10 +571,14 @@ def main(load, dialects, **rest):
         if asked.plant:
             sys.exit(1 if reader.plant(Path(folder)) else 0)
         reader.run(Path(folder), asked.only)
+        if reader.knows is not None and not asked.only:
+            reader.judge_rules(Path(folder) / "rules")
     for dialect in dialects:
         refused = reader.same_refusal[dialect]
         agent = f", each in one request, {reader.compacted[dialect]} compacted, {reader.large[dialect]} too large to try" if reader.window else ""
         print(f"  {dialect}: {reader.tried[dialect]} cuts, {reader.taken[dialect]} taken{agent}" + f", {refused} refused as the uncut input is" * bool(refused))
+    if reader.knows is not None:
+        print(f"  rules: {reader.agreed} examples judged as the program judges them")
     for name, why in reader.uncut_refused.items():
         print(f"  refused: {name}: {' '.join(why.split())[:200]}")
     for red in reader.red:

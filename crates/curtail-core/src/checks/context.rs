@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::Match;
+use crate::dialects::Patch;
+use crate::json::{Span, Value};
 use crate::transcript::{
     Fault, FaultKind, Message, NonMessage, PairingRules, Pairs, Part, PartRef, ProviderRules, Role, ToolCall,
     ToolResult,
@@ -27,6 +29,8 @@ pub struct RuleContext<'c, 'a> {
     pub stateful: bool,
     /// Whether a provider has refused the transcript.
     pub is_refused: bool,
+    /// The most that the provider accepts of what it counted, if its answer says so.
+    pub refused_above: Option<usize>,
 }
 
 /// A turn and the messages that answer it, of which one has more calls or results than the other.
@@ -45,6 +49,26 @@ impl<'a> RuleContext<'_, 'a> {
     /// The faults of a kind.
     pub fn faults(&self, kind: FaultKind) -> impl Iterator<Item = Fault> {
         self.faults.iter().copied().filter(move |fault| fault.kind == kind)
+    }
+
+    /// Whether the transcript is the body of a request, which names its model beside the messages.
+    #[must_use]
+    pub fn is_request(&self) -> bool {
+        let list = self.messages.first().and_then(Message::value).and_then(Value::parent);
+        list.and_then(Value::parent).is_some_and(|record| record.has("model"))
+    }
+
+    /// The patch that removes an item of the transcript, with what separates it from the next one.
+    #[must_use]
+    pub fn without_item(&self, item: Value<'a>) -> Option<Patch> {
+        let messages = self.messages.iter().filter_map(Message::value);
+        let items = || messages.clone().chain(self.non_messages.iter().map(|other| other.value)).map(Value::span);
+        let Span { start, end } = item.span();
+        let next = items().map(|other| other.start).filter(|other| *other >= end).min();
+        let previous = items().map(|other| other.end).filter(|other| *other <= start).max();
+        let span =
+            next.map(|next| Span::new(start, next)).or_else(|| previous.map(|previous| Span::new(previous, end)));
+        span.map(|span| Patch { span, text: String::new() })
     }
 
     /// Every part, in order.

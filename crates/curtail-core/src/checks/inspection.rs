@@ -38,6 +38,8 @@ pub struct Inspection {
     pub budget: Option<Budget>,
     /// Whether a provider has refused the transcript: what depends on the model, or on how much else is sent, applies.
     pub is_refused: bool,
+    /// The most that the provider accepts of what it counted, if its answer says so.
+    pub refused_above: Option<usize>,
 }
 
 /// The tokens that a transcript may have.
@@ -127,6 +129,7 @@ impl Inspection {
         let faults = Fault::find_all(&transcript.messages, &pairs, pairing_rules);
         let context = RuleContext {
             is_refused: self.is_refused,
+            refused_above: self.refused_above,
             messages: &transcript.messages,
             non_messages: &transcript.layout.non_messages,
             pairs: &pairs,

@@ -295,6 +295,14 @@ impl<'a> Medium<'a> {
         self.named_format().or_else(|| payload()?.strip_prefix("data:")?.split([';', ',']).next().map(str::to_owned))
     }
 
+    /// Whether it is a document in a block that says so, and not an address.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        let source = self.value.get("source").and_then(|source| source.get_text("type"));
+        let is_base64 = source.is_some_and(|kind| kind.is("base64"));
+        is_base64 && self.value.get_text("type").is_some_and(|kind| kind.is("document"))
+    }
+
     fn named_format(&self) -> Option<String> {
         const NAMES: &[&str] = &["media_type", "mimeType", "mime_type", "mediaType", "format"];
         let inside = self.value.members().map(|member| member.value).filter(|value| value.is_object());

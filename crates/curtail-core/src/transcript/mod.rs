@@ -38,8 +38,9 @@ pub use own_blocks::{blocks_in_text, is_own_block, marked, own_blocks};
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Content, Estimated, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution};
 pub use reasoning::{
-    BESIDE_CALLS, RequiredReasoning, calls_without_reasoning, items_without_reasoning, messages_without_reasoning,
-    thoughts_not_first, unsigned_calls,
+    BESIDE_CALLS, RequiredReasoning, ThinkingAlone, calls_without_reasoning, emptied_thoughts, items_without_reasoning,
+    loose_reasoning, messages_without_reasoning, replies_of_thinking_alone, stored_reasoning, thoughts_not_first,
+    unsigned_calls, unsigned_thoughts,
 };
 pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns};
 pub use signature_checks::checks_prefix;

@@ -1,9 +1,11 @@
 //! Which reasoning a provider wants back with the call or the text that it led to, and where it is gone: the only place that knows
 //! it, for all formats.
 
+use std::collections::BTreeMap;
+
 use foldhash::HashMap;
 
-use super::{Content, Message, Part, PartRef, Role};
+use super::{Content, Message, Part, PartPlace, PartRef, Role};
 use crate::json::Value;
 
 /// How the ids of items begin that the Responses API refers to reasoning with, as the beginning of a string or after the id of
@@ -193,4 +195,91 @@ pub fn thoughts_not_first(messages: &[Message<'_>]) -> Vec<usize> {
             && !message.parts.first().is_some_and(is_signed)
     };
     (0..messages.len()).filter(|at| is_late(&messages[*at])).collect()
+}
+
+/// Items of reasoning that the item which they led to does not follow.
+#[must_use]
+pub fn loose_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
+    let is_loose = |message: &Message<'_>| message.is_reasoning() && !message.is_bound();
+    (0..messages.len()).filter(|at| is_loose(&messages[*at])).collect()
+}
+
+/// Items of reasoning that name what the provider stored, and do not contain it.
+#[must_use]
+pub fn stored_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
+    let is_encrypted = |item: Value<'_>| {
+        item.has("encrypted_content") || item.get("payload").is_some_and(|item| item.has("encrypted_content"))
+    };
+    let is_stored = |message: &Message<'_>| {
+        message.is_reasoning() && message.id.is_some() && !message.value().is_some_and(is_encrypted)
+    };
+    (0..messages.len()).filter(|at| is_stored(&messages[*at])).collect()
+}
+
+/// A reply that contains thinking and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThinkingAlone {
+    /// Its first message.
+    pub at: usize,
+    /// Whether it is the last one of its conversation, so that the rest of it may follow.
+    pub is_last: bool,
+}
+
+/// The replies that contain thinking and nothing else. A provider that signs thinking accepts none.
+#[must_use]
+pub fn replies_of_thinking_alone(messages: &[Message<'_>]) -> Vec<ThinkingAlone> {
+    let is_assistant = |at: &usize| messages[*at].role == Role::Assistant;
+    let says_nothing = |at: &usize| {
+        messages[*at].parts.iter().all(|part| match &part.content {
+            Content::Text(text) => text.is_blank(),
+            content => matches!(content, Content::Reasoning(_)),
+        })
+    };
+    // Conversations in a log interleave: a reply consists of consecutive messages of one thread.
+    let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (at, message) in messages.iter().enumerate() {
+        threads.entry(message.thread).or_default().push(at);
+    }
+    let mut found = Vec::new();
+    for thread in threads.values() {
+        for reply in thread.chunk_by(|one, next| is_assistant(one) == is_assistant(next)) {
+            let thinks = reply.iter().any(|at| messages[*at].is_reasoning());
+            if is_assistant(&reply[0]) && thinks && reply.iter().all(says_nothing) {
+                found.push(ThinkingAlone { at: reply[0], is_last: reply.last() == thread.last() });
+            }
+        }
+    }
+    found
+}
+
+/// Thoughts without the signature that a provider writes under one of `keys`; none if it signs none.
+#[must_use]
+pub fn unsigned_thoughts(messages: &[Message<'_>], keys: &[&str]) -> Vec<PartRef> {
+    let is_unsigned = |place: &PartPlace<'_>| !place.is_unsigned() && !is_signed(place.element, keys);
+    if keys.is_empty() { Vec::new() } else { thoughts(messages, |_, place| is_unsigned(place)) }
+}
+
+/// Thoughts with a signature under one of `keys` and without a text. What the provider hid itself is in another member.
+#[must_use]
+pub fn emptied_thoughts(messages: &[Message<'_>], keys: &[&str]) -> Vec<PartRef> {
+    let is_hidden = |place: &PartPlace<'_>| place.element.get_text("data").is_some();
+    thoughts(messages, |is_blank, place| is_blank && is_signed(place.element, keys) && !is_hidden(place))
+}
+
+/// The thoughts of which `is_meant` says so, by whether they are blank and by their place.
+fn thoughts(messages: &[Message<'_>], is_meant: impl Fn(bool, &PartPlace<'_>) -> bool) -> Vec<PartRef> {
+    let mut found = Vec::new();
+    for (message, parts) in messages.iter().enumerate() {
+        for (part, thought) in parts.parts.iter().enumerate() {
+            let Content::Reasoning(text) = &thought.content else { continue };
+            if thought.place().is_some_and(|place| is_meant(text.is_blank(), place)) {
+                found.push(PartRef { message, part });
+            }
+        }
+    }
+    found
+}
+
+fn is_signed(value: Value<'_>, keys: &[&str]) -> bool {
+    keys.iter().any(|key| value.get_text(key).is_some_and(|text| text.len_bound() > 0))
 }

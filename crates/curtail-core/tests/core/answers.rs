@@ -280,3 +280,172 @@ fn a_place_without_a_fault_is_shown_unless_the_rule_finds_every_fault() {
     };
     assert_eq!((finding.rule.code, finding.at.line, finding.mended_by()), ("S011", 2, None));
 }
+
+/// Answers that no row of the table has, which name a place with a fault or none.
+#[test]
+fn an_answer_that_nobody_has_described_means_the_fault_at_its_place() {
+    let chat = r#"{"role":"user","content":"Rain?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_a7Zq81","type":"function","function":{"name":"the weather","arguments":"{}"}}]}
+{"role":"user","content":"Well?"}
+{"role":"assistant","content":"Yes."}
+"#;
+    let places = |answer: &str| {
+        found(answer, chat).iter().map(|finding| (finding.rule.code, finding.at.line)).collect::<Vec<_>>()
+    };
+    assert_eq!(places("messages[1].tool_calls[0]: a sentence of tomorrow"), [("P002", 2), ("S018", 2)]);
+    assert_eq!(places("a call was lost on the way: call_a7Zq81"), [("P002", 2), ("S018", 2)]);
+    assert_eq!(places("messages[3].content: a sentence of tomorrow"), []);
+    assert_eq!(places("a sentence of tomorrow"), []);
+}
+
+/// A number in the answer is the limit of a provider whose own is not known, or has moved.
+#[test]
+fn a_limit_is_the_one_that_the_answer_names() {
+    let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}"#;
+    let chat = format!(
+        "{{\"role\":\"user\",\"content\":[{image},{image},{image}]}}\n{{\"role\":\"assistant\",\"content\":[{{\"type\":\"thinking\",\"thinking\":\"So.\",\"signature\":\"c2ln\"}},{{\"type\":\"text\",\"text\":\"Maps.\"}}]}}\n"
+    );
+    let count = |answer: &str| found(answer, &chat).len();
+    assert_eq!(count("messages: too many images and documents: 3 + 0 > 2"), 1);
+    assert_eq!(count("messages: too many images and documents: 3 + 0 > 4"), 0);
+}
+
+const CALL: &str = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{}"}}]}"#;
+
+/// Each answer, what was sent, and the rule and the line that it means.
+#[test]
+fn answers_of_many_providers_lead_to_their_rule_and_line() {
+    let chat = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let user = r#"{"role":"user","content":"Rain?"}"#;
+    let yes = r#"{"role":"assistant","content":"Yes."}"#;
+    let system = r#"{"role":"system","content":"Be brief."}"#;
+    let developer = r#"{"role":"developer","content":"Be brief."}"#;
+    let blocks = r#"{"role":"user","content":[{"type":"text","text":"Rain?"}]}"#;
+    let result = r#"{"role":"tool","tool_call_id":"call_1","content":"rain"}"#;
+    let nameless = r#"{"role":"tool","content":"rain"}"#;
+    let parts = r#"{"role":"user","parts":[{"text":"Rain?"}]}"#;
+    let cases = [
+        (
+            "{'code': 'Client specified an invalid argument', 'error': 'An empty message was provided. Every message needs at least one non-empty content element.'}",
+            chat(&[user, r#"{"role":"assistant","content":""}"#, user]),
+            "S004",
+            2,
+        ),
+        (
+            "Failed to deserialize the JSON body into the target type: messages[1].role: unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`, `latest_reminder` at line 1 column 51036",
+            chat(&[user, developer, yes]),
+            "S002",
+            2,
+        ),
+        ("Invalid consecutive assistant message at message index 2", chat(&[user, yes, yes, user]), "T003", 3),
+        (
+            "messages[2]: missing field `tool_call_id` at line 1 column 4021",
+            chat(&[user, CALL, nameless, yes]),
+            "P009",
+            3,
+        ),
+        (
+            "Failed to deserialize the JSON body into the target type: messages[1].tool_calls[0].function.arguments: invalid type: map, expected a string",
+            chat(&[user, &CALL.replace("\"{}\"", "{}"), result, yes]),
+            "S005",
+            2,
+        ),
+        (
+            "[{'type': 'string_type', 'loc': ('body', 'messages', 2, 'typed-dict', 'content', 'str'), 'msg': 'Input should be a valid string', 'input': None}, {'type': 'iterable_type', 'loc': ('body', 'messages', 2, 'typed-dict', 'content', 'generator[typed-dict]')}]",
+            chat(&[system, user, CALL, result, yes]),
+            "S004",
+            3,
+        ),
+        (
+            "Error code: 400 - {'code': 20015, 'message': '\"messages\" in request are illegal: Message has tool role, but there was no previous assistant message with a tool call!..'}",
+            chat(&[user, result, yes]),
+            "P001",
+            2,
+        ),
+        ("jinja2.exceptions.TemplateError: System role not supported", chat(&[system, user, yes]), "S002", 1),
+        (
+            "GroqException - {'error': {'message': \"'messages.0' : for 'role:user' the following must be satisfied[('messages.0.content' : value must be a string)]\"}}",
+            chat(&[blocks, yes]),
+            "S031",
+            1,
+        ),
+        (
+            "Extra inputs are not permitted, field: 'messages[1].sender', value: 'r'",
+            chat(&[user, r#"{"role":"assistant","content":"Yes.","sender":"r"}"#, user]),
+            "S026",
+            2,
+        ),
+        ("{\"message\":\"cannot have duplicate tool ids\"}", chat(&[user, CALL, result, CALL, result, yes]), "P004", 4),
+        (
+            "HTTP 400: invalid params, chat content is empty (2013)",
+            chat(&[user, r#"{"role":"assistant","content":""}"#, user]),
+            "S004",
+            2,
+        ),
+        (
+            "AiError: Bad input: Error: oneOf at '/' not met, 0 matches: Type mismatch of '/messages/1/content', 'array' not in 'string'",
+            chat(&[system, blocks, yes]),
+            "S031",
+            2,
+        ),
+        (
+            "Found AIMessages with tool_calls that do not have a corresponding ToolMessage. Here are the first few of those tool calls: [{'name': 'weather', 'args': {}, 'id': 'call_1'}]",
+            chat(&[user, CALL, user, yes]),
+            "P002",
+            2,
+        ),
+        (
+            "Role 'system' is not supported. Please use a valid role: MODEL, USER.",
+            chat(&[r#"{"role":"system","parts":[{"text":"Be brief."}]}"#, parts]),
+            "S002",
+            1,
+        ),
+        (
+            "Invalid value at 'contents[2].parts[0].function_response.response' (type.googleapis.com/google.protobuf.Struct), \"rain\"",
+            chat(&[
+                parts,
+                r#"{"role":"model","parts":[{"functionCall":{"name":"weather","args":{}}}]}"#,
+                r#"{"role":"user","parts":[{"functionResponse":{"name":"weather","response":"rain"}}]}"#,
+            ]),
+            "S005",
+            3,
+        ),
+        (
+            "Malformed input request: #/messages/1/content: expected minimum item count: 1, found: 0, please reformat your input and try again.",
+            chat(&[
+                r#"{"role":"user","content":[{"text":"Rain?"}]}"#,
+                r#"{"role":"assistant","content":[]}"#,
+                r#"{"role":"user","content":[{"text":"Well?"}]}"#,
+            ]),
+            "S004",
+            2,
+        ),
+        (
+            "messages.1: `tool_result` blocks can only be in `user` messages",
+            chat(&[
+                blocks,
+                r#"{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{}},{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"}]}"#,
+            ]),
+            "S027",
+            2,
+        ),
+        (
+            "Invalid 'input[1].id': 'rs_a:b'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.",
+            chat(&[
+                r#"{"type":"message","role":"user","content":"Rain?"}"#,
+                r#"{"type":"reasoning","id":"rs_a:b","summary":[]}"#,
+                r#"{"type":"message","role":"assistant","content":"Yes."}"#,
+            ]),
+            "S014",
+            2,
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (answer, text, code, line) in &cases {
+        let places: Vec<_> = found(answer, text).iter().map(|finding| (finding.rule.code, finding.at.line)).collect();
+        if !places.contains(&(*code, *line)) {
+            wrong.push(format!("{answer}: {code} {line}, and not {places:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -82,6 +82,10 @@ impl Rescued {
             self.text.extend_from_slice(line);
             return;
         }
+        if is_value(body) && !is_record(body) && records.are_objects() {
+            let reason = format!("{} left out: a JSON value that is no record", number_of(body.len(), "byte"));
+            return self.lose(number, reason, body);
+        }
         if is_value(body) && (number == 1 || !body.starts_with(MARK)) {
             return self.keep(line);
         }
@@ -136,6 +140,21 @@ pub(super) fn is_value(body: &[u8]) -> bool {
     text.is_some_and(|text| Document::parse_all(text).is_ok_and(|document| document.roots().len() == 1))
 }
 
+/// Whether `line` begins as a record does, an object or a list.
+fn is_record(line: &[u8]) -> bool {
+    let line = line.strip_prefix(MARK).unwrap_or(line).trim_ascii_start();
+    line.starts_with(b"{") || line.starts_with(b"[")
+}
+
+/// Whether something in `text` is read as if nothing were wrong, and is no record: a line that is a text or a number, or the torn
+/// one at the end. Only the beginnings of the other lines are looked at.
+pub(super) fn hides_damage(text: &[u8]) -> bool {
+    let is_other = |line: &[u8]| !line.trim_ascii().is_empty() && !is_record(line);
+    let mut lines = text.split(|byte| *byte == b'\n');
+    let last = lines.next_back().unwrap_or_default().trim_ascii();
+    is_other(last) || !last.is_empty() && !is_value(last) || lines.any(is_other)
+}
+
 /// The text of UTF-16 with a byte order mark, as UTF-8.
 fn utf16(text: &[u8]) -> Option<Vec<u8>> {
     let unit: fn([u8; 2]) -> u16 = match text {
@@ -180,6 +199,11 @@ impl Records {
         Self { heads, keys }
     }
 
+    /// Whether the records are objects: a line that is a text or a number is none of them.
+    const fn are_objects(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
     /// The parts of a line: its sound records, and what is between them. `is_ended` says whether a line break follows.
     fn in_line(&self, line: &[u8], is_ended: bool) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
@@ -191,8 +215,9 @@ impl Records {
                 Some(end) => {
                     add_lost(line, lost..at, &mut parts);
                     parts.push(Part { range: at..end, is_sound: true });
-                    at = end;
-                    lost = end;
+                    // Some programs end a line with a carriage return alone.
+                    at = end + line[end..].len() - line[end..].trim_ascii_start().len();
+                    lost = at;
                 }
                 None => at = self.next_head(line, at + 1),
             }
@@ -310,6 +335,9 @@ mod tests {
             (format!("{ONE}\n{SIX}oops\n{TWO}\n"), format!("{ONE}\n{SIX}\n{TWO}\n"), 1),
             (format!("{ONE}\n\u{feff}{SIX}\n"), format!("{ONE}\n{SIX}\n"), 1),
             (format!("{ONE}\n{torn}{ALONE}\n{SIX}\n"), format!("{ONE}\n{ALONE}\n{SIX}\n"), 1),
+            (format!("{ONE}\r{TWO}\r{SIX}\r"), format!("{ONE}\n{TWO}\n{SIX}\n"), 1),
+            (format!("{ONE}\n42\n{SIX}\n\"text\"\n"), format!("{ONE}\n{SIX}\n"), 2),
+            (format!("{ONE}\nnull\n{SIX}\ntrue"), format!("{ONE}\n{SIX}\n"), 2),
         ];
         for (damaged, expected, losses) in cases {
             let (text, found) = rescued(&damaged);

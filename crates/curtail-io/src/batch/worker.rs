@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::feed::{
     FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, described, read_whole, rebuild,
 };
-use super::rescue::{Records, Rescued, is_value};
+use super::rescue::{Records, Rescued, hides_damage, is_value};
 use super::{Batch, Damage, Failure, OnError, Opened, Unit, Work};
 use crate::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
 use crate::{ErrorKind, FileError};
@@ -191,7 +191,8 @@ impl<W: Work> Worker<'_, W> {
     fn log(&self, opened: &Opened, done: &mut Done<W::Out>) {
         let is_lines = opened.reading.framing == Framing::Lines && !opened.rebuilt;
         let damage = if is_lines { self.batch.damage } else { Damage::Fail };
-        if damage == Damage::LeaveOut && self.rescued(opened, done) {
+        let leaves_out = damage == Damage::LeaveOut || damage == Damage::ReadAround && hides_damage(&self.buffer);
+        if leaves_out && self.rescued(opened, done) {
             return;
         }
         let failures = done.failures.len();

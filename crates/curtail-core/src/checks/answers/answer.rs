@@ -46,16 +46,13 @@ impl Answer {
     pub fn unrelated(&self) -> Option<Diagnosis> {
         match self.rows.first() {
             Some(row) if self.rows.iter().all(|row| row.rule.is_none()) => Some(Diagnosis::Unrelated(row)),
-            None => Some(self.unknown()),
+            None if !self.naming.names_a_place() => Some(Diagnosis::Unknown(nearest(&self.quoted, 3))),
             _ => None,
         }
     }
 
-    fn unknown(&self) -> Diagnosis {
-        Diagnosis::Unknown(nearest(&self.quoted, 3))
-    }
-
-    /// Finds what it means in `text`, a transcript or a log.
+    /// Finds what it means in `text`, a transcript or a log. Of an answer that nobody has described, the place that it names
+    /// says what it means, if a rule finds a fault there.
     ///
     /// # Errors
     /// Something is not a transcript.
@@ -63,9 +60,7 @@ impl Answer {
         if let Some(diagnosis) = self.unrelated() {
             return Ok(diagnosis);
         }
-        let Some(constraint) = self.rows.iter().copied().find(|row| row.rule.is_some()) else {
-            return Ok(self.unknown());
-        };
-        Search::new(&self.rows, constraint, &self.naming, text).run(reading)
+        let found = Search::new(&self.rows, &self.naming, reading, text).run(reading)?;
+        Ok(found.unwrap_or_else(|| Diagnosis::Unknown(nearest(&self.quoted, 3))))
     }
 }

@@ -13,11 +13,15 @@ pub(super) struct Naming {
     pub(super) message: Option<Mention>,
     /// The ids that are shortened: what is left of each before and after the gap.
     ends: Vec<[String; 2]>,
+    /// The number of images that is accepted, if the answer says one.
+    pub(super) limit: Option<usize>,
 }
 
 /// A path in a request, such as `messages.37.content.1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mention {
+    /// The list that it is in, as the provider calls it.
+    pub(super) list: &'static str,
     /// The number of the message, as it is written.
     pub(super) index: usize,
     /// Whether the first message has the number 1.
@@ -33,15 +37,31 @@ const AFTER: usize = 2500;
 /// What is shorter is no id that could be recognized.
 const SHORTEST_ID: usize = 4;
 
+/// How the ids of calls and items begin.
+const ID_PREFIXES: [&str; 7] = ["toolu_", "tooluse_", "srvtoolu_", "call_", "fc_", "rs_", "msg_"];
+
+/// So many bytes behind the words of an answer can name its limit.
+const LIMIT_WITHIN: usize = 40;
+
 impl Naming {
     /// What `quoted` names, an answer with these words.
     pub(super) fn of(quoted: &Quoted, words: &str) -> Self {
         let tight = quoted.tight.as_str();
         let place = place_of(quoted, words);
         let text = place.as_ref().map_or(tight, |place| around(tight, place)).to_owned();
-        let message = mention(tight, words, place);
+        let message = mention(tight, words, place.clone());
         let ends = shortened(&text).into_iter().map(|ends| ends.map(str::to_owned)).collect();
-        Self { text, message, ends }
+        let limit = place.and_then(|place| smallest_number(tight, &place));
+        Self { text, message, ends, limit }
+    }
+
+    /// Whether the text names a message, or what can be the id of a call or an item.
+    pub(super) fn names_a_place(&self) -> bool {
+        let is_id = |prefix: &&str| {
+            let mut rest = self.text.split(*prefix).skip(1);
+            rest.any(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+        };
+        self.message.is_some() || ID_PREFIXES.iter().any(|prefix| is_id(&prefix))
     }
 
     /// Whether the text has this id, whole or with a gap.
@@ -80,6 +100,13 @@ impl Naming {
 fn around<'t>(text: &'t str, place: &Range<usize>) -> &'t str {
     let start = text.floor_char_boundary(place.start.saturating_sub(BEFORE));
     &text[start..text.ceil_char_boundary(place.end.saturating_add(AFTER).min(text.len()))]
+}
+
+/// The smallest number in the words at `place`, or right behind them: of what was sent and what is accepted, the latter.
+fn smallest_number(tight: &str, place: &Range<usize>) -> Option<usize> {
+    let end = tight.ceil_char_boundary((place.end + LIMIT_WITHIN).min(tight.len()));
+    let numbers = tight[place.start..end].split(|c: char| !c.is_ascii_digit());
+    numbers.filter_map(|digits| digits.parse().ok()).filter(|number| *number > 0).min()
 }
 
 /// The lists of messages of a request, the longest name first.
@@ -121,7 +148,7 @@ fn path_at(text: &str, at: usize) -> Option<(Mention, &str)> {
     let mut steps = Vec::new();
     let mut from_one = false;
     let mut name = "";
-    while rest.starts_with(['.', '[']) {
+    while rest.starts_with(['.', '[', '/']) {
         if let Some(number) = bracketed(&mut rest) {
             steps.push((name.to_owned(), number));
             continue;
@@ -132,12 +159,12 @@ fn path_at(text: &str, at: usize) -> Option<(Mention, &str)> {
         from_one |= &rest[..end] == "member";
         rest = &rest[end..];
     }
-    Some((Mention { index, from_one, steps }, rest))
+    Some((Mention { list, index, from_one, steps }, rest))
 }
 
-/// Takes `.3`, `[3]` or `.[3]` from the beginning of `rest`.
+/// Takes `.3`, `/3`, `[3]` or `.[3]` from the beginning of `rest`.
 fn bracketed(rest: &mut &str) -> Option<usize> {
-    let begun = rest.strip_prefix('.').unwrap_or(rest);
+    let begun = rest.strip_prefix(['.', '/']).unwrap_or(rest);
     let inside = begun.strip_prefix('[').or_else(|| (begun.len() < rest.len()).then_some(begun))?;
     let end = inside.find(|c: char| !c.is_ascii_digit()).unwrap_or(inside.len());
     let number = inside[..end].parse().ok()?;
@@ -152,7 +179,8 @@ fn number_after(text: &str, word: &str) -> Option<Mention> {
         rest[..end].parse().ok()
     });
     // The provider that counts positions begins with 1.
-    numbers.last().map(|index| Mention { index, from_one: word == "position", steps: Vec::new() })
+    let from_one = word == "position";
+    numbers.last().map(|index| Mention { list: LISTS[0], index, from_one, steps: Vec::new() })
 }
 
 /// The ids that `tight` shortens: what is left of each before and after the gap.
@@ -194,6 +222,7 @@ mod tests {
         assert_eq!(of("GenerateContentRequest.contents[4].parts[0].data"), Some((4, false, step("parts", 0))));
         assert_eq!(of("'messages.3.member.content.2.member.toolUse.toolUseId'"), Some((3, true, step("content", 2))));
         assert_eq!(of("messages.[7].role"), Some((7, false, Vec::new())));
+        assert_eq!(of("#/messages/1/content/0: extraneous key"), Some((1, false, step("content", 0))));
         assert_eq!(of("ObjectatMessages.2.contentis"), Some((2, false, Vec::new())));
         assert_eq!(of("body->messages->5->content->str:Input"), Some((5, false, Vec::new())));
         assert_eq!(of("('body','input','list[union[A,B]]',3,'A','content')"), Some((3, false, Vec::new())));

@@ -14,11 +14,13 @@ use crate::transcript::{Content, Message, ProviderRules, Role, Transcript, Turns
 
 /// A search in one text.
 pub(super) struct Search<'s> {
-    /// The rows of the table whose words the answer contains.
+    /// The rows of the table whose words the answer contains; none, if nobody has described it.
     rows: &'s [&'static Constraint],
     /// The first of them that has a rule.
-    constraint: &'static Constraint,
+    constraint: Option<&'static Constraint>,
     naming: &'s Naming,
+    /// Who answered.
+    provider: &'static str,
     /// The format that the provider accepts.
     wire: &'static dyn Dialect,
     text: &'s str,
@@ -33,22 +35,30 @@ struct Faults {
 }
 
 impl<'s> Search<'s> {
-    pub(super) fn new(
-        rows: &'s [&'static Constraint],
-        constraint: &'static Constraint,
-        naming: &'s Naming,
-        text: &'s str,
-    ) -> Self {
-        Self { rows, constraint, naming, wire: wire_of(constraint.provider), text }
+    pub(super) fn new(rows: &'s [&'static Constraint], naming: &'s Naming, reading: &Reading, text: &'s str) -> Self {
+        // Who sells the models of another repeats its words: the format of the transcript says who answered.
+        let own = own_provider(reading, text);
+        let mut described = rows.iter().copied().filter(|row| row.rule.is_some());
+        let native = described.clone().find(|row| own == Some(row.provider));
+        let constraint = native.or_else(|| described.next());
+        let unnamed = || match naming.message.as_ref().map(|mention| mention.list) {
+            Some("contents") => "gemini",
+            Some("input") => "responses",
+            _ => own.unwrap_or_default(),
+        };
+        let provider = constraint.map_or_else(unnamed, |row| row.provider);
+        Self { rows, constraint, naming, provider, wire: wire_of(provider), text }
     }
 
-    /// Finds the faults of the text, and those of them that the answer means.
-    pub(super) fn run(&self, reading: &Reading) -> Result<Diagnosis, ReadError> {
+    /// Finds the faults of the text, and those of them that the answer means. `None` if nobody has described the answer, and it
+    /// names no fault.
+    pub(super) fn run(&self, reading: &Reading) -> Result<Option<Diagnosis>, ReadError> {
         let reading = self.settled(reading);
-        let provider = own_provider(&reading, self.text).filter(|own| *own != self.constraint.provider);
-        let faults = Faults { findings: self.findings(&reading)?, profile: provider.map(|_| self.constraint.provider) };
+        let provider = own_provider(&reading, self.text).filter(|own| *own != self.provider);
+        let faults = Faults { findings: self.findings(&reading)?, profile: provider.map(|_| self.provider) };
         let places = self.named_places(&reading)?;
-        Ok(self.at_places(&places, &faults).unwrap_or_else(|| self.anywhere(&faults)))
+        let anywhere = || self.constraint.map(|constraint| self.anywhere(constraint, &faults));
+        Ok(self.at_places(&places, &faults).or_else(anywhere))
     }
 
     /// The reading in the dialect of the provider, if the text is all in it and not all in the one that was detected.
@@ -63,22 +73,33 @@ impl<'s> Search<'s> {
         let profile = Profile::of_dialect(self.wire);
         let rules = profile.provider_rules;
         let provider_rules = ProviderRules {
-            provider: self.constraint.provider,
-            turns: if self.may_mean("T003") { Turns::Alternate } else { rules.turns },
-            first_speaker: if self.may_mean("T002") { Some(Role::User) } else { rules.first_speaker },
-            system_anywhere: rules.system_anywhere && !self.may_mean("T005"),
+            provider: self.provider,
+            turns: if self.means("T003") { Turns::Alternate } else { rules.turns },
+            first_speaker: if self.means("T002") { Some(Role::User) } else { rules.first_speaker },
+            system_anywhere: rules.system_anywhere && !self.means("T005"),
             ..rules
         };
         let profile = Some(Profile { provider_rules, ..profile });
-        let inspection = Inspection { profile, live: true, is_refused: true, ..Inspection::default() };
+        let refused_above = self.naming.limit.filter(|_| self.rows.iter().any(|row| row.what == "number of images"));
+        let inspection = Inspection { profile, live: true, is_refused: true, refused_above, ..Inspection::default() };
         let all = Table { deny: vec![String::from("all")], ..Table::default() };
         let verdicts = Levels::new(&all, &Table::default()).unwrap_or_default().for_path("");
         let mut findings = inspection.examine(reading, &verdicts, self.text)?.findings;
-        findings.retain(|finding| self.may_mean(finding.rule.code));
+        findings.retain(|finding| self.means(finding.rule.code) || self.rows.is_empty() && self.may_be_meant(finding));
+        if self.rows.is_empty() {
+            // What is refused everywhere says more than what only some refuse.
+            findings.sort_by_key(|finding| std::cmp::Reverse(finding.rule.level));
+        }
         Ok(findings)
     }
 
-    fn may_mean(&self, code: &str) -> bool {
+    /// Whether an answer that nobody has described can mean `finding`: what few refuse is meant only if it is named.
+    fn may_be_meant(&self, finding: &Finding) -> bool {
+        finding.rule.level > Level::Allow || self.names_member_of(finding)
+    }
+
+    /// Whether the answer is one that the rule with this code explains.
+    fn means(&self, code: &str) -> bool {
         self.rows.iter().any(|row| row.rule == Some(code))
     }
 
@@ -107,7 +128,7 @@ impl<'s> Search<'s> {
             places.push(NamedPlace::of_parts(&by_id, &by_index));
         }
         places.extend(by_index);
-        if places.is_empty() && self.may_mean("S002") {
+        if places.is_empty() && self.means("S002") {
             places.extend(self.messages_by_role(transcript));
         }
         places
@@ -149,10 +170,12 @@ impl<'s> Search<'s> {
         let at =
             exact.chain(around).map(|spans| faults.findings.iter().filter(|found| found.is_within(spans)).collect());
         if let Some(found) = at.into_iter().find(|found: &Vec<&Finding>| !found.is_empty()) {
-            return Some(self.found(self.about_members(found), true, faults.profile));
+            return self.found(self.about_members(self.likeliest(found)), true, faults.profile);
         }
-        // Rules find every broken pair: without a finding, it was mended since. Ids belong to other items as well.
-        let is_pair = self.constraint.rule.is_some_and(|code| code.starts_with('P') && code != "P009");
+        // Rules find every broken pair: without a finding, it was mended since, or the number is that of the message beside it.
+        // Ids belong to other items as well.
+        self.constraint?;
+        let is_pair = self.rows.iter().any(|row| row.rule.is_some_and(|code| code.starts_with('P') && code != "P009"));
         let place = places.iter().find(|place| place.shown.is_some()).filter(|_| !is_pair)?;
         // How the messages of a log were sent is not known for certain, and what a rule finds is.
         let is_doubtful = !place.is_certain && !faults.findings.is_empty();
@@ -161,38 +184,46 @@ impl<'s> Search<'s> {
 
     /// Of members that a provider does not know, those that the answer names.
     fn about_members<'f>(&self, found: Vec<&'f Finding>) -> Vec<&'f Finding> {
-        let is_named = |finding: &&&Finding| {
-            let mut names = finding.message.split('`').skip(1).step_by(2);
-            finding.what == "members" && names.any(|name| self.naming.has_member(name))
-        };
-        let named: Vec<&Finding> = found.iter().filter(is_named).copied().collect();
+        let named: Vec<&Finding> = found.iter().copied().filter(|finding| self.names_member_of(finding)).collect();
         if named.is_empty() { found } else { named }
     }
 
+    /// Whether the answer names the member that a finding is about.
+    fn names_member_of(&self, finding: &Finding) -> bool {
+        let mut names = finding.message.split('`').skip(1).step_by(2);
+        finding.what == "members" && names.any(|name| self.naming.has_member(name))
+    }
+
+    /// What an answer means that nobody has described: the faults at its place that more providers refuse than any other.
+    fn likeliest<'f>(&self, mut found: Vec<&'f Finding>) -> Vec<&'f Finding> {
+        let level = found.first().map(|finding| finding.rule.level).filter(|_| self.rows.is_empty());
+        found.retain(|finding| level.is_none_or(|level| finding.rule.level == level));
+        found
+    }
+
     /// Everything that the rules find: the answer names no place.
-    fn anywhere(&self, faults: &Faults) -> Diagnosis {
+    fn anywhere(&self, constraint: &'static Constraint, faults: &Faults) -> Diagnosis {
         let is_about = |finding: &&Finding| {
             self.rows.iter().any(|row| row.rule == Some(finding.rule.code) && row.what == finding.what)
         };
         let all: Vec<&Finding> = faults.findings.iter().collect();
         let about: Vec<&Finding> = all.iter().filter(|finding| is_about(finding)).copied().collect();
-        match (all.is_empty(), about.is_empty()) {
-            (true, _) => Diagnosis::Absent(self.constraint),
-            (false, true) => self.found(self.about_members(all), false, faults.profile),
-            (false, false) => self.found(self.about_members(about), false, faults.profile),
-        }
+        let meant = if about.is_empty() { all } else { about };
+        self.found(self.about_members(meant), false, faults.profile).unwrap_or(Diagnosis::Absent(constraint))
     }
 
-    fn found(&self, findings: Vec<&Finding>, is_named: bool, profile: Option<&'static str>) -> Diagnosis {
+    /// `None` if there are no findings.
+    fn found(&self, findings: Vec<&Finding>, is_named: bool, profile: Option<&'static str>) -> Option<Diagnosis> {
         let denied = |finding: &Finding| Finding { level: Level::Deny, ..finding.clone() };
         let findings: Vec<Finding> = findings.into_iter().map(denied).collect();
-        let first = findings.first().map(|finding| finding.rule.code);
-        let constraint = self.rows.iter().copied().find(|row| row.rule.is_some() && row.rule == first);
-        Diagnosis::Found { constraint: constraint.unwrap_or(self.constraint), findings, is_named, profile }
+        let rule = findings.first()?.rule;
+        let described = self.rows.iter().copied().find(|row| row.rule == Some(rule.code));
+        let constraint = described.or(self.constraint).or_else(|| rule.constraints().next());
+        Some(Diagnosis::Found { constraint: constraint?, findings, is_named, profile })
     }
 
     fn rule(&self) -> Option<&'static Rule> {
-        rule_named(self.constraint.rule?).ok()
+        rule_named(self.constraint?.rule?).ok()
     }
 }
 

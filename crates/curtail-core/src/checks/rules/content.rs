@@ -55,13 +55,22 @@ fn null_contents<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     };
     let null =
         context.messages.iter().enumerate().filter(|(_, message)| wants_text(message)).filter_map(|(at, message)| {
-            // Items of another form have no content where a message has one.
-            let item = message.value().filter(|item| item.has("role"))?;
+            // Items of another form have an output, or no content where a message has one.
+            let item = message.value()?;
+            let is_output = item.get_text("type").is_some_and(|kind| kind.decode().ends_with("_call_output"));
+            let key = if is_output { "output" } else { "content" };
+            if !is_output && !item.has("role") {
+                return None;
+            }
             let what = if message.role == Role::Tool { "null content" } else { "content of calls" };
-            let patch = match item.get("content") {
+            let patch = match item.get(key) {
                 Some(content) if content.raw() == "null" => Patch { span: content.span(), text: String::from("\"\"") },
+                // What takes the place of an empty text differs between providers.
+                Some(content) if context.is_refused && content.text().is_some_and(|text| text.is_blank()) => {
+                    return Some(context.match_message(at, "the content is empty").of(what));
+                }
                 Some(_) => return None,
-                None => member_first(item, "\"content\":\"\""),
+                None => member_first(item, &format!("\"{key}\":\"\"")),
             };
             Some(context.match_message(at, "the content is not a text").of(what).writing(vec![patch]))
         });
@@ -99,10 +108,15 @@ fn blank_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 fn blank_texts(result: Value<'_>) -> Vec<Value<'_>> {
     let holder = result.get("toolResult").unwrap_or(result);
     let blocks = holder.get("content").into_iter().flat_map(Value::items);
-    blocks.filter(|block| block.get_text("text").is_some_and(|text| text.is_blank())).collect()
+    let lacks_text =
+        |block: Value<'_>| block.get_text("type").is_some_and(|kind| kind.is("text")) && !block.has("text");
+    let is_blank = |block: Value<'_>| block.get_text("text").is_some_and(|text| text.is_blank());
+    blocks.filter(|block| is_blank(*block) || lacks_text(*block)).collect()
 }
 
 fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    // Where a provider has refused a message, the thoughts of another model are no content.
+    let is_empty = |message: &Message<'_>| is_empty(message) || context.is_refused && thinks_beside(message);
     if !context.messages.iter().any(is_empty) {
         return Vec::new();
     }
@@ -128,6 +142,12 @@ fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     empty.map(found).collect()
 }
 
+/// Whether a message has nothing but reasoning in a member of its own.
+fn thinks_beside(message: &Message<'_>) -> bool {
+    let has_content = |item: Value<'_>| item.get("content").is_some_and(|content| content.items().next().is_some());
+    message.is_reasoning() && message.value().is_some_and(|item| item.has("role") && !has_content(item))
+}
+
 fn is_empty(message: &Message<'_>) -> bool {
     let has_text = |content: &Content<'_>| !matches!(content, Content::Text(text) if text.is_blank());
     message.role != Role::Tool && !message.parts.iter().any(|part| has_text(&part.content))
@@ -137,13 +157,15 @@ pub(super) static INVALID_ARGUMENTS: Rule = Rule {
     code: "S005",
     name: "invalid-arguments",
     level: Level::Deny,
-    summary: "The arguments of a call are not a JSON object.",
+    summary: "The arguments of a call, or the object that a result must be, are not a JSON object.",
     why: "A model that is cut off in the middle of a call leaves incomplete JSON, and every program that reads the \
           arguments fails. A model that is trained on it learns to make malformed calls. Empty arguments are valid, \
-          and tools that take raw text are exempt.",
+          and tools that take raw text are exempt. Gemini and Bedrock's `json` want an object as the result, and a request \
+          to OpenAI wants the object of the arguments as a text.",
     help: "correct the arguments by hand, because nothing may be invented, or drop the call with its result: `--fix \
-           --unsafe-fixes` drops both",
-    fix: Fix::Unsafe,
+           --unsafe-fixes` drops both. `--fix` alone writes missing arguments as none, and puts a result that is no object \
+           into one",
+    fix: Fix::Part,
     command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
@@ -161,11 +183,71 @@ fn invalid_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             ArgumentFault::NotAnObject => String::from("are JSON, but not an object"),
             ArgumentFault::NotJson(fault) => format!("are not JSON: {fault}"),
         };
-        Some(context.match_at(at, format!("the arguments of {} {fault}", context.name_of(at))).cut())
+        Some(context.match_at(at, format!("the arguments of {} {fault}", context.name_of(at))).cut().unsafely())
     };
     let mut matches: Vec<Match<'a>> = context.calls().filter_map(wrong).collect();
     matches.extend(quoted_arguments(context));
+    matches.extend(unquoted_arguments(context));
+    matches.extend(missing_arguments(context));
+    matches.extend(responses_without_object(context));
     matches
+}
+
+/// Arguments that are an object where the provider wants it as a text. A chat template wants the object, so that this is a fault
+/// only in a request.
+fn unquoted_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !states(context.provider_rules.provider, "argument texts") || !(context.is_refused || context.is_request()) {
+        return Vec::new();
+    }
+    let unquoted = context.calls().filter_map(|(at, _)| {
+        let arguments = at.part_in(context.messages).place()?.element.get("function")?.get("arguments")?;
+        let patch = Patch { span: arguments.span(), text: quote(arguments.raw()) };
+        let message = format!("the arguments of {} are an object, and not a text", context.name_of(at));
+        let found = context.match_at(at, message).of("argument texts").writing(vec![patch]);
+        arguments.is_object().then_some(found)
+    });
+    unquoted.collect()
+}
+
+/// Calls without the member for their arguments, which the provider requires even if there are none.
+fn missing_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !states(context.provider_rules.provider, "missing arguments") {
+        return Vec::new();
+    }
+    let missing = context.calls().filter_map(|(at, _)| {
+        let element = at.part_in(context.messages).place()?.element;
+        let kind = element.get_text("type")?.decode().into_owned();
+        let (holder, key, empty) = match kind.as_str() {
+            "function" => (element.get("function")?, "arguments", "\"{}\""),
+            "function_call" => (element, "arguments", "\"{}\""),
+            "tool_use" => (element, "input", "{}"),
+            _ => return None,
+        };
+        let message = format!("the call of {} has no member `{key}`", context.name_of(at));
+        let patch = member_first(holder, &format!("\"{key}\":{empty}"));
+        let found = context.match_at(at, message).of("missing arguments").writing(vec![patch]);
+        (!holder.has(key)).then_some(found.warning_if(context.provider_rules.log))
+    });
+    missing.collect()
+}
+
+/// Results that are no object where the provider wants one.
+fn responses_without_object<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let results = context.results().filter_map(|(at, _)| Some((at, at.part_in(context.messages).place()?.element)));
+    let wrong = results.flat_map(|(at, element)| {
+        let response = ["functionResponse", "function_response"].into_iter().find_map(|key| element.get(key));
+        let response = response.and_then(|response| response.get("response"));
+        let blocks =
+            element.get("toolResult").and_then(|result| result.get("content")).into_iter().flat_map(Value::items);
+        let values = response.into_iter().chain(blocks.filter_map(|block| block.get("json")));
+        values.filter(|value| !value.is_object()).map(move |value| (at, value))
+    });
+    let found = |(at, value): (PartRef, Value<'a>)| {
+        let patch = Patch { span: value.span(), text: format!("{{\"output\":{}}}", value.raw()) };
+        let message = format!("the result of {} is not an object", context.name_of(at));
+        context.match_at(at, message).of("response objects").writing(vec![patch])
+    };
+    wrong.map(found).collect()
 }
 
 /// Arguments that are a text where the provider wants the object in it.

@@ -1,6 +1,6 @@
 //! Images and documents: how large and how many, whether they can be read, and who may send them.
 
-use crate::checks::constraints::{most, names};
+use crate::checks::constraints::{most, names, states};
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::dialects::media::{Medium, MediumFacts, MediumFault, media, size};
@@ -94,7 +94,7 @@ fn excess(facts: &MediumFacts, is_many: bool) -> Option<(&'static str, String)> 
 }
 
 fn too_many_images<'a>(context: &RuleContext<'_, 'a>, images: &[&SentMedium<'a>]) -> Option<Match<'a>> {
-    let limit = most(context.provider_rules.provider, "number of images")?;
+    let limit = context.refused_above.or_else(|| most(context.provider_rules.provider, "number of images"))?;
     let surplus = images.get(limit)?;
     let message = format!("the request has {} images, and {limit} are accepted", images.len());
     let oldest = images[..images.len() - limit].iter().flat_map(|image| image.medium.removed());
@@ -123,9 +123,9 @@ pub(super) static UNREADABLE_MEDIA: Rule = Rule {
 };
 
 fn unreadable_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let types = names(context.provider_rules.provider, "media type");
+    let provider = context.provider_rules.provider;
     let wrong = sent_media(context).filter_map(|(at, medium)| {
-        let is_image = medium.facts().kind == "image";
+        let kind = medium.facts().kind;
         if let Some(fault) = medium.fault() {
             let what = match &fault {
                 MediumFault::OtherType { .. } => "media bytes",
@@ -135,12 +135,19 @@ fn unreadable_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             let mend = medium.mend(&fault);
             return Some(context.match_at(at, fault.to_string()).of(what).writing(mend));
         }
-        let named = medium.named_type().filter(|_| is_image)?;
-        let mut accepted = types.clone()?;
-        let is_accepted = accepted.any(|name| name.rsplit('/').next() == named.rsplit('/').next());
-        (!is_accepted).then(|| {
-            let message = format!("the provider does not accept images of the type `{named}`");
-            context.match_at(at, message).of("media type").writing(medium.removed())
+        let named = medium.named_type()?;
+        let is_listed = |what: &str| {
+            names(provider, what).map(|mut names| names.any(|name| name.rsplit('/').next() == named.rsplit('/').next()))
+        };
+        let what = match kind {
+            "image" => "media type",
+            _ if medium.is_document() => "document type",
+            _ => "empty type",
+        };
+        let is_refused = is_listed(what)? == (what == "empty type");
+        is_refused.then(|| {
+            let message = format!("the provider does not accept {kind}s of the type `{named}`");
+            context.match_at(at, message).of(what).writing(medium.removed())
         })
     });
     wrong.collect()
@@ -153,9 +160,10 @@ pub(super) static MISPLACED_MEDIA: Rule = Rule {
     summary: "A message contains a kind of content that its role may not have.",
     why: "OpenAI's chats and Bedrock accept images only from the user, not from the assistant, the tool or the \
           application. The Responses API has types for what the user says (`input_text`, `input_image`) and for what \
-          the model says (`output_text`), and rejects one in place of the other. A converted transcript mixes them.",
+          the model says (`output_text`), and rejects one in place of the other. Anthropic accepts calls and thoughts only \
+          from the assistant, and results only from the user. A converted transcript mixes them.",
     help: "move the image into a user message, or give the text the type of its role: `--fix` gives a text its type, and \
-           `--fix --unsafe-fixes` writes a text in place of the image and drops reasoning that is the user's",
+           `--fix --unsafe-fixes` writes a text in place of the image and drops calls, results and thoughts of the wrong role",
     fix: Fix::Part,
     command: "",
     flags: "",
@@ -173,11 +181,43 @@ pub(super) static MISPLACED_MEDIA: Rule = Rule {
 };
 
 fn misplaced_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let mut matches = misplaced_blocks(context);
+    matches.extend(misplaced_contents(context));
+    matches
+}
+
+/// Blocks that only the assistant, or only the user, may send.
+fn misplaced_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !states(context.provider_rules.provider, "block roles") {
+        return Vec::new();
+    }
+    let wrong = context.parts().filter_map(|(at, part)| {
+        let message = &context.messages[at.message];
+        let kind = part.place()?.element.get_text("type")?.decode().into_owned();
+        let right = match kind.as_str() {
+            "tool_use" | "server_tool_use" | "thinking" | "redacted_thinking" => Role::Assistant,
+            "tool_result" => Role::User,
+            _ => return None,
+        };
+        let is_of_side = match right {
+            Role::Assistant => message.role == Role::Assistant,
+            _ => message.role != Role::Assistant,
+        };
+        (!is_of_side && message.standing.is_read()).then(|| {
+            let text = format!("a message with the role `{}` contains `{kind}`", message.role.name());
+            context.match_at(at, text).of("block roles").cut().unsafely()
+        })
+    });
+    wrong.collect()
+}
+
+fn misplaced_contents<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.log {
         return Vec::new();
     }
     let Some(mut roles) = names(context.provider_rules.provider, "media role") else { return Vec::new() };
     let only_user = roles.any(|role| role == Role::User.name());
+    let is_chat = states(context.provider_rules.provider, "chat texts") && (context.is_refused || context.is_request());
     let wrong = context.parts().filter_map(|(at, part)| {
         let role = context.messages[at.message].role;
         let images: Vec<Medium<'a>> = media(part).into_iter().filter(|medium| medium.facts().kind == "image").collect();
@@ -194,7 +234,9 @@ fn misplaced_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             return Some(found.cut().unsafely());
         }
         let kind = part.place()?.element.get("type")?;
+        let is_text = kind.is("input_text") || kind.is("output_text");
         let right = match role {
+            _ if is_text && is_chat => Some("text"),
             Role::Assistant if kind.is("input_text") => Some("output_text"),
             Role::Assistant if kind.is("input_image") => None,
             Role::User if kind.is("output_text") => Some("input_text"),

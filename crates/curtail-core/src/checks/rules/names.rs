@@ -221,6 +221,31 @@ pub(super) static TOOL_NAME_FORMAT: Rule = Rule {
 };
 
 fn tool_name_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let mut matches = names_of_tools(context);
+    matches.extend(names_of_speakers(context));
+    matches
+}
+
+/// Names beside messages, by which a provider tells speakers apart. Only in a request do they have to be in its form.
+fn names_of_speakers<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let Some(pattern) = pattern(context.provider_rules.provider, "name") else { return Vec::new() };
+    if context.provider_rules.log {
+        return Vec::new();
+    }
+    let is_mild = !context.is_refused && !context.is_request();
+    let wrong = context.messages.iter().enumerate().filter(|(_, message)| message.role != Role::Tool);
+    let wrong = wrong.filter_map(|(at, message)| {
+        let value = message.value()?.get("name")?;
+        let name = value.text()?.decode().into_owned();
+        let fault = pattern.fault(&name)?;
+        let patch = Patch { span: value.span(), text: quote(&pattern.mended(&name)) };
+        let found = context.match_message(at, format!("the name `{name}` of the speaker {fault}"));
+        Some(found.of("name").writing(vec![patch]).warning_if(is_mild))
+    });
+    wrong.collect()
+}
+
+fn names_of_tools<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let Some(pattern) = pattern(context.provider_rules.provider, "tool name") else { return Vec::new() };
     let calls = context.calls().filter(|(_, call)| !call.hosted && is_named(call.family));
     let wrong = calls.filter_map(|(at, call)| {

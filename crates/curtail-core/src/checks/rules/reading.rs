@@ -2,11 +2,11 @@
 //! not define.
 
 use super::ANSWER;
-use crate::checks::constraints::names;
+use crate::checks::constraints::{names, states};
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::dialects::Patch;
-use crate::json::{Span, Value, repeated_members};
-use crate::transcript::{Content, Unread};
+use crate::json::{Span, Value, quote, repeated_members};
+use crate::transcript::{Content, Message, Unread};
 
 pub(super) static INVALID_JSON: Rule = Rule {
     code: "S001",
@@ -37,9 +37,10 @@ pub(super) static UNKNOWN_ROLE: Rule = Rule {
     summary: "A message has a role or a type that its format does not define.",
     why: "Providers reject unknown roles. A trainer skips the message, or the whole example, without a warning. Some \
           agents append their own roles, such as `exit`, to transcripts that could otherwise be sent as they are. The \
-          rule does not apply to session logs, where many line types are normal.",
-    help: "give the message a role that the format defines, or remove it",
-    fix: Fix::No,
+          rule does not apply to session logs, where many line types are normal, except to lines that are no object.",
+    help: "give the message a role that the format defines, or remove it: `--fix` writes a role in the provider's spelling, and \
+           `--fix --unsafe-fixes` gives instructions to the user and removes messages of other roles",
+    fix: Fix::Part,
     command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
@@ -52,26 +53,72 @@ pub(super) static UNKNOWN_ROLE: Rule = Rule {
 
 fn unknown_role<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.log {
-        return Vec::new();
+        return lines_without_record(context);
     }
     let unknown = context.non_messages.iter().filter(|item| !item.lacks_role());
     let unknown = unknown.filter_map(|item| item.unknown.as_ref().map(|role| (item, role))).map(|(item, role)| {
-        Match::new(Some(item.value), format!("the format does not define the role or type `{role}`"))
+        let found = Match::new(Some(item.value), format!("the format does not define the role or type `{role}`"));
+        found.writing(context.without_item(item.value).into_iter().collect()).unsafely()
     });
-    unknown.chain(refused_roles(context)).collect()
+    unknown.chain(refused_roles(context)).chain(leading_instructions(context)).collect()
 }
+
+/// Lines of a log that are a text or a number: damage, because programs write objects.
+fn lines_without_record<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let is_bare = |value: Value<'_>| value.parent().is_none() && !value.is_object() && !value.is_array();
+    let bare = context.non_messages.iter().map(|item| item.value).filter(|value| is_bare(*value));
+    let found = |value| {
+        let found = Match::new(Some(value), String::from("the line is a JSON value that is no record of the log"));
+        found.writing(context.without_item(value).into_iter().collect()).unsafely()
+    };
+    bare.map(found).collect()
+}
+
+/// Roles with the same meaning, in the spellings of several formats.
+const SAME_ROLES: [&[&str]; 3] =
+    [&["system", "developer"], &["user", "human"], &["assistant", "model", "ai", "bot", "gpt", "chatbot"]];
 
 /// Messages whose role the format defines in another spelling than the provider accepts.
 fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let Some(accepted) = names(context.provider_rules.provider, "roles") else { return Vec::new() };
+    let provider = context.provider_rules.provider;
     let refused = context.messages.iter().enumerate().filter_map(|(at, message)| {
+        let item = message.value()?;
         // Messages in the form of another provider get their role when they are converted.
-        let item = message.value().filter(|item| item.has("parts"))?;
-        let role = item.get_text("role")?.decode().into_owned();
+        let what = if item.has("parts") { "roles" } else { "chat roles" };
+        let mut accepted = names(provider, what)?;
+        let value = item.get("role")?;
+        let role = value.text()?.decode().into_owned();
         let is_accepted = accepted.clone().any(|name| name == role);
-        (!is_accepted).then(|| context.match_message(at, format!("the provider does not accept the role `{role}`")))
+        let same = SAME_ROLES.iter().find(|names| names.contains(&role.as_str()));
+        let renamed = accepted.find(|name| same.is_some_and(|names| names.contains(name)));
+        let found = context.match_message(at, format!("the provider does not accept the role `{role}`")).of(what);
+        let written = renamed.unwrap_or("user");
+        let patch = Patch { span: value.span(), text: quote(written) };
+        // What the application says is said by the user where it cannot speak; what a tool says is not.
+        let is_mended = renamed.is_some() || message.role.instructs();
+        let found = if is_mended { found.writing(vec![patch]) } else { found };
+        (!is_accepted).then(|| if renamed.is_none() { found.unsafely() } else { found })
     });
     refused.collect()
+}
+
+/// Instructions at the head of the messages, where the provider wants them beside the messages; of a refused request, all that are
+/// among them, because only some models accept these.
+fn leading_instructions<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let provider = context.provider_rules.provider;
+    if !states(provider, "leading system") || !(context.is_request() || context.is_refused) {
+        return Vec::new();
+    }
+    let head = context.messages.iter().take_while(|message| message.role.instructs()).count();
+    let instructions = context.messages.iter().enumerate().filter(|(_, message)| message.role.instructs());
+    let found = |(at, message): (usize, &Message<'a>)| {
+        let what = if at < head { "leading system" } else { "system messages" };
+        let role = message.value().and_then(|item| item.get("role"));
+        let patch = role.map(|role| Patch { span: role.span(), text: quote("user") });
+        let text = "the provider wants these instructions beside the messages, and not in them";
+        context.match_message(at, text).of(what).writing(patch.into_iter().collect()).unsafely()
+    };
+    instructions.filter(|(at, _)| *at < head || context.is_refused).map(found).collect()
 }
 
 pub(super) static MISSING_ROLE: Rule = Rule {

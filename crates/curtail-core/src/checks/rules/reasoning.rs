@@ -1,15 +1,14 @@
 //! Reasoning, the calls that it led to, and the signatures of both.
 
-use std::collections::BTreeMap;
-
 use super::content::member_first;
 use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::json::Value;
 use crate::transcript::{
-    BESIDE_CALLS, Content, Message, Part, PartPlace, PartRef, Role, calls_without_reasoning, items_without_reasoning,
-    messages_without_reasoning, thoughts_not_first, unsigned_calls,
+    BESIDE_CALLS, Message, PartRef, ThinkingAlone, calls_without_reasoning, emptied_thoughts, items_without_reasoning,
+    loose_reasoning, messages_without_reasoning, replies_of_thinking_alone, stored_reasoning, thoughts_not_first,
+    unsigned_calls, unsigned_thoughts,
 };
 
 pub(super) static REASONING_WITHOUT_CALL: Rule = Rule {
@@ -18,9 +17,8 @@ pub(super) static REASONING_WITHOUT_CALL: Rule = Rule {
     level: Level::Deny,
     summary: "A reasoning item is not followed by the item that it produced.",
     why: "The Responses API ties a reasoning item to the call or the message that it produced. If a filter drops the \
-          call and keeps the reasoning, the request fails. At the end of a transcript, and in a session log, the \
-          finding is a warning. With `--stateful` the rule ignores the end of a transcript, because the provider may \
-          store what follows.",
+          call and keeps the reasoning, the request fails. In a session log, the finding is a warning. With `--stateful` \
+          the rule ignores the end of a transcript, because the provider may store what follows.",
     help: "drop the reasoning, or put back the item that it produced: `--fix` drops it",
     fix: Fix::Part,
     command: "",
@@ -42,14 +40,12 @@ fn reasoning_without_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let last = context.messages.len().saturating_sub(1);
-    let loose =
-        context.messages.iter().enumerate().filter(|(_, message)| message.is_reasoning() && !message.is_bound());
-    let loose = loose.filter(|(at, _)| *at < last || !context.stateful);
-    let found = |at| Match {
-        only_warns: at == last || context.provider_rules.log,
-        ..context.match_message(at, "the reasoning is not followed by the item that it produced").cut()
+    let loose = loose_reasoning(context.messages).into_iter().filter(|at| *at < last || !context.stateful);
+    let found = |at| {
+        let found = context.match_message(at, "the reasoning is not followed by the item that it produced").cut();
+        found.warning_if(context.provider_rules.log)
     };
-    loose.map(|(at, _)| found(at)).collect()
+    loose.map(found).collect()
 }
 
 pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
@@ -135,30 +131,11 @@ fn thinking_only_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.signatures.is_empty() {
         return Vec::new();
     }
-    let is_assistant = |at: &usize| context.messages[*at].role == Role::Assistant;
-    let thinks = |at: &usize| context.messages[*at].is_reasoning();
-    let says_nothing = |at: &usize| {
-        context.messages[*at].parts.iter().all(|part| match &part.content {
-            Content::Text(text) => text.is_blank(),
-            content => matches!(content, Content::Reasoning(_)),
-        })
+    let found = |reply: ThinkingAlone| {
+        let found = context.match_message(reply.at, "the reply contains thinking and nothing else").cut();
+        found.warning_if(reply.is_last || context.provider_rules.log)
     };
-    // Conversations in a log interleave: a reply consists of consecutive messages of one thread.
-    let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (at, message) in context.messages.iter().enumerate() {
-        threads.entry(message.thread).or_default().push(at);
-    }
-    let mut matches = Vec::new();
-    for thread in threads.values() {
-        for reply in thread.chunk_by(|one, next| is_assistant(one) == is_assistant(next)) {
-            if is_assistant(&reply[0]) && reply.iter().all(says_nothing) && reply.iter().any(thinks) {
-                let found = context.match_message(reply[0], "the reply contains thinking and nothing else").cut();
-                let is_last = reply.last() == thread.last();
-                matches.push(Match { only_warns: is_last || context.provider_rules.log, ..found });
-            }
-        }
-    }
-    matches
+    replies_of_thinking_alone(context.messages).into_iter().map(found).collect()
 }
 
 pub(super) static SIGNATURE_LOST: Rule = Rule {
@@ -193,12 +170,9 @@ fn signature_lost<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let keys = context.provider_rules.signatures;
-    let lacks_one = |place: &PartPlace<'_>| !place.is_unsigned() && !is_signed(place.element, keys);
-    let is_unsigned = |part: &Part<'a>| part.place().is_some_and(lacks_one);
-    let thinking = context.parts().filter(|(_, part)| matches!(part.content, Content::Reasoning(_)));
-    let lost = thinking.filter(|(_, part)| !keys.is_empty() && is_unsigned(part));
     let converts = context.provider_rules.converts;
-    lost.map(|(at, _)| context.match_at(at, "the thinking block has no signature").cut().warning_if(converts)).collect()
+    let found = |at| context.match_at(at, "the thinking block has no signature").cut().warning_if(converts);
+    unsigned_thoughts(context.messages, keys).into_iter().map(found).collect()
 }
 
 fn calls_of_unsigned_turns<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -218,10 +192,6 @@ fn calls_of_unsigned_turns<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> 
 
 /// The signature that Gemini's pages name for calls that the model did not make: it is accepted unread.
 const UNCHECKED: &str = "\"thoughtSignature\":\"skip_thought_signature_validator\"";
-
-fn is_signed(value: Value<'_>, keys: &[&str]) -> bool {
-    keys.iter().any(|key| value.get_text(key).is_some_and(|text| text.len_bound() > 0))
-}
 
 pub(super) static EMPTIED_THINKING: Rule = Rule {
     code: "S024",
@@ -246,19 +216,9 @@ pub(super) static EMPTIED_THINKING: Rule = Rule {
 };
 
 fn emptied_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let keys = context.provider_rules.signatures;
-    let is_hidden = |place: &PartPlace<'_>| place.element.get_text("data").is_some();
-    let emptied = context.parts().filter(|(_, part)| match &part.content {
-        Content::Reasoning(text) => {
-            text.is_blank() && part.place().is_some_and(|place| is_signed(place.element, keys) && !is_hidden(place))
-        }
-        _ => false,
-    });
-    emptied
-        .map(|(at, _)| {
-            context.match_at(at, "the thinking block has a signature and no text").of("emptied thinking").cut()
-        })
-        .collect()
+    let found =
+        |at| context.match_at(at, "the thinking block has a signature and no text").of("emptied thinking").cut();
+    emptied_thoughts(context.messages, context.provider_rules.signatures).into_iter().map(found).collect()
 }
 
 pub(super) static STORED_ITEM: Rule = Rule {
@@ -288,14 +248,8 @@ fn stored_item<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if !context.provider_rules.server_state {
         return Vec::new();
     }
-    let is_stored = |message: &Message<'_>| {
-        let encrypted = |item: Value<'_>| {
-            item.has("encrypted_content") || item.get("payload").is_some_and(|item| item.has("encrypted_content"))
-        };
-        message.is_reasoning() && message.id.is_some() && !message.value().is_some_and(encrypted)
-    };
-    let stored = context.messages.iter().enumerate().filter(|(_, message)| is_stored(message));
-    stored.map(|(at, _)| context.match_message(at, "the reasoning is sent by its id alone").cut()).collect()
+    let found = |at| context.match_message(at, "the reasoning is sent by its id alone").cut();
+    stored_reasoning(context.messages).into_iter().map(found).collect()
 }
 
 pub(super) static MISSING_REASONING: Rule = Rule {

@@ -4,7 +4,7 @@ use super::ANSWER;
 use crate::checks::constraints::names;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::dialects::Patch;
-use crate::json::quote;
+use crate::json::{Value, quote};
 use crate::transcript::{Content, Message, PartRef, Role, Turns, same_side};
 
 pub(super) static NO_USER_MESSAGE: Rule = Rule {
@@ -82,8 +82,8 @@ pub(super) static ALTERNATION: Rule = Rule {
     why: "Bedrock, and trainers that read ShareGPT by position, require that user and assistant alternate. They reject \
           a transcript with two consecutive messages from one side, or skip it without a warning. Tool results belong \
           to the user's side. The rule does not apply to formats whose providers join such messages.",
-    help: "join the two messages, or drop one",
-    fix: Fix::No,
+    help: "join the two messages, or drop one: `--fix --unsafe-fixes` joins two that have nothing but a role and a content",
+    fix: Fix::Unsafe,
     command: "",
     flags: "",
     bad: r#"{"conversations":[{"from":"human","value":"Is it raining in Oslo?"},{"from":"human","value":"Hello?"},{"from":"gpt","value":"It is."}]}
@@ -105,9 +105,48 @@ fn alternation<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             } else {
                 "two consecutive messages are from the user's side"
             };
-            Match { other: Some((first, context.messages[first].value())), ..context.match_message(second, message) }
+            let found =
+                context.match_message(second, message).writing(joined(context, first, second).unwrap_or_default());
+            Match { other: Some((first, context.messages[first].value())), ..found }
         })
         .collect()
+}
+
+/// Members that say who speaks.
+const ROLES: [&str; 2] = ["role", "from"];
+
+/// Members that say what.
+const CONTENTS: [&str; 3] = ["content", "parts", "value"];
+
+/// The patches that write the content of two messages of one role as the content of the second.
+fn joined(context: &RuleContext<'_, '_>, first: usize, second: usize) -> Option<Vec<Patch>> {
+    let one = context.messages[first].value()?;
+    let two = context.messages[second].value()?;
+    let is_alike = member(one, &ROLES)?.raw() == member(two, &ROLES)?.raw() && is_bare(one) && is_bare(two);
+    if !is_alike || context.provider_rules.log {
+        return None;
+    }
+    let before = member(one, &CONTENTS)?;
+    let after = member(two, &CONTENTS)?;
+    let text = match (before.text(), after.text()) {
+        (Some(before), Some(after)) => quote(&format!("{}\n\n{}", before.decode(), after.decode())),
+        (None, None) if before.is_array() && after.is_array() => {
+            let blocks: Vec<&str> = before.items().chain(after.items()).map(Value::raw).collect();
+            format!("[{}]", blocks.join(","))
+        }
+        _ => return None,
+    };
+    Some(vec![context.without_item(one)?, Patch { span: after.span(), text }])
+}
+
+/// The first of the members `names` that `item` has.
+fn member<'a>(item: Value<'a>, names: &[&str]) -> Option<Value<'a>> {
+    names.iter().find_map(|name| item.get(name))
+}
+
+/// Whether a message has nothing but a role and a content.
+fn is_bare(item: Value<'_>) -> bool {
+    item.members().all(|member| ROLES.iter().chain(&CONTENTS).any(|name| member.key.is(name)))
 }
 
 pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
@@ -118,8 +157,8 @@ pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
     why: "A finished conversation ends with an answer, and so does a training example: the rule is off by default. \
           Turn it on for transcripts that will be sent as they are, because newer models accept no answer that has \
           already begun.",
-    help: "end with a user message or a tool result",
-    fix: Fix::No,
+    help: "end with a user message or a tool result: `--fix --unsafe-fixes` drops the answers at the end",
+    fix: Fix::Unsafe,
     command: "",
     flags: "-W ends-with-assistant",
     bad: ANSWER,
@@ -133,7 +172,7 @@ pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
 fn ends_with_assistant<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let last = context.dialogue().last().filter(|(_, message)| message.role == Role::Assistant);
     let done = last.filter(|(_, message)| message.calls().next().is_none());
-    done.map(|(at, _)| context.match_message(at, "the last message is from the assistant")).into_iter().collect()
+    done.map(|(at, _)| context.match_message(at, "the last message is from the assistant").cut()).into_iter().collect()
 }
 
 pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
@@ -144,8 +183,8 @@ pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
     why: "Many chat templates accept one block of instructions at the beginning and fail on any other; so do some \
           providers. Merged transcripts, and wrongly cut ones, have instructions in the middle. Anthropic's API accepts them \
           there, so its messages are not examined.",
-    help: "move the instructions to the beginning",
-    fix: Fix::No,
+    help: "move the instructions to the beginning, or let the user say them: `--fix --unsafe-fixes` does the latter",
+    fix: Fix::Unsafe,
     command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
@@ -165,7 +204,15 @@ fn system_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let Some((begun, _)) = context.dialogue().next() else { return Vec::new() };
     let late = context.of_role(Role::System).filter(|(at, _)| *at > begun);
-    late.map(|(at, _)| context.match_message(at, "a system message comes after the beginning")).collect()
+    let said_by_user = |message: &Message<'_>| {
+        let role = message.value()?.get("role")?;
+        Some(Patch { span: role.span(), text: quote(Role::User.name()) })
+    };
+    late.map(|(at, message)| {
+        let found = context.match_message(at, "a system message comes after the beginning");
+        found.writing(said_by_user(message).into_iter().collect())
+    })
+    .collect()
 }
 
 pub(super) static TRAILING_WHITE_SPACE: Rule = Rule {
