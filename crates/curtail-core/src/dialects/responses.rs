@@ -72,9 +72,6 @@ impl Dialect for Responses {
             return if named && !item.has("payload") { Fit::Certain } else { Fit::No };
         }
         match &*kind {
-            "reasoning" if item.has("summary") && !item.has("role") && item.word("id").starts_with("rs_") => {
-                Fit::Certain
-            }
             // Other logs contain the same item.
             "reasoning" if item.has("summary") && !item.has("role") => Fit::Possible,
             // Logs of pi write the summary itself.

@@ -375,7 +375,7 @@ fn answers_of_many_providers_lead_to_their_rule_and_line() {
             "S026",
             2,
         ),
-        ("{\"message\":\"cannot have duplicate tool ids\"}", chat(&[user, CALL, result, CALL, result, yes]), "P004", 4),
+        ("{\"message\":\"cannot have duplicate tool ids\"}", chat(&[user, &CALL.replace("}]}", "},{\"id\":\"call_1\",\"type\":\"function\",\"function\":{\"name\":\"sun\",\"arguments\":\"{}\"}}]}"), result, yes]), "P004", 2),
         (
             "HTTP 400: invalid params, chat content is empty (2013)",
             chat(&[user, r#"{"role":"assistant","content":""}"#, user]),

@@ -165,6 +165,8 @@ impl<'s> Search<'s> {
 
     /// The faults at `places`; at the likeliest one, if there is none. `None` if they say nothing.
     fn at_places(&self, places: &[Place], faults: &Faults) -> Option<Diagnosis> {
+        // Of an answer that nobody has described, only the likeliest reading says enough.
+        let places = if self.rows.is_empty() { &places[..places.len().min(1)] } else { places };
         let exact = places.iter().filter_map(|place| place.block.as_ref()).map(std::slice::from_ref);
         let around = places.iter().map(|place| place.spans.as_slice());
         let at =
