@@ -198,7 +198,8 @@ impl Facts {
     /// Records a check, if its result shows an outcome. `piped` is set if its output went through a pipe.
     fn check(&mut self, run: &CheckRun, piped: bool, call: &CallWithResult<'_>) {
         let shown = outcomes::read_output(&call.output());
-        let Some(outcome) = shown.or_else(|| outcome_by_exit_code(call, piped)) else { return };
+        let by_code = || outcome_by_exit_code(call, piped);
+        let Some(outcome) = shown.or_else(by_code).or_else(|| outcomes::read_words(&call.output())) else { return };
         let command = short_line(&run.command);
         self.trace_check(run, &outcome, call);
         let runner = if outcome.runner.is_empty() { first_word(&command) } else { outcome.runner };

@@ -37,6 +37,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| toml::from_str(include_str!("ru
 #[serde(deny_unknown_fields)]
 struct Table {
     errors: Vec<String>,
+    passed: Patterns,
+    failed: Patterns,
     /// The families of runners, in the order of the table.
     runner: Vec<Runner>,
 }
@@ -155,14 +157,28 @@ pub(super) fn read_output(output: &str) -> Option<RunOutcome> {
     TABLE.runner.iter().find_map(|runner| runner.read(&plain))
 }
 
+/// The outcome that a check of no known family says in a line of its output.
+pub(super) fn read_words(output: &str) -> Option<RunOutcome> {
+    let plain = without_escapes(output).replace('\r', "");
+    let lower = plain.to_lowercase();
+    let verdict = match () {
+        () if TABLE.failed.match_in(&lower) => Verdict::Failed,
+        () if TABLE.passed.match_in(&lower) => Verdict::Passed,
+        () => return None,
+    };
+    let error = error_line(&plain).filter(|_| verdict == Verdict::Failed).map(|line| line.trim().to_owned());
+    Some(RunOutcome { verdict, error, ..RunOutcome::default() })
+}
+
 /// The first line of `output` that begins with the name of an error.
 pub(super) fn error_line(output: &str) -> Option<&str> {
     Some(ERROR_LINE.as_ref()?.find(output)?.as_str())
 }
 
-/// The last line of `output` that is not blank.
+/// The last line of `output` that says something: more than an exit code.
 pub(super) fn last_line(output: &str) -> Option<&str> {
-    output.lines().rev().map(str::trim).find(|line| !line.is_empty())
+    let says = |line: &&str| !line.is_empty() && (line.len() > 60 || super::wrappers::exit_code(line).is_none());
+    output.lines().rev().map(str::trim).find(says)
 }
 
 impl Runner {
@@ -242,6 +258,9 @@ mod tests {
     #[test]
     fn every_pattern_of_the_table_is_valid() {
         assert!(TABLE.runner.len() > 10 && ERROR_LINE.is_some());
+        for patterns in [&TABLE.passed, &TABLE.failed] {
+            assert_eq!(patterns.all().len(), patterns.sources.len(), "{:?}", patterns.sources);
+        }
         for runner in &TABLE.runner {
             let Runner { fail, otherwise, pass, count, passed, failed, frame, error, broken, .. } = runner;
             for patterns in [fail, otherwise, pass, count, passed, failed, frame, error, broken] {

@@ -55,6 +55,7 @@ const FILES: &[(&str, &str)] = &[
     ("languages", include_str!("pairs/languages.toml")),
     ("wires", include_str!("pairs/wires.toml")),
     ("more", include_str!("pairs/more.toml")),
+    ("mixed", include_str!("pairs/mixed.toml")),
 ];
 
 /// The roles with which a line of the short form begins.

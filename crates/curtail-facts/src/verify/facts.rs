@@ -3,11 +3,12 @@
 use foldhash::{HashMap, HashSet, HashSetExt as _};
 
 use super::Side;
+use super::digests::{digest, digest_of_text};
 use super::fact::{Fact, Kind, State};
 use super::identifiers::Identifiers;
 use super::statements::Statements;
 use super::told::Told;
-use super::voices::{Spoken, digest, digest_of_text, each_spoken, read_messages};
+use super::voices::{Spoken, each_spoken, read_messages};
 use super::work;
 use curtail_core::transcript::PartRef;
 

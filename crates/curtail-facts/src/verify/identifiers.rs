@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::clauses::each_clause;
 use super::fact::{Fact, Kind};
-use super::languages::LANGUAGES;
+use super::languages::{LANGUAGES, same_word};
 use super::statements::{content_words, replaced_words};
 use super::tokens::{Class, Spelling, Token, spelling, tokens};
 use super::voices::{Spoken, Voice};
@@ -215,7 +215,10 @@ impl Identifiers {
         let Some(old) = self.settings.iter().rev().find(was) else { return false };
         self.settings.iter().any(|new| {
             let shares = new.about.iter().any(|word| old.about.contains(word));
-            new.message > old.message && new.name == old.name && new.value != old.value && (shares || new.changes)
+            new.message > old.message
+                && same_word(&new.name, &old.name)
+                && new.value != old.value
+                && (shares || new.changes)
         })
     }
 }

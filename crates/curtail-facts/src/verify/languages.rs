@@ -15,8 +15,10 @@ use super::tokens::is_han;
 pub(super) struct Languages {
     pub(super) stop: HashSet<String>,
     pub(super) weak: HashSet<String>,
+    pub(super) filler: HashSet<String>,
     pub(super) silent: Vec<String>,
     pub(super) negation: Phrases,
+    pub(super) concord: Phrases,
     pub(super) undoing: Phrases,
     pub(super) rule: Phrases,
     pub(super) story: Phrases,
@@ -25,6 +27,7 @@ pub(super) struct Languages {
     pub(super) object: Phrases,
     pub(super) order_end: Phrases,
     pub(super) ban: Phrases,
+    pub(super) present: Phrases,
     pub(super) telling: Phrases,
     pub(super) rule_heading: Phrases,
     pub(super) todo_heading: Phrases,
@@ -48,6 +51,7 @@ pub(super) struct Languages {
     pub(super) anew: Phrases,
     pub(super) new_plan: Phrases,
     pub(super) announcing: Phrases,
+    pub(super) reason: Phrases,
     pub(super) permit: Phrases,
     pub(super) setting: Phrases,
     pub(super) tests: Phrases,
@@ -118,7 +122,7 @@ impl Phrases {
 }
 
 /// `text` in lower case; every byte stays where it is.
-fn lowered(text: &str) -> Cow<'_, str> {
+pub(super) fn lowered(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_uppercase) {
         return Cow::Borrowed(text);
     }
@@ -131,13 +135,36 @@ fn lowered(text: &str) -> Cow<'_, str> {
 
 /// Whether a sentence says that something is not so: it has an odd number of negations.
 pub(super) fn negates(text: &str) -> bool {
+    let words = negations(text);
+    // `ne … pas` is one negation.
+    let pairs = words.windows(2).filter(|pair| is_ne(pair[0]) && !is_ne(pair[1])).count();
+    // So is `no … nunca`.
+    let concord = words.iter().filter(|word| LANGUAGES.concord.are_in(word)).count();
+    let plain = words.iter().filter(|word| is_plain_negation(word)).count();
+    let joined = if concord > 0 { concord + plain - 1 } else { 0 };
+    (words.len() - pairs.max(joined) + LANGUAGES.undoing.places(text).len()) % 2 == 1
+}
+
+/// The words of a sentence that negate.
+fn negations(text: &str) -> Vec<&str> {
     // `No, …` answers what was said before.
     let answers = |(start, end): &(usize, usize)| *start == 0 && text[*end..].starts_with([',', '，']);
     let places = LANGUAGES.negation.places(text).into_iter().filter(|place| !answers(place));
-    let words: Vec<&str> = places.map(|(start, end)| &text[start..end]).collect();
-    // `ne … pas` is one negation.
-    let pairs = words.windows(2).filter(|pair| is_ne(pair[0]) && !is_ne(pair[1])).count();
-    (words.len() - pairs + LANGUAGES.undoing.places(text).len()) % 2 == 1
+    let words = places.map(|(start, end)| &text[start..end]);
+    // In Portuguese, `no` is `in the`.
+    let is_in = |word: &&str| !(word.eq_ignore_ascii_case("no") && is_portuguese(text));
+    words.filter(is_in).collect()
+}
+
+/// Whether a word negates in a language where another negation beside it changes nothing.
+fn is_plain_negation(word: &str) -> bool {
+    ["no", "não", "non", "не"].contains(&word.to_lowercase().as_str())
+}
+
+/// Whether a sentence has letters or words of Portuguese.
+fn is_portuguese(text: &str) -> bool {
+    let is_word = |word: &str| ["você", "uma", "ao", "pelo", "pela", "nos", "nas"].contains(&word);
+    text.contains(['ã', 'õ', 'ç']) || text.split(|c: char| !c.is_alphabetic()).any(is_word)
 }
 
 fn is_ne(word: &str) -> bool {
@@ -156,7 +183,13 @@ const ENDINGS: &[&str] = &[
     "ten", "st", "et", "ung", "ungen", "ez", "ons", "ent", "ant", "ait", "é", "ée", "és", "ées", "r", "re", "ir", "ar",
     "a", "as", "an", "o", "os", "ado", "ada", "ados", "adas", "ando", "iendo", "ido", "ida", "ion", "ions", "ation",
     "ations", "ment", "is", "it", "x", "ré", "ne", "nes", "ting", "ted", "ning", "ned", "ping", "ped", "ging", "ged",
-    "'s", "’s",
+    "'s", "’s", "ção", "ções", "ou", "eu", "iu", "am", "em", "ão", "ões", "ja", "gir", "gido", // Russian.
+    "а", "я", "ы", "и", "у", "ю", "е", "о", "й", "ь", "ов", "ев", "ей", "ам", "ям", "ами", "ями", "ах", "ях", "ом",
+    "ем", "ой", "ую", "юю", "ый", "ий", "ая", "яя", "ое", "ее", "ые", "ие", "ого", "его", "ому", "ему", "ым", "им",
+    "ых", "их", "ия", "ию", "ть", "ти", "л", "ла", "ло", "ли", "ет", "ит", "ут", "ют", "ят", "ешь", "ишь", "ете",
+    "ите", "йте", "н", "на", "но", "ны", "ен", "ена", "ено", "ены", "лен", "лена", "лено", "лены", "ён", "лён", "ить",
+    "ать", "еть", "ять", "ил", "или", "ило", "ила", "ение", "ения", "ению", "ление", "ления", "лению", "ание", "ания",
+    "ется", "ются", "ится", "ться", "ка", "ки", "ке", "ку", "ок",
 ];
 
 /// A German participle without its first syllable: `geändert` is a form of `ändern`.
@@ -203,8 +236,11 @@ pub(super) enum Tongue {
     German,
     French,
     Spanish,
+    Portuguese,
+    Russian,
     Chinese,
     Japanese,
+    Korean,
 }
 
 /// Small words that no other of these languages has.
@@ -222,6 +258,10 @@ const SMALL_WORDS: &[(Tongue, &[&str])] = &[
         &["le", "les", "et", "est", "une", "du", "pour", "dans", "ne", "pas", "jamais", "toujours", "la", "des"],
     ),
     (Tongue::Spanish, &["el", "los", "las", "y", "es", "una", "para", "con", "nunca", "siempre", "del", "por", "la"]),
+    (
+        Tongue::Portuguese,
+        &["o", "os", "e", "é", "uma", "para", "com", "nunca", "sempre", "não", "do", "da", "em", "ao"],
+    ),
 ];
 
 /// The language of `text`; `None` if it has too few words.
@@ -229,8 +269,14 @@ pub(super) fn tongue(text: &str) -> Option<Tongue> {
     if text.contains(|c: char| matches!(c, '\u{3040}'..='\u{30ff}')) {
         return Some(Tongue::Japanese);
     }
+    if text.contains(|c: char| matches!(c, '\u{ac00}'..='\u{d7a3}')) {
+        return Some(Tongue::Korean);
+    }
     if text.contains(is_han) {
         return Some(Tongue::Chinese);
+    }
+    if text.contains(|c: char| matches!(c, 'а'..='я')) {
+        return Some(Tongue::Russian);
     }
     let words: Vec<String> = text
         .split(|c: char| !c.is_alphabetic())
@@ -257,14 +303,14 @@ mod tests {
     #[test]
     fn every_pattern_is_valid() {
         let all = [
-            &LANGUAGES.negation, &LANGUAGES.undoing, &LANGUAGES.rule, &LANGUAGES.story, &LANGUAGES.order,
-            &LANGUAGES.condition, &LANGUAGES.object, &LANGUAGES.order_end, &LANGUAGES.ban, &LANGUAGES.telling,
-            &LANGUAGES.rule_heading, &LANGUAGES.todo_heading, &LANGUAGES.done_heading, &LANGUAGES.every,
-            &LANGUAGES.pass, &LANGUAGES.fail, &LANGUAGES.causing, &LANGUAGES.wish, &LANGUAGES.vague,
-            &LANGUAGES.removed, &LANGUAGES.changed, &LANGUAGES.done, &LANGUAGES.place, &LANGUAGES.earlier,
-            &LANGUAGES.single, &LANGUAGES.and, &LANGUAGES.or, &LANGUAGES.decided, &LANGUAGES.instead, &LANGUAGES.anew,
-            &LANGUAGES.new_plan, &LANGUAGES.permit, &LANGUAGES.announcing, &LANGUAGES.setting, &LANGUAGES.tests,
-            &LANGUAGES.lint, &LANGUAGES.types, &LANGUAGES.build,
+            &LANGUAGES.negation, &LANGUAGES.concord, &LANGUAGES.present, &LANGUAGES.reason, &LANGUAGES.undoing,
+            &LANGUAGES.rule, &LANGUAGES.story, &LANGUAGES.order, &LANGUAGES.condition, &LANGUAGES.object,
+            &LANGUAGES.order_end, &LANGUAGES.ban, &LANGUAGES.telling, &LANGUAGES.rule_heading, &LANGUAGES.todo_heading,
+            &LANGUAGES.done_heading, &LANGUAGES.every, &LANGUAGES.pass, &LANGUAGES.fail, &LANGUAGES.causing,
+            &LANGUAGES.wish, &LANGUAGES.vague, &LANGUAGES.removed, &LANGUAGES.changed, &LANGUAGES.done,
+            &LANGUAGES.place, &LANGUAGES.earlier, &LANGUAGES.single, &LANGUAGES.and, &LANGUAGES.or, &LANGUAGES.decided,
+            &LANGUAGES.instead, &LANGUAGES.anew, &LANGUAGES.new_plan, &LANGUAGES.permit, &LANGUAGES.announcing,
+            &LANGUAGES.setting, &LANGUAGES.tests, &LANGUAGES.lint, &LANGUAGES.types, &LANGUAGES.build,
         ];
         for (number, phrases) in all.iter().enumerate() {
             assert!(!phrases.sources.is_empty() && phrases.pattern().is_some(), "{number}");
@@ -280,19 +326,37 @@ mod tests {
             ("run", "ran"),
             ("ändere", "ändern"),
             ("ändere", "geändert"),
+            ("папка", "папке"),
+            ("запускай", "запускать"),
+            ("исправить", "исправление"),
+            ("alterar", "altere"),
         ] {
             assert!(same_word(one, other), "{one} {other}");
         }
-        for (one, other) in
-            [("internet", "interest"), ("main", "maintain"), ("never", "nevertheless"), ("port", "portal")]
-        {
+        for (one, other) in [
+            ("internet", "interest"),
+            ("main", "maintain"),
+            ("never", "nevertheless"),
+            ("port", "portal"),
+            ("порт", "портал"),
+        ] {
             assert!(!same_word(one, other), "{one} {other}");
         }
     }
 
     #[test]
     fn two_negations_are_none() {
-        assert!(negates("Never push") && negates("N'utilise pas jQuery") && negates("不要修改"));
+        for text in [
+            "Never push",
+            "N'utilise pas jQuery",
+            "不要修改",
+            "No se deben prometer nunca",
+            "Никогда не меняй",
+            "Não diga nada",
+        ] {
+            assert!(negates(text), "{text}");
+        }
+        assert!(!negates("Grave os dados no banco, ao lado das funções"));
         assert!(!negates("Push it") && !negates("Don't forget to push") && !negates("修改"));
     }
 
@@ -305,6 +369,9 @@ mod tests {
             ("El pedido es para el cliente", Tongue::Spanish),
             ("修复登录问题", Tongue::Chinese),
             ("ログインを修正", Tongue::Japanese),
+            ("Corrija o erro e não altere os testes", Tongue::Portuguese),
+            ("Исправь ошибку", Tongue::Russian),
+            ("로그인 오류", Tongue::Korean),
         ] {
             assert_eq!(tongue(text), Some(expected), "{text}");
         }

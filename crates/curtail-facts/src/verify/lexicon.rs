@@ -1,7 +1,7 @@
 //! The terms of facts: names in one spelling, words in any of their forms, pairs of Chinese or Japanese characters. A text is
 //! searched for the terms of all facts at once.
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use super::languages::{LANGUAGES, forms, same_word, without_ge};
 use super::tokens::{Class, PathName, Spelling, Token, is_han, spelling, tokens};
@@ -13,7 +13,7 @@ pub(super) type Term = u32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Need {
     pub(super) term: Term,
-    /// How much it carries: 4 for a name, 2 for a word, 1 for a word that is in statements about almost anything.
+    /// How much it carries: [`NAME`] for a name, 2 for a word, 1 for a word that is in statements about almost anything.
     pub(super) weight: u32,
     /// Whether it is a name, a number or a proper noun: another one in its place makes another statement.
     pub(super) is_name: bool,
@@ -33,9 +33,14 @@ pub(super) struct Lexicon {
     words: HashMap<String, Vec<(String, Term)>>,
     /// Words and pairs of characters by their text.
     exact: HashMap<String, Term>,
+    /// The terms of words such as `file`.
+    fillers: HashSet<Term>,
     /// The terms of words of the searched text.
     known: HashMap<String, Vec<Term>>,
 }
+
+/// The weight of a name.
+const NAME: u32 = 4;
 
 /// The letters of a word by which it is found.
 const PREFIX: usize = 3;
@@ -159,15 +164,17 @@ impl Lexicon {
                 Class::Name if token.inner => {}
                 Class::Name => {
                     let term = self.name(token.text);
-                    needs.push(Need { term, weight: 4, is_name: true });
+                    needs.push(Need { term, weight: NAME, is_name: true });
                 }
                 Class::Word => {
                     let is_proper =
                         !starts_sentence && token.text.starts_with(char::is_uppercase) && token.text.len() > 2;
-                    self.word_need(token.text, is_proper, &mut needs);
+                    let is_folder = text[token.at + token.text.len()..].starts_with('/');
+                    self.word_need(token.text, is_proper, is_folder, &mut needs);
                 }
             }
         }
+        self.without_fillers(&mut needs);
         let mut seen = Vec::new();
         needs.retain(|need| {
             !seen.contains(&need.term) && {
@@ -178,15 +185,31 @@ impl Lexicon {
         needs
     }
 
-    fn word_need(&mut self, word: &str, is_proper: bool, needs: &mut Vec<Need>) {
+    /// Leaves out words such as `file` and `folder` if a name says which one.
+    fn without_fillers(&self, needs: &mut Vec<Need>) {
+        let has_name = needs.iter().any(|need| need.weight == NAME);
+        if has_name && needs.len() > 2 {
+            needs.retain(|need| !self.fillers.contains(&need.term));
+        }
+    }
+
+    fn word_need(&mut self, word: &str, is_proper: bool, is_folder: bool, needs: &mut Vec<Need>) {
         let word = word.to_lowercase();
         let is_modal = LANGUAGES.rule.first_in(&word) == Some(0) || LANGUAGES.negation.first_in(&word) == Some(0);
         if LANGUAGES.stop.contains(&word) || is_modal || word.chars().count() < 2 {
             return;
         }
-        let weight = if LANGUAGES.weak.contains(&word) { 1 } else { 2 };
+        let weight = match () {
+            () if is_folder => NAME,
+            () if LANGUAGES.weak.contains(&word) => 1,
+            () => 2,
+        };
+        let is_filler = LANGUAGES.filler.contains(&word);
         let term = self.word(word);
-        needs.push(Need { term, weight, is_name: is_proper });
+        if is_filler {
+            self.fillers.insert(term);
+        }
+        needs.push(Need { term, weight, is_name: is_proper || is_folder });
     }
 
     /// Chinese is compared by pairs of characters, without those that carry nothing; of Japanese, also without Hiragana, which

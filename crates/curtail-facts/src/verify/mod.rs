@@ -4,6 +4,7 @@
 //! else, and reworded if only a person can decide. It knows no dialect and no file; both sides are messages, or a text.
 
 mod clauses;
+mod digests;
 mod fact;
 mod facts;
 mod give_back;
@@ -19,10 +20,10 @@ mod told;
 mod voices;
 mod work;
 
+pub use digests::digest;
 pub use fact::{Fact, Kind, State};
 pub use give_back::give_back;
 pub use judge::Fate;
-pub use voices::digest;
 
 use curtail_core::transcript::{Content, Message, Pairs};
 use facts::{Facts, facts_of};
@@ -162,7 +163,7 @@ fn share<'j>(facts: impl Iterator<Item = &'j JudgedFact>) -> Share {
 /// What became of the facts of `before` in `after`.
 pub fn compare(before: &Side<'_, '_>, after: &Side<'_, '_>) -> Comparison {
     let Facts { facts, printed, .. } = facts_of(before);
-    let digests = voices::digests(after);
+    let digests = digests::digests(after);
     let mut lexicon = Lexicon::default();
     // Every path of the side before takes part in deciding whether a short name is that of one file.
     let checks = CheckGroups::of(&facts);
@@ -180,18 +181,14 @@ pub fn compare(before: &Side<'_, '_>, after: &Side<'_, '_>) -> Comparison {
             claims.push(Claim { about: fact.text.clone(), text: sentence.text.clone() });
         }
         let is_whole = !fact.sources.is_empty() && fact.sources.iter().all(|source| digests.contains(source));
-        let Decision { fate, near } = match () {
-            () if fact.overtaken => Decision { fate: Fate::Overtaken, near: None },
-            () if is_whole => Decision { fate: Fate::Kept, near: None },
-            () => match decide(&fact, wanted, &said) {
-                // What is encrypted may say it.
-                Decision { fate: Fate::Lost | Fate::Reworded, .. } if is_opaque => {
-                    Decision { fate: Fate::Unknown, near: None }
-                }
-                decision => decision,
-            },
+        let decision = if fact.overtaken {
+            Decision::without_sentence(Fate::Overtaken)
+        } else if is_whole {
+            Decision::without_sentence(Fate::Kept)
+        } else {
+            decide(&fact, wanted, &said).or_unknown_if(is_opaque)
         };
-        judged.push(JudgedFact { fact, fate, near });
+        judged.push(JudgedFact { fact, fate: decision.fate, near: decision.near });
     }
     Comparison { facts: judged, printed, claims }
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::languages::{LANGUAGES, Phrases, negates};
+use super::languages::{LANGUAGES, Phrases, lowered, negates};
 use super::tokens::{Class, Token, tokens};
 use crate::paths;
 
@@ -140,11 +140,12 @@ const JOINTS: &[&str] =
 
 /// The part of a sentence about a check: from its name, or its target, to the next part that names something else.
 pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -> &'t str {
-    let names: Vec<&str> = targets
+    let names: Vec<String> = targets
         .iter()
         .flat_map(|target| [target.as_str(), paths::name(target)])
         .chain(command.split(' ').filter(|word| !word.starts_with('-')))
         .filter(|name| name.len() > 2)
+        .map(str::to_lowercase)
         .collect();
     let mut cuts: Vec<usize> =
         JOINTS.iter().flat_map(|joint| text.match_indices(joint).map(|(at, joint)| at + joint.len())).collect();
@@ -153,7 +154,8 @@ pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -
     cuts.push(text.len());
     cuts.dedup();
     let mut parts = cuts.windows(2).map(|pair| (pair[0], pair[1]));
-    let is_about = |text: &str| names.iter().any(|name| text.contains(name)) && outcome_in(text).is_some();
+    let has_name = |text: &str| names.iter().any(|name| text.contains(name));
+    let is_about = |text: &str| has_name(&lowered(text)) && outcome_in(text).is_some();
     let Some((start, end)) = parts.find(|(start, end)| is_about(&text[*start..*end])) else { return text };
     let end = parts.take_while(|(start, end)| goes_on(&text[*start..*end])).last().map_or(end, |(_, end)| end);
     &text[start..end]
@@ -169,12 +171,12 @@ fn goes_on(part: &str) -> bool {
     !Family::ALL.iter().any(|family| family.is_in(subject)) && !tokens(subject).iter().any(is_name)
 }
 
-/// Whether one of the words is said of the file `name`: only small words and other names are between them, and no word that makes
-/// the file a place.
-pub(super) fn is_about(text: &str, name: &str, words: &Phrases) -> bool {
+/// The part of a sentence that says one of the words of the file `name`: only small words and other names are between them, and no
+/// word that makes the file a place.
+pub(super) fn said_about<'t>(text: &'t str, name: &str, words: &Phrases) -> Option<&'t str> {
     let places = words.places(text);
     if places.is_empty() {
-        return false;
+        return None;
     }
     let file = paths::name(name);
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | ':');
@@ -182,17 +184,23 @@ pub(super) fn is_about(text: &str, name: &str, words: &Phrases) -> bool {
         !text[..*start].ends_with(is_part) && !text[*end..].starts_with(|c: char| c != '.' && c != ':' && is_part(c))
     };
     let mentions = text.match_indices(file).map(|(at, _)| (at, at + file.len())).filter(is_whole);
-    mentions.into_iter().any(|(start, end)| {
+    let (from, to) = mentions.into_iter().find_map(|(start, end)| {
         let folders = text[..start].trim_end_matches(|c: char| is_part(c) || matches!(c, '/' | '\\'));
         let begins = folders.len();
-        places.iter().any(|&(first, last)| {
+        let says = |(first, last): (usize, usize)| {
             if last <= begins {
                 joins(&text[last..begins], true)
             } else {
                 first >= end && joins(&text[end..first], false) && !has_object(&text[last..])
             }
-        })
-    })
+        };
+        let (first, last) = places.iter().copied().find(|place| says(*place))?;
+        Some((first.min(begins), last.max(end)))
+    })?;
+    let is_stop = |c: char| matches!(c, ',' | ';' | '，' | '；' | '。');
+    let opens = text[..from].rfind(is_stop).map_or(0, |at| text.ceil_char_boundary(at + 1));
+    let closes = text[to..].find(is_stop).map_or(text.len(), |length| to + length);
+    Some(&text[opens..closes])
 }
 
 /// Whether a verb has the name after it as its object, so that it is not about the one before it.
@@ -241,7 +249,7 @@ fn joins(between: &str, is_object: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, is_about, outcome_in};
+    use super::{Outcome, outcome_in, said_about};
     use crate::verify::languages::LANGUAGES;
 
     #[test]
@@ -273,12 +281,12 @@ mod tests {
     #[test]
     fn a_word_is_about_the_file_beside_it() {
         for text in ["Deleted src/a.py and b.py", "b.py was removed", "删除 b.py", "Removed files: a.py, b.py"] {
-            assert!(is_about(text, "b.py", &LANGUAGES.removed), "{text}");
+            assert!(said_about(text, "b.py", &LANGUAGES.removed).is_some(), "{text}");
         }
         for text in
             ["Removed dead code from b.py", "Removed the cache in b.py", "b.py was changed and dead code of it removed"]
         {
-            assert!(!is_about(text, "b.py", &LANGUAGES.removed), "{text}");
+            assert!(said_about(text, "b.py", &LANGUAGES.removed).is_none(), "{text}");
         }
     }
 }

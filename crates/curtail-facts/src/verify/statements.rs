@@ -61,15 +61,15 @@ impl Statements {
         self.is_summarized |= spoken.voice == Voice::Summary && self.asked.is_empty();
         let text = without_quotes(&spoken.text);
         let document = if spoken.voice == Voice::Person { document_in(&text) } else { text.len() };
-        let mut rest: Vec<&str> = Vec::new();
+        let mut rest: Vec<String> = Vec::new();
         let mut todos = Vec::new();
         each_clause(&text, |clause| {
             let is_pasted = clause.text.as_ptr() as usize - text.as_ptr() as usize >= document;
-            let is_own = self.hear_clause(&clause, spoken, is_pasted);
+            let asked = self.hear_clause(&clause, spoken, is_pasted);
             // The title of a document says what is asked, if a person says little else.
             let is_title = clause.is_heading && rest.len() == 1;
-            if !is_own && (!is_pasted || is_title) {
-                rest.push(clause.text);
+            if !is_pasted || is_title {
+                rest.extend(asked);
             }
             todos.extend(todo(&clause, spoken));
             todos.extend(labelled_todos(&clause, spoken));
@@ -80,11 +80,12 @@ impl Statements {
         }
     }
 
-    /// Reads a sentence; whether it gives rules, or a decision, and nothing else. In a document that somebody pasted, only lists
-    /// under such a heading are rules.
-    fn hear_clause(&mut self, clause: &Clause<'_>, spoken: &Spoken, is_pasted: bool) -> bool {
-        if clause.is_heading || clause.text.ends_with(['?', '？']) {
-            return false;
+    /// Reads a sentence; what it says besides rules and decisions. In a document that somebody pasted, only lists under such a
+    /// heading are rules.
+    fn hear_clause(&mut self, clause: &Clause<'_>, spoken: &Spoken, is_pasted: bool) -> Option<String> {
+        let introduces = clause.is_heading && !(spoken.voice == Voice::Person && asks_before_list(clause.text));
+        if introduces || clause.text.ends_with(['?', '？']) {
+            return Some(clause.text.to_owned());
         }
         let text = without_quotations(clause.text);
         let labelled = labelled_rules(&text);
@@ -95,13 +96,15 @@ impl Statements {
             Some(rules) => rules,
             None => segments(&text),
         };
-        let count = parts.len();
+        let mut others: Vec<&str> = Vec::new();
         let mut rules = 0;
         for segment in parts {
             if may_rule && is_rule(segment, spoken.voice, is_listed) && self.rules.len() < MOST {
                 let rule = Fact::new(Kind::Rule, bare(segment), spoken.message);
                 self.rules.push(if spoken.voice == Voice::Project { rule.ranked(PROJECT_RULE) } else { rule });
                 rules += 1;
+            } else {
+                others.push(segment);
             }
         }
         let is_decision = matches!(spoken.voice, Voice::Person | Voice::Model | Voice::Summary)
@@ -118,10 +121,14 @@ impl Statements {
         if spoken.voice == Voice::Person && LANGUAGES.permit.are_in(clause.text) {
             self.permitting.push((content_words(clause.text), spoken.message));
         }
-        rules > 0 && rules == count || is_decision
+        match rules {
+            _ if is_decision => None,
+            0 => Some(clause.text.to_owned()),
+            _ => (!others.is_empty()).then(|| others.join(", ")),
+        }
     }
 
-    fn hear_person(&mut self, whole: &str, rest: &[&str], message: Option<usize>) {
+    fn hear_person(&mut self, whole: &str, rest: &[String], message: Option<usize>) {
         let mut before = "";
         for (nth, span) in whole.split('`').enumerate() {
             let near = before.ceil_char_boundary(before.len().saturating_sub(24));
@@ -220,6 +227,11 @@ fn labelled_rules(text: &str) -> Option<Vec<&str>> {
     Some(items.map(bare).filter(|item| !item.is_empty()).collect())
 }
 
+/// Whether a line before a list or a quotation is a sentence that asks for something, as opposed to a title.
+fn asks_before_list(text: &str) -> bool {
+    text.split_whitespace().count() >= 5 && !LANGUAGES.rule_heading.are_in(text) && !text.contains("**")
+}
+
 /// Where a document begins that a person pasted below own words: at its title, if it has more headings or is announced.
 fn document_in(text: &str) -> usize {
     let mut own = "";
@@ -249,7 +261,8 @@ const SENTENCES: usize = 4;
 fn main_words(text: &str, is_new_plan: bool) -> String {
     let mut found: Vec<String> = Vec::new();
     each_clause(text, |clause| {
-        let words = if is_new_plan { LANGUAGES.new_plan.without(clause.text) } else { clause.text.to_owned() };
+        let words =
+            if is_new_plan { LANGUAGES.new_plan.without(new_part(clause.text)) } else { clause.text.to_owned() };
         let words = words.trim().trim_start_matches([':', ',', '.', '-', '，', '：']).trim().to_owned();
         // A name or a date alone answers a question.
         let carries = content_words(&words).len() > 1 && says_something(&words);
@@ -263,6 +276,12 @@ fn main_words(text: &str, is_new_plan: bool) -> String {
     }
     let text = found.join(" ");
     text[..text.floor_char_boundary(LONGEST * 2)].to_owned()
+}
+
+/// A sentence about a new plan without the old one, which it may name at its end.
+fn new_part(text: &str) -> &str {
+    let old = LANGUAGES.instead.first_in(text).filter(|at| content_words(&text[..*at]).len() > 1);
+    &text[..old.unwrap_or(text.len())]
 }
 
 /// Whether a sentence has a word that is no name and announces nothing.
@@ -282,7 +301,8 @@ fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     let is_code = segment.contains(" = ") || segment.ends_with(['{', ')']) && !segment.contains(['(', '（']);
     if is_short
         || is_code
-        || segment.ends_with(['?', '？', ':', '：'])
+        || segment.ends_with(['?', '？'])
+        || segment.ends_with([':', '：']) && voice != Voice::Person
         || segment.starts_with(['"', '“', '«', '「', '|'])
     {
         return false;
@@ -363,7 +383,7 @@ fn bare(text: &str) -> String {
     text.trim()
         .trim_start_matches(['*', '_', '-', ' '])
         .trim_end_matches(['*', '_', ' '])
-        .trim_end_matches(['.', '。', ';', '；', ','])
+        .trim_end_matches(['.', '。', ';', '；', ',', ':', '：'])
         .to_owned()
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Class {
     Word,
     /// A name: an identifier, a path, a number, a URL.
     Name,
-    /// A run of Chinese or Japanese characters.
+    /// A run of Chinese, Japanese or Korean characters.
     Han,
 }
 
@@ -52,9 +52,10 @@ pub(super) fn composed(text: &str) -> Cow<'_, str> {
     text.nfc().map(|(c, _)| c).collect::<String>().into()
 }
 
-/// Whether `c` belongs to a script that is written without spaces.
+/// Whether `c` belongs to a script that is compared by pairs of characters: its words are not separated, or have particles at their
+/// ends.
 pub(super) const fn is_han(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '々' | '〆')
+    matches!(c, '\u{ac00}'..='\u{d7a3}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '々' | '〆')
 }
 
 /// Whether `c` is one of the marks that join the parts of names.

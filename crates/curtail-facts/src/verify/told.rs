@@ -7,7 +7,7 @@ use regex::Regex;
 use super::clauses::each_clause;
 use super::fact::{Fact, Kind, State};
 use super::languages::{LANGUAGES, negates};
-use super::outcomes::{Outcome, is_about, outcome_in, part_about};
+use super::outcomes::{Outcome, outcome_in, part_about, said_about};
 use super::tokens::{Class, Spelling, spelling, tokens};
 use super::voices::{Spoken, Voice};
 use crate::effects::{Effect, effects};
@@ -71,8 +71,8 @@ impl Told {
     }
 
     fn hear_file(&mut self, text: &str, path: &str, message: Option<usize>) {
-        let is_removed = is_about(text, path, &LANGUAGES.removed) && !negates(text);
-        let is_changed = is_about(text, path, &LANGUAGES.changed) && !negates(text);
+        let is_removed = said_about(text, path, &LANGUAGES.removed).is_some_and(|part| !negates(part));
+        let is_changed = said_about(text, path, &LANGUAGES.changed).is_some_and(|part| !negates(part));
         if is_removed || is_changed {
             let state = if is_removed { State::Removed } else { State::Changed };
             replace(&mut self.files, Fact::new(Kind::File, path, message).in_state(state));

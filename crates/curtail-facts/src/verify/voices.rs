@@ -1,10 +1,5 @@
 //! Who says what in a transcript: each text of its messages, with whoever speaks.
 
-use std::hash::{BuildHasher as _, Hasher as _};
-
-use foldhash::HashSet;
-use foldhash::quality::FixedState;
-
 use super::Side;
 use super::tokens::composed;
 use crate::calls::read_path;
@@ -58,6 +53,9 @@ const PROJECT_FILES: &[&str] = &[
     "rules.md",
 ];
 
+/// Beginnings of messages in which an agent quotes such a file.
+const PROJECT_TEXTS: &[&str] = &["# AGENTS.md instructions", "<user_instructions"];
+
 /// Whether a file tells agents how to work.
 fn is_project_file(path: &str) -> bool {
     let path = path.to_lowercase();
@@ -100,50 +98,99 @@ fn each_in_part(
         }
     };
     match &part.content {
-        Content::Text(text) => {
-            let text = text.decode();
-            if message.role.instructs() || part.instructs() {
-                say(Voice::Instructions, &text);
-            } else if message.role == Role::Assistant {
-                say(if message.is_boundary() { Voice::Summary } else { Voice::Model }, &text);
-            } else if message.role == Role::Tool {
-                say(Voice::Result, &text);
-            } else {
-                let written_by = match () {
-                    () if message.is_boundary() || is_summary(&text) => Some(Voice::Summary),
-                    () if message.automatic => Some(Voice::Program),
-                    () => None,
-                };
-                split_user_text(&text, written_by, &mut say);
+        Content::Text(text) => match voice_by_role(message, part) {
+            Some(voice) => say(voice, &text.decode()),
+            None => say_user_text(message, &text.decode(), &mut say),
+        },
+        Content::ToolCall(call) => each_value(&call.arguments.decode(), &mut |text| say(Voice::Arguments, text)),
+        Content::ToolResult(result) => {
+            let is_project_file = answers_project_file(side, at);
+            for text in &result.content {
+                let text = text.decode();
+                if is_project_file {
+                    say(Voice::Project, &without_numbers(&Typed::of(&text).text));
+                } else {
+                    say(Voice::Result, &text);
+                }
             }
         }
-        Content::ToolCall(call) => each_value(&call.arguments.decode(), &mut |text| say(Voice::Arguments, text)),
-        Content::ToolResult(result) if answers_project_file(side, at) => {
-            result
-                .content
-                .iter()
-                .for_each(|text| say(Voice::Project, &without_numbers(&without_inserted(&text.decode()))));
-        }
-        Content::ToolResult(result) => result.content.iter().for_each(|text| say(Voice::Result, &text.decode())),
         Content::Reasoning(_) | Content::Media(_) | Content::Unknown(_) | Content::Other => {}
     }
 }
 
-fn is_summary(text: &str) -> bool {
-    matches!(writer(text), Writer::Summary(_))
+/// Who speaks in a text, by the role of its message; `None` in that of the user, in which programs write as well.
+fn voice_by_role(message: &Message<'_>, part: &Part<'_>) -> Option<Voice> {
+    if message.role.instructs() || part.instructs() {
+        return Some(Voice::Instructions);
+    }
+    match message.role {
+        Role::Assistant if message.is_boundary() => Some(Voice::Summary),
+        Role::Assistant => Some(Voice::Model),
+        Role::Tool => Some(Voice::Result),
+        _ => None,
+    }
 }
 
-/// A text without what a program inserted.
-fn without_inserted(text: &str) -> String {
-    let mut rest = text.to_owned();
-    for (open, close) in INSERTED {
-        while let Some(start) = rest.find(open)
-            && let Some(length) = rest[start..].find(close)
-        {
-            rest.replace_range(start..start + length + close.len(), " ");
-        }
+/// Says a text in the role of the user: what a program inserted into it, and what is left.
+fn say_user_text(message: &Message<'_>, text: &str, say: &mut impl FnMut(Voice, &str)) {
+    let typed = Typed::of(text);
+    for inserted in &typed.inserted {
+        say(voice_of_insertion(inserted), inserted);
     }
-    rest
+    say(voice_of_user(message, &typed.text), &typed.text);
+}
+
+fn voice_of_insertion(text: &str) -> Voice {
+    let text = text.to_lowercase();
+    if PROJECT_FILES.iter().any(|name| text.contains(name)) { Voice::Project } else { Voice::Program }
+}
+
+/// Who wrote a text in the role of the user.
+fn voice_of_user(message: &Message<'_>, text: &str) -> Voice {
+    if PROJECT_TEXTS.iter().any(|start| text.trim_start().starts_with(start)) {
+        return Voice::Project;
+    }
+    match writer(text) {
+        _ if message.is_boundary() => Voice::Summary,
+        Writer::Summary(_) => Voice::Summary,
+        _ if message.automatic => Voice::Program,
+        Writer::Person(_) => Voice::Person,
+        Writer::Program => Voice::Program,
+    }
+}
+
+/// A text in the role of the user, in its parts.
+struct Typed {
+    /// The text without what programs inserted.
+    text: String,
+    /// What they inserted.
+    inserted: Vec<String>,
+}
+
+impl Typed {
+    fn of(text: &str) -> Self {
+        let mut typed = Self { text: text.to_owned(), inserted: Vec::new() };
+        for (open, close) in INSERTED {
+            typed.take_out(open, close);
+        }
+        typed
+    }
+
+    /// Takes out what stands between two tags.
+    fn take_out(&mut self, open: &str, close: &str) {
+        let mut kept = String::new();
+        let mut rest = self.text.as_str();
+        while let Some((before, inside)) = rest.split_once(open)
+            && let Some((inserted, after)) = inside.split_once(close)
+        {
+            kept.push_str(before);
+            kept.push(' ');
+            self.inserted.push(inserted.to_owned());
+            rest = after;
+        }
+        kept.push_str(rest);
+        self.text = kept;
+    }
 }
 
 /// The lines of a file without the numbers that a tool wrote before them.
@@ -157,36 +204,6 @@ fn without_numbers(text: &str) -> String {
     text.lines().map(bare).collect::<Vec<_>>().join("\n")
 }
 
-/// Parts the text of a user message: what a person typed, what a program inserted, what a program wrote.
-fn split_user_text(text: &str, written_by: Option<Voice>, say: &mut impl FnMut(Voice, &str)) {
-    let mut typed = text.to_owned();
-    for (open, close) in INSERTED {
-        while let Some(start) = typed.find(open)
-            && let Some(length) = typed[start..].find(close)
-        {
-            let inserted = typed[start + open.len()..start + length].to_owned();
-            let voice = if PROJECT_FILES.iter().any(|name| inserted.to_lowercase().contains(name)) {
-                Voice::Project
-            } else {
-                Voice::Program
-            };
-            say(voice, &inserted);
-            typed.replace_range(start..start + length + close.len(), " ");
-        }
-    }
-    let voice = match writer(&typed) {
-        _ if typed.trim_start().starts_with("# AGENTS.md instructions")
-            || typed.trim_start().starts_with("<user_instructions") =>
-        {
-            Voice::Project
-        }
-        _ if written_by.is_some() => written_by.unwrap_or(Voice::Program),
-        Writer::Person(_) => Voice::Person,
-        _ => Voice::Program,
-    };
-    say(voice, &typed);
-}
-
 /// Whether a result is what a call read from a file of the project that tells agents how to work.
 fn answers_project_file(side: &Side<'_, '_>, at: PartRef) -> bool {
     let Some(call) = side.pairs.counterpart(at) else { return false };
@@ -197,7 +214,7 @@ fn answers_project_file(side: &Side<'_, '_>, at: PartRef) -> bool {
 }
 
 /// Calls `each` with the texts in the arguments of a call. The tool defines the keys, so they are left out.
-fn each_value(arguments: &str, each: &mut impl FnMut(&str)) {
+pub(super) fn each_value(arguments: &str, each: &mut impl FnMut(&str)) {
     match Document::parse(arguments) {
         Ok(document) if document.roots().len() > 0 => {
             let mut open: Vec<Value<'_>> = document.roots().collect();
@@ -217,40 +234,4 @@ fn each_value(arguments: &str, each: &mut impl FnMut(&str)) {
         }
         _ => each(arguments),
     }
-}
-
-/// A digest of what a message says, whatever dialect wrote it.
-pub fn digest(message: &Message<'_>) -> u64 {
-    let mut hasher = FixedState::default().build_hasher();
-    let mut add = |kind: u8, text: &str| {
-        hasher.write_u8(kind);
-        hasher.write(text.as_bytes());
-        hasher.write_u8(0);
-    };
-    for part in &message.parts {
-        match &part.content {
-            Content::Text(text) => add(1, &text.decode()),
-            Content::ToolCall(call) => {
-                add(2, &call.name.decode());
-                each_value(&call.arguments.decode(), &mut |text| add(3, text));
-            }
-            Content::ToolResult(result) => result.content.iter().for_each(|text| add(4, &text.decode())),
-            Content::Media(text) => add(5, &text.decode()),
-            Content::Reasoning(_) | Content::Unknown(_) | Content::Other => {}
-        }
-    }
-    hasher.finish()
-}
-
-/// The digest of a text outside of the messages.
-pub(super) fn digest_of_text(text: &str) -> u64 {
-    let mut hasher = FixedState::default().build_hasher();
-    hasher.write(text.as_bytes());
-    hasher.finish()
-}
-
-/// The digests of everything that a side says: of its messages, and of the texts outside of them.
-pub(super) fn digests(side: &Side<'_, '_>) -> HashSet<u64> {
-    let messages = read_messages(side).map(|(_, message)| digest(message));
-    messages.chain(side.outside.iter().map(|text| digest_of_text(text))).collect()
 }

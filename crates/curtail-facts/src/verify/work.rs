@@ -152,13 +152,17 @@ fn checks(runs: &[Run]) -> Vec<Fact> {
     facts
 }
 
-/// What a program says of a wrong call: the next call is another one, and nothing is left to mend.
+/// What a program says of a wrong call, in lower case: the next call is another one, and nothing is left to mend.
 static MISUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)^usage:|\b(?:unknown|invalid|unrecognized|illegal|no such) (?:option|flag|argument|subcommand|command)|\baccepts (?:at most|at least|\d)|\bambiguous (?:option|argument)|command not found|is not a (?:\w+ )?command|unexpected argument|(?:too many|missing|requires an?) (?:\w+ )?arguments?",
+        r"^usage:|\b(?:unknown|invalid|unrecognized|illegal|no such) (?:option|flag|argument|subcommand|command)|\baccepts (?:at most|at least|\d)|\bambiguous (?:option|argument)|command not found|is not a (?:\w+ )?command|unexpected argument|(?:too many|missing|requires an?) (?:\w+ )?arguments?",
     )
     .ok()
 });
+
+fn is_misuse(text: &str) -> bool {
+    MISUSE.as_ref().is_some_and(|misuse| misuse.is_match(&text.to_lowercase()))
+}
 
 /// Tests that fail, and errors of commands that did not succeed later.
 fn errors(ledger: &Ledger, runs: &[Run]) -> Vec<Fact> {
@@ -194,8 +198,8 @@ fn errors(ledger: &Ledger, runs: &[Run]) -> Vec<Fact> {
                 facts.push(error(text, Some(run.at), State::Resolved).overtaken());
             }
             (Some(text), Some(true)) => {
-                let is_misuse = run.check.is_none() && MISUSE.as_ref().is_some_and(|misuse| misuse.is_match(text));
-                facts.push(error(text, Some(run.at), State::Open).important_if(!is_misuse));
+                let is_open = run.check.is_some() || !is_misuse(text);
+                facts.push(error(text, Some(run.at), State::Open).important_if(is_open));
             }
             _ => {}
         }
@@ -226,4 +230,15 @@ fn todos(ledger: &Ledger, trace: &Trace) -> Vec<Fact> {
         facts.push(fact(&todo.text, todo.at.message, State::Open).overtaken());
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_misuse;
+
+    #[test]
+    fn a_wrong_call_is_told_from_an_error() {
+        assert!(is_misuse("Usage: tar [OPTION...]") && is_misuse("bash: jq: command not found"));
+        assert!(!is_misuse("ValueError: no such table"));
+    }
 }

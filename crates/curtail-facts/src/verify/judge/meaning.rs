@@ -1,0 +1,105 @@
+//! Whether a sentence that has all the words of a statement also means it.
+
+use crate::verify::clauses::segments;
+use crate::verify::fact::{Fact, Kind};
+use crate::verify::languages::{LANGUAGES, negates, same_word};
+use crate::verify::said::Sentence;
+use crate::verify::statements::{content_words, replaced_words};
+use crate::verify::tokens::is_han;
+
+/// Whether a sentence with all the words of a statement also means it: it says yes or no alike, and the state is the same.
+pub(super) fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bool {
+    let part = segment_about(text, &sentence.text);
+    match fact.kind {
+        Kind::Todo => !says_done(text, sentence),
+        Kind::Error => !(LANGUAGES.done.are_in(part) && !negates(part) && !LANGUAGES.done.are_in(text)),
+        Kind::Rule => negates(text) == negates(part) && (negates(text) || orders(text, part, sentence)),
+        _ => says_alike(text, &sentence.text) && replaces_the_same(text, &sentence.text),
+    }
+}
+
+/// Whether a sentence says yes or no to each thing to which a statement does: `A, not B` is not `B, not A`.
+fn says_alike(text: &str, sentence: &str) -> bool {
+    let own = segments(text);
+    if own.len() < 2 {
+        return negates(text) == negates(segment_about(text, sentence));
+    }
+    let words: Vec<Vec<String>> = own.iter().map(|segment| content_words(segment)).collect();
+    let parts = segments(sentence);
+    own.iter().zip(&words).all(|(segment, of_segment)| {
+        let is_own = |word: &&String| words.iter().filter(|others| others.contains(word)).count() == 1;
+        // The last words of a segment tell it from the others.
+        let Some(word) = of_segment.iter().rev().find(is_own) else { return true };
+        let has = |part: &&&str| content_words(part).iter().any(|other| same_word(word, other));
+        parts.iter().find(has).is_none_or(|part| negates(part) == negates(segment))
+    })
+}
+
+/// Whether both say that the same thing is replaced: `A instead of B` is not `B instead of A`.
+fn replaces_the_same(text: &str, sentence: &str) -> bool {
+    let first = |text: &str| replaced_words(text).into_iter().next();
+    let (Some(one), Some(other)) = (first(text), first(sentence)) else { return true };
+    let words = content_words(text);
+    one == other || !words.contains(&other)
+}
+
+/// Whether a sentence gives an order, is in a list of rules, or says what is always so: a report of the past does not.
+fn orders(text: &str, part: &str, sentence: &Sentence) -> bool {
+    let is_listed = sentence.heading.as_ref().is_some_and(|heading| LANGUAGES.rule_heading.are_in(heading));
+    let first = |text: &str| content_words(text).into_iter().next();
+    let begins_alike = first(text).is_some() && first(text) == first(part);
+    let label = sentence.text.split([':', '：']).next().filter(|label| label.len() < sentence.text.len());
+    is_listed
+        || label.is_some_and(|label| label.len() <= 32 && LANGUAGES.rule_heading.are_in(label))
+        || begins_alike
+        || LANGUAGES.rule.are_in(part)
+        || LANGUAGES.order.first_in(part) == Some(0)
+        || LANGUAGES.present.are_in(part)
+        || !sentence.is_told
+        || text.contains(is_han)
+}
+
+/// The segment of a sentence that shares most words with a statement.
+pub(super) fn segment_about<'t>(text: &str, sentence: &'t str) -> &'t str {
+    let words = content_words(text);
+    let parts = segments(sentence);
+    let shared = |part: &str| {
+        let others = content_words(part);
+        words.iter().filter(|word| others.iter().any(|other| same_word(word, other))).count()
+    };
+    // What one item of a list says as a whole has the sense of that item, unless a negation spreads over alternatives.
+    let whole = |part: &&str| !words.is_empty() && shared(part) == words.len();
+    if !LANGUAGES.or.are_in(sentence)
+        && let Some(item) = sentence.split([',', ';', '，', '；']).map(str::trim).find(whole)
+    {
+        return item;
+    }
+    if parts.len() < 2 {
+        return sentence;
+    }
+    let best = parts.iter().map(|part| shared(part)).max().unwrap_or_default();
+    // A statement that is spread over several segments has the sense of the whole sentence.
+    if best * 2 < words.len() {
+        sentence
+    } else {
+        parts.into_iter().find(|part| shared(part) == best).unwrap_or(sentence)
+    }
+}
+
+/// Whether a sentence says that a to-do is done.
+fn says_done(text: &str, sentence: &Sentence) -> bool {
+    if sentence.text.starts_with("[x]") || sentence.text.starts_with("[X]") {
+        return true;
+    }
+    if sentence.text.starts_with('[') {
+        return false;
+    }
+    let heading = sentence.heading.as_deref().unwrap_or_default();
+    if LANGUAGES.todo_heading.are_in(heading)
+        || LANGUAGES.todo_heading.first_in(&sentence.text).is_some_and(|at| at < 12)
+    {
+        return false;
+    }
+    let says = LANGUAGES.done.are_in(&sentence.text) && !LANGUAGES.done.are_in(text) && !negates(&sentence.text);
+    says || LANGUAGES.done_heading.are_in(heading)
+}

@@ -1,0 +1,163 @@
+//! Decides what became of a fact: whether whoever reads only the other side can state it. Each kind of fact has its way of being
+//! said: a statement by its words, a name by its spelling, a check by its outcome.
+
+mod checks;
+mod meaning;
+mod names;
+mod statements;
+
+pub(super) use checks::CheckGroups;
+pub(super) use names::claim;
+pub(super) use statements::stale;
+
+use super::fact::{Fact, Kind};
+use super::languages::LANGUAGES;
+use super::lexicon::{Lexicon, Need, Term};
+use super::said::{Said, Sentence};
+use super::tokens::{Class, tokens};
+use crate::paths;
+use checks::{CheckNames, decide_check, decide_error, is_run};
+use names::{decide_command, decide_file, decide_name, pieces};
+use statements::decide_statement;
+
+/// What became of a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// The other side states it.
+    Kept,
+    /// The other side does not state it, or states something else in the same words.
+    Lost,
+    /// The other side says something like it in other words. A rule cannot decide, so it counts neither way.
+    Reworded,
+    /// A later state overtook it, so that it cannot be lost.
+    Overtaken,
+    /// What is left is encrypted, so that nobody can know.
+    Unknown,
+}
+
+impl Fate {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Lost => "lost",
+            Self::Reworded => "reworded",
+            Self::Overtaken => "overtaken",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A decision, and the sentence that led to it, if one did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Decision {
+    pub(super) fate: Fate,
+    pub(super) near: Option<String>,
+}
+
+impl Decision {
+    pub(super) const fn without_sentence(fate: Fate) -> Self {
+        Self { fate, near: None }
+    }
+
+    /// What was not found may be in what is encrypted.
+    pub(super) fn or_unknown_if(self, is_opaque: bool) -> Self {
+        match self.fate {
+            Fate::Lost | Fate::Reworded if is_opaque => Self::without_sentence(Fate::Unknown),
+            _ => self,
+        }
+    }
+
+    const fn lost() -> Self {
+        Self::without_sentence(Fate::Lost)
+    }
+
+    fn by(fate: Fate, sentence: &Sentence) -> Self {
+        Self { fate, near: Some(sentence.text.clone()) }
+    }
+}
+
+/// What is looked for to decide about a fact.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// For each sentence of it, what carries it.
+    sentences: Vec<(String, Vec<Need>)>,
+    /// Other names of it: a test without its file.
+    names: Vec<Term>,
+    /// The words that an identifier consists of.
+    pieces: Vec<Term>,
+    check: Option<CheckNames>,
+}
+
+impl Wanted {
+    /// What to look for. `all` says of which checks one may be the only one.
+    pub(super) fn of(fact: &Fact, all: &CheckGroups, lexicon: &mut Lexicon) -> Self {
+        let mut wanted = Self { sentences: Vec::new(), names: Vec::new(), pieces: Vec::new(), check: None };
+        match fact.kind {
+            Kind::Rule | Kind::Todo => wanted.add_sentence(&fact.text, lexicon),
+            // That something was decided may be said in many ways.
+            Kind::Decision => wanted.add_sentence(&LANGUAGES.decided.without(decided(&fact.text)), lexicon),
+            Kind::Task | Kind::Instruction => {
+                super::clauses::each_clause(&fact.text, |clause| wanted.add_sentence(clause.text, lexicon));
+            }
+            Kind::File | Kind::Identifier => {
+                wanted.names.push(lexicon.name(&fact.text));
+                wanted.pieces = pieces(paths::name(&fact.text), lexicon);
+            }
+            Kind::Command => wanted.add_sentence(&fact.text, lexicon),
+            Kind::Check => wanted.check = Some(CheckNames::of(fact, all, lexicon)),
+            Kind::Error => {
+                wanted.add_sentence(&fact.text, lexicon);
+                let last = fact.text.rsplit(['>', ' ']).next().unwrap_or_default();
+                let short = fact.text.rsplit("::").next().filter(|short| *short != fact.text).unwrap_or(last);
+                let is_name =
+                    tokens(short).first().is_some_and(|token| token.class == Class::Name && token.text == short);
+                if fact.text.contains("::") && is_name {
+                    wanted.names.push(lexicon.name(short));
+                }
+            }
+        }
+        wanted
+    }
+
+    fn add_sentence(&mut self, text: &str, lexicon: &mut Lexicon) {
+        let needs = lexicon.needs(text);
+        if !needs.is_empty() {
+            self.sentences.push((text.to_owned(), needs));
+        }
+    }
+}
+
+/// What a sentence decides: what it says before a colon, and the reason after it, are no part of that.
+fn decided(text: &str) -> &str {
+    let at = LANGUAGES.decided.first_in(text).unwrap_or_default();
+    let start = text[..at].rfind([':', '：']).map_or(0, |colon| text.ceil_char_boundary(colon + 1));
+    let end = LANGUAGES.reason.first_in(text).filter(|reason| *reason > at.max(start + SHORTEST)).unwrap_or(text.len());
+    text[start..end].trim()
+}
+
+/// The shortest decision, in bytes, that a reason may follow.
+const SHORTEST: usize = 8;
+
+/// Decides about a fact of which no message that says it is left.
+pub(super) fn decide(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
+    match fact.kind {
+        Kind::Rule | Kind::Decision | Kind::Todo | Kind::Task | Kind::Instruction => {
+            decide_statement(fact, wanted, said)
+        }
+        Kind::File => decide_file(fact, wanted, said),
+        Kind::Identifier => decide_name(fact, wanted, said),
+        Kind::Command => decide_command(fact, wanted, said),
+        Kind::Check => decide_check(fact, wanted, said),
+        Kind::Error => decide_error(fact, wanted, said),
+    }
+}
+
+/// Whether what is said later uses a fact: it names it, runs its command, or states it.
+pub(super) fn uses(fact: &Fact, wanted: &Wanted, said: &Said) -> bool {
+    match fact.kind {
+        Kind::File | Kind::Identifier => wanted.names.iter().any(|term| said.has(*term)),
+        Kind::Check => is_run(fact, wanted, said),
+        _ => decide(fact, wanted, said).fate == Fate::Kept,
+    }
+}
