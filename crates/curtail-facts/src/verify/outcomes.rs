@@ -70,9 +70,18 @@ pub(super) struct General {
 const LONGEST_GENERAL: usize = 200;
 
 impl General {
-    /// The sentence, if it is one.
-    pub(super) fn of(text: &str) -> Option<Self> {
-        if text.len() > LONGEST_GENERAL || text.contains(['?', '？']) {
+    /// What a sentence says of all checks: of each kind, if its parts say how different ones ended.
+    pub(super) fn all_in(text: &str) -> Vec<Self> {
+        if text.len() > LONGEST_GENERAL {
+            return Vec::new();
+        }
+        let each = parts(text).into_iter().filter_map(|(start, end)| Self::of(&text[start..end]));
+        let each: Vec<Self> = each.filter(|part| part.outcome.is_some()).collect();
+        if each.len() > 1 { each } else { Self::of(text).into_iter().collect() }
+    }
+
+    fn of(text: &str) -> Option<Self> {
+        if text.contains(['?', '？']) {
             return None;
         }
         let families: Vec<Family> = Family::ALL.into_iter().filter(|family| family.is_in(text)).collect();
@@ -138,6 +147,17 @@ fn last_words(text: &str) -> &str {
 const JOINTS: &[&str] =
     &[", ", "; ", " but ", " and ", " while ", " aber ", " und ", " mais ", " et ", " pero ", " y ", "，", "；", "、"];
 
+/// Where the parts of a sentence begin and end.
+fn parts(text: &str) -> Vec<(usize, usize)> {
+    let mut cuts: Vec<usize> =
+        JOINTS.iter().flat_map(|joint| text.match_indices(joint).map(|(at, joint)| at + joint.len())).collect();
+    cuts.sort_unstable();
+    cuts.insert(0, 0);
+    cuts.push(text.len());
+    cuts.dedup();
+    cuts.windows(2).map(|pair| (pair[0], pair[1])).collect()
+}
+
 /// The part of a sentence about a check: from its name, or its target, to the next part that names something else.
 pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -> &'t str {
     let names: Vec<String> = targets
@@ -147,13 +167,7 @@ pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -
         .filter(|name| name.len() > 2)
         .map(str::to_lowercase)
         .collect();
-    let mut cuts: Vec<usize> =
-        JOINTS.iter().flat_map(|joint| text.match_indices(joint).map(|(at, joint)| at + joint.len())).collect();
-    cuts.sort_unstable();
-    cuts.insert(0, 0);
-    cuts.push(text.len());
-    cuts.dedup();
-    let mut parts = cuts.windows(2).map(|pair| (pair[0], pair[1]));
+    let mut parts = parts(text).into_iter();
     let has_name = |text: &str| names.iter().any(|name| text.contains(name));
     let is_about = |text: &str| has_name(&lowered(text)) && outcome_in(text).is_some();
     let Some((start, end)) = parts.find(|(start, end)| is_about(&text[*start..*end])) else { return text };

@@ -88,7 +88,7 @@ impl Said {
             terms.sort_unstable();
             terms.dedup();
             if is_told {
-                self.general.extend(General::of(clause.text));
+                self.general.extend(General::all_in(clause.text));
             }
             if terms.is_empty() {
                 if let Some(before) = self.sentences.last_mut().filter(|_| follows) {
