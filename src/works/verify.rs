@@ -189,7 +189,7 @@ pub(crate) struct Verified {
     pub(crate) transcript: usize,
     /// The index of each message before the cut in its transcript; `None` for one that only a compaction contains.
     pub(crate) places: Vec<Option<usize>>,
-    /// For each fact, whether the next replies used it; empty if that is not known.
+    /// For each fact, whether the work after the cut came back to it; empty if that is not known.
     pub(crate) used: Vec<bool>,
 }
 
@@ -310,7 +310,7 @@ impl Verifying {
         let side = Side { messages: &after, pairs: &pairs, outside: &outside };
         let mut verified = self.verified(read, &before, self.info(read, &after), &side);
         if self.hindsight {
-            let later = read.replies_after(session, compaction);
+            let later = read.work_after(session, compaction);
             let sides = [&before, &later].map(|messages| (messages, Pairs::from_messages(messages)));
             let [before, later] =
                 sides.each_ref().map(|(messages, pairs)| Side { messages, pairs, outside: &outside[..0] });
@@ -340,7 +340,7 @@ fn replacements(session: &Session) -> Vec<Compaction> {
     found
 }
 
-/// The requests after a compaction whose replies show what was needed.
+/// The requests after a compaction that show what was needed.
 const HINDSIGHT: usize = 20;
 
 fn uneven(after: &WholeFile, before: usize, count: usize) -> FileError {
@@ -374,11 +374,13 @@ impl<'a> Read<'_, 'a> {
         messages
     }
 
-    /// What the model replied to the next requests.
-    fn replies_after(&self, session: &Session, compaction: &Compaction) -> Vec<Message<'a>> {
+    /// What was said and done from the next reply to the last one of the requests that show what was needed.
+    fn work_after(&self, session: &Session, compaction: &Compaction) -> Vec<Message<'a>> {
         let next = session.requests.iter().filter(|request| request.at >= compaction.at).take(HINDSIGHT);
-        let positions = next.flat_map(|request| &request.reply).filter_map(|&position| session.messages.get(position));
-        let messages = positions.filter_map(|&at| self.transcript.messages.get(at));
+        let replies: Vec<usize> = next.flat_map(|request| request.reply.iter().copied()).collect();
+        let Some((&first, &last)) = replies.first().zip(replies.last()) else { return Vec::new() };
+        let messages = session.messages.get(first..=last).into_iter().flatten();
+        let messages = messages.filter_map(|&at| self.transcript.messages.get(at));
         messages.map(|message| Message { standing: Standing::Live, ..message.clone() }).collect()
     }
 

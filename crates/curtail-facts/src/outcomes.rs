@@ -37,6 +37,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| toml::from_str(include_str!("ru
 #[serde(deny_unknown_fields)]
 struct Table {
     errors: Vec<String>,
+    complaints: Patterns,
     passed: Patterns,
     failed: Patterns,
     /// The families of runners, in the order of the table.
@@ -175,6 +176,11 @@ pub(super) fn error_line(output: &str) -> Option<&str> {
     Some(ERROR_LINE.as_ref()?.find(output)?.as_str())
 }
 
+/// The last line of the output of a failed command, if it says why: what a program printed before it ended does not.
+pub(super) fn complaint(output: &str) -> Option<&str> {
+    last_line(output).filter(|line| TABLE.complaints.match_in(&line.to_lowercase()))
+}
+
 /// The last line of `output` that says something: more than an exit code.
 pub(super) fn last_line(output: &str) -> Option<&str> {
     let says = |line: &&str| !line.is_empty() && (line.len() > 60 || super::wrappers::exit_code(line).is_none());
@@ -258,7 +264,7 @@ mod tests {
     #[test]
     fn every_pattern_of_the_table_is_valid() {
         assert!(TABLE.runner.len() > 10 && ERROR_LINE.is_some());
-        for patterns in [&TABLE.passed, &TABLE.failed] {
+        for patterns in [&TABLE.passed, &TABLE.failed, &TABLE.complaints] {
             assert_eq!(patterns.all().len(), patterns.sources.len(), "{:?}", patterns.sources);
         }
         for runner in &TABLE.runner {

@@ -3,7 +3,7 @@
 
 use super::call_result::CallWithResult;
 use super::kinds::CheckRun;
-use super::outcomes::{RunOutcome, error_line, last_line};
+use super::outcomes::{RunOutcome, complaint, error_line};
 use super::quotes::short_line;
 use super::{Facts, MAX_FACTS, Todo, Verdict, effects};
 
@@ -52,7 +52,7 @@ impl Facts {
         let output = call.output();
         let reported = if effects::may_check(line) { error_line(&output) } else { None };
         let failed = call.failed();
-        let error = if failed == Some(true) { reported.or_else(|| last_line(&output)) } else { reported };
+        let error = if failed == Some(true) { reported.or_else(|| complaint(&output)) } else { reported };
         trace.runs.push(Run {
             command: line.to_owned(),
             error: error.map(short_line),

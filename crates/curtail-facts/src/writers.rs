@@ -46,6 +46,14 @@ const SUMMARIES: &[&str] = &[
 pub(super) const INSERTED: &[(&str, &str)] =
     &[("<system-reminder>", "</system-reminder>"), ("<environment_details>", "</environment_details>")];
 
+/// The tags around what a program says of a command that a person typed.
+pub(super) const COMMANDS: &[(&str, &str)] = &[
+    ("<command-name>", "</command-name>"),
+    ("<command-message>", "</command-message>"),
+    ("<local-command-stdout>", "</local-command-stdout>"),
+    ("<local-command-caveat>", "</local-command-caveat>"),
+];
+
 /// Who wrote a text in the role of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Writer {

@@ -101,6 +101,7 @@ impl Identifiers {
         for token in tokens(&spoken.text) {
             let is_assigned = token.inner && !token.text.contains(['=', ':']);
             if identifies(&token, before)
+                && !is_tag(&spoken.text, &token)
                 && (!token.inner || is_assigned && assigns(&spoken.text, &token))
                 && (!token.text.contains('=') || token.text.contains("://"))
             {
@@ -227,6 +228,11 @@ impl Identifiers {
 fn spellings(name: &str) -> impl Iterator<Item = String> + use<> {
     let parts = if let Spelling::Path(path) = spelling(name) { path.parts } else { Vec::new() };
     (0..parts.len()).map(move |from| parts[from..].join("/"))
+}
+
+/// Whether a token is the name of a tag, such as `</output>`.
+fn is_tag(text: &str, token: &Token<'_>) -> bool {
+    text[..token.at].ends_with('<') || text[..token.at].ends_with("</")
 }
 
 /// Whether a piece of a name is the value of an assignment.

@@ -8,6 +8,7 @@ mod digests;
 mod fact;
 mod facts;
 mod give_back;
+mod hindsight;
 mod identifiers;
 mod judge;
 mod languages;
@@ -23,11 +24,12 @@ mod work;
 pub use digests::digest;
 pub use fact::{Fact, Kind, State};
 pub use give_back::give_back;
+pub use hindsight::used;
 pub use judge::Fate;
 
 use curtail_core::transcript::{Content, Message, Pairs};
 use facts::{Facts, facts_of};
-use judge::{CheckGroups, Decision, Wanted, claim, decide, stale, uses};
+use judge::{CheckGroups, Decision, Wanted, claim, decide, stale};
 use lexicon::Lexicon;
 use said::Said;
 
@@ -191,16 +193,6 @@ pub fn compare(before: &Side<'_, '_>, after: &Side<'_, '_>) -> Comparison {
         judged.push(JudgedFact { fact, fate: decision.fate, near: decision.near });
     }
     Comparison { facts: judged, printed, claims }
-}
-
-/// Which facts of `before`, in the order of [`compare`], the messages of `later` use: they name it, run it, or state it.
-pub fn used(before: &Side<'_, '_>, later: &Side<'_, '_>) -> Vec<bool> {
-    let Facts { facts, .. } = facts_of(before);
-    let mut lexicon = Lexicon::default();
-    let checks = CheckGroups::of(&facts);
-    let wanted: Vec<Wanted> = facts.iter().map(|fact| Wanted::of(fact, &checks, &mut lexicon)).collect();
-    let said = Said::of(later, &mut lexicon);
-    facts.iter().zip(&wanted).map(|(fact, wanted)| uses(fact, wanted, &said)).collect()
 }
 
 /// Whether a message replaces others with something that only its provider can read.

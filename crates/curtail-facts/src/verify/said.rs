@@ -23,11 +23,16 @@ pub(super) struct Sentence {
     pub(super) terms: Vec<Term>,
     /// The number of its text: neighbors of one text belong together.
     pub(super) part: usize,
-    /// Whether somebody says it, as opposed to the arguments and results of calls.
-    pub(super) is_told: bool,
+    /// Who says it.
+    pub(super) voice: Voice,
 }
 
 impl Sentence {
+    /// Whether somebody says it, as opposed to the arguments and results of calls.
+    pub(super) const fn is_told(&self) -> bool {
+        is_told(self.voice)
+    }
+
     pub(super) fn has(&self, term: Term) -> bool {
         self.terms.binary_search(&term).is_ok()
     }
@@ -53,6 +58,10 @@ const SAMPLE: usize = 8000;
 /// The most sentences of one term that are compared with a fact.
 const MOST_PLACES: usize = 200;
 
+const fn is_told(voice: Voice) -> bool {
+    !matches!(voice, Voice::Arguments | Voice::Result)
+}
+
 impl Said {
     /// Reads a side.
     pub(super) fn of(side: &Side<'_, '_>, lexicon: &mut Lexicon) -> Self {
@@ -73,8 +82,8 @@ impl Said {
     }
 
     fn read(&mut self, spoken: &Spoken, part: usize, lexicon: &mut Lexicon, sample: &mut String) {
-        let is_told = !matches!(spoken.voice, Voice::Arguments | Voice::Result);
-        if is_told && sample.len() < SAMPLE {
+        let voice = spoken.voice;
+        if is_told(voice) && sample.len() < SAMPLE {
             sample.push_str(&spoken.text[..spoken.text.floor_char_boundary(SAMPLE)]);
             sample.push('\n');
         }
@@ -87,7 +96,7 @@ impl Said {
             }
             terms.sort_unstable();
             terms.dedup();
-            if is_told {
+            if is_told(voice) {
                 self.general.extend(General::all_in(clause.text));
             }
             if terms.is_empty() {
@@ -99,7 +108,7 @@ impl Said {
             }
             follows = true;
             let heading = clause.heading.map(str::to_owned);
-            self.sentences.push(Sentence { text: clause.text.to_owned(), heading, next: None, terms, part, is_told });
+            self.sentences.push(Sentence { text: clause.text.to_owned(), heading, next: None, terms, part, voice });
         });
     }
 

@@ -380,7 +380,8 @@ fn negates_decision(text: &str) -> bool {
 
 /// A statement without the marks of a list around it.
 fn bare(text: &str) -> String {
-    text.trim()
+    text.replace("**", "")
+        .trim()
         .trim_start_matches(['*', '_', '-', ' '])
         .trim_end_matches(['*', '_', ' '])
         .trim_end_matches(['.', '。', ';', '；', ',', ':', '：'])

@@ -3,7 +3,7 @@
 use super::Side;
 use super::tokens::composed;
 use crate::calls::read_path;
-use crate::writers::{INSERTED, Writer, writer};
+use crate::writers::{COMMANDS, INSERTED, Writer, writer};
 use curtail_core::json::{Document, Value};
 use curtail_core::transcript::{Content, Message, Part, PartRef, Role, main_thread};
 
@@ -170,8 +170,13 @@ struct Typed {
 impl Typed {
     fn of(text: &str) -> Self {
         let mut typed = Self { text: text.to_owned(), inserted: Vec::new() };
-        for (open, close) in INSERTED {
+        for (open, close) in INSERTED.iter().chain(COMMANDS) {
             typed.take_out(open, close);
+        }
+        for tag in ["<command-args>", "</command-args>"] {
+            if typed.text.contains(tag) {
+                typed.text = typed.text.replace(tag, " ");
+            }
         }
         typed
     }

@@ -27,7 +27,7 @@ pub(super) fn facts(side: &Side<'_, '_>) -> Vec<Fact> {
     let mut facts = files(&ledger, &trace);
     facts.extend(read_files(&messages, &facts));
     facts.extend(commands(&trace.runs));
-    facts.extend(checks(&trace.runs));
+    facts.extend(checks(&single_runs(&trace.runs)));
     facts.extend(errors(&ledger, &trace.runs));
     facts.extend(todos(&ledger, &trace));
     for fact in &mut facts {
@@ -113,6 +113,17 @@ fn without_port(word: &str) -> String {
         Some((host, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => host.to_owned(),
         _ => word.to_owned(),
     }
+}
+
+/// The runs, and for checks that passed one after the other (`lint && test`) each of them.
+fn single_runs(runs: &[Run]) -> Vec<Run> {
+    let parts = |run: &Run| -> Vec<Run> {
+        if run.check != Some(Verdict::Passed) || !run.command.contains(" && ") || !run.targets.is_empty() {
+            return vec![run.clone()];
+        }
+        run.command.split(" && ").map(|part| Run { command: part.trim().to_owned(), ..run.clone() }).collect()
+    };
+    runs.iter().flat_map(parts).collect()
 }
 
 fn checks(runs: &[Run]) -> Vec<Fact> {

@@ -187,7 +187,7 @@ pub(super) fn decide_error(fact: &Fact, wanted: &Wanted, said: &Said) -> Decisio
 }
 
 /// Whether what is said later runs a check.
-pub(super) fn is_run(fact: &Fact, wanted: &Wanted, said: &Said) -> bool {
+pub(in crate::verify) fn is_run(fact: &Fact, wanted: &Wanted, said: &Said) -> bool {
     let words: Vec<&str> = fact.text.split_whitespace().collect();
     let Some(term) = wanted.check.as_ref().and_then(|names| names.phrase.first()) else { return false };
     said.with(*term).rev().take(MOST_MENTIONS).any(|sentence| says_command(&sentence.text, &words))

@@ -55,7 +55,7 @@ fn orders(text: &str, part: &str, sentence: &Sentence) -> bool {
         || LANGUAGES.rule.are_in(part)
         || LANGUAGES.order.first_in(part) == Some(0)
         || LANGUAGES.present.are_in(part)
-        || !sentence.is_told
+        || !sentence.is_told()
         || text.contains(is_han)
 }
 

@@ -6,8 +6,8 @@ mod meaning;
 mod names;
 mod statements;
 
-pub(super) use checks::CheckGroups;
-pub(super) use names::claim;
+pub(super) use checks::{CheckGroups, is_run};
+pub(super) use names::{claim, says_command};
 pub(super) use statements::stale;
 
 use super::fact::{Fact, Kind};
@@ -16,7 +16,7 @@ use super::lexicon::{Lexicon, Need, Term};
 use super::said::{Said, Sentence};
 use super::tokens::{Class, tokens};
 use crate::paths;
-use checks::{CheckNames, decide_check, decide_error, is_run};
+use checks::{CheckNames, decide_check, decide_error};
 use names::{decide_command, decide_file, decide_name, pieces};
 use statements::decide_statement;
 
@@ -82,8 +82,8 @@ impl Decision {
 pub(super) struct Wanted {
     /// For each sentence of it, what carries it.
     sentences: Vec<(String, Vec<Need>)>,
-    /// Other names of it: a test without its file.
-    names: Vec<Term>,
+    /// Names of it: those of a file or an identifier, and of a test without its file.
+    pub(super) names: Vec<Term>,
     /// The words that an identifier consists of.
     pieces: Vec<Term>,
     check: Option<CheckNames>,
@@ -150,14 +150,5 @@ pub(super) fn decide(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
         Kind::Command => decide_command(fact, wanted, said),
         Kind::Check => decide_check(fact, wanted, said),
         Kind::Error => decide_error(fact, wanted, said),
-    }
-}
-
-/// Whether what is said later uses a fact: it names it, runs its command, or states it.
-pub(super) fn uses(fact: &Fact, wanted: &Wanted, said: &Said) -> bool {
-    match fact.kind {
-        Kind::File | Kind::Identifier => wanted.names.iter().any(|term| said.has(*term)),
-        Kind::Check => is_run(fact, wanted, said),
-        _ => decide(fact, wanted, said).fate == Fate::Kept,
     }
 }

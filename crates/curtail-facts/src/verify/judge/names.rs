@@ -55,7 +55,7 @@ pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision
         let removal = said_about(&sentence.text, &fact.text, &LANGUAGES.removed);
         let is_removed = removal.is_some()
             || LANGUAGES.removed.are_in(heading) && !LANGUAGES.changed.are_in(&sentence.text)
-            || !sentence.is_told && ["rm ", "git rm ", "Delete File"].iter().any(|word| sentence.text.contains(word));
+            || !sentence.is_told() && ["rm ", "git rm ", "Delete File"].iter().any(|word| sentence.text.contains(word));
         let is_undone = negates(removal.unwrap_or(&sentence.text));
         let is_denied = said_about(&sentence.text, &fact.text, &LANGUAGES.changed).is_some_and(negates)
             || sentence.text.contains("unchanged");
@@ -83,7 +83,7 @@ pub(in crate::verify) fn claim<'s>(fact: &Fact, wanted: &Wanted, said: &'s Said)
         let heading = sentence.heading.as_deref().unwrap_or_default();
         let said = said_about(&sentence.text, &fact.text, &LANGUAGES.changed);
         let part = said.or_else(|| LANGUAGES.changed.are_in(heading).then_some(sentence.text.as_str()));
-        sentence.is_told && part.is_some_and(|part| !negates(part))
+        sentence.is_told() && part.is_some_and(|part| !negates(part))
     })
 }
 
@@ -106,7 +106,7 @@ pub(super) fn decide_command(fact: &Fact, wanted: &Wanted, said: &Said) -> Decis
         }
         let hits = needs.iter().filter(|need| sentence.has(need.term)).count();
         let has_program = needs.first().is_some_and(|need| sentence.has(need.term));
-        if near.is_none() && sentence.is_told && has_program && hits >= 2 {
+        if near.is_none() && sentence.is_told() && has_program && hits >= 2 {
             near = Some(sentence);
         }
     }
@@ -119,7 +119,7 @@ fn spans(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a text contains these words, one after the other.
-pub(super) fn says_command(text: &str, words: &[&str]) -> bool {
+pub(in crate::verify) fn says_command(text: &str, words: &[&str]) -> bool {
     let bare = |word: &str| {
         word.trim_start_matches(['`', '"', '\'', '('])
             .trim_end_matches(['`', '"', '\'', ')', ',', ';', '.', ':', '。', '，', '；', '、'])

@@ -1,0 +1,68 @@
+//! Which facts the work after a cut came back to: what it looked up again, ran again, or said again. A name that the model used
+//! without looking it up was still known: from what is left, or from anywhere else.
+
+use super::Side;
+use super::fact::{Fact, Kind};
+use super::facts::{Facts, facts_of};
+use super::judge::{CheckGroups, Fate, Wanted, decide, is_run, says_command};
+use super::lexicon::{Lexicon, Term};
+use super::said::Said;
+use super::voices::{Voice, read_messages};
+use crate::calls::read_path;
+use crate::paths;
+
+/// Which facts of `before`, in the order of [`compare`](super::compare), the messages of `later` came back to: they read the file,
+/// run the command or say the statement again, or use a name after something showed it to them again.
+pub fn used(before: &Side<'_, '_>, later: &Side<'_, '_>) -> Vec<bool> {
+    let Facts { facts, .. } = facts_of(before);
+    let mut lexicon = Lexicon::default();
+    let checks = CheckGroups::of(&facts);
+    let wanted: Vec<Wanted> = facts.iter().map(|fact| Wanted::of(fact, &checks, &mut lexicon)).collect();
+    let work = Work { said: Said::of(later, &mut lexicon), read: read_again(later) };
+    facts.iter().zip(&wanted).map(|(fact, wanted)| work.comes_back_to(fact, wanted)).collect()
+}
+
+/// What was done after a cut.
+struct Work {
+    said: Said,
+    /// The files that calls read.
+    read: Vec<String>,
+}
+
+fn read_again(later: &Side<'_, '_>) -> Vec<String> {
+    let calls = read_messages(later).flat_map(|(_, message)| message.calls());
+    let mut read: Vec<String> =
+        calls.flat_map(|(_, call)| read_path(&call.name.decode(), &call.arguments.decode())).collect();
+    read.sort();
+    read.dedup();
+    read
+}
+
+/// The most sentences in arguments that are searched for a command.
+const MOST_COMMANDS: usize = 1000;
+
+impl Work {
+    fn comes_back_to(&self, fact: &Fact, wanted: &Wanted) -> bool {
+        match fact.kind {
+            Kind::File => self.read.iter().any(|path| paths::same_file(path, &fact.text)),
+            Kind::Identifier => wanted.names.iter().any(|term| self.looks_up(*term)),
+            Kind::Check => is_run(fact, wanted, &self.said),
+            Kind::Command => self.runs(fact),
+            Kind::Rule | Kind::Task | Kind::Instruction | Kind::Todo | Kind::Error | Kind::Decision => {
+                decide(fact, wanted, &self.said).fate == Fate::Kept
+            }
+        }
+    }
+
+    /// Whether the model uses a name after a tool or a person showed it.
+    fn looks_up(&self, term: Term) -> bool {
+        let is_own = |voice: Voice| matches!(voice, Voice::Model | Voice::Arguments);
+        self.said.with(term).map(|sentence| sentence.voice).skip_while(|voice| is_own(*voice)).any(is_own)
+    }
+
+    fn runs(&self, fact: &Fact) -> bool {
+        let words: Vec<&str> = fact.text.split_whitespace().collect();
+        let commands = self.said.sentences.iter().filter(|sentence| sentence.voice == Voice::Arguments);
+        commands.take(MOST_COMMANDS).any(|sentence| says_command(&sentence.text, &words))
+    }
+}
