@@ -25,7 +25,6 @@ pub(crate) mod table;
 pub(crate) mod texts;
 mod totals;
 pub(crate) mod verify;
-pub(crate) mod verify_page;
 
 #[doc(hidden)]
 pub use findings::FORMATS;

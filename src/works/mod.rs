@@ -8,7 +8,9 @@ pub(crate) mod cut;
 pub(crate) mod explained;
 pub(crate) mod output;
 mod rows;
+pub(crate) mod verdict;
 pub(crate) mod verify;
+pub(crate) mod whole_file;
 
 use curtail_core::dialects;
 use curtail_io::batch::Unit;

@@ -3,162 +3,17 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 use curtail_core::checks::{Finding, Inspection, Level, Levels, LineIndex, Table};
-use curtail_core::dialects::{Dialect, ReadError, Reading, detect_framing, rebuilt};
-use curtail_core::error::TextPlace;
-use curtail_core::json::{Document, Text};
-use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{
-    Counting, Plan, Prepend, Processor, ProcessorError, Reason, Traits, View, place_blocks,
-};
-use curtail_core::transcript::{DraftPart, Message, Pairs, Role, Standing, Transcript, front};
+use curtail_core::dialects::{Dialect, Reading};
+use curtail_core::json::Text;
+use curtail_core::processors::{Counting, View};
+use curtail_core::transcript::{Message, Pairs, Standing, Transcript};
 use curtail_facts::verify::{Comparison, Side, compare, digest, used};
-use curtail_io::batch::InputOptions;
-use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Source};
+use curtail_io::{ErrorKind, FileError};
 use curtail_lab::calibration::{Compaction, Session, sessions};
 
-/// A file that was read as a whole.
-#[derive(Debug)]
-pub(crate) struct WholeFile {
-    pub(crate) name: String,
-    text: String,
-    /// How its transcripts are read; `None` for a text, such as a summary.
-    reading: Option<Reading>,
-}
-
-/// Endings of files whose content is JSON.
-const JSON_ENDINGS: &[&str] = &["json", "jsonl", "ndjson"];
-
-impl WholeFile {
-    /// Reads a file that may be a text.
-    pub(crate) fn read(source: &Source, options: &InputOptions) -> Result<Self, FileError> {
-        let limits = Limits { max_record: options.max_record, ..Limits::default() };
-        let mut buffer = Buffer::default();
-        Blocks::open(source, &limits)?.rest(&mut buffer, &|_| None)?;
-        let text = String::from_utf8(buffer.to_vec())
-            .map_err(|_| FileError::new(ErrorKind::Content, &source.name, "invalid UTF-8"))?;
-        Self::of_text(source.name.clone(), source.path.as_deref(), text, options)
-    }
-
-    /// A text in memory, called `name`.
-    pub(crate) fn in_memory(name: &str, text: String, options: &InputOptions) -> Result<Self, FileError> {
-        Self::of_text(name.to_owned(), None, text, options)
-    }
-
-    fn of_text(name: String, path: Option<&Path>, text: String, options: &InputOptions) -> Result<Self, FileError> {
-        if !is_json(path, &text) {
-            return Ok(Self { name, text, reading: None });
-        }
-        let text = match rebuilt(&text) {
-            Some(rebuilt) => rebuilt.map_err(|error| located(&name, &text, &error))?,
-            None => text,
-        };
-        let framing = options.framing.unwrap_or_else(|| detect_framing(&text, options.messages_key.as_deref()));
-        let mut reading = options.reading(framing)?;
-        reading.dialect = reading.dialect.or_else(|| reading.dialect_of_head(&text));
-        Ok(Self { name, text, reading: Some(reading) })
-    }
-
-    /// Its text.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether it is a text, and no transcript.
-    pub(crate) const fn is_text(&self) -> bool {
-        self.reading.is_none()
-    }
-
-    /// The transcripts of `document`, which is the text as JSON.
-    pub(crate) fn transcripts<'a>(
-        &self,
-        reading: &Reading,
-        document: &'a Document<'a>,
-    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, FileError> {
-        reading.transcripts(document).map_err(|error| located(&self.name, &self.text, &error))
-    }
-
-    /// The text as JSON.
-    pub(crate) fn parse<'t>(&'t self, reading: &Reading) -> Result<Document<'t>, FileError> {
-        reading.parse(&self.text).map_err(|error| located(&self.name, &self.text, &error))
-    }
-
-    /// How the file is read as transcripts, which a text is not.
-    pub(crate) fn reading(&self) -> Result<&Reading, FileError> {
-        let what = "no transcript; BEFORE is JSON or JSON Lines, and only AFTER may be a text";
-        self.reading.as_ref().ok_or_else(|| FileError::new(ErrorKind::Content, &self.name, what))
-    }
-}
-
-/// Adds a message with a text behind the instructions and the last compaction, where a model reads it first.
-#[derive(Clone)]
-struct GivenBack(String);
-
-impl Processor for GivenBack {
-    fn name(&self) -> &'static str {
-        "give-back"
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { writes: true, ..Traits::default() }
-    }
-
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        let mut plan = Plan::keep(view.messages.len());
-        if !self.0.is_empty() && !view.messages.is_empty() {
-            let part = Prepend::Draft(DraftPart::Text(self.0.clone()));
-            place_blocks(
-                &mut plan,
-                view,
-                front(view.messages),
-                Role::User,
-                vec![part],
-                Reason::Borrowed("what was lost"),
-            );
-        }
-        Ok(plan)
-    }
-}
-
-impl WholeFile {
-    /// The file, with a message that says `text`.
-    pub(crate) fn with_message(&self, text: &str) -> Result<String, FileError> {
-        let Some(reading) = &self.reading else {
-            let what = "a text has no messages; pass --as text, or name a transcript as AFTER";
-            return Err(FileError::new(ErrorKind::Usage, &self.name, what));
-        };
-        let cutter = TextCutter { chain: Chain::default().then(GivenBack(text.to_owned())), ..TextCutter::default() };
-        let mut out = String::new();
-        cutter
-            .cut(reading, &self.text, &mut out)
-            .map_err(|error| FileError::new(ErrorKind::Content, &self.name, error.to_string()))?;
-        Ok(out)
-    }
-}
-
-/// Whether a file contains JSON: its name says so, or its first line is a value.
-fn is_json(path: Option<&Path>, text: &str) -> bool {
-    let ending = path.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
-    let begins = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']);
-    let is_value =
-        || Document::parse_all(begins.lines().next().unwrap_or_default()).is_ok() || Document::parse(begins).is_ok();
-    ending.is_some_and(|ending| JSON_ENDINGS.contains(&ending.as_str()) || ending == "gz" || ending == "zst")
-        || begins.starts_with(['{', '[']) && is_value()
-}
-
-fn located(name: &str, text: &str, error: &ReadError) -> FileError {
-    let place = TextPlace::locate(text.as_bytes(), error.offset, 1);
-    FileError::new(ErrorKind::Content, name, error.what.clone()).at(place)
-}
-
-/// The file below `folder` that belongs to a file of the other folder: with the same name, or that of a text.
-pub(crate) fn counterpart(folder: &Path, relative: &Path) -> Option<PathBuf> {
-    let same = folder.join(relative);
-    let others = ["jsonl", "json", "md", "txt"].iter().map(|ending| same.with_extension(ending));
-    std::iter::once(same.clone()).chain(others).find(|path| path.is_file())
-}
+use crate::works::whole_file::{WholeFile, located};
 
 /// What is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,7 +61,7 @@ impl Verifying {
         let reading = before.reading()?;
         let document = before.parse(reading)?;
         let all = before.transcripts(reading, &document)?;
-        let Some(after_reading) = &after.reading else {
+        let Some(after_reading) = after.transcript_reading() else {
             let [(dialect, transcript)] = all.as_slice() else { return Err(uneven(after, all.len(), 1)) };
             return Ok(vec![self.with_text(&Read { file: before, nth: 0, dialect: *dialect, transcript }, after)]);
         };
@@ -230,8 +85,8 @@ impl Verifying {
 
     fn with_text(&self, before: &Read<'_, '_>, after: &WholeFile) -> Verified {
         let none = Pairs::from_messages(&[]);
-        let text = [after.text.clone()];
-        let tokens = self.counting.tokenizer.count(&after.text);
+        let text = [after.text().to_owned()];
+        let tokens = self.counting.tokenizer.count(after.text());
         let info = SideInfo { file: after.name.clone(), dialect: "text", tokens };
         self.verified(before, &live(before.transcript), info, &Side { messages: &[], pairs: &none, outside: &text })
     }
@@ -247,7 +102,7 @@ impl Verifying {
     fn verified(&self, read: &Read<'_, '_>, before: &[Message<'_>], after: SideInfo, side: &Side<'_, '_>) -> Verified {
         let pairs = Pairs::from_messages(before);
         let outside = outside(read.transcript);
-        let lines = LineIndex::new(&read.file.text);
+        let lines = LineIndex::new(read.file.text());
         let start = |message: &Message<'_>| message.value().map(|value| value.span().start);
         let all = read.transcript.messages.iter().enumerate();
         let places: HashMap<u32, usize> = all.filter_map(|(at, message)| Some((start(message)?, at))).collect();
@@ -411,8 +266,8 @@ fn new_findings(
     let levels = Levels::new(&Table::default(), &Table::default()).unwrap_or_default();
     let examine = |file: &WholeFile, reading: &Reading| {
         let inspection = Inspection { live: true, ..Inspection::default() };
-        let found = inspection.examine(reading, &levels.for_path(&file.name), &file.text);
-        let found = found.map_err(|error| located(&file.name, &file.text, &error))?;
+        let found = inspection.examine(reading, &levels.for_path(&file.name), file.text());
+        let found = found.map_err(|error| located(&file.name, file.text(), &error))?;
         Ok(found.findings.into_iter().filter(|finding| finding.level == Level::Deny).collect::<Vec<_>>())
     };
     let mut known: Vec<(&str, String)> =

@@ -77,11 +77,11 @@ pub fn changes(name: &str, arguments: &str) -> bool {
     })
 }
 
-/// The files that a call reads: the path of a tool that reads, or the operands of a command that shows files.
+/// The files that a call shows: the path of a tool that reads, not of one that searches, or the operands of a command that shows files.
 pub(super) fn read_path(name: &str, arguments: &str) -> Vec<String> {
     let Ok(Value::Object(members)) = serde_json::from_str(arguments) else { return Vec::new() };
     match path_in(&members) {
-        Some(path) if only_reads(name, READ_WORDS, &members) => vec![path.to_owned()],
+        Some(path) if only_reads(name, SHOW_WORDS, &members) => vec![path.to_owned()],
         Some(_) => Vec::new(),
         None => member(&members, COMMAND_KEYS)
             .and_then(command_line)

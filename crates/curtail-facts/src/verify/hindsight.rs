@@ -54,15 +54,17 @@ impl Work {
         }
     }
 
-    /// Whether the model uses a name after a tool or a person showed it.
+    /// Whether the model uses a name after a tool or a person showed it. In the content of a file it only repeats what it read.
     fn looks_up(&self, term: Term) -> bool {
         let is_own = |voice: Voice| matches!(voice, Voice::Model | Voice::Arguments);
-        self.said.with(term).map(|sentence| sentence.voice).skip_while(|voice| is_own(*voice)).any(is_own)
+        let voices = self.said.with(term).map(|sentence| sentence.voice).filter(|voice| *voice != Voice::Content);
+        voices.skip_while(|voice| is_own(*voice)).any(is_own)
     }
 
     fn runs(&self, fact: &Fact) -> bool {
         let words: Vec<&str> = fact.text.split_whitespace().collect();
-        let commands = self.said.sentences.iter().filter(|sentence| sentence.voice == Voice::Arguments);
+        let commands =
+            self.said.sentences.iter().filter(|sentence| matches!(sentence.voice, Voice::Arguments | Voice::Content));
         commands.take(MOST_COMMANDS).any(|sentence| says_command(&sentence.text, &words))
     }
 }

@@ -19,7 +19,7 @@ const MOST: usize = 4000;
 const MOST_CHANGES: usize = 300;
 
 /// The last messages, in which the model uses what it is at.
-const RECENT: usize = 20;
+const RECENT: usize = 10;
 
 /// Messages of the model that use a name often.
 const OFTEN: usize = 3;
@@ -29,9 +29,6 @@ const NAME: u32 = 40;
 
 /// Lines of pasted text above which its names are printed, and not given.
 const PASTED: usize = 20;
-
-/// The longest text in the arguments of a call whose names are read: longer ones are contents of files.
-const LONGEST_ARGUMENT: usize = 200;
 
 #[derive(Debug, Default)]
 pub(super) struct Identifiers {
@@ -77,11 +74,8 @@ impl Identifiers {
         match spoken.voice {
             Voice::Result => self.hear_printed(&spoken.text),
             // A number alone is a setting of the tool.
-            Voice::Arguments
-                if spoken.text.len() > LONGEST_ARGUMENT
-                    || spoken.text.contains('\n')
-                    || spoken.text.parse::<f64>().is_ok() => {}
-            Voice::Instructions | Voice::Project | Voice::Program | Voice::Summary => {}
+            Voice::Arguments if spoken.text.parse::<f64>().is_ok() => {}
+            Voice::Instructions | Voice::Project | Voice::Program | Voice::Summary | Voice::Content => {}
             Voice::Person | Voice::Model => {
                 self.hear_names(spoken);
                 each_clause(&spoken.text, |clause| self.hear_clause(clause.text, spoken.message));
@@ -171,9 +165,7 @@ impl Identifiers {
             {
                 continue;
             }
-            // The model took up what a tool printed, or came back to it: of real sessions, names that three messages or more
-            // used were used again in one case of three, others in one of twenty.
-            let is_taken_up = uses.taken_up > 1 || uses.told && self.printed.contains(&digest(name));
+            let is_taken_up = self.is_taken_up(name, uses);
             let is_since = |least: usize| uses.message.is_some_and(|at| at >= least);
             let is_needed = is_taken_up && is_since(recent) || uses.taken_up >= OFTEN && is_since(half);
             let rank = NAME + u32::try_from(uses.taken_up.min(OFTEN)).unwrap_or_default();
@@ -183,6 +175,13 @@ impl Identifiers {
             facts.push(fact);
         }
         facts
+    }
+
+    /// Whether the model took up a name: it told what a tool printed, or came back to it. What only stands in arguments is a
+    /// pattern or a place that can be found again, unless nobody can guess it.
+    fn is_taken_up(&self, name: &str, uses: &Uses) -> bool {
+        let is_printed = self.printed.contains(&digest(name));
+        if uses.told { uses.taken_up > 1 || is_printed } else { is_printed && cannot_be_guessed(name) }
     }
 
     /// Joins the first digits of a hash with that hash, if only one begins with them.
@@ -228,6 +227,11 @@ impl Identifiers {
 fn spellings(name: &str) -> impl Iterator<Item = String> + use<> {
     let parts = if let Spelling::Path(path) = spelling(name) { path.parts } else { Vec::new() };
     (0..parts.len()).map(move |from| parts[from..].join("/"))
+}
+
+/// Whether a name is one that somebody gave out, such as a hash, a number, a version or an address.
+fn cannot_be_guessed(name: &str) -> bool {
+    name.contains(|c: char| c.is_ascii_digit()) || name.contains("://")
 }
 
 /// Whether a token is the name of a tag, such as `</output>`.

@@ -59,7 +59,7 @@ const SAMPLE: usize = 8000;
 const MOST_PLACES: usize = 200;
 
 const fn is_told(voice: Voice) -> bool {
-    !matches!(voice, Voice::Arguments | Voice::Result)
+    !matches!(voice, Voice::Arguments | Voice::Content | Voice::Result)
 }
 
 impl Said {

@@ -55,7 +55,7 @@ struct Asked {
 impl Statements {
     /// Reads a text.
     pub(super) fn hear(&mut self, spoken: &Spoken) {
-        if matches!(spoken.voice, Voice::Arguments | Voice::Result | Voice::Program) {
+        if matches!(spoken.voice, Voice::Arguments | Voice::Content | Voice::Result | Voice::Program) {
             return;
         }
         self.is_summarized |= spoken.voice == Voice::Summary && self.asked.is_empty();

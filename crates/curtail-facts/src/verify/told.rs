@@ -29,7 +29,7 @@ impl Told {
     /// Reads a text.
     pub(super) fn hear(&mut self, spoken: &Spoken) {
         match spoken.voice {
-            Voice::Arguments | Voice::Result => self.calls += 1,
+            Voice::Arguments | Voice::Content | Voice::Result => self.calls += 1,
             Voice::Person | Voice::Model if self.calls == 0 => {
                 each_clause(&spoken.text, |clause| {
                     if !clause.text.ends_with(['?', '？']) {

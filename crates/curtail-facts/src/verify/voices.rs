@@ -18,8 +18,10 @@ pub(super) enum Voice {
     Person,
     /// The model, in text.
     Model,
-    /// The model, in the arguments of a call.
+    /// The model, in a short argument of a call.
     Arguments,
+    /// The model, in a long argument of a call, such as the content of a file.
+    Content,
     /// A tool.
     Result,
     /// A program that summarizes the conversation, as a compaction does.
@@ -102,7 +104,7 @@ fn each_in_part(
             Some(voice) => say(voice, &text.decode()),
             None => say_user_text(message, &text.decode(), &mut say),
         },
-        Content::ToolCall(call) => each_value(&call.arguments.decode(), &mut |text| say(Voice::Arguments, text)),
+        Content::ToolCall(call) => each_value(&call.arguments.decode(), &mut |text| say(voice_of_argument(text), text)),
         Content::ToolResult(result) => {
             let is_project_file = answers_project_file(side, at);
             for text in &result.content {
@@ -129,6 +131,13 @@ fn voice_by_role(message: &Message<'_>, part: &Part<'_>) -> Option<Voice> {
         Role::Tool => Some(Voice::Result),
         _ => None,
     }
+}
+
+/// The longest argument of a call, in bytes, that is not the content of something.
+const LONGEST_ARGUMENT: usize = 200;
+
+fn voice_of_argument(text: &str) -> Voice {
+    if text.len() > LONGEST_ARGUMENT || text.contains('\n') { Voice::Content } else { Voice::Arguments }
 }
 
 /// Says a text in the role of the user: what a program inserted into it, and what is left.

@@ -3,15 +3,23 @@
 use curtail_core::checks::{Levels, LineIndex, Table};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
+use curtail_facts::verify::Share;
 use curtail_io::{ErrorKind, FileError};
 use curtail_lab::replay::Prices;
 use curtail_view::{
     Conversation, Exposure, Limits, Loss, Losses, Place, Rendered, Sources, comparison, losses, remaining, render,
 };
 
+use super::{described, kept, shares, verdict};
 use crate::options::verify::VerifyOptions;
-use crate::reports::verify::{described, shares, verdict};
-use crate::works::verify::{Verified, WholeFile};
+use crate::works::verdict::Failing;
+use crate::works::verify::Verified;
+use crate::works::whole_file::WholeFile;
+
+/// The row of a kind.
+fn cells((name, share): (&str, Share)) -> [String; 3] {
+    [name.to_owned(), format!("{} of {}", share.kept, share.all()), kept(share)]
+}
 
 /// How the page is drawn.
 pub(crate) struct VerifyPage<'o> {
@@ -64,8 +72,8 @@ impl VerifyPage<'_> {
                 Some(number) => format!("What compaction {number} lost"),
                 None => format!("What {} lost", verified.after.file),
             },
-            verdict: verdict(verified, self.options),
-            kinds: shares(verified),
+            verdict: verdict(verified, &Failing::all(verified, self.options)),
+            kinds: shares(verified).into_iter().map(cells).collect(),
             lost: lost
                 .into_iter()
                 .map(|judged| Loss {

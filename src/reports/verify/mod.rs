@@ -1,0 +1,81 @@
+//! The reports of `verify`: one screen for people, a JSON document, workflow commands of GitHub, a page.
+
+mod document;
+mod github;
+mod page;
+mod screen;
+
+pub(crate) use document::document;
+pub(crate) use github::workflow_commands;
+pub(crate) use page::VerifyPage;
+pub(crate) use screen::{rows, screen};
+
+use crate::works::verdict::Failing;
+use crate::works::verify::Verified;
+use curtail_core::numbers::counted;
+use curtail_core::visible::one_line;
+use curtail_facts::verify::{JudgedFact, Kind, Share};
+
+/// Letters of a fact in a report.
+const WIDTH: usize = 96;
+
+/// `97.5 %`, or `100 %`; never rounded up to all.
+fn percent(share: f64) -> String {
+    let tenths = (share * 1000.0 + 1e-9).floor() / 10.0;
+    if (tenths - tenths.round()).abs() < 1e-9 { format!("{tenths:.0} %") } else { format!("{tenths:.1} %") }
+}
+
+/// The share that was kept, in words.
+fn kept(share: Share) -> String {
+    if share.unknown > 0 { String::from("unknown") } else { share.kept().map_or_else(|| String::from("—"), percent) }
+}
+
+/// The kinds with important facts, each with how many were kept, and then all of them.
+fn shares(verified: &Verified) -> Vec<(&'static str, Share)> {
+    let of_kinds = Kind::ALL.iter().map(|kind| (kind.plural(), verified.comparison.of_kind(*kind)));
+    of_kinds.filter(|(_, share)| share.total() > 0).chain([("all", verified.comparison.all())]).collect()
+}
+
+/// The words of a fact, with its state.
+fn described(judged: &JudgedFact) -> String {
+    shortened(&judged.fact.described())
+}
+
+fn shortened(text: &str) -> String {
+    let text = one_line(text);
+    if text.chars().count() <= WIDTH {
+        return text.into_owned();
+    }
+    let start: String = text.chars().take(WIDTH - 1).collect();
+    format!("{}…", start.trim_end())
+}
+
+/// The sentence that decides.
+fn verdict(verified: &Verified, failing: &[Failing]) -> String {
+    if !failing.is_empty() {
+        return format!("failed: {}", failing.iter().map(reason).collect::<Vec<_>>().join("; "));
+    }
+    let share = verified.comparison.all();
+    match share.kept() {
+        _ if share.unknown > 0 => {
+            let known = counted(share.kept, "fact");
+            format!("nobody can know: the compaction is encrypted; {known} can be read outside of it")
+        }
+        None => String::from("nothing to lose: no important fact was found"),
+        Some(_) if share.lost == 0 => format!("kept all {}", counted(share.kept, "fact")),
+        Some(kept) => format!("kept {} of {} ({})", share.kept, counted(share.all(), "fact"), percent(kept)),
+    }
+}
+
+/// Why a comparison fails, in words.
+fn reason(failing: &Failing) -> String {
+    match failing {
+        Failing::Unsound(count) => format!("AFTER has {} that BEFORE has not", counted(*count, "finding")),
+        Failing::TooFew { kept, least } => {
+            format!("{} of the facts were kept, and --min-kept asks for {}", percent(*kept), percent(*least))
+        }
+        Failing::Required { kind, lost } => {
+            format!("{} lost, and --require {} allows none", counted(*lost, kind.name()), kind.name())
+        }
+    }
+}
