@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use std::fs;
+use std::path::PathBuf;
+
 use curtail_core::dialects::{Reading, detect_framing};
 use curtail_core::transcript::Pairs;
-use curtail_facts::verify::{Comparison, Fate, Kind, Side, compare};
+use curtail_facts::verify::{Comparison, Fact, Fate, JudgedFact, Kind, Side, State, compare};
 
 use serde::Deserialize;
 use serde_json::json;
@@ -261,6 +264,90 @@ fn the_mention_of_one_file_loses_that_file_alone() {
     let found = compared(&before, &whole.replace(", src/total.py", ""));
     let lost: Vec<&str> = found.losses().iter().map(|judged| judged.fact.text.as_str()).collect();
     assert_eq!(lost, ["src/total.py"]);
+}
+
+/// The transcripts of every fixture, and of the files in the folder that `CURTAIL_DATA` names, as texts.
+fn transcripts() -> Vec<(PathBuf, String)> {
+    let fixtures = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures"));
+    let mut folders = vec![fixtures];
+    folders.extend(std::env::var_os("CURTAIL_DATA").map(PathBuf::from));
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_json = path.extension().is_some_and(|ending| ending == "json" || ending == "jsonl");
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_json && let Ok(text) = fs::read_to_string(&path) {
+                found.push((path, text));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Calls `each` with every transcript of a text that can be read; how many there are.
+fn each_side(text: &str, mut each: impl FnMut(&Side<'_, '_>)) -> usize {
+    let Ok(reading) = Reading::new(detect_framing(text, None), None, None) else { return 0 };
+    let Ok(document) = reading.parse(text) else { return 0 };
+    let Ok(transcripts) = reading.transcripts(&document) else { return 0 };
+    for (_, transcript) in &transcripts {
+        let outside: Vec<String> = transcript.layout.preamble.iter().map(|text| text.decode().into_owned()).collect();
+        let pairs = Pairs::from_messages(&transcript.messages);
+        each(&Side { messages: &transcript.messages, pairs: &pairs, outside: &outside });
+    }
+    transcripts.len()
+}
+
+/// A text that says what became of each of these files.
+fn told<'f>(files: impl Iterator<Item = &'f Fact>) -> String {
+    let verb = |file: &Fact| match file.state {
+        Some(State::Removed) => "removed",
+        Some(State::Read) => "read",
+        _ => "changed",
+    };
+    files.map(|file| format!("`{}` was {}.\n", file.text, verb(file))).collect()
+}
+
+#[test]
+fn what_is_not_cut_is_kept_and_the_mention_of_one_file_loses_that_file_alone() {
+    let mut read = 0;
+    let mut dropped = 0;
+    for (path, text) in transcripts() {
+        read += each_side(&text, |before| {
+            let whole = compare(before, before);
+            assert_eq!((whole.all().lost, whole.all().reworded), (0, 0), "{}", path.display());
+            let against = |after: &str| with_side(after, |after| compare(before, after));
+            let nothing = against("").all();
+            assert_eq!((nothing.kept, nothing.reworded), (0, 0), "{}", path.display());
+            let counts = |fact: &&Fact| fact.kind == Kind::File && !fact.overtaken;
+            let files: Vec<&Fact> = whole.facts.iter().map(|judged| &judged.fact).filter(counts).collect();
+            for nth in 0..files.len().min(12) {
+                let others = files.iter().enumerate().filter(|(other, _)| *other != nth).map(|(_, file)| *file);
+                let found = against(&told(others));
+                let is_lost = |judged: &&JudgedFact| judged.fact.kind == Kind::File && judged.fate == Fate::Lost;
+                let lost = found.facts.iter().filter(is_lost).map(|judged| judged.fact.text.as_str());
+                let lost: Vec<&str> = lost.collect();
+                assert_eq!(lost, [files[nth].text.as_str()], "{}", path.display());
+                dropped += 1;
+            }
+        });
+    }
+    assert!(read > 150 && dropped > 20, "{read} {dropped}");
+}
+
+#[test]
+fn a_line_of_megabytes_and_many_short_ones_are_read() {
+    let long = "x".repeat(2 << 20);
+    let before = written("user: Fix src/a.py. Never push to main.\n");
+    let after = format!("{long} Never push to main.");
+    assert_eq!(fate(&compared(&before, &after), Kind::Rule, "push"), Some(Fate::Kept));
+    let short = "Never push to main.\n".repeat(20_000);
+    assert_eq!(fate(&compared(&before, &short), Kind::Rule, "push"), Some(Fate::Kept));
+    let tags = "<system-reminder></system-reminder>".repeat(20_000);
+    let tagged = written(&format!("user: {tags} Fix src/a.py. Never push to main.\n"));
+    assert_eq!(fate(&compared(&tagged, "Never push to main."), Kind::Rule, "push"), Some(Fate::Kept));
 }
 
 /// The fate of the fact with these words, which must be one.

@@ -167,7 +167,7 @@ impl Identifiers {
             }
             let is_taken_up = self.is_taken_up(name, uses);
             let is_since = |least: usize| uses.message.is_some_and(|at| at >= least);
-            let is_needed = is_taken_up && is_since(recent) || uses.taken_up >= OFTEN && is_since(half);
+            let is_needed = is_taken_up && (is_since(recent) || uses.taken_up >= OFTEN && is_since(half));
             let rank = NAME + u32::try_from(uses.taken_up.min(OFTEN)).unwrap_or_default();
             let mut fact =
                 Fact::new(Kind::Identifier, name, uses.message).important_if(uses.given || is_needed).ranked(rank);

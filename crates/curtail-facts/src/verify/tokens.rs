@@ -183,7 +183,8 @@ fn names(piece: &str) -> bool {
         return letters + digits > 0;
     }
     let is_abbreviation = (piece.chars().filter(|c| *c == '.').count() + 1) * 2 > piece.chars().count();
-    letters >= 2 && piece.contains(['/', '\\', '_', '.', ':', '=', '@']) && !is_abbreviation
+    let is_long = letters >= 2 || letters == 1 && piece.starts_with('/');
+    is_long && piece.contains(['/', '\\', '_', '.', ':', '=', '@']) && !is_abbreviation
 }
 
 /// Joins numbers whose groups of three digits are separated by a space: `3 600`.
@@ -402,6 +403,7 @@ mod tests {
             ("with --force and 3 600 rows", vec!["--force", "3", "600", "3 600"]),
             ("It's fine, don't stop, e.g. here", vec![]),
             ("call read_rows() of v2.3.1", vec!["read_rows", "v2.3.1"]),
+            ("open /a, then b", vec!["/a"]),
         ] {
             assert_eq!(names(text), expected, "{text}");
         }
