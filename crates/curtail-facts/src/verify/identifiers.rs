@@ -267,7 +267,12 @@ fn is_common(text: &str) -> bool {
     // A range of lines, or a rough number.
     let is_figure = |part: &str| part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_range = text.contains(['-', '~']) && text.split(['-', '~']).all(is_figure);
-    let is_known = is_range || KNOWN.contains(&text);
+    // `.html` is an ending, `.env` a file.
+    let is_ending = text.len() <= 5
+        && text != ".env"
+        && text.starts_with('.')
+        && text[1..].bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_known = is_range || is_ending || KNOWN.contains(&text);
     let is_listed = is_known || crate::references::COMMON.iter().any(|common| common.eq_ignore_ascii_case(text));
     // A list of short words, such as `read/write`, is no path.
     let is_list = text.contains('/')

@@ -114,7 +114,12 @@ impl Said {
 
     /// The sentences with a term, in order.
     pub(super) fn with(&self, term: Term) -> impl DoubleEndedIterator<Item = &Sentence> {
-        self.places.get(&term).into_iter().flatten().map(|at| &self.sentences[*at])
+        self.places_of(term).map(|at| &self.sentences[at])
+    }
+
+    /// The numbers of the sentences with a term, in order.
+    pub(super) fn places_of(&self, term: Term) -> impl DoubleEndedIterator<Item = usize> {
+        self.places.get(&term).into_iter().flatten().copied()
     }
 
     /// Whether a term is said anywhere.

@@ -3,11 +3,12 @@
 
 use super::clauses::{Clause, each_clause, segments, without_condition};
 use super::fact::{Fact, Kind, State};
-use super::languages::{LANGUAGES, are_opposite, negates, same_word};
+use super::languages::{LANGUAGES, are_opposite, forms, negates, same_word, without_ge};
 use super::lexicon::han_pairs;
 use super::tokens::{Class, tokens};
 use super::voices::{Spoken, Voice};
 use crate::effects::plain_commands;
+use curtail_core::steps;
 
 /// The longest statement, in bytes.
 const LONGEST: usize = 400;
@@ -190,10 +191,10 @@ impl Statements {
 
     /// The task, the last instruction, and those before them.
     fn tasks(&self) -> Vec<Fact> {
-        let Some(first) = self.asked.first() else { return Vec::new() };
-        let task = self.asked.iter().skip(1).rev().find(|asked| asked.is_new_plan).unwrap_or(first);
-        // A word of assent asks for nothing new.
+        // A greeting or a word of assent asks for nothing.
         let asks = |asked: &&Asked| content_words(&asked.text).len() > 1;
+        let Some(first) = self.asked.iter().find(asks).or(self.asked.first()) else { return Vec::new() };
+        let task = self.asked.iter().skip(1).rev().find(|asked| asked.is_new_plan).unwrap_or(first);
         let last = self.asked.iter().rev().find(asks).or(self.asked.last()).unwrap_or(first);
         let mut facts = Vec::new();
         for asked in &self.asked {
@@ -492,6 +493,7 @@ pub(super) fn content_words(text: &str) -> Vec<String> {
 /// gives the same setting another value.
 fn mark_overtaken(facts: &mut [Fact], replacing: &[(String, Option<usize>)]) {
     let words: Vec<Vec<String>> = facts.iter().map(|fact| content_words(&fact.text)).collect();
+    let beginnings: Vec<Vec<String>> = words.iter().map(|words| beginnings(words)).collect();
     let replaced: Vec<Replacement> = replacing
         .iter()
         .rev()
@@ -518,11 +520,28 @@ fn mark_overtaken(facts: &mut [Fact], replacing: &[(String, Option<usize>)]) {
         let is_contrary = || {
             marked.iter().any(|&later| {
                 is_later(facts[later].message)
+                    && share_most(&beginnings[later], &beginnings[at])
                     && replaces(&facts[later].text, &words[later], &facts[at].text, &words[at])
             })
         };
         facts[at].overtaken |= is_named() || is_contrary();
     }
+}
+
+/// The first letters of words, sorted: forms of one word have them in common.
+fn beginnings(words: &[String]) -> Vec<String> {
+    let bare = words.iter().map(|word| forms(word).next().map_or_else(|| without_ge(word), String::as_str));
+    let mut found: Vec<String> = bare.map(|word| word.chars().take(3).collect()).collect();
+    found.sort_unstable();
+    found
+}
+
+/// Whether two statements may have all words but one or two in common. Most have not, which their beginnings tell faster than the
+/// words.
+fn share_most(later: &[String], earlier: &[String]) -> bool {
+    steps::count(1);
+    let is_missing = |start: &&String| later.binary_search(*start).is_err();
+    later.len().abs_diff(earlier.len()) <= 2 && earlier.iter().filter(is_missing).take(2).count() < 2
 }
 
 /// The words that a sentence says are replaced: those after `instead of`, up to three.
@@ -556,8 +575,8 @@ impl Replacement {
     fn names(&self, statement: &[String]) -> bool {
         let has = |words: &[String], word: &String| words.iter().any(|other| same_word(other, word));
         let Some(first) = self.named.iter().find(|word| !LANGUAGES.weak.contains(*word)) else { return false };
-        let shared = statement.iter().filter(|word| has(&self.words, word)).count();
-        has(statement, first) && (shared > 1 || statement.len() == 1)
+        let shares = || statement.iter().filter(|word| has(&self.words, word)).take(2).count() > 1;
+        has(statement, first) && (statement.len() == 1 || shares())
     }
 }
 

@@ -7,7 +7,7 @@ use super::names::says_command;
 use super::statements::decide_statement;
 use super::{Decision, Fate, Wanted};
 use crate::verify::fact::{Fact, Kind, State};
-use crate::verify::languages::LANGUAGES;
+use crate::verify::languages::{LANGUAGES, negates};
 use crate::verify::lexicon::{Lexicon, Term};
 use crate::verify::outcomes::{Family, Outcome, outcome_in, part_about};
 use crate::verify::said::{Said, Sentence};
@@ -128,19 +128,23 @@ pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, said: &Said) -> Decisio
     let mut contrary = None;
     let mut vague = None;
     let terms = names.phrase.iter().chain(&names.targets).chain(&names.target_words).chain(&names.program);
-    let newest = terms.flat_map(|term| said.with(*term).rev().take(MOST_MENTIONS));
-    let mut sentences: Vec<&Sentence> = newest.filter(|sentence| names.is_in(sentence)).collect();
-    sentences.sort_by_key(|sentence| std::ptr::from_ref(*sentence));
-    sentences.dedup_by_key(|sentence| std::ptr::from_ref(*sentence));
+    let newest = terms.flat_map(|term| said.places_of(*term).rev().take(MOST_MENTIONS));
+    let mut places: Vec<usize> = newest.filter(|at| names.is_in(&said.sentences[*at])).collect();
+    places.sort_unstable();
+    places.dedup();
     // What is said last is the state.
-    for sentence in sentences.iter().rev() {
+    for at in places.into_iter().rev() {
+        let sentence = &said.sentences[at];
         match outcome_of(sentence, fact) {
+            Some(Outcome::Failed) if wanted_outcome == Outcome::Passed && is_mended(said, at) => {
+                return Decision::by(Fate::Kept, sentence);
+            }
             Some(outcome) if outcome == wanted_outcome => return Decision::by(Fate::Kept, sentence),
             Some(_) => {
-                contrary = Some(*sentence);
+                contrary = Some(sentence);
                 break;
             }
-            None if LANGUAGES.vague.are_in(&sentence.text) => vague = Some(*sentence),
+            None if LANGUAGES.vague.are_in(&sentence.text) => vague = Some(sentence),
             None => {}
         }
     }
@@ -150,6 +154,23 @@ pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, said: &Said) -> Decisio
     decide_family(names, wanted_outcome, said)
         .unwrap_or_else(|| vague.map_or_else(Decision::lost, |sentence| Decision::by(Fate::Reworded, sentence)))
 }
+
+/// Sentences after one that says a check failed, which may say how it was fixed.
+const ACCOUNT: usize = 4;
+
+/// Whether a failure is told with how it was fixed: in the same sentence, or in one after it that begins so.
+fn is_mended(said: &Said, at: usize) -> bool {
+    let failure = &said.sentences[at];
+    let failed = LANGUAGES.fail.first_in(&failure.text).unwrap_or_default();
+    let rest = &failure.text[failed..];
+    let begins_mended = |sentence: &&Sentence| LANGUAGES.done.first_in(&sentence.text).is_some_and(|at| at < BEGINNING);
+    let account = said.sentences[at + 1..].iter().take(ACCOUNT).take_while(|next| next.part == failure.part);
+    LANGUAGES.done.are_in(rest) && !negates(rest)
+        || account.into_iter().any(|next| begins_mended(&next) && !negates(&next.text))
+}
+
+/// The beginning of a sentence, in bytes.
+const BEGINNING: usize = 12;
 
 /// Decides by a sentence about all checks of a kind: `all tests pass`.
 fn decide_family(names: &CheckNames, wanted: Outcome, said: &Said) -> Option<Decision> {

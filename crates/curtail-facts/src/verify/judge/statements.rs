@@ -131,7 +131,7 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
     let others = content_words(&sentence.text);
     if fact.kind != Kind::Error
         && lacks_name
-        && plain_hits > 0
+        && plain.iter().any(|need| need.weight > 1)
         && plain_hits == plain.len()
         && names_another(text, sentence)
     {
