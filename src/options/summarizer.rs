@@ -116,15 +116,12 @@ impl AskFlags {
         }
         let summarizer = Bounded::new(self.external_summarizer(kind)?, self.concurrency.unwrap_or(4));
         let summarizer: Box<dyn Summarizer> = match &self.cache {
-            Some(folder) => Box::new(Cached { inner: summarizer, folder: folder.clone() }),
+            Some(folder) => Box::new(Cached::new(summarizer, folder.clone(), warn)),
             None => Box::new(summarizer),
         };
         Ok(match self.on_summary_error {
             OnSummaryError::Fail => summarizer,
-            OnSummaryError::Extractive => {
-                let warn = |message: &str| console::warning(&message);
-                Box::new(Fallback { first: summarizer, second: Extractive, warn })
-            }
+            OnSummaryError::Extractive => Box::new(Fallback { first: summarizer, second: Extractive, warn }),
         })
     }
 
@@ -175,6 +172,10 @@ impl AskFlags {
         let Some(path) = &self.prompt else { return Ok(Prompt::default()) };
         Prompt::new(read_text(path)?).with_context(|| path.display().to_string())
     }
+}
+
+fn warn(message: &str) {
+    console::warning(&message);
 }
 
 /// Replaces a summarizer that would run a program or send a request.

@@ -1,6 +1,9 @@
 //! `curtail summarize`: the newest interactions verbatim, and summaries of the older ones.
 
+mod follow;
+mod input_text;
 mod thread;
+mod thread_memory;
 
 use std::process::ExitCode;
 

@@ -10,6 +10,7 @@ mod effects;
 mod explained;
 mod files;
 mod filter;
+mod follow;
 mod help;
 mod io;
 mod numbers;

@@ -1,6 +1,7 @@
 //! The summarizer that runs a program, the cache, and the fallback, with real processes and folders.
 
 use std::fs;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -130,13 +131,18 @@ fn much_in_and_much_out_does_not_block() {
     }
 }
 
+/// A cache in `folder` that must be writable.
+fn cache<S>(inner: S, folder: &Path) -> Cached<S, fn(&str)> {
+    Cached::new(inner, folder.to_owned(), |why| panic!("{why}"))
+}
+
 #[test]
 fn an_answer_is_paid_for_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let count = folder.path().join("count");
     let line = format!("sh -c 'cat > /dev/null; echo x >> {}; echo summary'", count.display());
-    let cache = folder.path().join("a/cache");
-    let cached = || Cached { inner: Command::new(&line, LONG).expect("a command line"), folder: cache.clone() };
+    let kept = folder.path().join("a/cache");
+    let cached = || cache(Command::new(&line, LONG).expect("a command line"), &kept);
     let runs = || fs::read_to_string(&count).map_or(0, |text| text.lines().count());
     for _ in 0..3 {
         let text = cached().summarize(&utterances(), &words(7)).ok();
@@ -146,7 +152,7 @@ fn an_answer_is_paid_for_once() {
     assert_eq!(runs(), 2, "another budget is another question");
     assert!(cached().summarize(&utterances()[..3], &words(7)).is_ok());
     assert_eq!(runs(), 3, "other messages are another question");
-    for entry in fs::read_dir(&cache).expect("it was made") {
+    for entry in fs::read_dir(&kept).expect("it was made") {
         fs::write(entry.expect("an entry").path(), "{\"to\":").expect("it can be written");
     }
     assert!(cached().summarize(&utterances(), &words(7)).is_ok());
@@ -158,19 +164,40 @@ fn an_answer_is_paid_for_once() {
 #[test]
 fn failures_are_not_kept() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let cached =
-        Cached { inner: Command::new("false", LONG).expect("a command line"), folder: folder.path().to_owned() };
+    let cached = cache(Command::new("false", LONG).expect("a command line"), folder.path());
     assert!(cached.summarize(&utterances(), &words(7)).is_err());
     assert_eq!(fs::read_dir(folder.path()).map(Iterator::count).ok(), Some(0));
 }
 
+/// A summary was paid for, so it is used even if it cannot be stored.
 #[test]
-fn a_cache_that_cannot_be_written_is_said_so() {
+fn a_summary_that_cannot_be_stored_is_used() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
-    let cached =
-        Cached { inner: Command::new("echo fine", LONG).expect("a command line"), folder: file.path().to_owned() };
-    let why = cached.summarize(&utterances(), &words(7)).expect_err("a file is no folder").to_string();
-    assert!(why.contains("cannot write the summary"), "{why}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let taken = folder.path().join("taken");
+    for (place, blocked) in [(file.path().to_owned(), false), (file.path().join("below"), false), (taken, true)] {
+        let reported = Mutex::new(Vec::new());
+        let warn = |why: &str| reported.lock().expect("no thread panicked").push(why.to_owned());
+        let inner = Command::new("echo fine", LONG).expect("a command line");
+        if blocked {
+            cache(Command::new("echo fine", LONG).expect("a command line"), &place)
+                .summarize(&utterances(), &words(7))
+                .expect("it is stored");
+            for entry in fs::read_dir(&place).expect("it was made") {
+                let path = entry.expect("an entry").path();
+                fs::remove_file(&path).expect("it is a file");
+                fs::create_dir(path).expect("its name is free");
+            }
+        }
+        let cached = Cached::new(inner, place.clone(), warn);
+        for _ in 0..2 {
+            assert_eq!(cached.summarize(&utterances(), &words(7)).ok().as_deref(), Some("fine"), "{}", place.display());
+        }
+        let reported = reported.lock().expect("no thread panicked");
+        assert_eq!(reported.len(), 1, "one warning is enough: {reported:?}");
+        let says = [place.to_str().expect("a name"), "cannot keep the summary", "--cache"];
+        assert!(says.iter().all(|words| reported[0].contains(words)), "{reported:?}");
+    }
 }
 
 #[test]
@@ -208,7 +235,7 @@ fn calls_of_two_tools_with_the_same_arguments_have_two_summaries() {
 #[test]
 fn what_keeps_summaries_leaves_as_much_room_for_facts() {
     let folder = tempfile::tempdir().expect("a folder");
-    let cached = Cached { inner: Extractive, folder: folder.path().to_owned() };
+    let cached = cache(Extractive, folder.path());
     assert_eq!(cached.facts_share(), Extractive.facts_share());
     assert_eq!(RememberedSummaries::new(Arc::new(Extractive)).facts_share(), Extractive.facts_share());
     let fallback =

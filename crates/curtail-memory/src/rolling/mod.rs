@@ -7,16 +7,18 @@
 mod block;
 mod due;
 mod input;
+mod intake;
 mod interactions;
 mod json;
 mod least_kept;
+mod lines;
 mod placing;
 mod rolling_summary;
 mod schedule;
-mod stored;
 mod thread;
 mod utterances;
 mod view;
+mod window;
 
 pub use input::SummaryInput;
 pub use interactions::{Counted, Interaction};

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::quote;
+use super::quote::quote;
 
 /// The API of a model's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

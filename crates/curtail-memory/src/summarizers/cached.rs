@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +12,24 @@ use super::{Budget, Failure, Request, Summarizer, Utterance};
 use curtail_core::digest::fnv1a_64;
 use curtail_core::error::system_message;
 
-/// Looks for a summary in `folder` before it asks `inner`, and stores the answer there. Summaries that are made within this
-/// process are not stored: making one again costs less than looking it up.
-pub struct Cached<S> {
+/// Looks for a summary in a folder before it asks another summarizer, and stores the answer there. Summaries that are made
+/// within this process are not stored: making one again costs less than looking it up. A summary that cannot be stored is used
+/// all the same.
+pub struct Cached<S, W> {
     /// Asked where the folder has no answer.
-    pub inner: S,
+    inner: S,
     /// Holds one file per summary; created when the first is written.
-    pub folder: PathBuf,
+    folder: PathBuf,
+    /// Called with the reason when the first summary cannot be stored.
+    warn: W,
+    warned: Once,
+}
+
+impl<S, W> Cached<S, W> {
+    /// A cache in `folder` of what `inner` answers. `warn` gets the reason why answers cannot be stored, once.
+    pub const fn new(inner: S, folder: PathBuf, warn: W) -> Self {
+        Self { inner, folder, warn, warned: Once::new() }
+    }
 }
 
 /// The content of a file. It holds the whole request, to compare it: two requests may share a file name.
@@ -29,7 +41,7 @@ struct CacheEntry {
     summary: String,
 }
 
-impl<S: Summarizer> Wrapper for Cached<S> {
+impl<S: Summarizer, W: Fn(&str) + Send + Sync> Wrapper for Cached<S, W> {
     type Inner = S;
 
     fn inner(&self) -> &S {
@@ -46,7 +58,9 @@ impl<S: Summarizer> Wrapper for Cached<S> {
         }
         let summary = self.inner.summarize(utterances, budget)?;
         let entry = CacheEntry { to: request.to, tokens: budget.tokens, request: request.body, summary };
-        write_entry(&path, &entry).map_err(|error| unwritable(&path, &error))?;
+        if let Err(error) = write_entry(&path, &entry) {
+            self.warned.call_once(|| (self.warn)(&unwritable(&path, &error)));
+        }
         Ok(entry.summary)
     }
 }
@@ -74,10 +88,7 @@ fn write_entry(path: &Path, entry: &CacheEntry) -> io::Result<()> {
     Ok(())
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Other(format!(
-        "{}: cannot write the summary: {}; name another folder",
-        path.display(),
-        system_message(error)
-    ))
+fn unwritable(path: &Path, error: &io::Error) -> String {
+    let why = system_message(error);
+    format!("{}: cannot keep the summary for later runs: {why}; name another folder with --cache", path.display())
 }

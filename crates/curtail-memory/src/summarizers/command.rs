@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip, quote};
+use super::quote::quote;
+use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip};
 use curtail_core::error::system_message;
 
 /// The variable that passes the budget, in tokens, to the program.

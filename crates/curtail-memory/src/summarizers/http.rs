@@ -9,8 +9,9 @@ use std::time::{Duration, Instant, SystemTime};
 use super::connections::{Authorities, proxy_of_environment};
 use super::endpoint::Address;
 use super::overflow::{hidden_error, is_overflow};
+use super::quote::quote;
 use super::secrets::Secrets;
-use super::{ApiKey, Failure, quote};
+use super::{ApiKey, Failure};
 use curtail_core::calendar::days_since_1970;
 use curtail_core::error::system_message;
 

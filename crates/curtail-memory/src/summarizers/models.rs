@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::api::Api;
+use super::clip::{clip, cut_short};
 use super::halves::{MAX_LEVELS, in_levels};
 use super::http::Post;
 use super::prompt::{Prompt, transcript};
-use super::{ApiKey, Budget, Endpoint, Failure, Http, Request, Summarizer, Utterance, clip, cut_short};
+use super::{ApiKey, Budget, Endpoint, Failure, Http, Request, Summarizer, Utterance};
 
 /// The version of Anthropic's wire format.
 const ANTHROPIC_VERSION: &str = "2023-06-01";

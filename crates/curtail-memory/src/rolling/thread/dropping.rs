@@ -2,8 +2,9 @@
 
 use super::{Thread, ThreadError, document};
 use crate::rolling::RollingSummary;
-use crate::rolling::stored::{LineKind, StoredLine, line_kinds, line_values, mark_ahead, plan_from, spaces};
-use curtail_core::dialects::Dialect;
+use crate::rolling::lines::{LineKind, StoredLine, line_kinds, line_values, mark_ahead, spaces};
+use crate::rolling::window::plan_from;
+use curtail_core::dialects::{Dialect, Item};
 use curtail_core::edit::apply;
 use curtail_core::figures::FigureEdits;
 use curtail_core::processors::{Decision, View, apply_plan, drop_standing};
@@ -35,7 +36,7 @@ impl Thread {
         if !has_begun && summary.due(&self.rolling(summary, &messages, &kinds)).is_empty() {
             return Ok(());
         }
-        mark_ahead(&mut self.items, &kinds);
+        self.mark_ahead(&kinds);
         let view = View::of_layout(&layout, &messages);
         let plan = drop_standing(&view, Standing::TAKEN_BACK);
         let mut kept = vec![false; messages.len()];
@@ -106,5 +107,25 @@ impl Thread {
         }
         self.items = lines;
         self.dropped += kept.iter().filter(|kept| !**kept).count();
+    }
+    /// Marks the lines that are metadata of the message after them. What stands in front of the window was marked while the
+    /// messages before it were there, without which it is read as if it belonged to the next message.
+    pub(super) fn mark_ahead(&mut self, kinds: &[LineKind]) {
+        let is_in_window = |(line, kind): (&StoredLine, &LineKind)| !line.outlived && !kind.messages().is_empty();
+        let front = self.items.iter().zip(kinds).position(is_in_window).filter(|_| self.dropped > 0).unwrap_or(0);
+        mark_ahead(&mut self.items[front..], &kinds[front..]);
+    }
+
+    /// Drops metadata that outlived its message and has since been replaced by a later line.
+    pub(super) fn drop_replaced(&mut self, dialect: &dyn Dialect) -> Result<(), ThreadError> {
+        if !self.items.iter().any(|line| line.outlived) {
+            return Ok(());
+        }
+        let text = self.lines();
+        let document = document(&text)?;
+        let read = dialect.read_all(&line_values(&document));
+        let mut stays = read.iter().map(|item| matches!(item, Item::Pinned | Item::Message(_)));
+        self.items.retain(|line| stays.next().unwrap_or(true) || !line.outlived);
+        Ok(())
     }
 }

@@ -2,17 +2,16 @@
 
 mod dropping;
 mod stored_text;
+mod taking;
 mod thread_error;
 mod threads;
 
 use serde::{Deserialize, Serialize};
 
-use super::stored::{
-    Had, Intake, LineKind, StoredLine, drop_replaced, is_line_break, is_list, line_break, line_kinds, line_values,
-    mark_ahead, spaces, window_start,
-};
+use super::lines::{LineKind, StoredLine, is_line_break, line_break, line_kinds, line_values};
+use super::window::window_start;
 use super::{RollingState, RollingSummary, RollingView, StateSoFar, state};
-use curtail_core::dialects::{self, Dialect, Framing, Reading};
+use curtail_core::dialects::{self, Framing, Reading};
 use curtail_core::edit::apply;
 use curtail_core::figures::{FigureEdits, StaleFigures};
 use curtail_core::processors::{Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan};
@@ -155,12 +154,12 @@ impl Thread {
         // The whole conversation is compared with the thread message by message: where messages have no ids, nothing else shows
         // what the thread already has.
         let is_whole = taken.rewind && taken.from.is_none_or(|from| from == 1);
-        let from = if is_whole && thread.taken > 0 { Some(1) } else { taken.from };
+        let from = if is_whole { Some(1) } else { taken.from };
         let fresh = match thread.add(summary, Taken { from, rewind: is_whole, ..taken }, known) {
             Err(ThreadError::Changed(_) | ThreadError::RolledBack) if is_whole => {
                 let unit = std::mem::take(&mut thread.unit);
                 thread = Self { unit, epoch: thread.epoch + 1, ..Self::default() };
-                thread.add(summary, Taken { from: None, rewind: false, ..taken }, known)?
+                thread.add(summary, Taken { from, rewind: false, ..taken }, known)?
             }
             fresh => fresh?,
         };
@@ -180,96 +179,16 @@ impl Thread {
         Ok(fresh)
     }
 
-    /// Appends the new lines and returns the marks of their messages.
-    fn take(&mut self, taken: Taken<'_>, known: &dyn Fn(&str) -> bool) -> Result<Vec<String>, ThreadError> {
-        let document = taken.reading.parse(taken.text).map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
-        // Input that is appended to a thread may consist of metadata only.
-        let read = match self.taken {
-            0 => taken.reading.writable_transcripts(&document),
-            _ => taken.reading.transcripts_or_none(&document),
-        };
-        let transcripts = read.map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
-        let [(dialect, transcript)] = transcripts.as_slice() else {
-            let count = transcripts.len();
-            return if count == 0 { Ok(Vec::new()) } else { Err(ThreadError::SeveralTranscripts(count)) };
-        };
-        self.check_dialect(*dialect, transcript)?;
-        let skip = self.skip(taken, transcript.messages.len())?;
-        let mut intake = Intake::new(known, self.had(), skip, &transcript.messages);
-        let values = line_values(&document);
-        let kinds = line_kinds(&values, &transcript.layout);
-        let is_log = taken.reading.framing == Framing::Lines && !is_list(&document);
-        let (leads, rest) = if is_log { spaces(taken.text, &values) } else { (vec!["\n"; values.len()], "\n") };
-        let mut open = None;
-        let mut lines = Vec::new();
-        for (nth, (&value, kind)) in values.iter().zip(kinds).enumerate() {
-            let ts = || dialect.time(value).unwrap_or_else(|| taken.now.to_owned());
-            if intake.is_new(value, kind, &transcript.messages)? {
-                let lead = if nth == 0 { self.separator_before(leads[0]) } else { leads[nth].to_owned() };
-                open = open.or((nth == 0 && is_log).then_some(leads[0]));
-                lines.push(StoredLine::from_value(value, lead, ts()));
-            }
-        }
-        let is_at_end = intake.is_at_end();
-        let Intake { marks, taken, behind, .. } = intake;
-        (self.taken, self.trailing) = (taken, behind);
-        if is_at_end && !values.is_empty() {
-            self.close = if rest.contains('\n') { rest.to_owned() } else { line_break() };
-        }
-        if let Some(open) = open.filter(|_| self.items.is_empty() && self.dropped == 0) {
-            open.clone_into(&mut self.open);
-        }
-        self.items.append(&mut lines);
-        Ok(marks)
-    }
-
-    fn had(&self) -> Had<'_> {
-        let Self { items, taken, trailing, undigested, epoch, .. } = self;
-        Had { lines: items, taken: *taken, trailing: *trailing, undigested: *undigested, epoch: *epoch }
-    }
-
-    /// The separator between the last line and the first line of an input, before which the input has `lead`.
-    fn separator_before(&self, lead: &str) -> String {
-        format!("{}{}", self.close, lead.trim_start_matches('\u{feff}'))
-    }
-
-    /// Remembers the dialect of the first messages, and checks that later messages have the same one.
-    fn check_dialect(&mut self, dialect: &'static dyn Dialect, transcript: &Transcript<'_>) -> Result<(), ThreadError> {
-        match &self.dialect {
-            Some(kept) if kept != dialect.name() && !transcript.messages.is_empty() => {
-                Err(ThreadError::Dialect { kept: kept.clone(), new: dialect.name() })
-            }
-            Some(_) => Ok(()),
-            None => {
-                self.dialect = (!transcript.messages.is_empty()).then(|| dialect.name().to_owned());
-                Ok(())
-            }
-        }
-    }
-
-    /// The number of leading messages that the thread already contains, of `count`. The whole conversation has all of them.
-    fn skip(&self, taken: Taken<'_>, count: usize) -> Result<usize, ThreadError> {
-        let next = self.taken + 1;
-        match taken.from {
-            None => Ok(0),
-            Some(from) if from <= next && taken.rewind && count < next - from => Err(ThreadError::Changed(count + 1)),
-            Some(from) if from <= next => Ok(next - from),
-            Some(from) => Err(ThreadError::Gap { taken: self.taken, from }),
-        }
-    }
-
     /// Makes the summaries that are due and drops lines that are no longer needed. `stored` is the number of messages that were
     /// stored before the last input.
     fn advance(&mut self, summary: &RollingSummary, stored: usize) -> Result<(), ThreadError> {
         let Some(dialect) = self.dialect.as_deref().and_then(dialects::dialect_named) else { return Ok(()) };
-        let text = self.lines();
-        drop_replaced(&mut self.items, &line_values(&document(&text)?), dialect);
         self.drop_rolled_back(summary, dialect, stored)?;
         let text = self.lines();
         let document = document(&text)?;
         let Transcript { layout, messages } = self.transcript(&document)?.1;
         let kinds = line_kinds(&line_values(&document), &layout);
-        mark_ahead(&mut self.items, &kinds);
+        self.mark_ahead(&kinds);
         let mut rolling = self.rolling(summary, &messages, &kinds);
         let due = summary.due(&rolling);
         let mut fresh = summary.summarize(&messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
@@ -284,24 +203,18 @@ impl Thread {
         let held = summary.held(&rolling).start.max(self.first);
         let (next, start) = window_start(&rolling, held, &messages);
         self.memory = rolling.memory;
-        self.taken = self.dropped + messages.len();
         // Part of a list inside a line cannot be dropped: the line would no longer be the one that was read.
-        if !kinds.iter().any(|kind| matches!(kind, LineKind::Nested(_))) {
+        if !kinds.iter().any(|kind| matches!(kind, LineKind::Nested { .. })) {
             self.first = next;
             self.drop_before(start, dialect, &layout, messages, &kinds);
         }
-        Ok(())
+        self.drop_replaced(dialect)
     }
 
     /// The time of each message.
     fn times(&self, kinds: &[LineKind]) -> Vec<&str> {
-        let count = |kind: &LineKind| match kind {
-            LineKind::Message(_) => 1,
-            LineKind::Nested(count) => *count,
-            LineKind::With(_) | LineKind::Pinned => 0,
-        };
         let lines = self.items.iter().zip(kinds);
-        lines.flat_map(|(line, kind)| std::iter::repeat_n(line.ts.as_str(), count(kind))).collect()
+        lines.flat_map(|(line, kind)| kind.messages().map(|_| line.ts.as_str())).collect()
     }
 
     /// The interactions in the thread. Messages that were kept in front of the window belong to none of them.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Thread, ThreadError};
-use crate::rolling::stored::{StoredLine, bind_ahead, is_list, line_values};
+use crate::rolling::lines::{StoredLine, bind_ahead, is_list, line_values};
 use curtail_core::dialects::{self, Dialect, Framing, Reading};
 use curtail_core::json::{Document, Span};
 use curtail_core::transcript::{SlotKind, Transcript};

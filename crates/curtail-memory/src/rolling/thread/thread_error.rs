@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::VERSION;
-use crate::rolling::stored::ChangedMessage;
+use crate::rolling::intake::ChangedMessage;
 use crate::store::StoreError;
 use curtail_core::processors::ProcessorError;
 

@@ -1,0 +1,194 @@
+//! Laws of threads, on every fixture: what a thread took it knows again, and in pieces it takes what it takes whole.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at what it did not expect")]
+
+use std::collections::HashSet;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use curtail_core::dialects::{Framing, Reading, detect_framing};
+use curtail_core::figures::StaleFigures;
+use curtail_core::processors::Thinking;
+use curtail_memory::rolling::{Rolling, RollingSummary, Shown, Taken, Thread, ThreadError};
+use curtail_memory::summarizers::Extractive;
+use curtail_tokens::tokenizers::tokenizer_by_name;
+
+/// A file, as the dialect whose folder it is in.
+struct Fixture {
+    path: PathBuf,
+    text: String,
+    reading: Reading,
+}
+
+/// The fixtures of all dialects.
+fn fixtures() -> Vec<Fixture> {
+    let dialects = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects");
+    let mut found = Vec::new();
+    for folder in fs::read_dir(dialects).unwrap().map(|entry| entry.unwrap().path()) {
+        let dialect = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let framing = detect_framing(&text, None);
+            let Ok(reading) = Reading::new(framing, Some(&dialect), None) else { continue };
+            found.push(Fixture { path, text, reading });
+        }
+    }
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    found
+}
+
+fn summary(window: usize) -> RollingSummary {
+    let rolling = Rolling { window: NonZeroUsize::new(window).unwrap(), ..Rolling::default() };
+    let summary = RollingSummary::new(Arc::new(Extractive), tokenizer_by_name("o200k_base").unwrap());
+    RollingSummary { rolling, tokens: 60, ..summary }
+}
+
+/// A thread and its marks, as a store keeps them.
+#[derive(Clone, Default)]
+struct Kept {
+    thread: Option<Thread>,
+    marks: HashSet<String>,
+}
+
+/// An input of a thread.
+struct Given<'t> {
+    text: &'t str,
+    from: Option<usize>,
+    rewind: bool,
+}
+
+impl Kept {
+    fn take(&self, summary: &RollingSummary, reading: &Reading, given: &Given<'_>) -> Result<Self, ThreadError> {
+        let Given { text, from, rewind } = *given;
+        let taken = Taken { text, reading, from, now: "2026-01-01T00:00:00Z", rewind };
+        let known = |mark: &str| self.marks.contains(mark);
+        let (thread, fresh) = Thread::after(self.thread.clone(), summary, taken, &known)?;
+        let mut marks = self.marks.clone();
+        marks.extend(fresh);
+        Ok(Self { thread: Some(thread), marks })
+    }
+
+    /// What is written of the thread.
+    fn shown(&self, summary: &RollingSummary) -> [String; 2] {
+        let context = Shown::Context { thinking: Thinking::default(), figures: StaleFigures::Keep };
+        let render = |shown| self.thread.as_ref().unwrap().render(summary, shown, Framing::Lines).unwrap();
+        [render(Shown::State), render(context)]
+    }
+
+    fn next(&self) -> usize {
+        self.thread.as_ref().map_or(0, Thread::taken) + 1
+    }
+}
+
+/// Whether a text is refused for what it is: a thread takes one transcript that it can read and write.
+fn is_refused(error: &ThreadError) -> bool {
+    matches!(error, ThreadError::Input(..) | ThreadError::SeveralTranscripts(_))
+}
+
+#[test]
+fn what_is_taken_twice_is_taken_once() {
+    let mut taken = 0;
+    let mut broken = Vec::new();
+    for Fixture { path, text, reading } in &fixtures() {
+        let name = path.display();
+        for (from, rewind) in [(Some(1), false), (Some(1), true), (None, true)] {
+            let summary = summary(2);
+            let given = Given { text, from, rewind };
+            let once = match Kept::default().take(&summary, reading, &given) {
+                Err(error) if is_refused(&error) => continue,
+                once => once.unwrap_or_else(|error| panic!("{name}: {error}")),
+            };
+            taken += 1;
+            match once.take(&summary, reading, &given) {
+                Err(error) => broken.push(format!("{name}, from {from:?}, rewind {rewind}: {error}")),
+                Ok(twice) if twice.thread != once.thread || twice.marks != once.marks => {
+                    broken
+                        .push(format!("{name}, from {from:?}, rewind {rewind}: {:?}\n{:?}", once.thread, twice.thread));
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+    assert!(taken > 500, "only {taken} were taken");
+    assert!(broken.is_empty(), "{} of {taken}:\n{}", broken.len(), broken.join("\n"));
+}
+
+/// The places of the messages in a text.
+fn places(reading: &Reading, text: &str) -> Vec<Option<(u32, u32)>> {
+    let document = reading.parse(text).unwrap();
+    let transcripts = reading.transcripts_or_none(&document).unwrap();
+    let messages = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages);
+    messages.map(|message| message.value().map(|value| (value.span().start, value.span().end))).collect()
+}
+
+/// What comes behind the first half: the second half with its number, or the whole log again.
+fn continuations<'t>(whole: &'t str, rest: &'t str, half: &Kept) -> [Given<'t>; 3] {
+    [
+        Given { text: rest, from: Some(half.next()), rewind: false },
+        Given { text: whole, from: Some(1), rewind: false },
+        Given { text: whole, from: None, rewind: true },
+    ]
+}
+
+/// What is wrong with a log that is taken up to byte `at` and then goes on, or how often it was right.
+fn compare(summary: &RollingSummary, fixture: &Fixture, whole: &Kept, at: usize) -> Result<usize, String> {
+    let Fixture { text, reading, .. } = fixture;
+    let (begin, rest) = text.split_at(at);
+    let Ok(half) = Kept::default().take(summary, reading, &Given { text: begin, from: Some(1), rewind: false }) else {
+        return Ok(0);
+    };
+    let mut compared = 0;
+    for given in continuations(text, rest, &half) {
+        let how = format!("from {:?}, rewind {}", given.from, given.rewind);
+        let after = match half.take(summary, reading, &given) {
+            // A thread says of turns that it may have summarized that they were taken back.
+            Err(ThreadError::RolledBack) if !given.rewind => continue,
+            Err(ThreadError::Input(..)) if given.text == rest => continue,
+            // In some logs, later lines replace messages of earlier ones: then the log itself has another history.
+            Err(ThreadError::Changed(_))
+                if !given.rewind && !places(reading, text).starts_with(&places(reading, begin)) =>
+            {
+                continue;
+            }
+            after => after.map_err(|error| format!("{how}: {error}"))?,
+        };
+        compared += 1;
+        // A summary of an interaction whose end was not there yet says less.
+        if summary.rolling.window.get() == ALL && after.shown(summary) != whole.shown(summary) {
+            return Err(format!("{how}:\n{}\n{}", after.shown(summary).concat(), whole.shown(summary).concat()));
+        }
+        if after.next() != whole.next() {
+            return Err(format!("{how}: {} messages instead of {}", after.next() - 1, whole.next() - 1));
+        }
+    }
+    Ok(compared)
+}
+
+/// A window that no fixture fills.
+const ALL: usize = 1000;
+
+#[test]
+fn two_halves_are_the_whole() {
+    let mut compared = 0;
+    let mut broken = Vec::new();
+    for fixture in fixtures().iter().filter(|fixture| fixture.reading.framing == Framing::Lines) {
+        for window in [2, ALL] {
+            let summary = summary(window);
+            let given = Given { text: &fixture.text, from: Some(1), rewind: false };
+            let Ok(whole) = Kept::default().take(&summary, &fixture.reading, &given) else { continue };
+            for (at, _) in fixture.text.match_indices('\n') {
+                match compare(&summary, fixture, &whole, at + 1) {
+                    Ok(count) => compared += count,
+                    Err(what) => {
+                        let lines = fixture.text[..at].lines().count();
+                        broken.push(format!("{}, window {window}, {lines} lines, then {what}", fixture.path.display()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(compared > 5000, "only {compared} were compared");
+    assert!(broken.is_empty(), "{} of {compared}:\n{}", broken.len(), broken.join("\n"));
+}
