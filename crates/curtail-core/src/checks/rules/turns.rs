@@ -161,7 +161,11 @@ pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
     fix: Fix::Unsafe,
     command: "",
     flags: "-W ends-with-assistant",
-    bad: ANSWER,
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":"It is."}
+{"role":"user","content":"And in Rome?"}
+{"role":"assistant","content":"No."}
+"#,
     good: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
 {"role":"user","content":"And in Rome?"}
