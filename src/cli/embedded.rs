@@ -250,8 +250,10 @@ fn refusal(error: clap::Error, words: &[String]) -> String {
     let all = command();
     let error = corrections::corrected(error, corrections::subcommand(&all, words), words);
     let text = error.to_string();
-    let text = text.split("\n\nUsage:").next().unwrap_or_default();
-    text.trim().trim_start_matches("error: ").to_owned()
+    let said = ["\n\nUsage:", "\n\nFor more information"]
+        .iter()
+        .fold(text.as_str(), |text, end| text.split(end).next().unwrap_or(text));
+    said.trim().trim_start_matches("error: ").to_owned()
 }
 
 fn refuse_files(input: &Input) -> anyhow::Result<()> {

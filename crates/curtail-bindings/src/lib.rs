@@ -7,9 +7,11 @@
 mod parts;
 mod run;
 mod settings;
+mod texts;
 
 pub use curtail::embedded::{Answer, Command, Decision, Does, Failure, Reader, Texts, has_flag, set_program};
 pub use curtail_core::dialects::Framing;
 pub use parts::{Item, Member, Parts, Pieces};
-pub use run::{Input, Outcome, Result, Run, guarded};
+pub use run::{Framed, Input, Outcome, Result, Run, explained, guarded, whole};
 pub use settings::{Setting, words};
+pub use texts::{framing_of, text_of};

@@ -53,6 +53,25 @@ pub enum Item {
 }
 
 impl Parts {
+    /// The parts of the record `text`, whose list of messages is itself, or the first member that is a list of objects.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let Ok(document) = Document::parse(text) else { return Self::default() };
+        let Some(root) = document.roots().next() else { return Self::default() };
+        if is_list_of_objects(root) {
+            return Self { messages: root.items().map(place).collect(), ..Self::default() };
+        }
+        let mut parts = Self::default();
+        for member in root.members() {
+            if parts.list.is_none() && is_list_of_objects(member.value) {
+                parts.list = Some(parts.members.len());
+                parts.messages = member.value.items().map(place).collect();
+            }
+            parts.members.push((member.key.decode().into_owned(), place(member.value)));
+        }
+        parts
+    }
+
     /// What the cut of the record `before`, whose parts these are, left of it in `after`.
     #[must_use]
     pub fn pieces(&self, before: &str, after: &str) -> Pieces {
@@ -84,43 +103,43 @@ impl Parts {
         members.collect()
     }
 
-    /// The messages of `list`, each the next old one with the same JSON, if there is one.
+    /// The messages of `list`, each the last old one with the same JSON before those that follow, if there is one: of messages that
+    /// are alike, cuts keep the newest.
     fn items(&self, before: &str, list: Value<'_>) -> Vec<Item> {
-        let mut next = 0;
-        let item = |value: Value<'_>| {
-            let rest = self.messages[next..].iter().position(|old| before[old.clone()] == *value.raw());
-            match rest {
+        let values: Vec<Value<'_>> = list.items().collect();
+        let mut left = self.messages.len();
+        let item =
+            |value: &Value<'_>| match self.messages[..left].iter().rposition(|old| before[old.clone()] == *value.raw())
+            {
                 Some(at) => {
-                    next += at + 1;
-                    Item::Kept(next - 1)
+                    left = at;
+                    Item::Kept(at)
                 }
                 None => Item::New(value.raw().to_owned()),
-            }
-        };
-        list.items().map(item).collect()
+            };
+        let mut items: Vec<Item> = values.iter().rev().map(item).collect();
+        items.reverse();
+        items
     }
+}
+
+fn is_list_of_objects(value: Value<'_>) -> bool {
+    value.is_array() && value.items().next().is_some() && value.items().all(|item| item.is_object())
+}
+
+fn place(value: Value<'_>) -> Range<usize> {
+    let span = value.span();
+    span.start as usize..span.end as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parts(text: &str) -> Parts {
-        let document = Document::parse(text).unwrap();
-        let root = document.roots().next().unwrap();
-        let span = |value: Value<'_>| value.span().start as usize..value.span().end as usize;
-        let list = if root.is_array() { Some(root) } else { root.get("messages") };
-        Parts {
-            members: root.members().map(|member| (member.key.decode().into_owned(), span(member.value))).collect(),
-            list: root.members().position(|member| member.key.is("messages")),
-            messages: list.into_iter().flat_map(|list| list.items().map(span).collect::<Vec<_>>()).collect(),
-        }
-    }
-
     #[test]
     fn what_is_unchanged_is_named_by_its_index() {
         let before = r#"{"id":1,"messages":[{"a":1},{"a":2},{"a":1}],"z":[]}"#;
-        let pieces = |after| parts(before).pieces(before, after);
+        let pieces = |after| Parts::of(before).pieces(before, after);
         assert_eq!(
             pieces(r#"{"id":1,"messages":[{"a":2},{"b":1},{"a":1}],"new":0,"z":[]}"#),
             Pieces::Object(vec![
@@ -135,10 +154,14 @@ mod tests {
         );
         let list = r#"[{"a":1},{"a":2}]"#;
         assert_eq!(
-            parts(list).pieces(list, r#"[{"a":2}]"#),
+            Parts::of(list).pieces(list, r#"[{"a":2}]"#),
             Pieces::Messages { items: vec![Item::Kept(1)], before: 2 }
         );
-        assert_eq!(parts(list).pieces(list, "[]"), Pieces::Messages { items: Vec::new(), before: 2 });
+        assert_eq!(Parts::of(list).pieces(list, "[]"), Pieces::Messages { items: Vec::new(), before: 2 });
+        let alike = r#"[{"a":1},{"a":2},{"a":1}]"#;
+        let newest = Pieces::Messages { items: vec![Item::Kept(2)], before: 3 };
+        assert_eq!(Parts::of(alike).pieces(alike, r#"[{"a":1}]"#), newest);
+        assert_eq!(Parts::of(r#"{"a":[1],"b":[{}],"c":[{}]}"#).list, Some(1));
         assert_eq!(Parts::default().pieces("1", "[1]"), Pieces::Json("[1]".to_owned()));
     }
 }

@@ -37,10 +37,40 @@ pub enum Outcome {
 /// The outcome, with what there is to say about it.
 pub type Result = std::result::Result<(Outcome, Vec<(TextPlace, String)>), Failure>;
 
-/// Records that are being cut.
-pub struct Run<'r, 't> {
+/// The texts of a reader: records of one line, and documents of several.
+pub struct Framed<'r> {
     records: Texts<'r>,
     documents: Texts<'r>,
+}
+
+impl<'r> Framed<'r> {
+    /// Begins to read texts, of which `heads` are the first.
+    ///
+    /// # Errors
+    /// The dialect that was named is unknown.
+    pub fn new<'h>(reader: &'r Reader, heads: impl IntoIterator<Item = &'h str>) -> std::result::Result<Self, Failure> {
+        let records = reader.open(Framing::Records, heads)?;
+        Ok(Self { records, documents: reader.open(Framing::Document, [])? })
+    }
+
+    /// What `work` makes of `text`, without the line end after it. A panic is a failure.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub fn with<T>(
+        &self,
+        text: &str,
+        work: impl FnOnce(&Texts<'r>, &str) -> std::result::Result<T, Failure>,
+    ) -> std::result::Result<T, Failure> {
+        let body = text.strip_suffix('\n').unwrap_or(text);
+        let texts = if body.contains('\n') { &self.documents } else { &self.records };
+        guarded(|| work(texts, body))
+    }
+}
+
+/// Records that are being cut.
+pub struct Run<'r, 't> {
+    texts: Framed<'r>,
     splits: bool,
     inputs: &'t [Option<Input<'t>>],
     results: Vec<OnceLock<Result>>,
@@ -49,16 +79,16 @@ pub struct Run<'r, 't> {
 }
 
 impl<'r, 't> Run<'r, 't> {
-    /// Begins to cut `inputs` on `jobs` threads. What is `None` is no record and stays as it is.
+    /// Begins to cut `inputs` on `jobs` threads; 0 means all cores. What is `None` is no record and stays as it is.
     ///
     /// # Errors
     /// The dialect that was named is unknown.
     pub fn new(reader: &'r Reader, inputs: &'t [Option<Input<'t>>], jobs: usize) -> std::result::Result<Self, Failure> {
-        let heads = || inputs.iter().flatten().map(|input| input.text);
+        let heads = inputs.iter().flatten().map(|input| input.text);
+        let jobs = if jobs == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { jobs };
         let jobs = if reader.command().is_ordered() { 1 } else { jobs.min(inputs.len()) };
         Ok(Self {
-            records: reader.open(Framing::Records, heads())?,
-            documents: reader.open(Framing::Document, [])?,
+            texts: Framed::new(reader, heads)?,
             splits: reader.command().does() == Does::Split,
             inputs,
             results: inputs.iter().map(|_| OnceLock::new()).collect(),
@@ -95,7 +125,7 @@ impl<'r, 't> Run<'r, 't> {
             let Some(input) = self.inputs.get(at) else { return };
             let result = match input {
                 None => Ok((Outcome::Same, Vec::new())),
-                Some(input) => guarded(|| self.cut(*input)),
+                Some(input) => self.texts.with(input.text, |texts, body| self.cut(texts, body, *input)),
             };
             // Each index is handed out once.
             let _ = self.results[at].set(result);
@@ -105,9 +135,7 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
-    fn cut(&self, Input { text, parts }: Input<'_>) -> Result {
-        let body = text.strip_suffix('\n').unwrap_or(text);
-        let texts = if body.contains('\n') { &self.documents } else { &self.records };
+    fn cut(&self, texts: &Texts<'_>, body: &str, Input { text, parts }: Input<'_>) -> Result {
         let mut out = String::new();
         let mut answer = texts.cut(body, &mut out)?;
         let notes = std::mem::take(&mut answer.notes);
@@ -139,6 +167,25 @@ fn windows(before: &str, parts: Option<&Parts>, after: &str, answer: &Answer) ->
             texts.map(|text| outcome(before, parts, text)).collect()
         }
     }
+}
+
+/// Cuts a log or a document as one transcript.
+///
+/// # Errors
+/// It is no transcript, or cannot be cut.
+pub fn whole(reader: &Reader, text: &str, framing: Framing) -> Result {
+    let mut out = String::new();
+    let mut answer = guarded(|| reader.open(framing, text.lines().take(1))?.cut(text, &mut out))?;
+    let notes = std::mem::take(&mut answer.notes);
+    Ok((if answer.changed { Outcome::Text(out) } else { Outcome::Same }, notes))
+}
+
+/// What the cut of a record does, and why, if the command explains.
+///
+/// # Errors
+/// It is no transcript, or cannot be cut.
+pub fn explained(reader: &Reader, text: &str) -> std::result::Result<Answer, Failure> {
+    guarded(|| reader.open(Framing::Records, [text])?.cut(text, &mut String::new()))
 }
 
 /// Runs `work`; a panic is a failure of the record.

@@ -7,13 +7,13 @@ use std::time::Instant;
 use arrow_array::{Array as _, make_array};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow as _, ToPyArrow as _};
-use curtail_bindings::{Failure, Input, Outcome, Run};
+use curtail_bindings::{Failure, Input, Outcome, Run, text_of};
 use curtail_tables::{MemoryColumn, NewRow};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::gate::detached;
-use crate::reader::{Failed, Note, Reader, SLICE, text_of, threads};
+use crate::reader::{Failed, Note, Reader, SLICE};
 
 /// The array after the cut, if it changed; the rows that failed; the row that each row comes from, if some became several; and
 /// notes.
@@ -32,7 +32,7 @@ pub(crate) fn cut_array<'py>(
     let column = MemoryColumn::new(array).map_err(PyValueError::new_err)?;
     let rows = detached(py, || Rows::read(&column));
     let inputs: Vec<Option<Input<'_>>> = (0..column.rows()).map(|row| rows.input(&column, row)).collect();
-    let run = Run::new(reader, &inputs, threads(jobs)).map_err(|failure| PyValueError::new_err(failure.reason))?;
+    let run = Run::new(reader, &inputs, jobs).map_err(|failure| PyValueError::new_err(failure.reason))?;
     while !detached(py, || run.advance(Instant::now() + SLICE)) {
         py.check_signals()?;
     }

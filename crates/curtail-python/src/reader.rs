@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use curtail_bindings::{Does, Failure, Framing, Input, Outcome, Run, Setting, guarded, words};
+use curtail_bindings::{
+    Does, Failure, Framed, Input, Outcome, Run, Setting, explained, framing_of, guarded, text_of, whole, words,
+};
 use pyo3::exceptions::{PyUnicodeEncodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -16,9 +18,6 @@ use crate::write::Written;
 
 /// How long records are cut before Python may handle a signal.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
-
-/// How a compressed text begins: gzip and Zstandard.
-const PACKED: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
 
 /// A command with its flags.
 #[pyclass(frozen)]
@@ -109,8 +108,7 @@ impl Reader {
         let read: Vec<Record<'py>> =
             records.iter().map(|record| Record::new(&record, sparse)).collect::<PyResult<_>>()?;
         let inputs: Vec<Option<Input<'_>>> = read.iter().map(Record::input).collect();
-        let run =
-            Run::new(&self.reader, &inputs, threads(jobs)).map_err(|failure| PyValueError::new_err(failure.reason))?;
+        let run = Run::new(&self.reader, &inputs, jobs).map_err(|failure| PyValueError::new_err(failure.reason))?;
         while !detached(py, || run.advance(Instant::now() + SLICE)) {
             py.check_signals()?;
         }
@@ -133,25 +131,16 @@ impl Reader {
         data: &Bound<'py, PyAny>,
         framing: &str,
     ) -> PyResult<(Bound<'py, PyAny>, Vec<Note>)> {
-        let framing = match framing {
-            "lines" => Framing::Lines,
-            "document" => Framing::Document,
-            "records" => Framing::Records,
-            _ => return Err(PyValueError::new_err("framing is 'lines', 'document' or 'records'")),
-        };
+        let framing = framing_of(framing).map_err(|failure| PyValueError::new_err(failure.reason))?;
         let record = Record::new(data, false)?;
         let text = match record.text() {
             Ok(text) => text,
             Err(failure) => return Ok((record.answer(Err(failure))?, Vec::new())),
         };
-        let mut out = String::new();
-        let cut = detached(py, || {
-            guarded(|| self.reader.open(framing, text.lines().take(1)).and_then(|texts| texts.cut(text, &mut out)))
-        });
         let mut notes = Vec::new();
-        let outcome = cut.map(|answer| {
-            notes.extend(answer.notes.into_iter().map(|(place, note)| (0, place.line, place.column, note)));
-            if answer.changed { Outcome::Text(out) } else { Outcome::Same }
+        let outcome = detached(py, || whole(&self.reader, text, framing)).map(|(outcome, said)| {
+            notes.extend(said.into_iter().map(|(place, note)| (0, place.line, place.column, note)));
+            outcome
         });
         Ok((record.answer(outcome)?, notes))
     }
@@ -175,11 +164,7 @@ impl Reader {
             Ok(text) => text,
             Err(failure) => return record.answer(Err(failure)),
         };
-        let mut out = String::new();
-        let cut = detached(py, || {
-            guarded(|| self.reader.open(Framing::Records, [text]).and_then(|texts| texts.cut(text, &mut out)))
-        });
-        let answer = match cut {
+        let answer = match detached(py, || explained(&self.reader, text)) {
             Ok(answer) => answer,
             Err(failure) => return record.answer(Err(failure)),
         };
@@ -204,16 +189,10 @@ impl Reader {
         let read: Vec<Record<'py>> =
             records.iter().map(|record| Record::new(&record, false)).collect::<PyResult<_>>()?;
         let heads = read.iter().filter_map(|record| record.text().ok());
-        let open = |framing, heads: Vec<&str>| self.reader.open(framing, heads);
-        let whole = open(Framing::Document, Vec::new()).map_err(|failure| PyValueError::new_err(failure.reason))?;
-        let one = open(Framing::Records, heads.collect()).map_err(|failure| PyValueError::new_err(failure.reason))?;
+        let texts = Framed::new(&self.reader, heads).map_err(|failure| PyValueError::new_err(failure.reason))?;
         let answers = PyList::empty(py);
         for record in &read {
-            let done = record.text().and_then(|text| {
-                let text = text.strip_suffix('\n').unwrap_or(text);
-                let texts = if text.contains('\n') { &whole } else { &one };
-                detached(py, || guarded(|| work(texts, text)))
-            });
+            let done = record.text().and_then(|text| detached(py, || texts.with(text, &work)));
             match done {
                 Ok(done) => answers.append(done)?,
                 Err(failure) => answers.append(record.answer(Err(failure))?)?,
@@ -222,11 +201,6 @@ impl Reader {
         }
         Ok(answers)
     }
-}
-
-/// The number of threads; 0 means all cores.
-pub(crate) fn threads(jobs: usize) -> usize {
-    if jobs == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { jobs }
 }
 
 /// A record, and its text.
@@ -311,17 +285,6 @@ impl<'py> Record<'py> {
             }
         }
     }
-}
-
-/// The text in `bytes`.
-pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
-    if PACKED.iter().any(|begin| bytes.starts_with(begin)) {
-        return Err(Failure::at(1, "compressed bytes; decompress them first"));
-    }
-    std::str::from_utf8(bytes).map_err(|error| {
-        let column = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).chars().count() + 1;
-        Failure::at(column, "invalid UTF-8")
-    })
 }
 
 /// A text with half of a pair of surrogates.

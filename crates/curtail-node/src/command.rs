@@ -1,0 +1,80 @@
+//! Commands with their flags.
+
+use std::sync::Arc;
+
+use curtail_bindings::{Does, Setting, guarded, words};
+use napi::bindgen_prelude::Either3;
+use napi::{Error, Result};
+use napi_derive::napi;
+
+use crate::record::{Record, Sent};
+
+/// A command with its flags.
+#[napi]
+pub struct Command {
+    pub(crate) command: Arc<curtail_bindings::Command>,
+}
+
+#[napi]
+impl Command {
+    /// Reads a command line, without the name of the program. With `explain`, decisions are explained and tokens counted.
+    #[napi(constructor)]
+    #[allow(clippy::needless_pass_by_value, reason = "the list of JavaScript becomes this vector")]
+    pub fn new(words: Vec<String>, explain: bool) -> Result<Self> {
+        let parsed =
+            guarded(|| curtail_bindings::Command::parse(&words, explain).map_err(curtail_bindings::Failure::new));
+        Ok(Self { command: Arc::new(parsed.map_err(|failure| Error::from_reason(failure.reason))?) })
+    }
+
+    /// What it does.
+    #[napi(getter)]
+    #[must_use]
+    pub fn does(&self) -> &'static str {
+        match self.command.does() {
+            Does::Cut => "cut",
+            Does::Split => "split",
+            Does::Check => "check",
+            Does::Count => "count",
+            Does::Verify => "verify",
+        }
+    }
+
+    /// What there is to say about its flags.
+    #[napi(getter)]
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        self.command.remarks.clone()
+    }
+
+    /// Compares two transcripts; returns the report as JSON.
+    #[napi]
+    pub fn verify(&self, before: Sent, after: Sent) -> Result<String> {
+        let sides = [before, after].map(|side| Record::new(side, false).text().map(str::to_owned));
+        let report = guarded(|| {
+            let [before, after] = sides;
+            self.command.verify(before?, after?)
+        });
+        report.map_err(|failure| Error::from_reason(failure.reason))
+    }
+}
+
+/// The command line of the command `name` with options by name.
+#[napi]
+#[allow(clippy::needless_pass_by_value, reason = "values of JavaScript become these")]
+pub(crate) fn command_line(name: String, options: Vec<(String, Either3<bool, String, Vec<String>>)>) -> Vec<String> {
+    let setting = |(name, value)| {
+        let setting = match value {
+            Either3::A(is_on) => Setting::Switch(is_on),
+            Either3::B(value) => Setting::Value(value),
+            Either3::C(values) => Setting::Values(values),
+        };
+        (name, setting)
+    };
+    words(&name, &options.into_iter().map(setting).collect::<Vec<_>>())
+}
+
+/// Names the program, which renders chat templates.
+#[napi]
+pub(crate) fn set_program(path: String) {
+    curtail_bindings::set_program(path.into());
+}
