@@ -124,7 +124,7 @@ impl Parts {
 }
 
 fn is_list_of_objects(value: Value<'_>) -> bool {
-    value.is_array() && value.items().next().is_some() && value.items().all(|item| item.is_object())
+    value.is_array() && value.items().next().is_some() && value.items().all(Value::is_object)
 }
 
 fn place(value: Value<'_>) -> Range<usize> {
