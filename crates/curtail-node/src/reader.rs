@@ -13,7 +13,7 @@ use crate::command::Command;
 use crate::record::{Record, Sent};
 
 /// Longer than any call.
-const LONG: Duration = Duration::from_secs(86400);
+const LONG: Duration = Duration::from_hours(24);
 
 /// What a command knows of the records that it has read.
 #[napi]
@@ -84,6 +84,7 @@ impl Reader {
 
     /// The findings in each record, as JSON.
     #[napi]
+    #[allow(clippy::redundant_closure_for_method_calls, reason = "the method is for one lifetime")]
     pub fn check(&self, records: Vec<Sent>) -> Result<Vec<Either<String, Failed>>> {
         self.each(records, |texts, text| texts.check(text))
     }
