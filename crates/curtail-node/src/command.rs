@@ -18,6 +18,9 @@ pub struct Command {
 #[napi]
 impl Command {
     /// Reads a command line, without the name of the program. With `explain`, decisions are explained and tokens counted.
+    ///
+    /// # Errors
+    /// What is wrong with it.
     #[napi(constructor)]
     #[allow(clippy::needless_pass_by_value, reason = "the list of JavaScript becomes this vector")]
     pub fn new(words: Vec<String>, explain: bool) -> Result<Self> {
@@ -47,6 +50,9 @@ impl Command {
     }
 
     /// Compares two transcripts; returns the report as JSON.
+    ///
+    /// # Errors
+    /// One of them cannot be read, or the command is another.
     #[napi]
     pub fn verify(&self, before: Sent, after: Sent) -> Result<String> {
         let sides = [before, after].map(|side| Record::new(side, false).text().map(str::to_owned));
@@ -60,8 +66,9 @@ impl Command {
 
 /// The command line of the command `name` with options by name.
 #[napi]
+#[must_use]
 #[allow(clippy::needless_pass_by_value, reason = "values of JavaScript become these")]
-pub(crate) fn command_line(name: String, options: Vec<(String, Either3<bool, String, Vec<String>>)>) -> Vec<String> {
+pub fn command_line(name: String, options: Vec<(String, Either3<bool, String, Vec<String>>)>) -> Vec<String> {
     let setting = |(name, value)| {
         let setting = match value {
             Either3::A(is_on) => Setting::Switch(is_on),
@@ -75,6 +82,6 @@ pub(crate) fn command_line(name: String, options: Vec<(String, Either3<bool, Str
 
 /// Names the program, which renders chat templates.
 #[napi]
-pub(crate) fn set_program(path: String) {
+pub fn set_program(path: String) {
     curtail_bindings::set_program(path.into());
 }

@@ -5,6 +5,6 @@
 #![allow(unsafe_code, reason = "functions that Node calls are registered by pointers")]
 
 mod answer;
-mod command;
+pub mod command;
 mod reader;
 mod record;
