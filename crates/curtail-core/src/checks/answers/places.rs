@@ -61,7 +61,7 @@ impl Naming {
             let mut rest = self.text.split(*prefix).skip(1);
             rest.any(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
         };
-        self.message.is_some() || ID_PREFIXES.iter().any(|prefix| is_id(&prefix))
+        self.message.is_some() || ID_PREFIXES.iter().any(is_id)
     }
 
     /// Whether the text has this id, whole or with a gap.
