@@ -11,6 +11,7 @@
 )]
 
 mod architecture;
+mod browser;
 mod check;
 mod cli;
 mod compactions;

@@ -163,7 +163,7 @@ fn a_provider_that_holds_state_may_be_sent_a_lone_result() {
 {"type":"message","role":"assistant","content":"y"}
 {"type":"reasoning","id":"rs_1","summary":[]}
 "#;
-    assert_eq!(reported(&json(&["-A", "turn"], text)), ["orphan-result deny 1:1", "reasoning-without-call warn 3:1"]);
+    assert_eq!(reported(&json(&["-A", "turn"], text)), ["orphan-result deny 1:1", "reasoning-without-call deny 3:1"]);
     assert_eq!(reported(&json(&["-A", "turn", "--stateful"], text)), Vec::<String>::new());
 }
 

@@ -317,7 +317,7 @@ fn other_programs_names_for_commands_and_flags_get_fitting_tips() {
     for (arguments, tip) in [
         ("version", "`curtail --version`"),
         ("explain a.jsonl", "--explain --dry-run"),
-        ("redact a.jsonl", "does not search texts for secrets"),
+        ("redact a.jsonl", "`curtail view FILE --mask -o PAGE`"),
         ("frobnicate a.jsonl", ""),
         ("limit -n 5 a.jsonl", "`curtail window -n N`"),
         ("window -t 5 a.jsonl", "`curtail limit -t N`"),

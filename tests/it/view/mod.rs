@@ -1,6 +1,5 @@
-//! `curtail view`: what is on its pages, and the same in a real browser.
+//! `curtail view`: what is on its pages.
 
-mod browser;
 #[cfg(target_os = "linux")]
 mod desktop;
 

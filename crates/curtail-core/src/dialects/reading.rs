@@ -1,12 +1,15 @@
 //! How the texts of a file are read: their framing, and a dialect that is detected once and then kept.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use super::assemble::assemble;
 use super::detection::{Sniffed, best_reader, is_plain, is_written_as, keys_of, sniff, unrecognized};
 use super::framing::{Framing, names_messages, rows};
 use super::read_error::{ReadError, UnknownDialect, refuse_to_write};
 use super::row::Row;
 use super::{ALL, CODE, Dialect, Fit, dialect_named};
-use crate::json::{Document, ParseErrorKind, Value, quote};
+use crate::json::{Document, Member, ParseErrorKind, Value};
 use crate::transcript::{Message, Part, Role, Transcript};
 
 /// How the texts of a file are read.
@@ -272,21 +275,20 @@ fn refuse_hidden_calls(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Resul
     if dialect.is_log() || messages.iter().any(|message| message.calls().next().is_some()) {
         return Ok(());
     }
-    let mut asking = None;
+    let mut messages_of: HashMap<Value<'_>, usize> = HashMap::new();
+    for item in messages.iter().filter_map(Message::value) {
+        *messages_of.entry(item).or_default() += 1;
+    }
+    let mut unread = None;
     for message in messages {
         if message.role == Role::Assistant {
-            asking = message.value();
+            // An item of several messages has the results of one beside what another says.
+            let alone = message.value().filter(|item| messages_of.get(item) == Some(&1));
+            unread = alone.map(|item| UnreadMembers { item, message, by_string: None });
         }
-        let ids = message.results().filter_map(|(_, result)| result.id.as_ref());
-        let quoted: Vec<String> = ids.map(|id| quote(&id.decode())).collect();
-        let has_id = |value: Value<'_>| {
-            quoted.iter().any(|id| value.raw().contains(id.as_str())) && !holds_a_part(value, messages)
-        };
-        // An item of several messages has the results of one beside what another says.
-        let alone = asking.filter(|asking| messages.iter().filter(|one| one.value() == Some(*asking)).count() == 1);
-        let Some(member) = alone.and_then(|asking| asking.members().find(|member| has_id(member.value))) else {
-            continue;
-        };
+        let Some(unread) = &mut unread else { continue };
+        let mut ids = message.results().filter_map(|(_, result)| result.id.as_ref());
+        let Some(member) = ids.find_map(|id| unread.member_with(&id.decode())) else { continue };
         return Err(ReadError {
             offset: member.value.span().start as usize,
             what: format!(
@@ -300,9 +302,42 @@ fn refuse_hidden_calls(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Resul
     Ok(())
 }
 
-/// Whether some part was read of a value.
-fn holds_a_part(value: Value<'_>, messages: &[Message<'_>]) -> bool {
-    let places = messages.iter().flat_map(|message| &message.parts).filter_map(Part::place);
+/// The members of an item of which no part was read.
+struct UnreadMembers<'m, 'a> {
+    item: Value<'a>,
+    message: &'m Message<'a>,
+    /// The first member that contains a string or a key, by this string; found when it is first asked for.
+    by_string: Option<HashMap<Cow<'a, str>, Member<'a>>>,
+}
+
+impl<'a> UnreadMembers<'_, 'a> {
+    fn member_with(&mut self, string: &str) -> Option<Member<'a>> {
+        let Self { item, message, by_string } = self;
+        by_string.get_or_insert_with(|| strings_of_unread(*item, message)).get(string).cloned()
+    }
+}
+
+fn strings_of_unread<'a>(item: Value<'a>, message: &Message<'a>) -> HashMap<Cow<'a, str>, Member<'a>> {
+    let mut found = HashMap::new();
+    for member in item.members().filter(|member| !holds_a_part(member.value, message)) {
+        let mut open = vec![member.value];
+        while let Some(value) = open.pop() {
+            if let Some(text) = value.text() {
+                found.entry(text.into_decoded()).or_insert_with(|| member.clone());
+            }
+            for inner in value.members() {
+                found.entry(inner.key.into_decoded()).or_insert_with(|| member.clone());
+                open.push(inner.value);
+            }
+            open.extend(value.items());
+        }
+    }
+    found
+}
+
+/// Whether some part of a message was read of a value.
+fn holds_a_part(value: Value<'_>, message: &Message<'_>) -> bool {
     let span = value.span();
-    places.map(|place| place.element.span()).any(|part| span.start <= part.start && part.end <= span.end)
+    let places = message.parts.iter().filter_map(Part::place).map(|place| place.element.span());
+    places.into_iter().any(|part| span.start <= part.start && part.end <= span.end)
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::lines::{LineKind, StoredLine, is_line_break, line_break, line_kinds, line_values};
 use super::window::window_start;
 use super::{RollingState, RollingSummary, RollingView, StateSoFar, state};
-use curtail_core::dialects::{self, Framing, Reading};
+use curtail_core::dialects::{self, Dialect, Framing, Reading};
 use curtail_core::edit::apply;
 use curtail_core::figures::{FigureEdits, StaleFigures};
 use curtail_core::processors::{Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan};
@@ -192,11 +192,11 @@ impl Thread {
         let mut rolling = self.rolling(summary, &messages, &kinds);
         let due = summary.due(&rolling);
         let mut fresh = summary.summarize(&messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
-        let times = self.times(&kinds);
+        let times = self.times(dialect, &messages, &kinds);
         for summary in &mut fresh {
             let last =
                 rolling.interaction(summary.range.span.end).and_then(|interaction| interaction.utterances.last());
-            summary.ts = last.and_then(|&at| times.get(at)).map(|ts| (*ts).to_owned());
+            summary.ts = last.and_then(|&at| times.get(at).cloned());
         }
         let seen = rolling.seen();
         rolling.memory.advance(summary.rolling, seen, fresh);
@@ -211,10 +211,11 @@ impl Thread {
         self.drop_replaced(dialect)
     }
 
-    /// The time of each message.
-    fn times(&self, kinds: &[LineKind]) -> Vec<&str> {
+    /// The time of each message: its own, or that of its line.
+    fn times(&self, dialect: &dyn Dialect, messages: &[Message<'_>], kinds: &[LineKind]) -> Vec<String> {
+        let own = |at: usize| dialect.time(messages.get(at)?.value()?);
         let lines = self.items.iter().zip(kinds);
-        lines.flat_map(|(line, kind)| kind.messages().map(|_| line.ts.as_str())).collect()
+        lines.flat_map(|(line, kind)| kind.messages().map(|at| own(at).unwrap_or_else(|| line.ts.clone()))).collect()
     }
 
     /// The interactions in the thread. Messages that were kept in front of the window belong to none of them.
@@ -251,8 +252,8 @@ impl Thread {
         let kinds = line_kinds(&line_values(&document), &layout);
         let rolling = self.rolling(summary, &messages, &kinds);
         let Shown::Context { thinking, figures } = shown else {
-            let times = self.times(&kinds);
-            let time = |at: usize| times.get(at).map(|ts| (*ts).to_owned());
+            let times = self.times(dialect, &messages, &kinds);
+            let time = |at: usize| times.get(at).cloned();
             return Ok(state(&messages, &rolling, summary.held(&rolling), &time) + "\n");
         };
         let prefixes = ThoughtPrefixes::from_messages(&messages);
