@@ -112,7 +112,6 @@ impl Work for Cutting {
     }
 
     fn row(&self, place: RowPlace, result: RowResult, out: &mut CutOutput) {
-        out.group = place.group.number();
         let done = match (result, out.row.take()) {
             (RowResult::Text(_), Some(row)) => row,
             (RowResult::Text(_), None) if place.structs => {

@@ -47,8 +47,6 @@ pub(crate) struct CutOutput {
     pub(crate) row_count: usize,
     /// The result of each row, if the input is a table.
     pub(crate) rows: Vec<RowResult>,
-    /// The row group of these rows, from 1.
-    pub(crate) group: usize,
     /// Records that were left out.
     pub(crate) dropped: Vec<DroppedRecord>,
     /// What was written for records that may be copies of earlier ones.
@@ -204,7 +202,7 @@ impl OutputSink {
     pub(crate) fn write(&mut self, out: &CutOutput) -> Result<(), FileError> {
         match self {
             Self::File(sink) => sink.write(&out.output()),
-            Self::Table(sink) => sink.write(out.group, &out.rows, &out.output(), out.changed),
+            Self::Table(sink) => sink.write(&out.rows, &out.output(), out.changed),
         }
     }
 }

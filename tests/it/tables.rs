@@ -169,6 +169,22 @@ fn the_output_is_the_same_for_any_number_of_threads() {
 }
 
 #[test]
+fn small_tables_of_several_row_groups_are_cut_beside_each_other() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("in")).unwrap();
+    for name in ["in/a.parquet", "in/b.parquet"] {
+        table(&place, name, &chats(40), Compression::SNAPPY, WriterVersion::PARQUET_2_0);
+    }
+    let both = place.curtail(&WINDOW).args(["in", "-O", "out"]).output().unwrap();
+    assert!(both.status.success(), "{}", String::from_utf8_lossy(&both.stderr));
+    let alone = place.curtail(&WINDOW).args(["in/a.parquet", "-o", "alone.parquet"]).output().unwrap();
+    assert!(alone.status.success(), "{}", String::from_utf8_lossy(&alone.stderr));
+    for name in ["out/a.parquet", "out/b.parquet"] {
+        assert_eq!(rows(&place, name), rows(&place, "alone.parquet"), "{name}");
+    }
+}
+
+#[test]
 fn a_row_that_fails_is_named_dropped_or_kept_as_the_user_says() {
     let place = Place::new();
     let mut texts = chats(20);

@@ -55,12 +55,12 @@ pub trait Rows: Send {
 
 /// Writes a copy of a table with new texts, in the same format.
 pub trait TableSink: Send {
-    /// Adds the results of rows of row group or batch number `group` (from 1), whose new texts are in `output`.
+    /// Adds the results of the next rows, of one row group or batch or of several, whose new texts are in `output`.
     /// `changed` is whether any of them changed.
     ///
     /// # Errors
     /// The file cannot be written, or the old file can no longer be read.
-    fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError>;
+    fn write(&mut self, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError>;
 
     /// Ends the file.
     ///

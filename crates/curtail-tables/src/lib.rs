@@ -463,17 +463,17 @@ struct ColumnSink {
 }
 
 impl TableSink for ColumnSink {
-    fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
-        while self.group + 1 < group {
-            self.end_group()?;
-        }
+    fn write(&mut self, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
         let mut start = 0;
         for row in rows {
+            while self.table.groups.get(self.group).is_some_and(|group| self.new.rows.len() >= group.rows) {
+                self.end_group()?;
+            }
+            self.new.changed |= changed || *row == RowResult::Dropped;
             let row = self.new.texts.keep(row, output, &mut start);
             let row = row.map_err(|error| FileError::system("the temporary file of a row group", &error))?;
             self.new.rows.push(row);
         }
-        self.new.changed |= changed || rows.contains(&RowResult::Dropped);
         Ok(())
     }
 
