@@ -89,7 +89,8 @@ class Curtail {
 
   async oneAsync(record) {
     const sent = new Sent(record);
-    const [answer] = await this.#cutting((reader) => reader.cutLater([sent.data], [sent.isValue], 1));
+    const later = this.#cutting((reader) => reader.cutLater([sent.data], [sent.isValue], 1));
+    const [answer] = await later.catch((error) => refusing(() => { throw error; }));
     return this.#answered(sent, answer);
   }
 

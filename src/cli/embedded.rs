@@ -96,6 +96,20 @@ pub enum Does {
     Verify,
 }
 
+impl Does {
+    /// Its name in other languages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cut => "cut",
+            Self::Split => "split",
+            Self::Check => "check",
+            Self::Count => "count",
+            Self::Verify => "verify",
+        }
+    }
+}
+
 /// Why a text was not cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {

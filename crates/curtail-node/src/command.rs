@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use curtail_bindings::{Does, Setting, guarded, words};
+use curtail_bindings::{Setting, guarded, words};
 use napi::bindgen_prelude::Either3;
 use napi::{Error, Result};
 use napi_derive::napi;
@@ -33,13 +33,7 @@ impl Command {
     #[napi(getter)]
     #[must_use]
     pub fn does(&self) -> &'static str {
-        match self.command.does() {
-            Does::Cut => "cut",
-            Does::Split => "split",
-            Does::Check => "check",
-            Does::Count => "count",
-            Does::Verify => "verify",
-        }
+        self.command.does().name()
     }
 
     /// What there is to say about its flags.

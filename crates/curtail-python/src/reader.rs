@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use curtail_bindings::{
-    Does, Failure, Framed, Input, Outcome, Run, Setting, explained, framing_of, guarded, text_of, whole, words,
+    Failure, Framed, Input, Outcome, Run, Setting, explained, framing_of, guarded, text_of, whole, words,
 };
 use pyo3::exceptions::{PyUnicodeEncodeError, PyValueError};
 use pyo3::prelude::*;
@@ -38,13 +38,7 @@ impl Command {
     /// What it does.
     #[getter]
     fn does(&self) -> &'static str {
-        match self.command.does() {
-            Does::Cut => "cut",
-            Does::Split => "split",
-            Does::Check => "check",
-            Does::Count => "count",
-            Does::Verify => "verify",
-        }
+        self.command.does().name()
     }
 
     /// What there is to say about its flags.

@@ -1,5 +1,6 @@
 //! Ids of calls and items, and names of tools: which characters and how many a provider accepts.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use super::ANSWERED_CALL;
@@ -47,7 +48,7 @@ fn tool_use_id_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 fn call_ids<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let patterns = IdPatterns::of(context.provider_rules.provider);
-    let owners = patterns.owners(context);
+    let owners = LazyCell::new(|| patterns.owners(context));
     let wrong = context.calls().filter(|(at, _)| !context.lacks_id(*at)).filter_map(|(at, call)| {
         let (what, pattern) = patterns.of_call(call)?;
         let id = call.id.as_ref()?.decode();
