@@ -1,0 +1,113 @@
+//! The arguments of a tool call in a readable form: a name and a value per line, and texts with their line breaks.
+
+use maud::{Markup, html};
+
+use super::MAX_ARGUMENTS;
+use crate::content::{Passage, code, passage};
+use crate::visible::{Shown, line};
+use curtail_core::json::{Document, Value};
+
+/// The arguments of a call except those in `except`; `byte` is their offset in the file.
+pub(crate) fn arguments(raw: &str, byte: usize, max_chars: usize, except: &[&[&str]]) -> Markup {
+    let mono = |text: &str| passage(Passage { text, byte, max_chars, mono: true });
+    let document = (raw.len() <= MAX_ARGUMENTS).then(|| Document::parse(raw).ok()).flatten();
+    let object = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
+    let Some(object) = object else {
+        return html! { @if !raw.trim().is_empty() && except.is_empty() { (mono(raw)) } };
+    };
+    let is_shown = |name: &str| !except.iter().any(|names| names.contains(&name));
+    if !object.members().any(|member| is_shown(&member.key.decode())) {
+        return html! {};
+    }
+    html! {
+        dl class="arguments" {
+            @for member in object.members().filter(|member| is_shown(&member.key.decode())) {
+                @let (name, text) = (member.key.decode(), shown(member.value));
+                div {
+                    dt { (Shown(&line(&name, 80))) }
+                    dd {
+                        @if text.len() <= 200 && !text.contains('\n') { (code(&text)) } @else { (mono(&text)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The characters of a string, or the JSON of another value with a line per element.
+fn shown(value: Value<'_>) -> String {
+    match value.text() {
+        Some(text) => text.decode().into_owned(),
+        None if value.raw().len() <= 60 => value.raw().to_owned(),
+        None => indented(value.raw()),
+    }
+}
+
+/// JSON with a line per element; its tokens stay as they are written.
+fn indented(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len() * 2);
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
+    let mut empty = false;
+    for c in raw.chars() {
+        if in_string {
+            in_string = c != '"' || escaped;
+            escaped = c == '\\' && !escaped;
+            out.push(c);
+            continue;
+        }
+        if c.is_ascii_whitespace() {
+            continue;
+        }
+        if empty && !matches!(c, '}' | ']') {
+            push_newline(&mut out, depth);
+        }
+        match c {
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                if !empty {
+                    push_newline(&mut out, depth);
+                }
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                push_newline(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            _ => out.push(c),
+        }
+        empty = matches!(c, '{' | '[');
+        depth += usize::from(empty);
+        in_string = c == '"';
+    }
+    out
+}
+
+fn push_newline(out: &mut String, depth: usize) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n("  ", depth.min(40)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{arguments, indented};
+
+    #[test]
+    fn nested_values_are_indented() {
+        assert_eq!(
+            indented(r#"{"a":[1,{"b":"x, [y]\""}],"c":{},"d":[]}"#),
+            "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x, [y]\\\"\"\n    }\n  ],\n  \"c\": {},\n  \"d\": []\n}"
+        );
+    }
+
+    #[test]
+    fn names_and_values_are_escaped_and_repeated_keys_are_shown() {
+        let html = arguments(r#"{"<b>":"<i>","a":1,"a":2}"#, 0, 100, &[]).0;
+        assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;") && !html.contains("<b>"), "{html}");
+        assert_eq!(html.matches("<dt>a</dt>").count(), 2);
+        assert_eq!(arguments(r#"{"a":1}"#, 0, 100, &[&["a"]]).0, "");
+        assert!(arguments("not <json>", 0, 100, &[]).0.contains("not &lt;json&gt;"));
+    }
+}

@@ -1,0 +1,165 @@
+//! Draws what is known of a call: a command, a diff, a list, a question.
+
+use maud::{Markup, html};
+
+use super::{Answer, CallKind, Item, Progress, Question};
+use crate::content::{Passage, passage};
+use crate::markdown::markdown;
+use crate::visible::{Body, Shown, line};
+
+impl CallKind {
+    /// The command, file or pattern that is shown on the line of its name.
+    pub(crate) fn target(&self) -> Markup {
+        match self {
+            Self::Shell { command, .. } => html! { span class="preview" { (Shown(&line(command, 90))) } },
+            Self::Edit { path, edits } => {
+                let added: usize = edits.iter().map(|edit| edit.diff().added).sum();
+                let removed: usize = edits.iter().map(|edit| edit.diff().removed).sum();
+                html! {
+                    code { (Shown(&line(path, 120))) } " "
+                    span class="tally" { ins { "+" (added) } " " del { "−" (removed) } }
+                }
+            }
+            Self::List(items) => {
+                let done = items.iter().filter(|item| item.progress == Progress::Done).count();
+                html! { span class="tokens" { (done) " of " (items.len()) " done" } }
+            }
+            Self::Prose(_) | Self::Ask(_) | Self::Other => html! {},
+            Self::Lookup { target, .. } => html! { code { (Shown(&line(target, 140))) } },
+        }
+    }
+
+    /// The call in a form that people know; `None` to show only the arguments. `answer` is its result, if it asks.
+    pub(crate) fn draw(&self, byte: usize, max_chars: usize, answer: &str) -> Option<Markup> {
+        Some(match self {
+            Self::Shell { command, folder } => html! {
+                pre class="command" { @if let Some(folder) = folder { span class="of" { (Shown(folder)) " " } } span class="sign" aria-hidden="true" { "$ " } (Body(command)) }
+            },
+            Self::Edit { edits, .. } => html! { @for edit in edits { (edit.diff().draw()) } },
+            Self::List(items) => html! { ul class="todos" { @for item in items { (item.draw()) } } },
+            Self::Prose(text) => {
+                markdown(text).unwrap_or_else(|| passage(Passage { text, byte, max_chars, mono: false }))
+            }
+            Self::Ask(questions) => html! { @for question in questions { (question.draw(answer)) } },
+            Self::Lookup { .. } | Self::Other => return None,
+        })
+    }
+}
+
+impl Item {
+    fn draw(&self) -> Markup {
+        let (class, mark) = match self.progress {
+            Progress::Done => ("done", "☑ "),
+            Progress::Begun => ("begun", "▸ "),
+            Progress::Open => ("open", "☐ "),
+        };
+        html! {
+            li class=(class) {
+                (mark) (Shown(&self.words))
+                @if self.progress == Progress::Begun { span class="of" { " in progress" } }
+            }
+        }
+    }
+}
+
+impl Question {
+    /// The question with the answers that it offers; those that `answer` repeats were chosen.
+    fn draw(&self, answer: &str) -> Markup {
+        html! {
+            div class="question" {
+                (markdown(&self.text).unwrap_or_else(|| html! { p { (Shown(&self.text)) } }))
+                @if !self.answers.is_empty() {
+                    ul { @for offered in &self.answers { (offered.draw(answer)) } }
+                }
+            }
+        }
+    }
+}
+
+impl Answer {
+    fn draw(&self, answer: &str) -> Markup {
+        let is_chosen = !self.label.is_empty() && answer.contains(self.label.as_str());
+        html! {
+            li class=[is_chosen.then_some("chosen")] {
+                b { (if is_chosen { "● " } else { "○ " }) (Shown(&self.label)) }
+                @if is_chosen { span class="hidden" { " (chosen)" } }
+                @if !self.description.is_empty() { span class="of" { (Shown(&self.description)) } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CallKind;
+
+    fn drawn(name: &str, raw: &str) -> String {
+        let call = CallKind::from_call(name, raw);
+        let body = call.draw(0, 1_000, "").map(|body| body.0).unwrap_or_default();
+        format!("{}: {} {body}", call.class(), call.target().0)
+    }
+
+    /// A tool, its arguments, and what is shown of them.
+    const CALLS: &[(&str, &str, &[&str])] = &[
+        (
+            "Edit",
+            r#"{"file_path":"a<b>","old_string":"x\ny","new_string":"x\n<z>"}"#,
+            &["edit: <code>a&lt;b&gt;</code>", "+1</ins>", "<del>-y\n</del><ins>+&lt;z&gt;"],
+        ),
+        (
+            "MultiEdit",
+            r#"{"file_path":"a","edits":[{"old_string":"x","new_string":"y"},{"old_string":"z","new_string":""}]}"#,
+            &["+1</ins> <del>−2</del>"],
+        ),
+        ("write", r#"{"path":"a","content":"x\n"}"#, &["<ins>+x"]),
+        ("apply_patch", "*** Begin Patch\n*** Add File: n\n+1\n*** End Patch", &["edit: <code>n</code>", "<ins>+1"]),
+        (
+            "shell",
+            r#"{"command":["bash","-lc","ls | <wc>"],"workdir":"/w"}"#,
+            &["shell:", "/w", "</span>ls | &lt;wc&gt;"],
+        ),
+        (
+            "shell",
+            r#"{"command":["apply_patch","*** Begin Patch\n*** Update File: m\n-1\n*** End Patch"]}"#,
+            &["edit: <code>m</code>"],
+        ),
+        ("str_replace_editor", r#"{"command":"view","path":"src"}"#, &["look: <code>src</code>"]),
+        ("text_editor_execution", r#"{"command":"view","path":"src"}"#, &["look: <code>src</code>"]),
+        ("text_editor_execution", r#"{"command":"undo_edit","document":"src"}"#, &["other: "]),
+        ("runEditorCommand", r#"{"command":"format","note":"n"}"#, &["other: "]),
+        ("toolbox", r#"{"command":"list"}"#, &["shell:"]),
+        ("web-search", r#"{"query":"tides"}"#, &["look: <code>tides</code>"]),
+        ("allocate", r#"{"path":"a"}"#, &["other: "]),
+        (
+            "AskUserQuestion",
+            r#"{"questions":[{"question":"Glaze <it>?","options":[{"label":"Yes","description":"twice"},{"label":"No"}]}]}"#,
+            &["ask:", "Glaze &lt;it&gt;?", "○ Yes", "twice", "○ No"],
+        ),
+        (
+            "ask_followup_question",
+            r#"{"question":"Which kiln?","follow_up":["The old one"]}"#,
+            &["ask:", "○ The old one"],
+        ),
+        (
+            "TodoWrite",
+            r#"{"todos":[{"content":"<a>","status":"completed"},{"content":"b","status":"in_progress"}]}"#,
+            &["1 of 2 done", "☑ &lt;a&gt;", "in progress"],
+        ),
+        ("update_plan", r#"{"plan":[{"step":"a","status":"pending"}]}"#, &["☐ a"]),
+        ("ExitPlanMode", r##"{"plan":"# A <script>"}"##, &["<h4>A &lt;script&gt;</h4>"]),
+        ("Read", r#"{"file_path":"a.rs","offset":10,"limit":5}"#, &["<code>a.rs, lines 10 to 14</code>"]),
+        ("Grep", r#"{"pattern":"<x>","path":"src"}"#, &["<code>&lt;x&gt; in src</code>"]),
+        ("timetable", r#"{"from":"Graz"}"#, &["other: "]),
+        ("bash", "not json", &["shell:", "not json"]),
+    ];
+
+    #[test]
+    fn calls_are_known_by_their_arguments() {
+        for (name, raw, parts) in CALLS {
+            let html = drawn(name, raw);
+            for part in *parts {
+                assert!(html.contains(part), "{name} {part}: {html}");
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Tool calls in the form that people know: commands, edits, to-do lists, and what is read or searched.
+
+mod arguments;
+mod drawing;
+mod looks;
+mod recognition;
+
+use std::cell::OnceCell;
+
+use super::content::Diff;
+use super::visible::line;
+use curtail_core::json::Value;
+
+pub(crate) use arguments::arguments;
+pub(crate) use looks::{Look, words_of_name};
+
+/// Longer arguments, in bytes, are not parsed, and shown unchanged.
+const MAX_ARGUMENTS: usize = 1_000_000;
+
+/// What a call does.
+pub(crate) enum CallKind {
+    /// It runs a command.
+    Shell { command: String, folder: Option<String> },
+    /// It changes a file.
+    Edit { path: String, edits: Vec<Edit> },
+    /// It writes a plan or a list.
+    List(Vec<Item>),
+    /// It writes a text for people.
+    Prose(String),
+    /// It asks a person.
+    Ask(Vec<Question>),
+    /// It reads or searches something.
+    Lookup { look: Look, target: String },
+    /// Something else.
+    Other,
+}
+
+/// A change of a file, which is compared when it is drawn.
+pub(crate) struct Edit {
+    old: String,
+    /// The text that replaces it; `None` if the first is a patch.
+    new: Option<String>,
+    diff: OnceCell<Diff>,
+}
+
+impl Edit {
+    const fn new(old: String, new: Option<String>) -> Self {
+        Self { old, new, diff: OnceCell::new() }
+    }
+
+    fn diff(&self) -> &Diff {
+        self.diff.get_or_init(|| match &self.new {
+            Some(new) => Diff::between(&self.old, new),
+            None => Diff::from_patch(&self.old),
+        })
+    }
+}
+
+/// An item of a plan or a list.
+pub(crate) struct Item {
+    words: String,
+    progress: Progress,
+}
+
+/// How far an item is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Open,
+    Begun,
+    Done,
+}
+
+/// A question to a person, with the answers that it offers.
+pub(crate) struct Question {
+    text: String,
+    answers: Vec<Answer>,
+}
+
+/// An answer that a question offers.
+struct Answer {
+    label: String,
+    description: String,
+}
+
+impl CallKind {
+    /// The class for the style of the call.
+    pub(crate) const fn class(&self) -> &'static str {
+        match self {
+            Self::Shell { .. } => "shell",
+            Self::Edit { .. } => "edit",
+            Self::List(_) => "todo",
+            Self::Prose(_) => "plan",
+            Self::Ask(_) => "ask",
+            Self::Lookup { .. } => "look",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether it is shown without being unfolded.
+    pub(crate) const fn is_open(&self) -> bool {
+        !matches!(self, Self::Lookup { .. } | Self::Other)
+    }
+
+    /// Whether its result adds little to the call, so that it is folded.
+    pub(crate) const fn folds_result(&self) -> bool {
+        matches!(self, Self::Edit { .. } | Self::List(_) | Self::Prose(_) | Self::Ask(_))
+    }
+
+    /// What it looks at, if it changes nothing: a short name of it.
+    pub(crate) fn look(&self) -> Option<(Look, String)> {
+        match self {
+            Self::Lookup { look, target } => Some((*look, line(looks::short_name(target), 40))),
+            Self::Shell { command, .. } if looks::only_looks(command) => Some((Look::Command, line(command, 40))),
+            _ => None,
+        }
+    }
+}
+
+/// The first of the members `names` of `object` that is a text.
+pub(crate) fn member_text(object: Value<'_>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| Some(object.some(name)?.text()?.decode().into_owned()))
+}

@@ -1,0 +1,228 @@
+//! What a call does follows from the names of its arguments and of its tool.
+
+use super::looks::look_of_name;
+use super::{Answer, CallKind, Edit, Item, Look, MAX_ARGUMENTS, Progress, Question, member_text, words_of_name};
+use curtail_core::json::{Document, Value};
+use curtail_core::numbers::counted;
+
+const PATHS: &[&str] = &[
+    "file_path", "path", "filePath", "filename", "file", "target_file", "absolute_path", "relative_path",
+    "notebook_path", "AbsolutePath",
+];
+const COMMANDS: &[&str] = &["command", "cmd", "commands", "script", "CommandLine"];
+const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory"];
+const PATCHES: &[&str] = &["input", "patch", "patchText", "diff"];
+const OLD_TEXTS: &[&str] = &["old_string", "old_str", "oldText", "old_text", "oldString", "search"];
+const NEW_TEXTS: &[&str] = &["new_string", "new_str", "newText", "new_text", "newString", "replace"];
+const CONTENTS: &[&str] = &["content", "contents", "file_text", "new_source", "CodeContent", "insert_text"];
+const LISTS: &[&str] = &["todos", "plan", "items", "todo_list"];
+const PLANS: &[&str] = &["plan"];
+const WORDS: &[&str] = &["thought", "result", "message"];
+
+/// The line that a patch begins with.
+const PATCH: &str = "*** Begin Patch";
+
+impl CallKind {
+    /// What the call `name` with these arguments does.
+    pub(crate) fn from_call(name: &str, raw: &str) -> Self {
+        if raw.len() > MAX_ARGUMENTS {
+            return Self::Other;
+        }
+        if raw.trim_start().starts_with(PATCH) {
+            return Self::from_patch(raw);
+        }
+        let document = Document::parse(raw).ok();
+        let root = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
+        match root {
+            Some(root) => edit(root)
+                .or_else(|| ask(name, root))
+                .or_else(|| shell(name, root))
+                .or_else(|| list(root))
+                .or_else(|| prose(name, root))
+                .or_else(|| lookup(name, root))
+                .unwrap_or(Self::Other),
+            None if is_shell(name) && !raw.trim().is_empty() => Self::Shell { command: raw.to_owned(), folder: None },
+            None => Self::Other,
+        }
+    }
+
+    fn from_patch(text: &str) -> Self {
+        let files: Vec<&str> = text.lines().filter_map(patched_file).collect();
+        let path = match files.as_slice() {
+            [] => String::from("patch"),
+            [file] => (*file).to_owned(),
+            [file, rest @ ..] => format!("{file} and {}", counted(rest.len(), "other file")),
+        };
+        Self::Edit { path, edits: vec![Edit::new(text.to_owned(), None)] }
+    }
+
+    /// The arguments that [`CallKind::draw`] shows.
+    pub(crate) const fn shown(&self) -> &'static [&'static [&'static str]] {
+        match self {
+            Self::Shell { .. } => &[COMMANDS, FOLDERS],
+            Self::Edit { .. } => &[PATHS, PATCHES, OLD_TEXTS, NEW_TEXTS, CONTENTS, &["command", "edits"]],
+            Self::List(_) => &[LISTS],
+            Self::Prose(_) => &[PLANS, WORDS],
+            Self::Ask(_) => &[&["questions", "question", "follow_up", "options"]],
+            Self::Lookup { .. } | Self::Other => &[],
+        }
+    }
+}
+
+/// The file that a line of a patch names.
+fn patched_file(line: &str) -> Option<&str> {
+    let starts = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
+    starts.iter().find_map(|start| line.strip_prefix(start)).map(str::trim)
+}
+
+/// The items of the member `name` of `object`, if it is a list.
+fn items<'a>(object: Value<'a>, name: &str) -> impl Iterator<Item = Value<'a>> {
+    object.some(name).into_iter().flat_map(Value::items)
+}
+
+fn edit(object: Value<'_>) -> Option<CallKind> {
+    if let Some(patch) = member_text(object, PATCHES).filter(|text| text.contains(PATCH)) {
+        return Some(CallKind::from_patch(&patch));
+    }
+    let path = member_text(object, PATHS)?;
+    if let Some(edit) = replacement(object) {
+        return Some(CallKind::Edit { path, edits: vec![edit] });
+    }
+    let edits: Vec<Edit> = items(object, "edits").filter_map(replacement).collect();
+    if !edits.is_empty() {
+        return Some(CallKind::Edit { path, edits });
+    }
+    let whole = member_text(object, CONTENTS)?;
+    Some(CallKind::Edit { path, edits: vec![Edit::new(String::new(), Some(whole))] })
+}
+
+/// The text that `object` replaces by another.
+fn replacement(object: Value<'_>) -> Option<Edit> {
+    Some(Edit::new(member_text(object, OLD_TEXTS)?, Some(member_text(object, NEW_TEXTS)?)))
+}
+
+/// Questions to a person: one, or a list of them.
+fn ask(name: &str, object: Value<'_>) -> Option<CallKind> {
+    let several: Vec<Question> = items(object, "questions").filter_map(question).collect();
+    if !several.is_empty() {
+        return Some(CallKind::Ask(several));
+    }
+    let asks = words_of_name(name).iter().any(|word| word == "ask" || word.starts_with("question"));
+    let one = object.some("question").filter(|_| asks).and_then(|_| question(object))?;
+    Some(CallKind::Ask(vec![one]))
+}
+
+fn question(object: Value<'_>) -> Option<Question> {
+    let text = member_text(object, &["question", "prompt", "text"])?;
+    let offered = ["options", "choices", "follow_up", "answers"].iter().find_map(|key| object.some(key));
+    Some(Question { text, answers: offered.into_iter().flat_map(Value::items).filter_map(answer).collect() })
+}
+
+fn answer(value: Value<'_>) -> Option<Answer> {
+    if let Some(text) = value.text() {
+        return Some(Answer { label: text.decode().into_owned(), description: String::new() });
+    }
+    Some(Answer {
+        label: member_text(value, &["label", "text", "title", "value", "option"])?,
+        description: member_text(value, &["description", "detail"]).unwrap_or_default(),
+    })
+}
+
+/// Whether a tool of this name runs commands. An editor that a server executes does not.
+fn is_shell(name: &str) -> bool {
+    const SHELLS: &[&str] = &["bash", "shell", "exec", "terminal", "command", "execute", "run_in", "powershell"];
+    let name = name.to_ascii_lowercase();
+    !name.contains("edit") && SHELLS.iter().any(|part| name.contains(part))
+}
+
+fn shell(name: &str, object: Value<'_>) -> Option<CallKind> {
+    let words = command_words(COMMANDS.iter().find_map(|key| object.some(key))?);
+    let command = match words.as_slice() {
+        [] => return None,
+        [program, patch] if program == "apply_patch" => return Some(CallKind::from_patch(patch)),
+        // Only the command line matters, not the shell that runs it.
+        [shell, flag, line] if shell.ends_with("sh") && flag.starts_with('-') => line.clone(),
+        words => words.join(" "),
+    };
+    if let Some(patch) = applied_patch(&command) {
+        return Some(CallKind::from_patch(patch));
+    }
+    let is_command = is_shell(name) || member_text(object, PATHS).is_none() && !is_verb(&command, name, object);
+    is_command.then(|| CallKind::Shell { command, folder: member_text(object, FOLDERS) })
+}
+
+/// The words of a command in a list; one that is a text, as one word.
+fn command_words(value: Value<'_>) -> Vec<String> {
+    let words: Vec<Value<'_>> = if value.is_array() { value.items().collect() } else { vec![value] };
+    words.into_iter().filter_map(|word| Some(word.text()?.decode().into_owned())).collect()
+}
+
+/// The patch that a command line applies.
+fn applied_patch(command: &str) -> Option<&str> {
+    let (before, rest) = command.split_once("apply_patch")?;
+    let start = rest.find(PATCH).filter(|_| before.trim().is_empty())?;
+    Some(&rest[start..])
+}
+
+/// Whether the `command` of an editor names what it does to a file.
+fn is_verb(command: &str, name: &str, object: Value<'_>) -> bool {
+    !command.contains(' ') && object.members().count() > 1 || name.to_ascii_lowercase().contains("edit")
+}
+
+fn list(object: Value<'_>) -> Option<CallKind> {
+    let list = LISTS.iter().find_map(|key| object.some(key).filter(|value| value.is_array()))?;
+    let items: Vec<Item> = list.items().map(item).collect::<Option<_>>()?;
+    (!items.is_empty()).then_some(CallKind::List(items))
+}
+
+fn item(value: Value<'_>) -> Option<Item> {
+    let words = member_text(value, &["content", "step", "text", "title", "description", "task"])?;
+    let state = member_text(value, &["status", "state"]).unwrap_or_default().to_ascii_lowercase();
+    let progress = match state.as_str() {
+        "completed" | "complete" | "done" | "cancelled" => Progress::Done,
+        "in_progress" | "in-progress" | "active" => Progress::Begun,
+        _ => Progress::Open,
+    };
+    Some(Item { words, progress })
+}
+
+fn prose(name: &str, object: Value<'_>) -> Option<CallKind> {
+    let keys = match name.to_ascii_lowercase().as_str() {
+        name if name.contains("plan") => PLANS,
+        "think" | "attempt_completion" | "finish" => WORDS,
+        _ => return None,
+    };
+    member_text(object, keys).map(CallKind::Prose)
+}
+
+fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
+    // An editor may name what it does to a file `command`.
+    let verb = member_text(object, &["command"]).filter(|verb| verb.len() < 20).unwrap_or_default();
+    let look = look_of_name(&format!("{verb} {name}"))?;
+    let pattern = member_text(object, &["pattern", "query", "regex", "q", "glob", "url", "search_term", "keyword"]);
+    let path = member_text(object, PATHS).or_else(|| member_text(object, &["directory", "dir", "dir_path", "include"]));
+    let target = match (pattern, path) {
+        (Some(pattern), Some(path)) => format!("{pattern} in {path}"),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => return None,
+    };
+    Some(CallKind::Lookup { look, target: target + &lines_read(look, object) })
+}
+
+/// The lines that a call asks for, if not for all.
+fn lines_read(look: Look, object: Value<'_>) -> String {
+    let from = member_number(object, &["offset", "start_line", "line_start"]);
+    let to = member_number(object, &["end_line", "line_end"]);
+    let count = member_number(object, &["limit"]).or_else(|| Some(to?.saturating_sub(from?) + 1));
+    match (from, count) {
+        (Some(from), Some(count)) => format!(", lines {from} to {}", (from + count).saturating_sub(1)),
+        (Some(from), None) => format!(", from line {from}"),
+        (None, Some(count)) if look == Look::Read => format!(", {count} lines"),
+        _ => String::new(),
+    }
+}
+
+/// The first of the members `names` of `object` that is a number.
+fn member_number(object: Value<'_>, names: &[&str]) -> Option<u64> {
+    names.iter().find_map(|name| object.some(name)?.raw().parse().ok())
+}
