@@ -22,15 +22,17 @@ impl Dialect for Inspect {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if is_own(item) {
+        let [role, content, rest @ ..] = item.get_each(["role", "content", "source", "tool_calls", "function"]);
+        let Some(role) = role.and_then(Value::text) else { return Fit::No };
+        if is_own(&role, content, rest) {
             return Fit::Marked;
         }
-        let known = blocks::role_of(&item.word("role")).is_some();
         let plain = |content: Value<'_>| {
             content.text().is_some()
                 || content.is_array() && content.items().all(|block| block.member_is("type", "text"))
         };
-        if known && item.get("content").is_some_and(plain) { Fit::Possible } else { Fit::No }
+        let is_known = || blocks::role_of(&role.decode()).is_some();
+        if content.is_some_and(plain) && is_known() { Fit::Possible } else { Fit::No }
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
@@ -111,10 +113,8 @@ fn replies<'a>(items: &[Value<'a>]) -> Vec<ModelReply<'a>> {
 }
 
 /// Whether a message has members that only `inspect_ai` writes.
-fn is_own(item: Value<'_>) -> bool {
-    let [role, source, calls, function, content] =
-        item.get_each(["role", "source", "tool_calls", "function", "content"]);
-    let Some(role) = role.and_then(Value::text) else { return false };
+fn is_own(role: &Text<'_>, content: Option<Value<'_>>, rest: [Option<Value<'_>>; 3]) -> bool {
+    let [source, calls, function] = rest;
     let sourced = source.is_some_and(|source| source.is("input") || source.is("generate"));
     sourced
         || calls.is_some_and(|calls| calls.items().any(|call| call.get_text("function").is_some()))

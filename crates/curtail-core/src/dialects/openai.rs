@@ -55,7 +55,11 @@ impl Dialect for OpenAi {
         message.parts = match role {
             // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
             Role::Tool => result_parts(item),
-            _ => said_parts(item).into_iter().chain(call_parts(item)).collect(),
+            _ => {
+                let mut parts = said_parts(item);
+                parts.extend(call_parts(item));
+                parts
+            }
         };
         message.call_rules.indivisible = only_first_is_signed(item);
         Item::Message(message)
@@ -149,21 +153,21 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
 }
 
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
+    // Ollama and datasets write lists of media beside the content.
+    let [content, refusal, spoken, media @ ..] =
+        item.get_each(["content", "refusal", "audio", "images", "videos", "audios"]);
     let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
-    parts.extend(blocks::content(item.get("content"), read_block));
-    parts.extend(blocks::text_beside(item, "refusal", Content::Text));
+    parts.extend(blocks::content(content, read_block));
+    parts.extend(refusal.and_then(|refusal| Some(blocks::whole(refusal, Content::Text(refusal.text()?)))));
     // What the model said aloud.
-    let spoken = item.some("audio").filter(|audio| audio.is_object());
+    let spoken = spoken.filter(|audio| audio.is_object());
     let spoken = spoken.and_then(|audio| Some(blocks::whole(audio, Content::Text(audio.get_text("transcript")?))));
     parts.extend(spoken);
-    for medium in MEDIA.iter().flat_map(|key| item.items_under(key)) {
+    for medium in media.into_iter().flatten().flat_map(Value::items) {
         parts.push(blocks::in_shell(medium, Content::Media(Text::Json(medium.raw()))));
     }
     parts
 }
-
-/// Lists of media beside the content, as Ollama and datasets write them.
-const MEDIA: &[&str] = &["images", "videos", "audios"];
 
 /// A block of the API, or a thought as Mistral, Kimi and others write it.
 fn read_block(block: Value<'_>) -> Content<'_> {
@@ -238,14 +242,12 @@ fn only_first_is_signed(item: Value<'_>) -> bool {
     calls.next() == Some(true) && calls.next() == Some(false) && !calls.any(|signed| signed)
 }
 
-fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {
-    let calls = CALLS.iter().flat_map(|key| item.items_under(key));
-    let mut parts: Vec<Part<'_>> =
-        calls.map(|call| blocks::in_shell(call, read_call(call, Family::Function))).collect();
-    if let Some(call) = item.some("function_call").filter(|call| call.is_object()) {
-        parts.push(blocks::whole(call, read_call(call, Family::Positional)));
-    }
-    parts
+fn call_parts(item: Value<'_>) -> impl Iterator<Item = Part<'_>> {
+    let [calls, others, legacy] = item.get_each([CALLS[0], CALLS[1], "function_call"]);
+    let calls = [calls, others].into_iter().flatten().flat_map(Value::items);
+    let legacy = legacy.filter(|call| call.is_object());
+    let legacy = legacy.map(|call| blocks::whole(call, read_call(call, Family::Positional)));
+    calls.map(|call| blocks::in_shell(call, read_call(call, Family::Function))).chain(legacy)
 }
 
 /// Whether calls have no ids, and results name no call: the results after a message answer its calls in order. So it is where
@@ -350,7 +352,7 @@ fn result_parts(item: Value<'_>) -> Vec<Part<'_>> {
 /// content. Agno repeats their texts in its content.
 fn grouped_results(item: Value<'_>) -> Vec<Part<'_>> {
     const LISTS: [&str; 5] = ["tool_calls", "toolCalls", "tool_results", "results", "content"];
-    let mut lists = LISTS.iter().filter_map(|key| item.get(key));
+    let mut lists = item.get_each(LISTS).into_iter().flatten();
     let is_group =
         |list: &Value<'_>| list.items().next().is_some() && list.items().all(|result| named_id(result).is_some());
     let Some(list) = lists.find(is_group) else { return Vec::new() };

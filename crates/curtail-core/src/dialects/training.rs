@@ -4,13 +4,16 @@
 
 use crate::json::{Value, ValueKind};
 
-/// Marks that are false or 0 on a message that is not trained on.
-const TRAINED: [&str; 7] = ["weight", "train", "loss", "loss_weight", "trainable", "loss_mask", "step_loss_mask"];
+/// What marks a message that is not trained on: three with rules of their own, and those that are false or 0 on it.
+const MARKS: [&str; 10] = [
+    "mask", "masked", "train_detail", "weight", "train", "loss", "loss_weight", "trainable", "loss_mask",
+    "step_loss_mask",
+];
 
 /// Whether the item excludes its message from training.
 pub(super) fn excludes(item: Value<'_>) -> bool {
-    let off = item.get_each(TRAINED).into_iter().flatten().any(is_off);
-    let [mask, masked, details] = item.get_each(["mask", "masked", "train_detail"]);
+    let [mask, masked, details, trained @ ..] = item.get_each(MARKS);
+    let off = trained.into_iter().flatten().any(is_off);
     // `mask` hides the message where it is a truth value, and is what a loss is multiplied by where it is a number.
     off || mask.is_some_and(|mask| is_true(mask) || is_zero(mask))
         || masked.is_some_and(is_true)

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use super::escapes::{characters, unescape};
 use crate::steps;
 
@@ -61,9 +63,21 @@ impl<'a> Text<'a> {
     /// An upper bound of the decoded length in bytes, known without decoding.
     #[must_use]
     pub fn len_bound(&self) -> usize {
+        self.written().len()
+    }
+
+    /// Whether the characters may contain `word`, known without decoding: an escape can write a letter of it.
+    #[must_use]
+    pub fn may_contain(&self, word: &str) -> bool {
+        let written = self.written().as_bytes();
+        [word, "\\u00"].iter().any(|found| memmem::find(written, found.as_bytes()).is_some())
+    }
+
+    /// The text as it is written, with its escapes.
+    fn written(&self) -> &str {
         match self {
-            Self::Escaped(raw) | Self::Json(raw) => raw.len(),
-            Self::Owned(text) => text.len(),
+            Self::Escaped(raw) | Self::Json(raw) => raw,
+            Self::Owned(text) => text,
         }
     }
 

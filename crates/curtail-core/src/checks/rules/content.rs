@@ -200,11 +200,11 @@ fn unquoted_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let unquoted = context.calls().filter_map(|(at, _)| {
-        let arguments = at.part_in(context.messages).place()?.element.get("function")?.get("arguments")?;
+        let element = at.part_in(context.messages).place()?.element;
+        let arguments = element.get("function")?.get("arguments").filter(|arguments| arguments.is_object())?;
         let patch = Patch { span: arguments.span(), text: quote(arguments.raw()) };
         let message = format!("the arguments of {} are an object, and not a text", context.name_of(at));
-        let found = context.match_at(at, message).of("argument texts").writing(vec![patch]);
-        arguments.is_object().then_some(found)
+        Some(context.match_at(at, message).of("argument texts").writing(vec![patch]))
     });
     unquoted.collect()
 }
@@ -223,10 +223,13 @@ fn missing_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             "tool_use" => (element, "input", "{}"),
             _ => return None,
         };
+        if holder.has(key) {
+            return None;
+        }
         let message = format!("the call of {} has no member `{key}`", context.name_of(at));
         let patch = member_first(holder, &format!("\"{key}\":{empty}"));
         let found = context.match_at(at, message).of("missing arguments").writing(vec![patch]);
-        (!holder.has(key)).then_some(found.warning_if(context.provider_rules.log))
+        Some(found.warning_if(context.provider_rules.log))
     });
     missing.collect()
 }

@@ -1,6 +1,8 @@
 //! What cannot be read, or not in one way only: text that is not JSON, keys that repeat, and items and parts that the format does
 //! not define.
 
+use memchr::memmem;
+
 use super::ANSWER;
 use crate::checks::constraints::{names, states};
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
@@ -88,7 +90,9 @@ fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let mut accepted = names(provider, what)?;
         let value = item.get("role")?;
         let role = value.text()?.decode().into_owned();
-        let is_accepted = accepted.clone().any(|name| name == role);
+        if accepted.clone().any(|name| name == role) {
+            return None;
+        }
         let same = SAME_ROLES.iter().find(|names| names.contains(&role.as_str()));
         let renamed = accepted.find(|name| same.is_some_and(|names| names.contains(name)));
         let found = context.match_message(at, format!("the provider does not accept the role `{role}`")).of(what);
@@ -97,7 +101,7 @@ fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         // What the application says is said by the user where it cannot speak; what a tool says is not.
         let is_mended = renamed.is_some() || message.role.instructs();
         let found = if is_mended { found.writing(vec![patch]) } else { found };
-        (!is_accepted).then(|| if renamed.is_none() { found.unsafely() } else { found })
+        Some(if renamed.is_none() { found.unsafely() } else { found })
     });
     refused.collect()
 }
@@ -301,8 +305,12 @@ fn lone_halves(raw: &str) -> Vec<usize> {
     let bytes = raw.as_bytes();
     let mut lone = Vec::new();
     let mut at = 0;
-    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
-        let escape = at + found;
+    for escape in memmem::find_iter(bytes, b"\\u") {
+        let before = bytes[..escape].iter().rev().take_while(|byte| **byte == b'\\').count();
+        // After an odd number of backslashes, this one is what an escape stands for.
+        if escape < at || before % 2 == 1 {
+            continue;
+        }
         let unit = unit_at(raw, escape);
         let is_pair = unit.is_some_and(is_high) && unit_at(raw, escape + 6).is_some_and(is_low);
         at = escape + if is_pair { 12 } else { 2 };

@@ -32,6 +32,17 @@ pub(super) static CACHE_MARKS: Rule = Rule {
 const MARKS: [(&str, &str); 3] =
     [("cache_control", "anthropic"), ("cachePoint", "bedrock"), ("prompt_cache_breakpoint", "responses")];
 
+/// Whether a text contains the key of a mark. What all of them contain is searched for, once.
+fn has_key(source: &[u8]) -> bool {
+    let is_key_at = |at: usize| {
+        MARKS.iter().any(|(key, _)| {
+            let start = key.find("cache").and_then(|before| at.checked_sub(before));
+            start.is_some_and(|start| source[start..].starts_with(key.as_bytes()))
+        })
+    };
+    memmem::find_iter(source, "cache").any(is_key_at)
+}
+
 /// A mark, and the message that it is in.
 struct Mark<'a> {
     value: Value<'a>,
@@ -51,6 +62,10 @@ impl Mark<'_> {
 }
 
 fn cache_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let source = context.messages.first().and_then(Message::value).map_or("", Value::source);
+    if !has_key(source.as_bytes()) {
+        return Vec::new();
+    }
     MARKS.into_iter().flat_map(|(key, provider)| marks_of(context, key, provider)).collect()
 }
 
@@ -89,8 +104,7 @@ fn marks_of<'a>(context: &RuleContext<'_, 'a>, key: &str, provider: &str) -> Vec
 /// The cache marks of the request, in the order in which the provider reads them.
 fn marks<'a>(context: &RuleContext<'_, 'a>, key: &str) -> Vec<Mark<'a>> {
     let Some(first) = context.messages.first().and_then(Message::value) else { return Vec::new() };
-    let source = first.source().as_bytes();
-    if memmem::find(source, key.as_bytes()).is_none() {
+    if memmem::find(first.source().as_bytes(), key.as_bytes()).is_none() {
         return Vec::new();
     }
     let record = record_of(first);

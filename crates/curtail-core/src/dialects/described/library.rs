@@ -1,6 +1,6 @@
 //! The descriptions that the program brings, and those that a user adds to a run.
 
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use super::Described;
 use super::paths::Path;
@@ -32,23 +32,21 @@ const WIRES: &[(&str, &str)] = descriptions! { "wires/":
     "openai", "anthropic",
 };
 
-static RULES: LazyLock<Vec<Rules>> = LazyLock::new(|| {
-    let read = |(_, text): &(&str, &str)| Rules::read(text, &Known).ok();
-    BUILT_IN.iter().filter_map(read).collect()
-});
-
-static DESCRIBED: LazyLock<Vec<&'static Described>> =
-    LazyLock::new(|| RULES.iter().cloned().map(Described::new).collect());
+/// Each description is compiled when it is first needed: most runs need none.
+static DESCRIBED: [OnceLock<Option<&'static Described>>; BUILT_IN.len()] = [const { OnceLock::new() }; BUILT_IN.len()];
 
 static REGISTERED: RwLock<&'static [&'static Described]> = RwLock::new(&[]);
 
 /// The dialects that the program brings as descriptions.
-pub(in crate::dialects) fn described() -> &'static [&'static Described] {
-    &DESCRIBED
+pub(in crate::dialects) fn described() -> impl Iterator<Item = &'static Described> {
+    (0..BUILT_IN.len()).filter_map(described_at)
 }
 
-pub(super) fn built_in_rules() -> &'static [Rules] {
-    &RULES
+/// The dialect with this number among those.
+pub(super) fn described_at(number: usize) -> Option<&'static Described> {
+    let (_, text) = BUILT_IN.get(number)?;
+    let compiled = || Rules::read(text, &Known).ok().map(Described::new);
+    *DESCRIBED.get(number)?.get_or_init(compiled)
 }
 
 /// The dialects that a user described for this run.
@@ -58,13 +56,13 @@ pub(super) fn registered() -> &'static [&'static Described] {
 
 /// All described dialects: those of the user, then those that the program brings.
 pub(in crate::dialects) fn all() -> impl Iterator<Item = &'static dyn Dialect> {
-    registered().iter().chain(described()).map(|one| *one as &dyn Dialect)
+    registered().iter().copied().chain(described()).map(|one| one as &dyn Dialect)
 }
 
 /// The described dialect with this name.
 pub(in crate::dialects) fn dialect_named(name: &str) -> Option<&'static dyn Dialect> {
-    let mut all = registered().iter().chain(described());
-    all.find(|one| one.format.name == name).map(|one| *one as _)
+    let mut all = registered().iter().copied().chain(described());
+    all.find(|one| one.format.name == name).map(|one| one as _)
 }
 
 /// The names and the texts of the descriptions that the program brings.
@@ -158,7 +156,7 @@ pub fn register(descriptions: &[Description]) {
 
 /// The list of messages in a record that keeps it where a description says.
 pub(in crate::dialects) fn list_in(record: Value<'_>) -> Option<Value<'_>> {
-    let described = registered().iter().chain(described());
+    let described = registered().iter().copied().chain(described());
     let in_place = |place: &ListPlace| {
         let list = place.list.first(record).filter(|list| list.is_array())?;
         // A cut may leave nothing; a key that others have as well says too little then.
@@ -174,7 +172,7 @@ pub(in crate::dialects) fn list_in(record: Value<'_>) -> Option<Value<'_>> {
 
 /// The records of a document that keeps them where a description says.
 pub(in crate::dialects) fn records_in(document: Value<'_>) -> Vec<Vec<Value<'_>>> {
-    let all = registered().iter().chain(described());
+    let all = registered().iter().copied().chain(described());
     let places = all.flat_map(|one| &one.rules.records);
     places.map(|path| path.all(document)).filter(|records| !records.is_empty()).collect()
 }

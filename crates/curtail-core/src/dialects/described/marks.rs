@@ -4,9 +4,9 @@
 use std::sync::LazyLock;
 
 use super::Described;
-use super::library::{built_in_rules, described, registered};
+use super::library::{built_in, described_at, registered};
 use super::read::all_hold;
-use super::rules::{Condition, Rules};
+use super::rules::{Mark, Rules};
 use super::screen::Screen;
 use crate::dialects::{Dialect, Item, ReadError};
 use crate::json::Value;
@@ -23,7 +23,7 @@ impl Rules {
 
     /// Whether a record alone, without a message, has a mark.
     pub(super) fn marks_record(&self, record: Value<'_>) -> bool {
-        let of_outer = |mark: &Vec<Condition>| {
+        let of_outer = |mark: &Mark| {
             let mut conditions = mark.iter().filter(|one| one.path.is_outer()).peekable();
             conditions.peek().is_some() && conditions.all(|one| one.holds(record, Some(record)))
         };
@@ -32,13 +32,16 @@ impl Rules {
 }
 
 /// The keys by which items of the dialects that the program describes are recognized.
-static SCREEN: LazyLock<Screen> = LazyLock::new(|| Screen::of(built_in_rules()));
+static SCREEN: LazyLock<Screen> = LazyLock::new(|| {
+    let marks = built_in().iter().map(|(_, text)| Rules::marks_in(text).unwrap_or_default());
+    Screen::of(marks)
+});
 
 /// The described dialects that one of `items` may be of.
 fn candidates(items: &[Value<'_>]) -> impl Iterator<Item = &'static Described> {
     let mask = SCREEN.mask(items);
-    let all = if mask == 0 { &[] } else { described() };
-    let built_in = all.iter().enumerate().filter(move |(number, _)| mask & 1 << number != 0).map(|(_, one)| *one);
+    let numbers = if mask == 0 { 0..0 } else { 0..built_in().len() };
+    let built_in = numbers.filter(move |number| mask & 1 << number != 0).filter_map(described_at);
     registered().iter().copied().chain(built_in)
 }
 

@@ -119,7 +119,7 @@ impl Dialect for Described {
 
 #[cfg(test)]
 mod tests {
-    use super::{Description, built_in};
+    use super::{Description, Rules, built_in};
 
     #[test]
     fn every_description_says_what_it_means() {
@@ -130,6 +130,15 @@ mod tests {
         });
         let wrong: Vec<String> = wrong.collect();
         assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn the_marks_of_a_description_stand_before_its_tables() {
+        for (name, text) in built_in() {
+            let description = Description::read(text).unwrap_or_else(|error| panic!("{name}.toml:{error}"));
+            let marks = Rules::marks_in(text).ok();
+            assert_eq!(format!("{marks:?}"), format!("{:?}", Some(&description.dialect.rules.marks)), "{name}");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) struct Rules {
     pub(super) lists: Vec<ListPlace>,
     /// Where a document keeps its records.
     pub(super) records: Vec<Path>,
-    pub(super) marks: Vec<Vec<Condition>>,
+    pub(super) marks: Vec<Mark>,
     pub(super) roles: Vec<RoleRule>,
     /// Parts that are whole messages.
     pub(super) whole: Vec<Kind>,
@@ -51,6 +51,9 @@ pub(super) struct ListPlace {
     pub(super) list: Path,
     pub(super) inner: Option<Path>,
 }
+
+/// What is true together of an item, by which its dialect is recognized.
+pub(super) type Mark = Vec<Condition>;
 
 /// What must be true of a value.
 #[derive(Debug, Clone)]
@@ -184,6 +187,17 @@ impl Rules {
         Self::of_table(Table::new("", &document), library)
     }
 
+    /// The marks of a description that the program brings, in which they stand before the tables: the rest is compiled only if an
+    /// item may have one of them.
+    pub(super) fn marks_in(text: &str) -> Result<Vec<Mark>, Fault> {
+        let head = text.split_once("\n[").map_or(text, |(head, _)| head);
+        Self::marks_of(&Table::new("", &root(head)?))
+    }
+
+    fn marks_of(table: &Table<'_>) -> Result<Vec<Mark>, Fault> {
+        table.tables("fits")?.iter().map(conditions).collect()
+    }
+
     /// Compiles the description in a table.
     pub(super) fn of_table(table: Table<'_>, library: &dyn Library) -> Result<Self, Fault> {
         let name = required(&table, "name")?;
@@ -205,7 +219,7 @@ impl Rules {
         }
         rules.rename(&table)?;
         rules.places(&table)?;
-        rules.marks = table.tables("fits")?.iter().map(conditions).collect::<Result<_, _>>()?;
+        rules.marks = Self::marks_of(&table)?;
         let roles = table.tables("role")?.into_iter().map(role_rule).collect::<Result<Vec<_>, _>>()?;
         rules.roles.splice(0..0, roles);
         for part in table.tables("part")?.into_iter().rev() {

@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 
-use super::rules::{Condition, Rules, Wanted};
+use super::rules::{Condition, Mark, Wanted};
 use crate::json::{Member, Text, Value};
 
 /// The dialects by their number, as bits.
@@ -48,11 +48,11 @@ struct Allowed {
 }
 
 impl Screen {
-    /// The screen of these descriptions, by their number.
-    pub(super) fn of(all: &[Rules]) -> Self {
+    /// The screen of the marks of descriptions, by the number of the description.
+    pub(super) fn of(all: impl Iterator<Item = Vec<Mark>>) -> Self {
         let mut screen = Self::default();
-        for (number, rules) in all.iter().enumerate() {
-            for mark in &rules.marks {
+        for (number, marks) in all.enumerate() {
+            for mark in &marks {
                 screen.add(mark, 1 << number);
             }
         }

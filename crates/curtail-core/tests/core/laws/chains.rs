@@ -8,6 +8,7 @@ use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{MessageRange, Repair, RepairMode, SlidingWindow, Thinking, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
+use rayon::prelude::*;
 
 use super::cases::{CASES, persist};
 use super::check::{Stage, check_laws, check_stages, cut_with_notes, keeps_broken_thoughts, reading, revives_thoughts};
@@ -113,6 +114,16 @@ impl Piece<'_> {
     }
 }
 
+/// The same for each transcript in a fixture.
+fn differences_in(file: &Path, stages: &[NamedStage], start: usize, share: usize) -> Vec<String> {
+    let Ok(text) = std::fs::read_to_string(file) else { return Vec::new() };
+    let (framing, pieces) = pieces(&text);
+    let pieces =
+        pieces.into_iter().filter_map(|text| Some(Piece { dialect: dialect_of(framing, text)?, framing, text }));
+    let found = pieces.flat_map(|piece| piece.differences(stages, start, share));
+    found.map(|found| format!("{} {found}", file.display())).collect()
+}
+
 /// Where no cases are asked for, each fixture is cut by one in eight of the first stages, the next fixture by others.
 #[test]
 fn every_pair_of_stages_is_a_chain_on_every_fixture() {
@@ -120,16 +131,12 @@ fn every_pair_of_stages_is_a_chain_on_every_fixture() {
     let share = if all || asks_for_cases() { 1 } else { 8 };
     let mut stages = stages();
     stages.retain(|(name, _)| all || !ALIKE.contains(name));
-    let mut found = Vec::new();
-    for (nth, file) in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")).into_iter().enumerate() {
-        let Ok(text) = std::fs::read_to_string(&file) else { continue };
-        let (framing, pieces) = pieces(&text);
-        for text in pieces {
-            let Some(dialect) = dialect_of(framing, text) else { continue };
-            let differences = Piece { dialect, framing, text }.differences(&stages, nth, share);
-            found.extend(differences.into_iter().map(|found| format!("{} {found}", file.display())));
-        }
-    }
+    let fixtures = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures"));
+    let found: Vec<String> = fixtures
+        .par_iter()
+        .enumerate()
+        .flat_map_iter(|(nth, file)| differences_in(file, &stages, nth, share))
+        .collect();
     assert!(found.is_empty(), "{} pairs\n{}", found.len(), found.join("\n\n"));
 }
 
