@@ -211,6 +211,7 @@ impl SessionsArgs {
             .collect();
         count_once(listed);
         passed_over(failed.iter().flatten(), global);
+        listed.iter().filter_map(|one| one.sums.as_ref()).flat_map(|sums| &sums.losses).for_each(console::error);
         let mut read = failed.iter();
         listed.retain(|_| read.next().is_some_and(Option::is_none));
         listed.retain(|one| project.as_ref().is_none_or(|folder| one.is_in(folder)));

@@ -46,14 +46,23 @@ enum Job {
     Log(Source),
 }
 
+/// What a job found.
+struct Judged {
+    verified: Vec<Verified>,
+    /// What could not be read of a damaged log.
+    losses: Vec<FileError>,
+}
+
 impl Job {
-    fn run(&self, verifying: &Verifying, options: &InputOptions) -> Result<Vec<Verified>, FileError> {
-        match self {
-            Self::Pair(before, after) => {
-                verifying.pair(&WholeFile::read(before, options)?, &WholeFile::read(after, options)?)
-            }
-            Self::Log(log) => verifying.log(&WholeFile::read(log, options)?),
-        }
+    /// Compares. Before a cut, what can be read of a damaged log is read; what a cut wrote must be sound.
+    fn run(&self, verifying: &Verifying, options: &InputOptions) -> Result<Judged, FileError> {
+        let (Self::Pair(before, _) | Self::Log(before)) = self;
+        let before = WholeFile::read_around(before, options)?;
+        let verified = match self {
+            Self::Pair(_, after) => verifying.pair(&before, &WholeFile::read(after, options)?)?,
+            Self::Log(_) => verifying.log(&before)?,
+        };
+        Ok(Judged { verified, losses: before.losses })
     }
 }
 
@@ -78,12 +87,15 @@ impl VerifyArgs {
         let input_options = self.input.input_options()?;
         let (jobs, mut failed) = self.jobs(global)?;
         let threads = rayon::ThreadPoolBuilder::new().num_threads(global.jobs).build()?;
-        let results: Vec<Result<Vec<Verified>, FileError>> =
+        let results: Vec<Result<Judged, FileError>> =
             threads.install(|| jobs.par_iter().map(|job| job.run(&verifying, &input_options)).collect());
         let mut verified = Vec::new();
         for (job, result) in (0..).zip(results) {
             match result {
-                Ok(found) => verified.extend(found.into_iter().map(|one| Verified { job, ..one })),
+                Ok(judged) => {
+                    judged.losses.iter().for_each(console::error);
+                    verified.extend(judged.verified.into_iter().map(|one| Verified { job, ..one }));
+                }
                 Err(error) => {
                     console::error(&error);
                     failed = true;
@@ -207,9 +219,12 @@ impl VerifyArgs {
                 _ if own.is_empty() => {}
                 Job::Pair(before, after) => {
                     let after = WholeFile::read(after, options)?;
-                    sections += &page.sections(&own, &WholeFile::read(before, options)?, Some(&after), number)?;
+                    sections +=
+                        &page.sections(&own, &WholeFile::read_around(before, options)?, Some(&after), number)?;
                 }
-                Job::Log(log) => sections += &page.sections(&own, &WholeFile::read(log, options)?, None, number)?,
+                Job::Log(log) => {
+                    sections += &page.sections(&own, &WholeFile::read_around(log, options)?, None, number)?;
+                }
             }
         }
         let title = verified.first().map_or("verify", |one| &one.before.file);

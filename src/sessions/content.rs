@@ -6,9 +6,12 @@ use std::io::Read as _;
 
 use crate::sessions::found::KeptSession;
 use curtail_core::dialects::{Framing, Reading, project};
+use curtail_core::json::Document;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Message};
 use curtail_facts::{is_typed, without_tag};
+use curtail_io::FileError;
+use curtail_io::batch::Rescued;
 use curtail_lab::calibration::{CountedRequest, counted_requests};
 
 /// How many bytes to read: each next number applies if no prompt was found.
@@ -33,6 +36,8 @@ pub(crate) struct SessionSums {
     pub(crate) shared: usize,
     /// The requests that the provider counted.
     pub(crate) requests: Vec<SummedRequest>,
+    /// What could not be read of a damaged log.
+    pub(crate) losses: Vec<FileError>,
 }
 
 /// A request, and the sums up to the end of its reply.
@@ -79,8 +84,10 @@ impl SessionHead {
 
     /// Adds lines, up to the first prompt.
     fn add_lines(&mut self, reading: &Reading, text: &str) {
-        for line in text.lines().filter(|line| line.starts_with('{')) {
-            self.add(reading, line);
+        for line in text.lines().filter(|line| line.contains('{')) {
+            let rescued = Document::parse_all(line).is_err().then(|| Rescued::in_place(line.as_bytes())).flatten();
+            let sound = rescued.and_then(|rescued| String::from_utf8(rescued.text).ok());
+            self.add(reading, sound.as_deref().unwrap_or(line));
             if self.prompt.is_some() {
                 break;
             }
@@ -126,13 +133,17 @@ impl Beginning {
 impl SessionSums {
     /// Counts all of `session`; `None` if it cannot be read in the dialect of its agent.
     pub(crate) fn count(session: &KeptSession, counting: &Counting) -> Option<Self> {
-        let text = match &session.stored {
-            Some(stored) => stored.text(&session.path)?,
-            None => std::fs::read_to_string(&session.path).ok()?,
+        let bytes = match &session.stored {
+            Some(stored) => stored.text(&session.path)?.into_bytes(),
+            None => std::fs::read(&session.path).ok()?,
         };
         let reading = reading(session)?;
+        let rescued = (reading.framing == Framing::Lines).then(|| Rescued::in_place(&bytes)).flatten();
+        let name = session.path.display().to_string();
+        let losses = rescued.iter().flat_map(|rescued| &rescued.losses).map(|loss| loss.error(&name)).collect();
+        let text = String::from_utf8(rescued.map_or(bytes, |rescued| rescued.text)).ok()?;
         let document = reading.parse(&text).ok()?;
-        let mut sums = Self::default();
+        let mut sums = Self { losses, ..Self::default() };
         for (dialect, transcript) in reading.transcripts_or_none(&document).ok()? {
             let view = View::of_layout(&transcript.layout, &transcript.messages);
             let mut before = vec![sums.tokens];

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use curtail_core::dialects::{Dialect, ReadError, Reading, detect_framing, rebuilt};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing, rebuilt};
 use curtail_core::error::TextPlace;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Plan, Prepend, Processor, ProcessorError, Reason, Traits, View, place_blocks};
 use curtail_core::transcript::{DraftPart, Role, Transcript, front};
-use curtail_io::batch::InputOptions;
+use curtail_io::batch::{InputOptions, Rescued};
 use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Source};
 
 /// A file that was read as a whole.
@@ -18,6 +18,8 @@ pub(crate) struct WholeFile {
     text: String,
     /// How its transcripts are read; `None` for a text, such as a summary.
     reading: Option<Reading>,
+    /// What could not be read of a damaged log.
+    pub(crate) losses: Vec<FileError>,
 }
 
 /// Endings of files whose content is JSON.
@@ -26,11 +28,25 @@ const JSON_ENDINGS: &[&str] = &["json", "jsonl", "ndjson"];
 impl WholeFile {
     /// Reads a file that may be a text.
     pub(crate) fn read(source: &Source, options: &InputOptions) -> Result<Self, FileError> {
-        let limits = Limits { max_record: options.max_record, ..Limits::default() };
-        let mut buffer = Buffer::default();
-        Blocks::open(source, &limits)?.rest(&mut buffer, &|_| None)?;
-        let text = String::from_utf8(buffer.to_vec())
-            .map_err(|_| FileError::new(ErrorKind::Content, &source.name, "invalid UTF-8"))?;
+        Self::of_bytes(source, contents(source, options)?, options)
+    }
+
+    /// Reads a log that is only looked at: what can be read of a damaged one.
+    pub(crate) fn read_around(source: &Source, options: &InputOptions) -> Result<Self, FileError> {
+        let bytes = contents(source, options)?;
+        let head = String::from_utf8_lossy(&bytes);
+        let framing = options.framing.unwrap_or_else(|| detect_framing(&head, options.messages_key.as_deref()));
+        let rescued = (framing == Framing::Lines).then(|| Rescued::in_place(&bytes)).flatten();
+        let Some(rescued) = rescued.filter(|rescued| !rescued.is_empty()) else {
+            return Self::of_bytes(source, bytes, options);
+        };
+        let losses = rescued.losses.iter().map(|loss| loss.error(&source.name)).collect();
+        Ok(Self { losses, ..Self::of_bytes(source, rescued.text, options)? })
+    }
+
+    fn of_bytes(source: &Source, bytes: Vec<u8>, options: &InputOptions) -> Result<Self, FileError> {
+        let text =
+            String::from_utf8(bytes).map_err(|_| FileError::new(ErrorKind::Content, &source.name, "invalid UTF-8"))?;
         Self::of_text(source.name.clone(), source.path.as_deref(), text, options)
     }
 
@@ -41,7 +57,7 @@ impl WholeFile {
 
     fn of_text(name: String, path: Option<&Path>, text: String, options: &InputOptions) -> Result<Self, FileError> {
         if !is_json(path, &text) {
-            return Ok(Self { name, text, reading: None });
+            return Ok(Self { name, text, reading: None, losses: Vec::new() });
         }
         let text = match rebuilt(&text) {
             Some(rebuilt) => rebuilt.map_err(|error| located(&name, &text, &error))?,
@@ -50,7 +66,7 @@ impl WholeFile {
         let framing = options.framing.unwrap_or_else(|| detect_framing(&text, options.messages_key.as_deref()));
         let mut reading = options.reading(framing)?;
         reading.dialect = reading.dialect.or_else(|| reading.dialect_of_head(&text));
-        Ok(Self { name, text, reading: Some(reading) })
+        Ok(Self { name, text, reading: Some(reading), losses: Vec::new() })
     }
 
     /// Its text.
@@ -87,6 +103,14 @@ impl WholeFile {
         let what = "no transcript; BEFORE is JSON or JSON Lines, and only AFTER may be a text";
         self.reading.as_ref().ok_or_else(|| FileError::new(ErrorKind::Content, &self.name, what))
     }
+}
+
+/// All bytes of a file.
+fn contents(source: &Source, options: &InputOptions) -> Result<Vec<u8>, FileError> {
+    let limits = Limits { max_record: options.max_record, ..Limits::default() };
+    let mut buffer = Buffer::default();
+    Blocks::open(source, &limits)?.rest(&mut buffer, &|_| None)?;
+    Ok(buffer.to_vec())
 }
 
 /// Adds a message with a text behind the instructions and the last compaction, where a model reads it first.

@@ -68,6 +68,24 @@ fn sessions_are_listed_newest_first() {
     );
 }
 
+/// What is sound of a damaged session is listed and counted, and the rest is named.
+#[test]
+fn damaged_sessions_are_listed() {
+    let place = machine();
+    let said = r#""uuid":"u","parentUuid":null,"sessionId":"s","cwd":"/work/kiln","message":{"role":"user","content":"Mix clay."}}"#;
+    let damaged = format!("{{\"type\":\"user\",\"uu{{\"type\":\"user\",{said}\n\0\0\n");
+    place.write("home/.claude/projects/-work-kiln/3.jsonl", damaged.as_bytes());
+    let output = run(&place, &["sessions", "--agent", "claude", "-n", "1", "--format", "json", "--tokens"]);
+    let json: serde_json::Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    let listed = &json["sessions"][0];
+    assert_eq!((&listed["prompt"], &listed["messages"]), (&"Mix clay.".into(), &1.into()), "{json}");
+    let errors = text(&output.stderr);
+    assert!(
+        errors.contains("3.jsonl:1:1: 18 bytes left out") && errors.contains("3.jsonl:2:1: 2 NUL bytes"),
+        "{errors}"
+    );
+}
+
 #[test]
 fn a_list_is_narrowed_and_sorted() {
     let place = machine();

@@ -44,13 +44,26 @@ fn a_skipped_log_is_no_success() {
 
 #[test]
 fn commands_that_only_read_read_what_they_can() {
-    let damaged = format!("{SAY}\n\0\0\0\n{ANSWER}\n");
-    for command in [&["count"][..], &["show"], &["view", "--text"]] {
-        let output = run(command, &damaged);
-        assert_eq!(output.status.code(), Some(0), "{command:?}: {}", text(&output.stderr));
-        assert!(text(&output.stderr).contains("stdin:2:1: 3 NUL bytes cut"), "{command:?}");
+    for (damaged, loss) in [
+        (format!("{SAY}\n\0\0\0\n{ANSWER}\n"), "stdin:2:1: 3 NUL bytes cut"),
+        (format!("{SAY}\n{ANSWER}{THANKS}\n"), "stdin:2:1: 2 records on one line parted"),
+        (format!("{SAY}\n{ANSWER}\n{}\n", &THANKS[..20]), "stdin:3:1: 20 bytes left out: not JSON"),
+    ] {
+        for command in [&["count"][..], &["show"], &["view", "--text"], &["verify"]] {
+            let output = run(command, &damaged);
+            assert_eq!(output.status.code(), Some(0), "{command:?}: {}", text(&output.stderr));
+            assert!(text(&output.stderr).contains(loss), "{command:?}: {}", text(&output.stderr));
+        }
     }
     assert_eq!(run(&["count"], "killed\n").status.code(), Some(2));
+}
+
+#[test]
+fn the_lines_of_a_damaged_log_are_those_of_its_file() {
+    let output = run(&["show", "--output-format", "json"], &format!("killed\n{SAY}\n\0\0\n{ANSWER}{THANKS}\n"));
+    let shown: serde_json::Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    let lines: Vec<_> = shown["items"].as_array().unwrap().iter().map(|item| item["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines, [2, 4, 4], "{shown}");
 }
 
 /// A result alone in its message is where the answer to the call belongs.

@@ -104,6 +104,20 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
+    /// Parses the first value of `text`, at its first byte. What follows the value is not looked at.
+    ///
+    /// # Errors
+    /// As [`Document::parse`], for the bytes of the value.
+    pub fn parse_first(text: &'a str) -> Result<Self, ParseError> {
+        let mut document = Self::empty(text);
+        if text.len() >= NONE as usize {
+            return Err(ParseError { offset: NONE as usize, kind: ParseErrorKind::TooLong });
+        }
+        let end = dispatch!(Level::new(), simd => document.append_value(simd, 0));
+        steps::count(end.as_ref().map_or_else(|fault| fault.offset, |end| *end));
+        end.map(|_| document)
+    }
+
     /// Where the text ends inside a value, if its last line is incomplete.
     #[must_use]
     pub const fn incomplete_end(&self) -> Option<&ParseError> {
@@ -139,13 +153,20 @@ impl<'a> Document<'a> {
         let bytes = self.text.as_bytes();
         let mut at = skip_space(bytes, start);
         while at < bytes.len() {
-            self.roots.push(index(self.nodes.len()));
-            let escaped_keys = &mut self.escaped_keys;
-            let mut walk =
-                Walk { simd, bytes, nodes: &mut self.nodes, escaped_keys, parent: NONE, in_object: false, depth: 0 };
-            at = skip_space(bytes, walk.value(at)?);
+            at = skip_space(bytes, self.append_value(simd, at)?);
         }
         Ok(())
+    }
+
+    /// Parses the value at `at`, and returns where it ends.
+    #[inline(always)]
+    fn append_value<S: Simd>(&mut self, simd: S, at: usize) -> Result<usize, ParseError> {
+        let bytes = self.text.as_bytes();
+        self.roots.push(index(self.nodes.len()));
+        let escaped_keys = &mut self.escaped_keys;
+        let mut walk =
+            Walk { simd, bytes, nodes: &mut self.nodes, escaped_keys, parent: NONE, in_object: false, depth: 0 };
+        walk.value(at)
     }
 
     /// Whether any key contains an escape. If none does, keys can be compared without decoding.

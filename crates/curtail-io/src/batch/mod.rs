@@ -46,6 +46,7 @@
 
 mod engine;
 mod feed;
+mod records;
 mod rescue;
 mod worker;
 

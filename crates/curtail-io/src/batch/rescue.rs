@@ -1,11 +1,14 @@
 //! What can be read of a damaged log: lines that are JSON, and records among others on one line. What cannot is named, and
 //! nothing is guessed.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
+use curtail_core::error::TextPlace;
 use curtail_core::json::Document;
 use curtail_core::numbers::number_of;
+
+use super::records::{Part, Records};
+use crate::{ErrorKind, FileError};
 
 /// A text without what is damaged in it.
 #[derive(Debug, Default)]
@@ -14,8 +17,10 @@ pub struct Rescued {
     pub text: Vec<u8>,
     /// What was lost or changed, in order.
     pub losses: Vec<Loss>,
-    /// How many lines are in the text.
-    lines: usize,
+    /// How many records are in the text.
+    records: usize,
+    /// Whether records stay at their places, and white space stands for what is left out.
+    is_in_place: bool,
 }
 
 /// What was lost of a line.
@@ -29,18 +34,24 @@ pub struct Loss {
     pub bytes: Vec<u8>,
 }
 
+impl Loss {
+    /// The loss as an error in the file `name`.
+    pub fn error(&self, name: &str) -> FileError {
+        let place = TextPlace { line: self.line, column: 1 };
+        FileError::new(ErrorKind::Content, name, self.reason.clone()).at(place)
+    }
+}
+
 impl Rescued {
-    /// What can be read of `text`; `None` if nothing is damaged.
+    /// What can be read of `text`, each record on a line; `None` if nothing is damaged.
     pub fn from_text(text: &[u8]) -> Option<Self> {
-        let mut rescued = Self::default();
-        let converted = utf16(text);
-        if converted.is_some() {
-            rescued.lose(1, "the file is UTF-16, and was converted".to_owned(), &[]);
-        }
-        let text = converted.as_deref().unwrap_or(text);
-        let records = Records::from_text(text);
-        rescued.lines(text, &records);
-        (!rescued.losses.is_empty()).then_some(rescued)
+        Self::default().read(text)
+    }
+
+    /// As [`from_text`](Self::from_text), for a reader that names places: each record is at its place in `text`, with white space
+    /// for what is left out. Only UTF-16 is shorter as UTF-8; its lines stay.
+    pub fn in_place(text: &[u8]) -> Option<Self> {
+        Self { is_in_place: true, ..Self::default() }.read(text)
     }
 
     /// What can be read of `line`, one of several that `records` describes; `None` if nothing is damaged.
@@ -48,6 +59,16 @@ impl Rescued {
         let mut rescued = Self::default();
         rescued.lines(line, records);
         (!rescued.losses.is_empty()).then_some(rescued)
+    }
+
+    fn read(mut self, text: &[u8]) -> Option<Self> {
+        let converted = utf16(text);
+        if converted.is_some() {
+            self.lose(1, "the file is UTF-16, and was converted".to_owned(), &[]);
+        }
+        let text = converted.as_deref().unwrap_or(text);
+        self.lines(text, &Records::from_text(text));
+        (!self.losses.is_empty() && !spans_lines(text)).then_some(self)
     }
 
     fn lines(&mut self, text: &[u8], records: &Records) {
@@ -63,70 +84,111 @@ impl Rescued {
 
     /// Whether nothing can be read.
     pub const fn is_empty(&self) -> bool {
-        self.lines == 0
+        self.records == 0
     }
 
     fn lose(&mut self, line: usize, reason: String, bytes: &[u8]) {
         self.losses.push(Loss { line, reason, bytes: bytes.to_vec() });
     }
 
-    fn keep(&mut self, line: &[u8]) {
-        self.text.extend_from_slice(line);
-        self.lines += 1;
-    }
-
     fn line(&mut self, number: usize, line: &[u8], records: &Records, is_last: bool) {
         let body = line.trim_ascii_end();
+        let is_other = !body.is_empty() && records.are_objects() && !is_record(body);
+        if body.is_empty() || !is_other && is_value(body) && (number == 1 || !body.starts_with(MARK)) {
+            self.records += usize::from(!body.is_empty());
+            return self.text.extend_from_slice(line);
+        }
         let ending = &line[body.len()..];
-        if body.is_empty() {
-            self.text.extend_from_slice(line);
-            return;
+        let sound = match is_other && is_value(body) {
+            true => {
+                let reason = format!("{} left out: a JSON value that is no record", number_of(body.len(), "byte"));
+                self.lose(number, reason, body);
+                Vec::new()
+            }
+            false => self.sound_parts(number, body, records, is_last && ending.is_empty()),
+        };
+        self.records += sound.len();
+        if self.is_in_place {
+            return self.put_in_place(line, &sound);
         }
-        if is_value(body) && !is_record(body) && records.are_objects() {
-            let reason = format!("{} left out: a JSON value that is no record", number_of(body.len(), "byte"));
-            return self.lose(number, reason, body);
+        let line_break: &[u8] = if ending.ends_with(b"\n") { ending } else { b"\n" };
+        for part in sound {
+            self.text.extend(part.bytes);
+            self.text.extend_from_slice(line_break);
         }
-        if is_value(body) && (number == 1 || !body.starts_with(MARK)) {
-            return self.keep(line);
+    }
+
+    /// Writes `line` with nothing but its sound parts, each at its place.
+    fn put_in_place(&mut self, line: &[u8], sound: &[Sound]) {
+        let start = self.text.len();
+        let blank = line.iter().map(|byte| if byte.is_ascii_whitespace() { *byte } else { b' ' });
+        self.text.extend(blank);
+        for part in sound {
+            let at = start + part.at;
+            self.text[at..at + part.bytes.len()].copy_from_slice(&part.bytes);
         }
-        let nulls = memchr::memchr_iter(0, body).count();
-        let mut clean: Vec<u8> = body.iter().copied().filter(|byte| *byte != 0).collect();
+    }
+
+    /// The sound records of a damaged line. Everything else of it is lost.
+    fn sound_parts(&mut self, number: usize, body: &[u8], records: &Records, is_end: bool) -> Vec<Sound> {
         // Files that were put one behind another bring theirs.
-        if number > 1 && clean.starts_with(MARK) {
-            clean.drain(..MARK.len());
+        let marked = body.strip_prefix(MARK);
+        if marked.is_some() {
             self.lose(number, "a byte order mark cut".to_owned(), &[]);
         }
-        if nulls > 0 {
-            self.lose(number, format!("{} cut", number_of(nulls, "NUL byte")), &[]);
+        let cut = Cut::from_bytes(marked.unwrap_or(body), body.len());
+        if cut.nulls > 0 {
+            self.lose(number, format!("{} cut", number_of(cut.nulls, "NUL byte")), &[]);
         }
-        if clean.trim_ascii().is_empty() {
-            return;
-        }
-        if is_value(&clean) {
-            self.keep(clean.trim_ascii());
-            self.text.extend_from_slice(if ending.is_empty() && !is_last { b"\n" } else { ending });
-            return;
-        }
-        let parts = records.in_line(&clean, !ending.is_empty());
-        let sound: Vec<&Part> = parts.iter().filter(|part| part.is_sound).collect();
-        for part in &sound {
-            self.keep(&clean[part.range.clone()]);
-            self.text.push(b'\n');
-        }
-        for part in parts.iter().filter(|part| !part.is_sound) {
-            let lost = clean[part.range.clone()].trim_ascii();
-            let is_torn = is_last && ending.is_empty() && part.range.end == clean.len();
-            let what = match (is_torn, std::str::from_utf8(lost)) {
+        let parts = records.in_line(&cut.clean, !is_end);
+        let (sound, lost): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.is_sound);
+        for part in &lost {
+            let bytes = cut.clean[part.range.clone()].trim_ascii();
+            let is_torn = is_end && part.range.end == cut.clean.len();
+            let what = match (is_torn, std::str::from_utf8(bytes)) {
                 (true, _) => "the last line is torn",
                 (_, Err(_)) => "not UTF-8",
                 (_, Ok(_)) if sound.is_empty() => "not JSON",
                 _ => "not JSON, beside a sound record",
             };
-            self.lose(number, format!("{} left out: {what}", number_of(lost.len(), "byte")), lost);
+            self.lose(number, format!("{} left out: {what}", number_of(bytes.len(), "byte")), bytes);
         }
-        if sound.len() > 1 && sound.len() == parts.len() {
+        if sound.len() > 1 && lost.is_empty() {
             self.lose(number, format!("{} on one line parted", number_of(sound.len(), "record")), &[]);
         }
+        sound.into_iter().map(|part| cut.sound(part.range)).collect()
+    }
+}
+
+/// A sound record of a damaged line.
+struct Sound {
+    /// Where it begins in the line.
+    at: usize,
+    bytes: Vec<u8>,
+}
+
+/// A line without its NUL bytes.
+struct Cut<'l> {
+    /// The line with them.
+    bytes: &'l [u8],
+    /// Where it begins in the damaged line.
+    start: usize,
+    clean: Vec<u8>,
+    nulls: usize,
+}
+
+impl<'l> Cut<'l> {
+    /// The end of a damaged line of `length` bytes.
+    fn from_bytes(bytes: &'l [u8], length: usize) -> Self {
+        let clean: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+        let nulls = bytes.len() - clean.len();
+        Self { bytes, start: length - bytes.len(), clean, nulls }
+    }
+
+    fn sound(&self, range: Range<usize>) -> Sound {
+        let mut kept = self.bytes.iter().enumerate().filter(|(_, byte)| **byte != 0);
+        let at = kept.nth(range.start).map_or(0, |(at, _)| at);
+        Sound { at: self.start + at, bytes: self.clean[range].to_vec() }
     }
 }
 
@@ -135,9 +197,7 @@ const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Whether `body` is one JSON value.
 pub(super) fn is_value(body: &[u8]) -> bool {
-    let text = std::str::from_utf8(body).ok();
-    let text = text.map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));
-    text.is_some_and(|text| Document::parse_all(text).is_ok_and(|document| document.roots().len() == 1))
+    std::str::from_utf8(body).is_ok_and(|text| Document::parse(text).is_ok())
 }
 
 /// Whether `line` begins as a record does, an object or a list.
@@ -146,13 +206,25 @@ fn is_record(line: &[u8]) -> bool {
     line.starts_with(b"{") || line.starts_with(b"[")
 }
 
-/// Whether something in `text` is read as if nothing were wrong, and is no record: a line that is a text or a number, or the torn
-/// one at the end. Only the beginnings of the other lines are looked at.
+/// Whether a value of `text` is printed over several lines: what is on one of them is no record.
+fn spans_lines(text: &[u8]) -> bool {
+    let Some(document) = std::str::from_utf8(text).ok().and_then(|text| Document::parse_all(text).ok()) else {
+        return false;
+    };
+    document.roots().any(|root| document.slice(root.span()).contains('\n'))
+}
+
+/// Whether something in `text` may be read as if nothing were wrong, although its program reads lines: one that is a text or a
+/// number, several records on one, or the torn one at the end. Only the lines that look so are read.
 pub(super) fn hides_damage(text: &[u8]) -> bool {
-    let is_other = |line: &[u8]| !line.trim_ascii().is_empty() && !is_record(line);
-    let mut lines = text.split(|byte| *byte == b'\n');
-    let last = lines.next_back().unwrap_or_default().trim_ascii();
-    is_other(last) || !last.is_empty() && !is_value(last) || lines.any(is_other)
+    let is_whole = |line: &[u8]| line.trim_ascii().is_empty() || is_record(line) && (!joins(line) || is_value(line));
+    let last = text.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    !last.is_empty() && !is_value(last) || !text.split(|byte| *byte == b'\n').all(is_whole)
+}
+
+/// Whether a record seems to follow another one in `line`.
+fn joins(line: &[u8]) -> bool {
+    ["}{", "} {", "][", "] ["].iter().any(|joint| memchr::memmem::find(line, joint.as_bytes()).is_some())
 }
 
 /// The text of UTF-16 with a byte order mark, as UTF-8.
@@ -165,139 +237,6 @@ fn utf16(text: &[u8]) -> Option<Vec<u8>> {
     let units = text[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
     let decoded: Result<String, _> = char::decode_utf16(units).collect();
     decoded.ok().map(String::into_bytes)
-}
-
-/// What sound records of a text have in common, by which others are recognized among the bytes of a damaged line.
-pub(super) struct Records {
-    /// How they begin, up to the first colon.
-    heads: HashSet<Vec<u8>>,
-    /// The keys of some of them.
-    keys: Vec<HashSet<String>>,
-}
-
-/// A part of a damaged line.
-struct Part {
-    range: Range<usize>,
-    is_sound: bool,
-}
-
-/// So many sound lines are looked at.
-const SAMPLE: usize = 256;
-
-impl Records {
-    pub(super) fn from_text(text: &[u8]) -> Self {
-        let mut heads = HashSet::new();
-        let mut keys: Vec<HashSet<String>> = Vec::new();
-        let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| line.starts_with(b"{"));
-        for line in lines.take(SAMPLE) {
-            let Some(own) = keys_of(line) else { continue };
-            heads.extend(head_of(line).map(<[u8]>::to_vec));
-            if !keys.contains(&own) {
-                keys.push(own);
-            }
-        }
-        Self { heads, keys }
-    }
-
-    /// Whether the records are objects: a line that is a text or a number is none of them.
-    const fn are_objects(&self) -> bool {
-        !self.keys.is_empty()
-    }
-
-    /// The parts of a line: its sound records, and what is between them. `is_ended` says whether a line break follows.
-    fn in_line(&self, line: &[u8], is_ended: bool) -> Vec<Part> {
-        let mut parts: Vec<Part> = Vec::new();
-        let mut at = 0;
-        let mut lost = 0;
-        while at < line.len() {
-            // What follows a record directly can be nothing else, and neither can the beginning of a line.
-            match self.record_at(line, at, at == lost, is_ended) {
-                Some(end) => {
-                    add_lost(line, lost..at, &mut parts);
-                    parts.push(Part { range: at..end, is_sound: true });
-                    // Some programs end a line with a carriage return alone.
-                    at = end + line[end..].len() - line[end..].trim_ascii_start().len();
-                    lost = at;
-                }
-                None => at = self.next_head(line, at + 1),
-            }
-        }
-        add_lost(line, lost..line.len(), &mut parts);
-        parts
-    }
-
-    /// Where the record ends that begins at `at`, if one does.
-    fn record_at(&self, line: &[u8], at: usize, is_certain: bool, is_ended: bool) -> Option<usize> {
-        let end = at + length_of_object(&line[at..])?;
-        let own = keys_of(&line[at..end])?;
-        // A record of a kind of its own ends the line, begins as others do, and has more than a part of one.
-        let is_last = is_ended && end == line.len() && own.len() > PART;
-        (is_certain || is_last || self.keys.iter().any(|keys| are_alike(keys, &own))).then_some(end)
-    }
-
-    /// Where a record may begin, from `at` on.
-    fn next_head(&self, line: &[u8], at: usize) -> usize {
-        let rest = line.get(at..).unwrap_or_default();
-        let found = self.heads.iter().filter_map(|head| memchr::memmem::find(rest, head)).min();
-        found.map_or(line.len(), |found| at + found)
-    }
-}
-
-/// So many keys a block of a message may have.
-const PART: usize = 4;
-
-/// Adds what was lost, unless it is white space.
-fn add_lost(line: &[u8], range: Range<usize>, parts: &mut Vec<Part>) {
-    if !line[range.clone()].trim_ascii().is_empty() {
-        parts.push(Part { range, is_sound: false });
-    }
-}
-
-/// Whether most keys of two objects are the same: a record is like others, and a part of one is not.
-fn are_alike(one: &HashSet<String>, other: &HashSet<String>) -> bool {
-    let common = one.intersection(other).count();
-    let all = one.len() + other.len() - common;
-    5 * common >= 3 * all
-}
-
-/// The keys of an object; `None` if `json` is no object.
-fn keys_of(json: &[u8]) -> Option<HashSet<String>> {
-    let document = Document::parse_all(std::str::from_utf8(json).ok()?).ok()?;
-    let mut roots = document.roots();
-    let object = roots.next().filter(|root| root.is_object() && roots.next().is_none())?;
-    Some(object.members().map(|member| member.key.decode().into_owned()).collect())
-}
-
-/// The beginning of an object up to its first colon.
-fn head_of(line: &[u8]) -> Option<&[u8]> {
-    memchr::memchr(b':', line).map(|at| &line[..=at])
-}
-
-/// The length of the object at the beginning of `text`, by its braces and strings.
-fn length_of_object(text: &[u8]) -> Option<usize> {
-    if text.first() != Some(&b'{') {
-        return None;
-    }
-    let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut is_escaped = false;
-    for (at, byte) in text.iter().enumerate() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if in_string => is_escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
-            b'{' => depth += 1,
-            b'}' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -352,6 +291,78 @@ mod tests {
         let (text, losses) = rescued(&format!("{ONE}\n{SIX}\n{torn}"));
         assert_eq!(text, format!("{ONE}\n{SIX}\n"));
         assert_eq!(losses[0].0, 3);
+        // Nor is one with the keys of a record.
+        let damaged = r#"{"kind":"a","data":"say oops","of":{"kind":"b","data":"c"}}"#.replace("oops", "\u{1}");
+        let sound = r#"{"kind":"a","data":"b"}"#;
+        assert_eq!(rescued(&format!("{sound}\n{damaged}\n")).0, format!("{sound}\n"));
+    }
+
+    /// A write can be torn anywhere, and the program may go on with a record of any kind.
+    #[test]
+    fn a_record_behind_a_torn_one_is_kept_whatever_its_keys() {
+        let torn =
+            r#"{"type":"user","n":-12.5e3,"is":true,"id":null,"text":"a \u00e9 b \\ {","list":[1,"two"],"end":"é"}"#;
+        let others =
+            [r#"{"x":1}"#, r#"{"type":"summary","summary":"{x","leafUuid":"1"}"#, r#"{ "zzz": [{"a":{"b":"c"}}] }"#];
+        for other in others {
+            for at in (2..torn.len()).filter(|at| torn.is_char_boundary(*at)) {
+                let before = &torn[..at];
+                // Where an object may stand, it cannot be told from a part of the torn record.
+                if before.ends_with([':', '[']) || before.ends_with("1,") {
+                    continue;
+                }
+                let (text, losses) = rescued(&format!("{ONE}\n{before}{other}\n{SIX}\n"));
+                let expected = format!("{ONE}\n{other}\n{SIX}\n");
+                assert_eq!((text, losses.len()), (expected, 1), "{before}{other}: {losses:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn records_that_are_lists_are_parted_too() {
+        let one = r#"[{"role":"user","content":"a"}]"#;
+        let two = r#"[{"role":"user","content":"b"},{"role":"assistant","content":"c"}]"#;
+        let torn = &two[..two.len() - 9];
+        for damaged in [format!("{one}\n{one}{two}\n"), format!("{one}\n{one}\n{torn}{two}\n")] {
+            let (text, losses) = rescued(&damaged);
+            assert!(text.ends_with(&format!("{one}\n{two}\n")), "{damaged}: {text} {losses:?}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_printed_over_lines_are_no_damage() {
+        let printed = "{\n  \"role\": \"user\",\n  \"content\": [\n    {\"type\":\"text\",\"text\":\"a\"}\n  ]\n}\n";
+        assert!(Rescued::from_text(format!("{printed}{printed}").as_bytes()).is_none());
+    }
+
+    /// Whoever reads around damage names places of the file.
+    #[test]
+    fn records_stay_at_their_places() {
+        let torn = &TWO[..20];
+        let damaged = format!("{ONE}\r\n\0\0\n{torn}{SIX}\nkilled\n\u{feff}{ALONE}\0{ONE}\n\0{SIX}\n{torn}");
+        let found = Rescued::in_place(damaged.as_bytes()).unwrap();
+        let text = String::from_utf8(found.text).unwrap();
+        assert_eq!((text.len(), text.matches('\n').count()), (damaged.len(), damaged.matches('\n').count()));
+        for record in [ONE, SIX, ALONE] {
+            let places = |text: &str| text.match_indices(record).map(|(at, _)| at).collect::<Vec<_>>();
+            assert_eq!(places(&text), places(&damaged), "{record}");
+        }
+        assert_eq!(Document::parse_all(&text).unwrap().roots().len(), 5);
+    }
+
+    #[test]
+    fn what_is_read_without_complaint_may_be_damaged() {
+        for damaged in [
+            format!("{ONE}{TWO}\n{SIX}\n"),
+            format!("{ONE}\n{TWO} {SIX}\n"),
+            format!("{ONE}\n42\n"),
+            format!("{ONE}\n{}\n\n", &TWO[..9]),
+        ] {
+            assert!(hides_damage(damaged.as_bytes()), "{damaged}");
+        }
+        for sound in [format!("{ONE}\n\n{TWO}\r\n"), ALONE.replace("[]", r#""a}{b""#)] {
+            assert!(!hides_damage(sound.as_bytes()), "{sound}");
+        }
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use super::feed::{
     FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, described, read_whole, rebuild,
 };
-use super::rescue::{Records, Rescued, hides_damage, is_value};
+use super::records::Records;
+use super::rescue::{Loss, Rescued, hides_damage, is_value};
 use super::{Batch, Damage, Failure, OnError, Opened, Unit, Work};
 use crate::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
 use crate::{ErrorKind, FileError};
@@ -209,12 +210,13 @@ impl<W: Work> Worker<'_, W> {
 
     /// Works on what can be read of the buffer, and reports the rest. Returns false if nothing is damaged, or nothing can be read.
     fn rescued(&self, opened: &Opened, done: &mut Done<W::Out>) -> bool {
-        let Some(rescued) = Rescued::from_text(&self.buffer).filter(|rescued| !rescued.is_empty()) else {
-            return false;
+        let rescued = match self.batch.damage {
+            Damage::ReadAround => Rescued::in_place(&self.buffer),
+            Damage::LeaveOut | Damage::Fail => Rescued::from_text(&self.buffer),
         };
+        let Some(rescued) = rescued.filter(|rescued| !rescued.is_empty()) else { return false };
         for loss in rescued.losses {
-            let place = TextPlace { line: loss.line, column: 1 };
-            let error = FileError::new(ErrorKind::Content, &opened.source.name, loss.reason).at(place);
+            let error = loss.error(&opened.source.name);
             let record = (!loss.bytes.is_empty()).then_some(loss.bytes);
             done.failures.push(Failure { error, record, is_loss: true });
         }
@@ -307,8 +309,8 @@ impl<W: Work> Worker<'_, W> {
             return self.unit(opened, line, place, None, done);
         };
         for loss in rescued.losses {
-            let at = TextPlace { line: place.line, column: 1 };
-            let error = FileError::new(ErrorKind::Content, &opened.source.name, loss.reason).at(at);
+            let loss = Loss { line: place.line, ..loss };
+            let error = loss.error(&opened.source.name);
             let record = (!loss.bytes.is_empty()).then_some(loss.bytes);
             done.failures.push(Failure { error, record, is_loss: true });
         }
