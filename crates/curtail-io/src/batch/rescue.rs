@@ -217,9 +217,15 @@ fn spans_lines(text: &[u8]) -> bool {
 /// Whether something in `text` may be read as if nothing were wrong, although its program reads lines: one that is a text or a
 /// number, several records on one, or the torn one at the end. Only the lines that look so are read.
 pub(super) fn hides_damage(text: &[u8]) -> bool {
-    let is_whole = |line: &[u8]| line.trim_ascii().is_empty() || is_record(line) && (!joins(line) || is_value(line));
+    let is_whole =
+        |line: &[u8]| line.trim_ascii().is_empty() || !may_hide_damage(line) || is_record(line) && is_value(line);
     let last = text.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     !last.is_empty() && !is_value(last) || !text.split(|byte| *byte == b'\n').all(is_whole)
+}
+
+/// The same for a line, by its first byte and by what stands between records alone.
+pub(super) fn may_hide_damage(line: &[u8]) -> bool {
+    !is_record(line) || joins(line)
 }
 
 /// Whether a record seems to follow another one in `line`.

@@ -8,7 +8,7 @@ use super::feed::{
     FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, described, read_whole, rebuild,
 };
 use super::records::Records;
-use super::rescue::{Loss, Rescued, hides_damage, is_value};
+use super::rescue::{Loss, Rescued, hides_damage, is_value, may_hide_damage};
 use super::{Batch, Damage, Failure, OnError, Opened, Unit, Work};
 use crate::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
 use crate::{ErrorKind, FileError};
@@ -196,16 +196,39 @@ impl<W: Work> Worker<'_, W> {
         if leaves_out && self.rescued(opened, done) {
             return;
         }
-        let failures = done.failures.len();
-        let is_read = self.unit(opened, &self.buffer, FilePlace::START, None, done);
-        if damage == Damage::ReadAround && !is_read {
-            let failed = done.failures.split_off(failures);
-            let was_broken = std::mem::replace(&mut done.broken, false);
-            if !self.rescued(opened, done) {
-                done.failures.extend(failed);
-                done.broken = was_broken;
+        match damage {
+            Damage::ReadAround => {
+                let rescue = |done: &mut Done<W::Out>| self.rescued(opened, done).then_some(true);
+                self.unit_or(opened, &self.buffer, FilePlace::START, done, rescue);
+            }
+            Damage::Fail | Damage::LeaveOut => {
+                self.unit(opened, &self.buffer, FilePlace::START, None, done);
             }
         }
+    }
+
+    /// Works on a unit. If that fails and `rescue` finds damage in it, what was wrong is only what `rescue` says. Returns whether
+    /// anything was read.
+    fn unit_or(
+        &self,
+        opened: &Opened,
+        text: &[u8],
+        place: FilePlace,
+        done: &mut Done<W::Out>,
+        rescue: impl FnOnce(&mut Done<W::Out>) -> Option<bool>,
+    ) -> bool {
+        let failures = done.failures.len();
+        let was_broken = done.broken;
+        if self.unit(opened, text, place, None, done) {
+            return true;
+        }
+        let failed = done.failures.split_off(failures);
+        let is_broken = std::mem::replace(&mut done.broken, was_broken);
+        rescue(done).unwrap_or_else(|| {
+            done.failures.extend(failed);
+            done.broken = is_broken;
+            false
+        })
     }
 
     /// Works on what can be read of the buffer, and reports the rest. Returns false if nothing is damaged, or nothing can be read.
@@ -298,16 +321,32 @@ impl<W: Work> Worker<'_, W> {
         records: &OnceCell<Records>,
         done: &mut Done<W::Out>,
     ) -> bool {
-        let rescued = match self.batch.damage {
-            Damage::Fail => None,
-            _ if is_value(line.trim_ascii()) => None,
-            Damage::ReadAround | Damage::LeaveOut => {
-                Rescued::from_line(line, records.get_or_init(|| Records::from_text(&self.buffer)))
+        match self.batch.damage {
+            Damage::ReadAround if !may_hide_damage(line) => {
+                self.unit_or(opened, line, place, done, |done| self.parts(opened, line, place, records, done))
             }
-        };
-        let Some(rescued) = rescued else {
-            return self.unit(opened, line, place, None, done);
-        };
+            Damage::ReadAround | Damage::LeaveOut
+                if let Some(is_read) = self.parts(opened, line, place, records, done) =>
+            {
+                is_read
+            }
+            _ => self.unit(opened, line, place, None, done),
+        }
+    }
+
+    /// Works on what can be read of a line, and reports the rest. Returns whether anything was read; `None` if nothing is damaged.
+    fn parts(
+        &self,
+        opened: &Opened,
+        line: &[u8],
+        place: FilePlace,
+        records: &OnceCell<Records>,
+        done: &mut Done<W::Out>,
+    ) -> Option<bool> {
+        if is_value(line.trim_ascii()) {
+            return None;
+        }
+        let rescued = Rescued::from_line(line, records.get_or_init(|| Records::from_text(&self.buffer)))?;
         for loss in rescued.losses {
             let loss = Loss { line: place.line, ..loss };
             let error = loss.error(&opened.source.name);
@@ -318,7 +357,7 @@ impl<W: Work> Worker<'_, W> {
         for record in rescued.text.split_inclusive(|byte| *byte == b'\n') {
             is_read |= self.unit(opened, record, place, None, done);
         }
-        is_read
+        Some(is_read)
     }
 
     /// Works on one unit, and returns whether that succeeded.
