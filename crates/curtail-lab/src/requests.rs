@@ -112,7 +112,8 @@ pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Sessi
         // A message that begins a branch is not rolled back with what is before it.
         if let Some((_, first)) = rollbacks.next_if(|(event, _)| *event == nth) {
             // In a damaged log, a record can follow one that comes later: nothing precedes it then.
-            reader.roll_back(indices[first.min(nth)]);
+            let first = first.min(nth);
+            reader.roll_back(first, indices[first]);
         }
         let kept = kept_by.next_if(|(at, _)| *at == nth).map(|(_, kept)| kept).unwrap_or_default();
         reader.element = nth;
@@ -241,17 +242,17 @@ impl SessionBuilder {
         sent
     }
 
-    /// Rolls back the messages from position `first` on: requests at `at` and later no longer send them.
-    fn roll_back(&mut self, first: usize, at: usize) {
+    /// Rolls back the messages from position `first` on, which is that of the item `element`: requests at `at` and later no longer
+    /// send them.
+    fn roll_back(&mut self, element: usize, first: usize, at: usize) {
         while let Some(position) = self.unrolled.pop_if(|last| *last >= first) {
             self.session.rolled_back.insert(position, at);
         }
         let mut end = at;
         // A compaction that is rolled back replaces nothing.
-        while self.live.runs.first().is_some_and(|summary| !summary.is_empty() && summary.start >= first)
+        while self.session.compactions.pop_if(|compaction| compaction.element >= element).is_some()
             && let Some(before) = self.replaced.pop()
         {
-            self.session.compactions.pop();
             end = self.live.from;
             self.live = before;
         }
@@ -286,10 +287,10 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Rolls back the messages of the main conversation from the one with the index `first` on.
-    fn roll_back(&mut self, first: usize) {
+    /// Rolls back the main conversation from the item `element` on, and so from the message with the index `first` on.
+    fn roll_back(&mut self, element: usize, first: usize) {
         let main = self.sessions.entry(0).or_default();
-        main.roll_back(main.position_of(first), main.session.messages.len());
+        main.roll_back(element, main.position_of(first), main.session.messages.len());
     }
 
     fn message(

@@ -174,7 +174,7 @@ impl LogHabits for Codex {
             return Vec::new();
         }
         let found = rollbacks(items, |at| may_begin_turn(items[at]) && begins_turn(items[at], &self.read(items[at])));
-        found.into_iter().map(|rollback| (rollback.event, rollback.turns[0])).collect()
+        found.into_iter().map(|rollback| (rollback.event, rollback.begin)).collect()
     }
 }
 
@@ -271,7 +271,7 @@ fn recount(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     let items = &layout.elements;
     // Every window of a split is counted, so only what can begin a turn is read.
     let begins = |at: usize| may_begin_turn(items[at]) && begins_turn(items[at], &Codex.read(items[at]));
-    let patch = |Rollback { event, turns }: Rollback| {
+    let patch = |Rollback { event, turns, .. }: Rollback| {
         let left = turns.iter().filter(|turn| stays[**turn]).count();
         let number = number_of_turns(layout.elements[event]).filter(|_| left < turns.len())?;
         Some(Patch { span: number.span(), text: left.to_string() })

@@ -21,33 +21,46 @@ const CONTEXT: &[&str] = &[
 pub(super) fn read_compacted<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
     match payload.get("replacement_history").filter(|history| history.is_array()) {
         Some(history) => Item::Nested(history.items().collect()),
-        None => boundary(payload, item),
+        None => summary(item),
     }
 }
 
 /// The summary of a `compacted` line, which the model reads in place of everything before it.
-fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
-    let content = payload.get_text("message").map_or(Content::Other, Content::Text);
+fn summary(item: Value<'_>) -> Item<'_> {
+    let text = item.get("payload").and_then(|payload| payload.get_text("message"));
+    let content = text.map_or(Content::Other, Content::Text);
     blocks::boundary(Role::User, item, None, vec![blocks::whole(item, content)])
 }
 
-/// Marks the messages before the last `compacted` as superseded, and marks the turns that were rolled back.
+/// Marks the turns that were rolled back, and the messages before the last `compacted` that was not as superseded.
 pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     for message in read.iter_mut().filter_map(Item::message_mut) {
         message.automatic |= message.role == Role::User && is_context(message);
     }
-    roll_back(items, read);
-    let Some(last) = items.iter().rposition(|item| is_compaction(*item)) else { return };
+    for rollback in rollbacks(items, |at| begins_turn(items[at], &read[at])) {
+        roll_back(&rollback, items, read);
+    }
+    let mut lines = items.iter().zip(&*read);
+    let Some(last) = lines.rposition(|(item, read)| is_compaction(*item) && !is_rolled_back(read)) else { return };
     for (item, read) in items.iter().zip(&mut *read).take(last) {
         // The history in an earlier compaction is no longer read: the line is an earlier boundary.
-        if let (Item::Nested(_), Some(payload)) = (&*read, item.get("payload")) {
-            *read = boundary(payload, *item);
+        if matches!(read, Item::Nested(_)) {
+            *read = summary(*item);
         }
         if let Item::Message(message) = read
             && message.standing != Standing::RolledBack
         {
             message.standing = Standing::Superseded;
         }
+    }
+}
+
+/// Whether an item is rolled back; one that goes with a message is no longer read by itself.
+const fn is_rolled_back(read: &Item<'_>) -> bool {
+    match read {
+        Item::With(_) => true,
+        Item::Message(message) => message.standing.is_rolled_back(),
+        _ => false,
     }
 }
 
@@ -58,22 +71,30 @@ pub(super) fn is_compaction(item: Value<'_>) -> bool {
 
 /// Marks the turns that a `thread_rolled_back` event removes. The event and the other messages of these turns are kept or
 /// dropped with the first message: without it, the event would remove other turns, and what follows it would belong to the
-/// turn before.
-fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    for Rollback { event, turns } in rollbacks(items, |at| begins_turn(items[at], &read[at])) {
-        let start = turns[0];
-        for at in start..event {
-            let Item::Message(message) = &mut read[at] else { continue };
-            // An earlier event may have rolled back a turn among these.
-            if message.standing == Standing::RolledBack {
-                continue;
-            }
-            let turn = turns[turns.partition_point(|turn| *turn <= at) - 1];
-            let first = if turn == at { start } else { turn };
-            message.dropped_with = u32::try_from(first).ok().filter(|_| at > start);
-            message.roll_back(Standing::RolledBack);
+/// turn before. Compactions since the first of these turns are rolled back as well.
+fn roll_back<'a>(rollback: &Rollback, items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let Rollback { event, begin, turns, compactions } = rollback;
+    let start = turns[0];
+    for &at in compactions {
+        // One at the beginning of the first turn is before its first message, and goes with it.
+        read[at] = if at < start { Item::With(start) } else { summary(items[at]) };
+    }
+    for at in start..*event {
+        let Item::Message(message) = &mut read[at] else { continue };
+        // An earlier event may have rolled back a turn among these.
+        if message.standing == Standing::RolledBack {
+            continue;
         }
-        read[event] = Item::With(start);
+        let turn = turns[turns.partition_point(|turn| *turn <= at) - 1];
+        let first = if turn == at { start } else { turn };
+        message.dropped_with = u32::try_from(first).ok().filter(|_| at > start);
+        message.roll_back(Standing::RolledBack);
+    }
+    // Without the beginning of the turn, a compaction there would be one before it.
+    for at in [*begin, *event] {
+        if at != start {
+            read[at] = Item::With(start);
+        }
     }
 }
 
@@ -81,27 +102,50 @@ fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 pub(super) struct Rollback {
     /// Index of the event.
     pub(super) event: usize,
-    /// Indices of the items that begin the turns; never empty.
+    /// Index of the item with which the first of these turns begins: its first message, or the event before it.
+    pub(super) begin: usize,
+    /// Indices of the first messages of the turns; never empty.
     pub(super) turns: Vec<usize>,
+    /// Indices of the compactions that are rolled back with them.
+    compactions: Vec<usize>,
 }
 
-/// The events that roll back turns, in order. `begins_turn` says whether the item with an index begins a turn.
+/// A turn of the user.
+struct UserTurn {
+    begin: usize,
+    message: usize,
+}
+
+/// The events that roll back turns, in order. `begins_turn` says whether the item with an index is a message that begins a
+/// turn.
+///
+/// Turns count across compactions: Codex reads the log again, and what a compaction of these turns replaced is sent again.
 pub(super) fn rollbacks(items: &[Value<'_>], begins_turn: impl Fn(usize) -> bool) -> Vec<Rollback> {
-    let mut turns = Vec::new();
+    let mut turns: Vec<UserTurn> = Vec::new();
+    let mut compactions = Vec::new();
+    let mut begin = None;
     let mut rollbacks = Vec::new();
     for (at, &item) in items.iter().enumerate() {
         if begins_turn(at) {
-            turns.push(at);
-        }
-        // The last compaction is read as the items of its list.
-        if item.member_is("type", "compacted") || is_replacement(item) {
-            turns.clear();
+            turns.push(UserTurn { begin: begin.take().unwrap_or(at), message: at });
+        } else if is_compaction(item) {
+            compactions.push(at);
+        } else if let Some(event) = event(item) {
+            match &*event.word("type") {
+                "task_started" | "turn_started" => begin = Some(at),
+                "task_complete" | "turn_complete" | "turn_aborted" => begin = None,
+                _ => {}
+            }
         }
         let Some(count) = turn_count(item) else { continue };
         let rolled_back = turns.split_off(turns.len().saturating_sub(count));
-        if !rolled_back.is_empty() {
-            rollbacks.push(Rollback { event: at, turns: rolled_back });
-        }
+        let Some(first) = rolled_back.first() else { continue };
+        rollbacks.push(Rollback {
+            event: at,
+            begin: first.begin,
+            compactions: compactions.split_off(compactions.partition_point(|at| *at < first.begin)),
+            turns: rolled_back.iter().map(|turn| turn.message).collect(),
+        });
     }
     rollbacks
 }
@@ -113,10 +157,12 @@ pub(super) fn turn_count(item: Value<'_>) -> Option<usize> {
 
 /// Where an event says how many turns it rolls back.
 pub(super) fn number_of_turns(item: Value<'_>) -> Option<Value<'_>> {
-    let payload = item
-        .get("payload")
-        .filter(|payload| item.member_is("type", "event_msg") && payload.member_is("type", "thread_rolled_back"))?;
-    payload.get("num_turns")
+    event(item).filter(|event| event.member_is("type", "thread_rolled_back"))?.get("num_turns")
+}
+
+/// What a line of an event contains.
+fn event(item: Value<'_>) -> Option<Value<'_>> {
+    item.get("payload").filter(|_| item.member_is("type", "event_msg"))
 }
 
 /// Whether the program wrote the message for the user.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use curtail_core::dialects::{Framing, Reading};
+use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Keep, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
-use curtail_core::transcript::Pairs;
+use curtail_core::transcript::{Content, Pairs};
 
 fn fixture(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/codex").join(name);
@@ -102,4 +102,66 @@ fn a_compaction_is_cut_inside_and_stays() {
 fn a_torn_line_stays() {
     let out = cut(last(2), "torn.jsonl");
     assert!(out.ends_with("\"role\":\"assi"), "{out}");
+}
+
+/// A line of a message; its text is its role and `name`.
+fn message(role: &str, name: &str) -> String {
+    let kind = if role == "user" { "input_text" } else { "output_text" };
+    format!(
+        "{{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"{name}\"}}]}}}}"
+    )
+}
+
+fn event(payload: &str) -> String {
+    format!("{{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":{payload}}}}}")
+}
+
+/// The texts that a model reads of a log: `q` and `a` are a turn, `C` is a compaction with a list and `c` one without, `<` and
+/// `>` are where a turn begins and ends, and a number is how many turns are rolled back.
+fn live_texts(log: &str) -> Vec<String> {
+    let lines = log.chars().enumerate().map(|(at, c)| match c {
+        'q' => message("user", &format!("q{at}")),
+        'a' => message("assistant", &format!("a{at}")),
+        'C' => format!(
+            "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":\"C{at}\"}}]}}]}}}}"
+        ),
+        'c' => format!("{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"c{at}\"}}}}"),
+        '<' => event("\"task_started\""),
+        '>' => event("\"task_complete\""),
+        turns => event(&format!("\"thread_rolled_back\",\"num_turns\":{turns}")),
+    });
+    let text: String = lines.map(|line| line + "\n").collect();
+    let document = Document::parse_log(&text).expect("a rollout");
+    let reading = Reading { dialect: dialect_named("codex"), ..reading() };
+    let (_, transcript) = &reading.transcripts(&document).expect("a transcript")[0];
+    let live = transcript.messages.iter().filter(|message| message.standing.is_read());
+    let parts = live.flat_map(|message| &message.parts).filter_map(|part| match &part.content {
+        Content::Text(text) => Some(text.decode().into_owned()),
+        _ => None,
+    });
+    parts.collect()
+}
+
+/// What a rolled-back compaction replaced is read again, as Codex does when it reads the log.
+#[test]
+fn a_compaction_goes_with_the_turns_that_are_rolled_back() {
+    for (log, expected) in [
+        // The compaction is older than the turn, in the middle of it, and between two of them.
+        ("qaCqa1", &["C2"][..]),
+        ("qaqaCa1", &["q0", "a1"]),
+        ("qaqaca1", &["q0", "a1"]),
+        ("qaqaCqa2", &["q0", "a1"]),
+        ("qaqaCqa1", &["C4"]),
+        ("qaCqaCqa2qa", &["C2", "q9", "a10"]),
+        ("qaCqacqa3qa", &["q9", "a10"]),
+        // Turn by turn.
+        ("qaqaCqa1qa2qa", &["q0", "a1", "q11", "a12"]),
+        // A turn begins with a compaction; before it, the user asked for one.
+        ("<qa><Cqa>1", &["q1", "a2"]),
+        ("<qa><cqa>1qa", &["q1", "a2", "q10", "a11"]),
+        ("<qa><C><qa>1", &["C5"]),
+        ("<qa><C><qa>2qa", &["q12", "a13"]),
+    ] {
+        assert_eq!(live_texts(log), expected, "{log}");
+    }
 }
