@@ -22,7 +22,7 @@ use crate::works::copies::DropRecords;
 use crate::works::verify::Verifying;
 use crate::works::whole_file::WholeFile;
 use curtail_core::dialects::{Dialect, Framing, ReadError};
-use curtail_core::error::{Locator, TextPlace};
+use curtail_core::error::{INVALID_UTF8, Locator, TextPlace};
 use curtail_core::pipeline::{Cut, TextCutter};
 use curtail_core::processors::Counting;
 use curtail_io::batch::{Damage, InputOptions, OnError, Opened, Rescued, Unit, described};
@@ -381,7 +381,7 @@ impl Texts<'_> {
             _ => Rescued::from_text(text.as_bytes()).filter(|rescued| !rescued.is_empty()),
         };
         let Some(rescued) = rescued else { return self.cut_whole(cut, text, out) };
-        let sound = String::from_utf8(rescued.text).map_err(|_| Failure::new("invalid UTF-8"))?;
+        let sound = String::from_utf8(rescued.text).map_err(|_| Failure::new(INVALID_UTF8))?;
         let mut answer = self.cut_whole(cut, &sound, out)?;
         let losses = rescued.losses.into_iter().map(|loss| (TextPlace { line: loss.line, column: 1 }, loss.reason));
         answer.notes.splice(..0, losses);

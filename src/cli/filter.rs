@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{bail, ensure};
 
-use crate::cutting::{Cuts, Job};
+use crate::cutting::{Cuts, Job, JobIdentity};
 use crate::options::counting::{CountingOptions, TemplateOptions};
 use crate::options::cut::CutFlags;
 use crate::options::filter::FilterOptions;
@@ -99,13 +99,12 @@ impl Cuts for FilterArgs {
             false => self.options.processors(self.cutting.dry_run)?,
         };
         let chain = self.cutting.with_repair(Chain::default().at("", processors));
-        let options = format!(
-            "{:?} {:?} {:?} {:?} {:?}",
-            self.options, self.drop_records_with, self.max_tokens, self.counting, self.template
-        );
+        let identity = JobIdentity::of(&[
+            &self.options, &self.drop_records_with, &self.max_tokens, &self.counting, &self.template,
+        ]);
         let counting = self.options.counting()?;
         let mut reads = self.options.files();
         reads.extend([self.template.files(&self.counting)]);
-        Ok(Job { chain, counting, options, reads, drops, ..Job::default() })
+        Ok(Job { chain, counting, identity, reads, drops, ..Job::default() })
     }
 }

@@ -39,10 +39,9 @@ impl Cuts for RepairArgs {
     fn job(&self) -> anyhow::Result<Job> {
         let damage = if self.damaged { Damage::LeaveOut } else { Damage::Fail };
         let job = cutting::job_of(&self.cutting, &self.options)?;
-        let options = format!("{} {damage:?}", job.options);
         let profile = self.options.profile()?.map(Profile::of_dialect);
         let inspection = Inspection { profile, ..Inspection::default() };
         let verifies = Some(Checking { inspection, levels: Levels::default(), repair: None, verbose: false });
-        Ok(Job { options, verifies, damage, ..job })
+        Ok(Job { identity: job.identity.and(&damage), verifies, damage, ..job })
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 
-use crate::cutting::{Cuts, Job};
+use crate::cutting::{Cuts, Job, JobIdentity};
 use crate::options::config::ConfigStep;
 use crate::options::config::{Config, ConfigFlags, described};
 use crate::options::cut::CutFlags;
@@ -109,7 +109,7 @@ impl Cuts for RunArgs {
         let chain = config.chain(&steps, self.cutting.dry_run)?;
         let chain = self.cutting.with_repair(chain);
         let reads = config.files(&steps);
-        Ok(Job { chain, options: described(&steps), reads, ..Job::default() })
+        Ok(Job { chain, identity: JobIdentity::written(described(&steps)), reads, ..Job::default() })
     }
 }
 
@@ -125,9 +125,9 @@ fn job_of_preset(name: &str, cutting: &CutFlags) -> anyhow::Result<Job> {
     let preset = preset_named(name)?;
     let commands = policy::parse(preset.command)?;
     let chain = cutting.with_repair(policy::chain_of(&commands, cutting.dry_run)?);
-    let options = format!("preset {}", preset.command);
+    let identity = JobIdentity::written(format!("preset {}", preset.command));
     let reads = policy::files_of(&commands);
-    Ok(Job { chain, options, reads, ..Job::default() })
+    Ok(Job { chain, identity, reads, ..Job::default() })
 }
 
 /// One line per processor: its number, level, options and place in the file.

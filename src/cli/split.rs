@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cutting::{self, Cuts, Job};
+use crate::cutting::{self, Cuts, Job, JobIdentity};
 use crate::options::cut::CutFlags;
 use crate::options::global::Global;
 use crate::options::split::SplitOptions;
@@ -54,8 +54,8 @@ impl Cuts for SplitArgs {
         let counting = template.counting(counting)?;
         let chain = Chain { splitting: Some(self.options.splitting(&counting)?), ..Chain::default() };
         let chain = self.cutting.with_repair(chain);
-        let options = format!("{:?}", self.options);
+        let identity = JobIdentity::of(&[&self.options]);
         let map = self.map.clone();
-        Ok(Job { chain, counting: Some(counting), options, map, reads, ..Job::default() })
+        Ok(Job { chain, counting: Some(counting), identity, map, reads, ..Job::default() })
     }
 }

@@ -2,6 +2,7 @@
 
 mod plan;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -36,8 +37,7 @@ pub(crate) struct Job {
     pub(crate) chain: Chain,
     /// Counts tokens for `--stats`; `None` for the default tokenizer.
     pub(crate) counting: Option<Counting>,
-    /// The options of the processors: jobs with the same text make the same cuts.
-    pub(crate) options: String,
+    pub(crate) identity: JobIdentity,
     /// Where to write the map of a split, which lists the origin of each window.
     pub(crate) map: Option<PathBuf>,
     /// The files that the run reads besides its inputs.
@@ -48,6 +48,27 @@ pub(crate) struct Job {
     pub(crate) verifies: Option<Checking>,
     /// How to handle a log that is damaged.
     pub(crate) damage: Damage,
+}
+
+/// What tells a job from others: jobs with the same identity make the same cuts.
+#[derive(Debug, Default)]
+pub(crate) struct JobIdentity(String);
+
+impl JobIdentity {
+    /// That of a job with all of these options.
+    pub(crate) fn of(options: &[&dyn fmt::Debug]) -> Self {
+        Self(options.iter().map(|option| format!("{option:?}")).collect::<Vec<_>>().join(" "))
+    }
+
+    /// That of a job which is written like this in a file or on a command line.
+    pub(crate) const fn written(job: String) -> Self {
+        Self(job)
+    }
+
+    /// The same with one more option.
+    pub(crate) fn and(&self, option: &dyn fmt::Debug) -> Self {
+        Self(format!("{} {option:?}", self.0))
+    }
 }
 
 /// A command that cuts.
@@ -67,13 +88,12 @@ pub(crate) fn job_of(flags: &CutFlags, options: &impl Options) -> anyhow::Result
     let chain = flags.with_repair(Chain::default().at("", options.processors(flags.dry_run)?));
     let reads = options.files();
     let counting = options.counting()?;
-    let options = format!("{options:?}");
-    Ok(Job { chain, counting, options, reads, ..Job::default() })
+    Ok(Job { chain, counting, identity: JobIdentity::of(&[options]), reads, ..Job::default() })
 }
 
 /// Reads the inputs, cuts them and writes the result.
 pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
-    let Job { chain, counting, options, map, mut reads, drops, verifies, damage } = job;
+    let Job { chain, counting, identity, map, mut reads, drops, verifies, damage } = job;
     reads.other.extend(flags.input.dialect_file.iter().cloned());
     let start = Instant::now();
     if let Some(counting) = &counting {
@@ -82,7 +102,7 @@ pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let input_options = flags.input.input_options()?;
     flags.refuse_misread_words()?;
     let (mut sources, missing) = flags.sources(global)?;
-    let mut manifest = flags.manifest(&options, &reads.content)?;
+    let mut manifest = flags.manifest(&identity, &reads.content)?;
     let uses = Arc::new(FileUses::new(&sources, reads.all()));
     let planned = flags.refuse_shared_output(&sources, &input_options);
     let planned = planned.and_then(|()| flags.targets(manifest.as_ref(), &sources, &uses, map.as_deref()));

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::JobIdentity;
 use crate::options::cut::{CutFlags, Output};
 use crate::options::global::Global;
 use crate::options::input::Input;
@@ -25,7 +26,7 @@ impl CutFlags {
     }
 
     /// The record of finished outputs: kept for every run into a directory, and for --resume.
-    pub(crate) fn manifest(&self, options: &str, reads: &[PathBuf]) -> Result<Option<Manifest>, FileError> {
+    pub(crate) fn manifest(&self, job: &JobIdentity, reads: &[PathBuf]) -> Result<Option<Manifest>, FileError> {
         let resume = self.output.resume.as_ref();
         let named = resume.filter(|path| !path.is_empty()).map(PathBuf::from);
         let path = match (named, &self.output.output_dir, resume) {
@@ -38,7 +39,7 @@ impl CutFlags {
             (None, None, Some(_)) => PathBuf::from(MANIFEST),
             (None, None, None) => return Ok(None),
         };
-        Manifest::load(&path, &identity(self, options, reads)).map(Some)
+        Manifest::load(&path, &identity(self, &job.0, reads)).map(Some)
     }
 
     /// Refuses to write a log and other inputs to standard output, before anything is written: a part of the output is of no

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+/// The folder of these logs in the folder of their session.
+pub(crate) const FOLDER: &str = "subagents";
+
 /// The log of a sub-agent.
 pub(crate) struct AgentLog {
     /// Its path, as a name.
@@ -18,7 +21,7 @@ pub(crate) struct AgentLog {
 impl AgentLog {
     /// The logs beside the session at `path`, in the order of their names, and those that cannot be read.
     pub(crate) fn beside(path: &Path) -> (Vec<Self>, Vec<String>) {
-        let Ok(folder) = std::fs::read_dir(path.with_extension("").join("subagents")) else {
+        let Ok(folder) = std::fs::read_dir(path.with_extension("").join(FOLDER)) else {
             return Default::default();
         };
         let is_log = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "jsonl") && path.is_file();

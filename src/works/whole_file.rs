@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing, rebuilt};
-use curtail_core::error::TextPlace;
+use curtail_core::error::{INVALID_UTF8, TextPlace};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Plan, Prepend, Processor, ProcessorError, Reason, Traits, View, place_blocks};
@@ -46,7 +46,7 @@ impl WholeFile {
 
     fn of_bytes(source: &Source, bytes: Vec<u8>, options: &InputOptions) -> Result<Self, FileError> {
         let text =
-            String::from_utf8(bytes).map_err(|_| FileError::new(ErrorKind::Content, &source.name, "invalid UTF-8"))?;
+            String::from_utf8(bytes).map_err(|_| FileError::new(ErrorKind::Content, &source.name, INVALID_UTF8))?;
         Self::of_text(source.name.clone(), source.path.as_deref(), text, options)
     }
 

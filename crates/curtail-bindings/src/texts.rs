@@ -2,6 +2,7 @@
 
 use curtail::embedded::Failure;
 use curtail_core::dialects::Framing;
+use curtail_core::error::INVALID_UTF8;
 
 /// How a compressed text begins: gzip and Zstandard.
 const PACKED: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
@@ -16,7 +17,7 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let column = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).chars().count() + 1;
-        Failure::at(column, "invalid UTF-8")
+        Failure::at(column, INVALID_UTF8)
     })
 }
 

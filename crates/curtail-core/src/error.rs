@@ -2,6 +2,9 @@
 
 use crate::steps;
 
+/// What is wrong with bytes that are not UTF-8.
+pub const INVALID_UTF8: &str = "invalid UTF-8";
+
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextPlace {
@@ -78,7 +81,7 @@ pub fn system_message(error: &std::io::Error) -> String {
     let message = cause.to_string();
     // What the standard library reports of a file that is read as text.
     if cause.kind() == std::io::ErrorKind::InvalidData && message.ends_with("valid UTF-8") {
-        return String::from("invalid UTF-8; convert the file to UTF-8");
+        return format!("{INVALID_UTF8}; convert the file to UTF-8");
     }
     let message = message.split(" (os error").next().unwrap_or(&message);
     let mut rest = message.chars();

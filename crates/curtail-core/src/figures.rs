@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::dialects::{Dialect, Patch, SizeFigures};
 use crate::json::Value;
-use crate::transcript::{Layout, Message, Origin, PartOrigin, SlotKind};
+use crate::transcript::{Layout, Message, Origin, SlotKind};
 
 /// What happens to the figures that a cut makes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -120,17 +120,13 @@ fn slotted<'l, 'a>(layout: &'l Layout<'a>) -> impl Iterator<Item = (usize, Value
 /// precedes. `None` if there is no such message.
 fn first_change(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Option<usize> {
     let is_same = |at: usize, message: &Message<'_>| {
-        matches!(message.origin, Origin::Source(source) if source.index == at) && !is_changed(message)
+        matches!(message.origin, Origin::Source(source) if source.index == at) && message.is_intact()
     };
     let count = layout.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_))).count();
     let changed = messages.iter().enumerate().position(|(at, message)| !is_same(at, message));
     let index = changed.or((messages.len() < count).then_some(messages.len()))?;
     let slot = layout.slots.iter().position(|slot| slot.kind == SlotKind::Message(index));
     Some(slot.map_or(layout.slots.len(), |slot| reply_start(layout, dialect, slot)))
-}
-
-fn is_changed(message: &Message<'_>) -> bool {
-    !message.cut.is_empty() || message.parts.iter().any(|part| !matches!(part.origin, PartOrigin::Source(_)))
 }
 
 /// The first slot of the reply that the message in `slot` belongs to: the figures of its other messages count it as well.

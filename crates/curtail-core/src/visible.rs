@@ -18,6 +18,15 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, false, shown)
 }
 
+/// The first `letters` characters of `text`, with `…` behind them if there are more.
+#[must_use]
+pub fn cut_after(text: &str, letters: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(letters) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// JSON with every character that would be obeyed written as an escape. Its values are the same.
 #[must_use]
 pub fn json(text: &str) -> Cow<'_, str> {

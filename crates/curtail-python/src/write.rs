@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use curtail_bindings::Parts;
-use curtail_tables::write_text;
+use curtail_tables::quote_into;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -202,7 +202,7 @@ impl Writer {
 
     fn text(&mut self, text: &Bound<'_, PyString>) -> PyResult<()> {
         if let Ok(unicode) = text.to_str() {
-            write_text(unicode, &mut self.out);
+            quote_into(unicode, &mut self.out);
             return Ok(());
         }
         let escape = ESCAPE.import(text.py(), "json.encoder", "encode_basestring_ascii")?;

@@ -31,8 +31,9 @@ use crate::place::Place;
 use crate::values;
 use crate::{
     Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, names_speaker, open_file, rows_of,
-    write_bytes, write_items, write_scalar, write_text,
+    write_bytes, write_items, write_scalar,
 };
+use curtail_core::json::quote_into;
 use curtail_io::{ErrorKind, FileError};
 use curtail_io::{FileSink, RowResult, Shape, Source, TableFormat};
 
@@ -283,7 +284,7 @@ fn write_struct(array: &StructArray, row: usize, out: &mut String) -> Result<(),
     let members = array.fields().iter().zip(array.columns());
     let members = members.filter(|(_, column)| !column.is_null(row) && column.data_type() != &DataType::Null);
     write_items(['{', '}'], members, out, |(field, column), out| {
-        write_text(field.name(), out);
+        quote_into(field.name(), out);
         out.push(':');
         write_json(column, row, out)
     })

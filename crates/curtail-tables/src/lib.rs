@@ -17,7 +17,6 @@ mod parquet;
 mod place;
 mod values;
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::sync::Arc;
@@ -32,6 +31,7 @@ use curtail_io::{ErrorKind, FileError};
 use curtail_tokens::panics::catch_panic;
 use tempfile::SpooledTempFile;
 
+pub use curtail_core::json::quote_into;
 pub use memory::{MemoryColumn, NewRow};
 
 /// The library with which the tests of the program read tables.
@@ -400,51 +400,9 @@ fn write_scalar(value: impl Into<serde_json::Value>, out: &mut String) {
 /// Writes bytes as JSON: as a text, or in Base64 if they are none.
 fn write_bytes(bytes: &[u8], out: &mut String) {
     match std::str::from_utf8(bytes) {
-        Ok(text) => write_text(text, out),
-        Err(_) => write_text(&STANDARD.encode(bytes), out),
+        Ok(text) => quote_into(text, out),
+        Err(_) => quote_into(&STANDARD.encode(bytes), out),
     }
-}
-
-/// For each byte, whether a string in JSON cannot contain it.
-const ESCAPED: [bool; 256] = {
-    let mut escaped = [false; 256];
-    let mut byte = 0;
-    while byte < 32 {
-        escaped[byte] = true;
-        byte += 1;
-    }
-    escaped[b'"' as usize] = true;
-    escaped[b'\\' as usize] = true;
-    escaped
-};
-
-/// Writes a text as a string in JSON.
-pub fn write_text(text: &str, out: &mut String) {
-    out.reserve(text.len() + 2);
-    out.push('"');
-    let mut start = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if !ESCAPED[byte as usize] {
-            continue;
-        }
-        out.push_str(&text[start..at]);
-        start = at + 1;
-        match byte {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            8 => out.push_str("\\b"),
-            12 => out.push_str("\\f"),
-            other => {
-                // A string can be written.
-                let _ = write!(out, "\\u{other:04x}");
-            }
-        }
-    }
-    out.push_str(&text[start..]);
-    out.push('"');
 }
 
 /// Whether messages may have a field called `name`, which names who speaks.

@@ -175,7 +175,7 @@ impl<'a> Recorded<'_, 'a> {
         for Request { message, .. } in sample(self.requests, SAMPLES) {
             let run = policy.chain.run(self.layout, history_at(self.messages, message), |_, _, _| {})?;
             let tokens = run.messages.iter().map(|message| match message.source_index() {
-                Some(index) if is_unchanged(message) => self.costs[index].tokens,
+                Some(index) if message.is_intact() => self.costs[index].tokens,
                 _ => self.counting.message(message),
             });
             curve.push(Request { message, tokens: self.outside + tokens.sum::<usize>() });
@@ -185,16 +185,12 @@ impl<'a> Recorded<'_, 'a> {
 }
 
 fn fate<'a>(before: &Message<'a>, after: &Message<'a>, tokens: usize, counting: &Counting) -> Fate {
-    if is_unchanged(after) && before.parts.len() == after.parts.len() {
+    if after.is_intact() && before.parts.len() == after.parts.len() {
         let state = if matches!(after.origin, Origin::Moved(_)) { State::Changed } else { State::Kept };
         return Fate { state, reasons: Vec::new(), tokens, parts: vec![PartFate::Kept; before.parts.len()] };
     }
     let parts = before.parts.iter().map(|part| part_fate(part, after)).collect();
     Fate { state: State::Changed, reasons: Vec::new(), tokens: counting.message(after), parts }
-}
-
-fn is_unchanged(message: &Message<'_>) -> bool {
-    message.cut.is_empty() && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)))
 }
 
 fn part_fate<'a>(part: &Part<'a>, after: &Message<'a>) -> PartFate {

@@ -9,7 +9,7 @@ use curtail_core::numbers::number_of;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Keep, SlidingWindow, WindowUnit};
 use curtail_core::transcript::{Pairs, Transcript};
-use curtail_core::visible::one_line;
+use curtail_core::visible::{cut_after, one_line};
 use curtail_io::{ErrorKind, FileError};
 
 use super::{laws, reading_of};
@@ -26,6 +26,9 @@ pub(super) struct Tried {
 
 /// How many unread texts a report shows.
 const SHOWN: usize = 5;
+
+/// How many characters of each.
+const SHOWN_LETTERS: usize = 60;
 
 /// Tries `description` on its own samples, and on those in `files`.
 pub(super) fn run(description: Description, files: &[PathBuf]) -> Result<Tried, FileError> {
@@ -197,7 +200,8 @@ impl Counts {
         if let Some(orphan) = pairs.results().iter().find(|at| pairs.counterpart(**at).is_none()) {
             let message = &transcript.messages[orphan.message];
             let place = message.parts[orphan.part].place().map(|place| place.element);
-            let shown = place.map(|value| format!("of message {}, {}", orphan.message, beginning(value.raw())));
+            let shown =
+                place.map(|value| format!("of message {}, {}", orphan.message, cut_after(value.raw(), SHOWN_LETTERS)));
             self.orphan = self.orphan.take().or(shown);
         }
         let unmatched = description.unmatched(&transcript.layout.elements);
@@ -207,7 +211,9 @@ impl Counts {
         }
         for item in &transcript.layout.elements {
             let unread = description.unaccounted(*item);
-            self.unread.extend(unread.iter().map(|value| (value.pointer(), beginning(value.raw()))));
+            self.unread.extend(
+                unread.iter().map(|value| (value.pointer(), cut_after(value.raw(), SHOWN_LETTERS).into_owned())),
+            );
         }
         let unknown = transcript.layout.non_messages.iter().filter_map(|item| item.unknown.as_ref());
         for unknown in unknown.map(ToString::to_string) {
@@ -222,12 +228,6 @@ impl Counts {
         let kinds: String = self.kinds.iter().map(|(kind, count)| format!(", {count} {kind}")).collect();
         format!("{}, {}{kinds}", number_of(self.transcripts, "transcript"), number_of(self.messages, "message"))
     }
-}
-
-fn beginning(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let begins: String = text.chars().take(LONGEST).collect();
-    if begins.len() < text.len() { begins + "…" } else { begins }
 }
 
 /// Whether a window that is larger than the text writes it as it was.

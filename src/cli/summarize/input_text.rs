@@ -8,7 +8,7 @@ use anyhow::{Context as _, anyhow, bail};
 use crate::options::files::is_standard;
 use crate::options::input::Input;
 use curtail_core::dialects::{Reading, detect_framing};
-use curtail_core::error::TextPlace;
+use curtail_core::error::{INVALID_UTF8, TextPlace};
 use curtail_io::batch::InputOptions;
 use curtail_memory::rolling::ThreadError;
 
@@ -72,7 +72,7 @@ impl InputText {
         let text = String::from_utf8(bytes).map_err(|error| {
             let TextPlace { line, column } =
                 TextPlace::locate(error.as_bytes(), error.utf8_error().valid_up_to(), first_line);
-            anyhow!("{name}:{line}:{column}: invalid UTF-8; convert the input to UTF-8")
+            anyhow!("{name}:{line}:{column}: {INVALID_UTF8}; convert the input to UTF-8")
         })?;
         Ok(Self { name, first_line, text })
     }

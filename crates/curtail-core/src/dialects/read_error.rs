@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{ALL, Dialect};
+use crate::error::INVALID_UTF8;
 use crate::json::ParseError;
 use crate::suggest;
 
@@ -13,6 +14,14 @@ pub struct ReadError {
     pub offset: usize,
     /// What is wrong and what to do about it.
     pub what: String,
+}
+
+impl ReadError {
+    /// Behind `valid`, the text is not UTF-8.
+    #[must_use]
+    pub fn invalid_utf8(valid: &str) -> Self {
+        Self { offset: valid.len(), what: String::from(INVALID_UTF8) }
+    }
 }
 
 impl fmt::Display for ReadError {

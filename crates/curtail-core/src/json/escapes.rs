@@ -68,19 +68,25 @@ pub fn quote(text: &str) -> String {
 }
 
 /// Appends `text` as a JSON string to `json`.
-pub(super) fn quote_into(text: &str, json: &mut String) {
+pub fn quote_into(text: &str, json: &mut String) {
+    json.reserve(text.len() + 2);
     json.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => json.push_str("\\\""),
-            '\\' => json.push_str("\\\\"),
-            '\n' => json.push_str("\\n"),
-            '\r' => json.push_str("\\r"),
-            '\t' => json.push_str("\\t"),
+    let mut from = 0;
+    for (at, byte) in text.bytes().enumerate().filter(|(_, byte)| matches!(byte, 0..b' ' | b'"' | b'\\')) {
+        json.push_str(&text[from..at]);
+        from = at + 1;
+        match byte {
+            b'"' => json.push_str("\\\""),
+            b'\\' => json.push_str("\\\\"),
+            b'\n' => json.push_str("\\n"),
+            b'\r' => json.push_str("\\r"),
+            b'\t' => json.push_str("\\t"),
+            8 => json.push_str("\\b"),
+            12 => json.push_str("\\f"),
             // Writing to a String cannot fail.
-            c if c < ' ' => drop(write!(json, "\\u{:04x}", u32::from(c))),
-            c => json.push(c),
+            other => drop(write!(json, "\\u{other:04x}")),
         }
     }
+    json.push_str(&text[from..]);
     json.push('"');
 }

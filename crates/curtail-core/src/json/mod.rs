@@ -12,7 +12,7 @@ mod text;
 mod value;
 
 pub use elements::{removal, repeated_members};
-pub use escapes::quote;
+pub use escapes::{quote, quote_into};
 pub(crate) use object::{Json, ObjectWriter, list, object, or_null, raw};
 pub use tape::{Document, MAX_DEPTH, Node, ParseError, ParseErrorKind};
 pub use text::Text;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Content, DraftId, Estimated, Part, Seldom, ToolCall, ToolResult};
+use super::{Content, DraftId, Estimated, Part, PartOrigin, Seldom, ToolCall, ToolResult};
 use crate::json::{Text, Value};
 use crate::steps;
 
@@ -249,6 +249,13 @@ impl<'a> Message<'a> {
     #[must_use]
     pub fn source_index(&self) -> Option<usize> {
         self.source().map(|source| source.index)
+    }
+
+    /// Whether its content is what was read: no edit wrote, changed or cut anything of it. It may have been moved.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        let is_read = !matches!(self.origin, Origin::Draft { .. });
+        is_read && self.cut.is_empty() && self.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)))
     }
 
     /// Whether it was read in the list inside a compaction, which replaces everything before the compaction.

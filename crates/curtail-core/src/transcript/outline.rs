@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::{Content, Message, Pairs, Part, PartRef, SlotKind, Standing, Transcript, in_flight, segments, turns};
 use crate::error::Locator;
 use crate::json::{Span, Text};
+use crate::visible::cut_after;
 
 /// The structure of a transcript, as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -262,7 +263,7 @@ pub fn beginning(text: &str) -> String {
     if line.chars().count() <= MOST {
         return line;
     }
-    line.chars().take(MOST - 1).chain(['…']).collect()
+    cut_after(&line, MOST - 1).into_owned()
 }
 
 /// A message in words. Written as text, it is who wrote it, and its tools: `person`, `model, tool call of "timetable"`,

@@ -453,7 +453,7 @@ fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Res
 fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
     let text = valid_prefix(head);
     let broken = match Document::parse_all(text) {
-        _ if text.len() + 4 <= head.len() => ReadError { offset: text.len(), what: String::from("invalid UTF-8") },
+        _ if text.len() + 4 <= head.len() => ReadError::invalid_utf8(text),
         // A literal or an escape may be incomplete.
         Err(fault) if fault.offset + 16 < text.len() && fault.kind != ParseErrorKind::UnfinishedString => fault.into(),
         _ => return None,

@@ -379,8 +379,7 @@ impl<W: Work> Worker<'_, W> {
             self.work.unit(&unit(text), &mut done.out)
         } else {
             let text = super::feed::valid_prefix(record);
-            let read_error = ReadError { offset: text.len(), what: String::from("invalid UTF-8") };
-            self.work.garbled(&unit(text), read_error, &mut done.out)
+            self.work.garbled(&unit(text), ReadError::invalid_utf8(text), &mut done.out)
         };
         let Err(read_error) = result else { return true };
         let offset = read_error.offset;

@@ -7,7 +7,7 @@ use super::runs::{Runs, Written};
 use crate::links::digest;
 use curtail_core::processors::Counting;
 use curtail_core::steps;
-use curtail_core::transcript::{Message, PartOrigin};
+use curtail_core::transcript::Message;
 
 /// The messages that policies wrote or changed, each counted once.
 #[derive(Default)]
@@ -27,17 +27,10 @@ impl WrittenMessages {
     pub(super) fn push(&mut self, runs: &mut Runs, history: &History<'_>, counting: &Counting, message: &Message<'_>) {
         steps::count(1);
         let position = history.position(message);
-        if let Some(position) = position.filter(|_| is_intact(message)) {
+        if let Some(position) = position.filter(|_| message.is_intact()) {
             return runs.push(position..position + 1);
         }
         let written = self.0.entry(digest(message)).or_insert_with(|| Written::from_message(message, counting));
         runs.push_written(written.clone(), position);
     }
-}
-
-/// Whether no edit changed the content of `message`.
-pub(super) fn is_intact(message: &Message<'_>) -> bool {
-    message.source_index().is_some()
-        && message.cut.is_empty()
-        && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)))
 }

@@ -3,6 +3,7 @@
 
 use curtail_core::error::TextPlace;
 use curtail_core::json::Document;
+use curtail_core::visible::cut_after;
 use jsonschema::Validator;
 use serde_json::Value;
 use thiserror::Error;
@@ -88,11 +89,8 @@ impl Schema {
 fn violation(error: &jsonschema::ValidationError<'_>) -> String {
     /// The most characters of one violation, which may quote a whole state.
     const MAX_CHARS: usize = 300;
-    let mut message = error.to_string();
-    if let Some((end, _)) = message.char_indices().nth(MAX_CHARS) {
-        message.truncate(end);
-        message.push('…');
-    }
+    let message = error.to_string();
+    let message = cut_after(&message, MAX_CHARS);
     let path = error.instance_path().to_string();
-    if path.is_empty() { message } else { format!("{path}: {message}") }
+    if path.is_empty() { message.into_owned() } else { format!("{path}: {message}") }
 }

@@ -1,13 +1,12 @@
 //! Quotes what a server or a program answered.
 
+use curtail_core::visible::cut_after;
+
 /// The first 500 characters of an answer, safe to print on a terminal.
 pub(super) fn quote(answer: &[u8]) -> String {
     const SHOWN: usize = 500;
     let text = String::from_utf8_lossy(answer);
-    let mut shown: String = text.trim().chars().take(SHOWN).map(visible).collect();
-    if text.trim().chars().nth(SHOWN).is_some() {
-        shown.push('…');
-    }
+    let mut shown: String = cut_after(text.trim(), SHOWN).chars().map(visible).collect();
     if shown.is_empty() {
         shown.push_str("(nothing)");
     }

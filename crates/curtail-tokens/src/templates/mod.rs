@@ -19,7 +19,7 @@ use serde_json::{Map, json};
 
 use curtail_core::counting::{Prepared, Template};
 use curtail_core::json::Text;
-use curtail_core::transcript::{Content, Message, PartOrigin, ToolCall};
+use curtail_core::transcript::{Content, Message, ToolCall};
 use renderer::Renderers;
 
 pub use renderer::serve;
@@ -385,9 +385,7 @@ impl ChatMessage {
     /// The messages that `message` becomes. If it was read in the format of chat templates and not edited, it is passed
     /// as it is. Otherwise its texts, reasoning and calls form one message, and each of its results another.
     pub fn from_message(message: &Message<'_>) -> Vec<Self> {
-        let unchanged =
-            message.cut.is_empty() && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)));
-        let source = message.source().filter(|source| source.is_chat && unchanged);
+        let source = message.source().filter(|source| source.is_chat && message.is_intact());
         let raw = source.and_then(|source| serde_json::from_str(source.value.raw()).ok());
         let values = raw.map_or_else(|| built(message), |raw| vec![raw]);
         values.into_iter().map(|value| Self(from_json(normalized(value)))).collect()
