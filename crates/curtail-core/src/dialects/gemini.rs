@@ -11,6 +11,7 @@ use super::gemini_parts::{SNAKE_RESULT, is_part, only_first_is_signed, plain, wi
 use super::gemini_records::{
     fit_record, is_header, is_metadata, is_passing, is_record, thoughts, tool_calls, usage_of_record,
 };
+use super::gemini_twins::unite_results;
 use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, adk, blocks,
     provenance, tree,
@@ -93,6 +94,7 @@ impl Dialect for Gemini {
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         if items.iter().any(|item| is_record(*item)) {
             mark_records(items, read);
+            unite_results(read);
         }
         adk::connect(items, read);
         if read.iter().any(lacks_id) {

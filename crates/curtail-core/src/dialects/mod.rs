@@ -31,6 +31,7 @@ mod gemini;
 mod gemini_history;
 mod gemini_parts;
 mod gemini_records;
+mod gemini_twins;
 mod goose;
 mod grok;
 mod homes;
