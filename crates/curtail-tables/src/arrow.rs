@@ -28,6 +28,7 @@ use crate::dictionary::{encoded, is_dictionary, plain};
 use crate::elements::replace_elements;
 use crate::headers::Batches;
 use crate::place::Place;
+use crate::texts::{is_text, text_at};
 use crate::values;
 use crate::{
     Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, names_speaker, open_file, rows_of,
@@ -142,11 +143,6 @@ fn add_columns(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<C
     }
 }
 
-pub(crate) fn is_text(data_type: &DataType) -> bool {
-    use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
-    matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
-}
-
 /// Whether `element` is a struct with a field that names who speaks, as messages have.
 pub(crate) fn has_speaker(element: &Field) -> bool {
     match element.data_type() {
@@ -177,19 +173,6 @@ impl Values {
     fn is_null(&self, row: usize) -> bool {
         self.array.is_null(row) || self.parents.iter().any(|parent| parent.is_null(row))
     }
-}
-
-/// The bytes of a text; `None` if the array is not one of texts.
-pub(crate) fn text_at(array: &dyn Array, row: usize) -> Option<&[u8]> {
-    Some(match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().value(row).as_bytes(),
-        DataType::LargeUtf8 => array.as_string::<i64>().value(row).as_bytes(),
-        DataType::Utf8View => array.as_string_view().value(row).as_bytes(),
-        DataType::Binary => array.as_binary::<i32>().value(row),
-        DataType::LargeBinary => array.as_binary::<i64>().value(row),
-        DataType::BinaryView => array.as_binary_view().value(row),
-        _ => return None,
-    })
 }
 
 // Reading.

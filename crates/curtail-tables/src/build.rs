@@ -15,7 +15,7 @@ use arrow_select::concat::concat;
 use arrow_select::take::take;
 use curtail_io::{Field, Fitted, Shape};
 
-use crate::arrow::{is_text, text_at};
+use crate::texts::{is_text, text_at};
 
 /// What a value of this type can be.
 pub(crate) fn shape_of(kind: &DataType) -> Shape {

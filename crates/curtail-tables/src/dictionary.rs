@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 
-use crate::arrow::{is_text, text_at};
+use crate::texts::{is_text, text_at};
 
 /// Whether a column has texts in a dictionary.
 pub(crate) fn is_dictionary(kind: &DataType) -> bool {
