@@ -234,7 +234,7 @@ pub(super) fn strftime(format: &str, seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::templates::from_json;
+    use crate::templates::messages::from_json;
 
     #[test]
     fn values_are_formatted_as_in_python() {

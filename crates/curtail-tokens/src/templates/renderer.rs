@@ -10,11 +10,14 @@ use minijinja::Value;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Compiled, Sources, TemplateError, from_json};
+use super::TemplateError;
+use super::compiled::{Compiled, LONGEST_TEXT};
+use super::messages::from_json;
+use super::sources::Sources;
 use curtail_core::error::system_message;
 
 /// The longest answer, in bytes: the longest text that is rendered, if each of its bytes is escaped.
-const LONGEST_ANSWER: u64 = 6 * super::LONGEST_TEXT as u64 + 1024;
+const LONGEST_ANSWER: u64 = 6 * LONGEST_TEXT as u64 + 1024;
 
 /// Processes that render one template: as many as there are threads that ask at once.
 pub(super) struct Renderers {
@@ -151,7 +154,7 @@ pub fn serve(mut requests: impl BufRead, mut answers: impl Write, mut before: im
     requests.read_line(&mut line)?;
     let sources: Sources = serde_json::from_str(&line)?;
     before();
-    let compiled = sources.compile();
+    let compiled = Compiled::new(sources);
     let ready = compiled.as_ref().map(|_| String::new());
     write_answer(&mut answers, &ready.map_err(Clone::clone))?;
     let Ok(compiled) = compiled else { return Ok(()) };

@@ -1,0 +1,92 @@
+//! The templates of a model, as its files contain them.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::TemplateError;
+
+/// The largest file with a template or tools, in bytes. The longest template of a known model has 20,000.
+const LARGEST_FILE: u64 = 64 << 20;
+
+/// The name of the template that renders requests without tools, or all.
+pub(super) const DEFAULT: &str = "default";
+
+/// The templates of a model, as its files contain them.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Sources {
+    /// The file, as errors name it.
+    pub(super) origin: String,
+    /// The templates by name.
+    pub(super) templates: Vec<(String, String)>,
+    /// `bos_token` and the like.
+    pub(super) special: Vec<(String, String)>,
+}
+
+impl Sources {
+    /// Those at `path`: of a file, or of the folder of a model.
+    pub(super) fn read(path: &Path) -> Result<Self, TemplateError> {
+        let folder =
+            if path.is_dir() { path.to_owned() } else { path.parent().map_or_else(PathBuf::new, Path::to_owned) };
+        let is_config = path.extension().is_some_and(|extension| extension == "json");
+        let jinja = if path.is_dir() { folder.join("chat_template.jinja") } else { path.to_owned() };
+        let config_path = if is_config { path.to_owned() } else { folder.join("tokenizer_config.json") };
+        let config = match config_path.exists() {
+            true => read_json(&config_path)?,
+            false => serde_json::Value::Null,
+        };
+        let (origin, templates) = if is_config || path.is_dir() && !jinja.exists() {
+            let templates = templates_of(&config["chat_template"]);
+            if templates.is_empty() {
+                return Err(TemplateError::new(format!("{}: no chat template found", config_path.display())));
+            }
+            (config_path, templates)
+        } else {
+            let template = read_text(&jinja)?;
+            (jinja, vec![(DEFAULT.to_owned(), template)])
+        };
+        Ok(Self { origin: origin.display().to_string(), templates, special: special_tokens(&config) })
+    }
+
+    /// One template without special tokens.
+    pub(super) fn of_template(source: &str) -> Self {
+        let templates = vec![(DEFAULT.to_owned(), source.to_owned())];
+        Self { origin: String::from("template"), templates, special: Vec::new() }
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, TemplateError> {
+    let failed = |error: std::io::Error| {
+        TemplateError::new(format!("{}: {}", path.display(), curtail_core::error::system_message(&error)))
+    };
+    let mut text = String::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(LARGEST_FILE + 1).read_to_string(&mut text));
+    if read.map_err(failed)? as u64 > LARGEST_FILE {
+        return Err(TemplateError::new(format!("{}: larger than {} MB", path.display(), LARGEST_FILE >> 20)));
+    }
+    Ok(text)
+}
+
+/// The JSON value of a file.
+pub(super) fn read_json(path: &Path) -> Result<serde_json::Value, TemplateError> {
+    let invalid = |error: serde_json::Error| TemplateError::new(format!("{}: {error}", path.display()));
+    serde_json::from_str(&read_text(path)?).map_err(invalid)
+}
+
+/// The templates of a `tokenizer_config.json`: one, or a list of them with names.
+fn templates_of(value: &serde_json::Value) -> Vec<(String, String)> {
+    if let Some(source) = value.as_str() {
+        return vec![(DEFAULT.to_owned(), source.to_owned())];
+    }
+    let named = value.as_array().into_iter().flatten();
+    let text = |entry: &serde_json::Value, key: &str| entry[key].as_str().map(str::to_owned);
+    named.filter_map(|entry| Some((text(entry, "name")?, text(entry, "template")?))).collect()
+}
+
+/// `bos_token` and the like: strings, or objects with a `content`.
+fn special_tokens(config: &serde_json::Value) -> Vec<(String, String)> {
+    let members = config.as_object().into_iter().flatten().filter(|(key, _)| key.ends_with("_token"));
+    let token = |value: &serde_json::Value| value.as_str().or(value["content"].as_str()).map(str::to_owned);
+    members.filter_map(|(key, value)| Some((key.clone(), token(value)?))).collect()
+}
