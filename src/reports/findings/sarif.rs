@@ -1,0 +1,131 @@
+//! SARIF 2.1.0 (OASIS), which code-scanning services read.
+
+use std::io::{self, Write};
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::{CheckOutcome, FileFinding, Format, answer};
+use curtail_core::checks::{ALL, Finding, FindingPlace, Level, Rule};
+use curtail_core::visible::JsonWriter;
+
+pub(super) const SARIF: Format =
+    Format { name: "sarif", summary: "SARIF 2.1.0, for code scanning", write: write_sarif, finding: None };
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+#[derive(Serialize)]
+struct SarifLog<R> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [R; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifRun<R> {
+    tool: Value,
+    column_kind: &'static str,
+    results: R,
+}
+
+fn write_sarif(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
+    let rules: Value = ALL.iter().map(|rule| rule_object(rule)).collect();
+    let tool = json!({"driver": {"name": "curtail", "version": env!("CARGO_PKG_VERSION"), "rules": rules}});
+    let results = Each(|| {
+        outcome.shown().iter().map(|FileFinding { file, finding }| result_object(outcome.file(*file), finding))
+    });
+    let run = SarifRun { tool, column_kind: "unicodeCodePoints", results };
+    let log = SarifLog { schema: SCHEMA, version: "2.1.0", runs: [run] };
+    serde_json::to_writer_pretty(JsonWriter(&mut *out), &log)?;
+    writeln!(out)
+}
+
+fn rule_object(rule: &Rule) -> Value {
+    json!({
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.why},
+        "help": {"text": rule.help},
+        "defaultConfiguration": {"enabled": rule.level != Level::Allow, "level": level(rule.level)},
+    })
+}
+
+const fn level(level: Level) -> &'static str {
+    match level {
+        Level::Deny => "error",
+        Level::Warn => "warning",
+        Level::Allow => "none",
+    }
+}
+
+fn result_object(file: &str, finding: &Finding) -> Value {
+    let answer = answer(finding, " The provider answers: ", "");
+    let mut result = json!({
+        "ruleId": finding.rule.code,
+        "ruleIndex": finding.rule.index(),
+        "level": level(finding.level),
+        "message": {"text": format!("{}.{answer}", finding.message)},
+        "locations": [location(file, &finding.at, json!({}))],
+    });
+    if let Some(other) = &finding.other {
+        result["relatedLocations"] = json!([location(file, other, json!({"message": {"text": "the counterpart"}}))]);
+    }
+    result
+}
+
+/// Adds a place in `file` to `location`.
+fn location(file: &str, place: &FindingPlace, mut location: Value) -> Value {
+    location["physicalLocation"] = json!({
+        "artifactLocation": {"uri": uri(file)},
+        "region": {
+            "startLine": place.line,
+            "startColumn": place.column,
+            "byteOffset": place.offset,
+            "byteLength": place.length,
+        },
+    });
+    if let Some(pointer) = place.pointer.as_deref().filter(|pointer| !pointer.is_empty()) {
+        location["logicalLocations"] = json!([{"fullyQualifiedName": pointer, "kind": "element"}]);
+    }
+    location
+}
+
+/// A path as a relative reference or a `file:` URI (RFC 3986).
+fn uri(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let escaped: String = path
+        .bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect();
+    if escaped.starts_with('/') { format!("file://{escaped}") } else { escaped }
+}
+
+/// Whether a URI has this byte as it is.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte)
+}
+
+/// An array whose items are made while it is written: a report may have millions of findings.
+struct Each<F>(F);
+
+impl<I: Iterator<Item: Serialize>, F: Fn() -> I> Serialize for Each<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn paths_become_uris() {
+        let cases = [("a/b c.jsonl", "a/b%20c.jsonl"), ("/tmp/ä.json", "file:///tmp/%C3%A4.json"), ("x:y", "x%3Ay")];
+        for (path, expected) in cases {
+            assert_eq!(uri(path), expected);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Findings for people: what is wrong, an excerpt of the line, and what to do.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::{CheckOutcome, Count, FileFinding, Format};
+use crate::reports::screen::{COUNT, NAME, Screen};
+use curtail_core::checks::{Finding, Level};
+use curtail_core::numbers::number_of;
+use curtail_core::visible::{one_line, printed};
+
+pub(super) const TEXT: Format =
+    Format { name: "text", summary: "For people", write: write_text, finding: Some(write_finding) };
+
+/// The styles of a report.
+#[derive(Default)]
+struct Styles {
+    error: Style,
+    warning: Style,
+    frame: Style,
+    message: Style,
+    name: Style,
+    count: Style,
+}
+
+impl Styles {
+    fn new(colors: bool) -> Self {
+        if !colors {
+            return Self::default();
+        }
+        let [error, warning, frame] =
+            [AnsiColor::Red, AnsiColor::Yellow, AnsiColor::Blue].map(|color| color.on_default().bold());
+        Self { error, warning, frame, message: Style::new().bold(), name: NAME, count: COUNT }
+    }
+}
+
+fn write_text(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
+    outcome.shown().iter().try_for_each(|finding| write_finding(outcome, finding, out))?;
+    if outcome.is_quiet {
+        return Ok(());
+    }
+    let hidden = outcome.hidden();
+    if hidden > 0 && !outcome.only_counts {
+        writeln!(out, "… and {hidden} more, not shown (--max-findings)\n")?;
+    }
+    if outcome.only_counts || outcome.found() > 0 {
+        write_counts(&outcome.by_rule(), &Styles::new(outcome.colors), out)?;
+    }
+    for file in &outcome.changed {
+        writeln!(out, "changed: {}", one_line(file))?;
+    }
+    writeln!(out, "{}", outcome.screen.wrapped(&summary(outcome), 2))
+}
+
+fn write_finding(
+    outcome: &CheckOutcome,
+    FileFinding { file, finding }: &FileFinding,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let text = text_of(&one_line(outcome.file(*file)), finding, outcome.colors, outcome.screen);
+    out.write_all(printed(&text).as_bytes())
+}
+
+/// A finding as people read it.
+pub(in crate::reports) fn text_of(file: &str, finding: &Finding, colors: bool, screen: Screen) -> String {
+    let Styles { error, warning, frame, message: bold, .. } = &Styles::new(colors);
+    let (label, style) = match finding.level {
+        Level::Deny => ("error", error),
+        Level::Warn | Level::Allow => ("warning", warning),
+    };
+    let rule = finding.rule;
+    let at = &finding.at;
+    let message = one_line(&finding.message);
+    let head = format!("{style}{label}[{}]{style:#}{bold}: {message}{bold:#} ({})\n", rule.code, rule.name);
+    let mut out = screen.wrapped(&head, 2);
+    let number = at.line.to_string();
+    let gutter = " ".repeat(number.len());
+    let path = at.pointer.as_deref().filter(|pointer| !pointer.is_empty());
+    let path = path.map_or_else(String::new, |pointer| format!(" {}", one_line(pointer)));
+    let message = at.message.map_or_else(String::new, |message| format!(" (message {message})"));
+    out += &format!("{gutter}{frame}-->{frame:#} {file}:{}:{}{message}{path}\n", at.line, at.column);
+    let excerpt = &finding.excerpt;
+    let before = number.len() + 3;
+    let shown = one_line(&excerpt.text);
+    out += &format!("{gutter} {frame}|{frame:#}\n{frame}{number} |{frame:#} {}\n", screen.cut(&shown, before));
+    let pad = " ".repeat(excerpt.before);
+    let most = screen.room(before + excerpt.before).unwrap_or(usize::MAX);
+    let carets = "^".repeat(excerpt.width.min(most));
+    out += &format!("{gutter} {frame}|{frame:#} {pad}{style}{carets}{style:#}\n");
+    let other = finding.other.as_ref().map(|other| format!("its counterpart: {file}:{}:{}", other.line, other.column));
+    let answer = finding.answer.map(|answer| format!("the provider answers: {answer}"));
+    for about in other.into_iter().chain(answer).chain([format!("help: {}", finding.help)]) {
+        out += &screen.wrapped(&format!("{gutter} {frame}={frame:#} {about}\n"), 2);
+    }
+    out + "\n"
+}
+
+fn write_counts(counts: &[Count], Styles { name, count: figures, .. }: &Styles, out: &mut dyn Write) -> io::Result<()> {
+    let width = counts.iter().map(|count| count.rule.name.len()).max().unwrap_or_default();
+    for Count { rule, denied, warned } in counts {
+        let levels = [(*denied, "denied"), (*warned, "warned")];
+        let levels = levels
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{figures}{count:>6}{figures:#} {word}"));
+        let levels = levels.collect::<Vec<_>>().join(", ");
+        writeln!(out, "{} {name}{:width$}{name:#} {levels}", rule.code, rule.name)?;
+    }
+    Ok(())
+}
+
+/// The result of the check in one line.
+fn summary(outcome: &CheckOutcome) -> String {
+    let found = match (outcome.denied(), outcome.warned()) {
+        (0, 0) => String::from("no findings"),
+        (denied, 0) => number_of(denied, "error"),
+        (0, warned) => number_of(warned, "warning"),
+        (denied, warned) => format!("{}, {}", number_of(denied, "error"), number_of(warned, "warning")),
+    };
+    let total = outcome.files.len() + outcome.missing;
+    let files = number_of(total, "file");
+    let transcripts = number_of(outcome.transcripts, "transcript");
+    let checked = format!("checked {} of {files}: {}", total - outcome.failed, number_of(outcome.errors, "error"));
+    let mut line = match (outcome.transcripts, outcome.found(), outcome.errors) {
+        (0, 0, 0) => format!("nothing was checked: no transcript in {files}"),
+        (0, 0, _) => checked,
+        (0, _, 0) => format!("{found} in {files}"),
+        (0, _, _) => format!("{found}; {checked}"),
+        (_, _, 0) => format!("{found} in {transcripts} of {files}"),
+        (_, _, _) => format!("{found} in {transcripts}; {checked}"),
+    };
+    if outcome.repaired > 0 {
+        line += &format!("; {} repaired", outcome.repaired);
+    }
+    if let Some(silenced) = &outcome.silenced {
+        line += &format!("; {}", one_line(&silenced.to_string()));
+    }
+    if let Some(known) = &outcome.known {
+        line += &format!("; {}", one_line(&known.to_string()));
+    }
+    line
+}
