@@ -33,8 +33,8 @@ use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcomma
 use crate::options::config::{Config, ConfigChoice};
 use crate::options::effects;
 use crate::options::global::Global;
-use crate::options::keys::Variables;
 use crate::options::limit::LimitOptions;
+use crate::options::variables::Variables;
 use crate::options::window::WindowOptions;
 use crate::reports::remarks;
 use crate::{console, process};

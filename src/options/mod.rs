@@ -25,6 +25,7 @@ pub(crate) mod split;
 pub(crate) mod store;
 pub(crate) mod summarize;
 pub(crate) mod summarizer;
+pub(crate) mod variables;
 pub(crate) mod verify;
 pub(crate) mod window;
 

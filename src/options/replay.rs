@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::{anyhow, bail};
 
 use crate::options::config::Config;
-use crate::options::keys::Variables;
 use crate::options::numbers::Tokens;
 use crate::options::policy;
 use crate::options::policy::{PRESETS, PolicyCommand, PolicyRules, Summarizers};
+use crate::options::variables::Variables;
 use curtail_core::counting::Tokenizer;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::Counting;

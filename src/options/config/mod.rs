@@ -1,0 +1,267 @@
+//! `curtail.toml`: what it may do, and which processors it has. The keys of their tables, and of those of other commands, are read
+//! in `keys`.
+
+mod chosen;
+mod levels;
+mod owner;
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::options::PROCESSOR_SPECS;
+use crate::options::files::Reads;
+use crate::options::keys::{KeyReader, TableRead, TableSpec};
+use crate::options::variables::Variables;
+use curtail_core::dialects::{Description, register};
+use curtail_core::error::system_message;
+use curtail_core::pipeline::{Chain, ProcessorLevels};
+use curtail_core::small::{SMALL, read_small_text};
+use curtail_io::{ErrorKind, FileError};
+use levels::{LevelReader, MAX_FOUND_PROCESSORS, ProcessorEntry};
+use owner::foreign_owner;
+
+pub(crate) use chosen::{ConfigFlags, ConfigIndex, FileConfigs};
+
+/// A processor of a configuration and the level that it comes from.
+pub(crate) type ConfigStep<'c> = curtail_core::pipeline::Step<'c, ProcessorEntry>;
+
+/// The names of a configuration in a folder; the first that exists is used.
+const NAMES: [&str; 2] = ["curtail.toml", ".curtail.toml"];
+
+/// Maximum bytes and `check.paths` tables of a file that was found: whoever wrote it must not keep the program busy.
+const MAX_FOUND_BYTES: u64 = 1 << 20;
+const MAX_FOUND_PATHS: usize = 1000;
+
+/// What the user can do about a file that was found and is refused.
+const NAMING_ADVICE: &str = "name it with -c to use it";
+
+/// How a configuration was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConfigChoice {
+    /// The user named it.
+    Named,
+    /// It is in the user's configuration folder.
+    OfUser,
+    /// It is in the working directory or above it; other people may have written it.
+    Found,
+}
+
+impl ConfigChoice {
+    /// Whether the file may run programs, name servers, keys and files, and be of any size.
+    pub(crate) fn is_trusted(self) -> bool {
+        self != Self::Found
+    }
+}
+
+/// The content of a configuration file.
+pub(crate) struct Config {
+    /// The name of the file in messages.
+    pub(crate) file: String,
+    /// How it was chosen.
+    pub(crate) choice: ConfigChoice,
+    text: String,
+    levels: ProcessorLevels<ProcessorEntry>,
+    variables: Variables,
+}
+
+impl Config {
+    /// Reads the file at `path`, which the user named.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub(crate) fn named(path: &Path) -> Result<Self, FileError> {
+        Self::load(path, ConfigChoice::Named, &Variables::of_process())
+    }
+
+    /// Reads the file at `path`. Relative paths in it are resolved against its folder.
+    ///
+    /// # Errors
+    /// The file cannot be read, or something in it is not understood.
+    pub(crate) fn load(path: &Path, choice: ConfigChoice, variables: &Variables) -> Result<Self, FileError> {
+        let file = path.display().to_string();
+        let unusable = |reason: String| FileError::new(ErrorKind::Content, &file, reason);
+        let text = if choice.is_trusted() {
+            let read = std::fs::File::open(path).and_then(|file| read_small_text(file, SMALL));
+            read.map_err(|error| unusable(system_message(&error)))?
+        } else {
+            found_text(path, variables).map_err(unusable)?
+        };
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let keys = KeyReader { file: &file, text: &text, folder, specs: PROCESSOR_SPECS, variables };
+        let remaining = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
+        let root = keys.root()?;
+        let levels = LevelReader { keys, remaining }.levels(root.get_ref())?;
+        if root.get_ref().contains_key("dialects") {
+            if !choice.is_trusted() {
+                return Err(unusable(format!("a file that was found may describe no dialects; {NAMING_ADVICE}")));
+            }
+            let described = Description::of_configuration(&text);
+            register(&described.map_err(|error| unusable(error.what).at(error.place))?);
+        }
+        Ok(Self { file, choice, text, levels, variables: variables.clone() })
+    }
+
+    /// The folder that path globs are resolved against: the folder of the file, or the working directory for the user's own
+    /// file, which belongs to no project.
+    pub(crate) fn folder(&self) -> &Path {
+        let folder = Path::new(&self.file).parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.filter(|_| self.choice != ConfigChoice::OfUser).unwrap_or(Path::new("."))
+    }
+
+    /// Refuses more `check.paths` tables than a file that was found may have.
+    ///
+    /// # Errors
+    /// There are more.
+    pub(crate) fn refuse_many_paths(&self, paths: usize) -> Result<(), FileError> {
+        if self.choice.is_trusted() || paths <= MAX_FOUND_PATHS {
+            return Ok(());
+        }
+        let reason =
+            format!("a file that was found may have at most {MAX_FOUND_PATHS} `check.paths` tables; {NAMING_ADVICE}");
+        Err(self.keys().whole(reason))
+    }
+
+    /// The file that applies to `folder`: the closest one in it or above it, up to the root of the repository. Other people
+    /// may have written it.
+    pub(crate) fn discover(folder: &Path) -> Option<PathBuf> {
+        for folder in folder.ancestors() {
+            if let Some(found) = in_folder(folder) {
+                return Some(found);
+            }
+            if folder.join(".git").exists() {
+                break;
+            }
+        }
+        None
+    }
+
+    /// The user's own file, for folders without one.
+    pub(crate) fn of_user(variables: &Variables) -> Option<PathBuf> {
+        in_folder(&variables.user_folder("XDG_CONFIG_HOME", ".config")?.join("curtail"))
+    }
+
+    /// What the table of `spec` says; `None` if there is no such table.
+    ///
+    /// # Errors
+    /// The first error in the table, with its place.
+    pub(crate) fn table<T>(&self, spec: &TableSpec<T>) -> Result<Option<T>, FileError> {
+        let keys = self.keys();
+        let root = keys.root()?;
+        let table = root.get_ref().get(spec.name).map(|table| spec.read(keys, spec.name, table)).transpose()?;
+        Ok(table.map(|table| table.options))
+    }
+
+    /// What the tables in an array say, which the table `outer` has under the name of `spec`.
+    ///
+    /// # Errors
+    /// The first error in a table, with its place.
+    pub(crate) fn inner_tables<T>(&self, outer: &str, spec: &TableSpec<T>) -> Result<Vec<T>, FileError> {
+        let keys = self.keys();
+        let root = keys.root()?;
+        let Some(members) = root.get_ref().get(outer).and_then(|table| table.get_ref().as_table()) else {
+            return Ok(Vec::new());
+        };
+        let tables = keys.tables(members, spec.name, &format!("{outer}.{}", spec.name))?;
+        tables.iter().map(|table| Ok(spec.read(keys, spec.name, table)?.options)).collect()
+    }
+
+    fn keys(&self) -> KeyReader<'_> {
+        let Self { file, text, variables, .. } = self;
+        KeyReader { file, text, folder: self.folder(), specs: &[], variables }
+    }
+
+    /// The processors that apply to `network` and `agent`, in order.
+    ///
+    /// # Errors
+    /// A name that the file does not contain.
+    pub(crate) fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<ConfigStep<'_>>, FileError> {
+        self.levels.steps(network, agent).map_err(|error| self.keys().whole(error))
+    }
+
+    /// The processors of all levels, in the order of the file.
+    pub(crate) fn everywhere(&self) -> Vec<ConfigStep<'_>> {
+        self.levels.everywhere()
+    }
+
+    /// Refuses keys that run a program, or name a server, a key or a file, in the processors of `steps`. A file that the user
+    /// neither wrote nor named must not have them.
+    ///
+    /// # Errors
+    /// The first such key, with its place.
+    pub(crate) fn refuse_untrusted(&self, steps: &[ConfigStep<'_>]) -> Result<(), FileError> {
+        let Some((key, place)) = steps.iter().flat_map(|step| &step.entry.table.need_trust).next() else {
+            return Ok(());
+        };
+        let reason = format!(
+            "`{key}` is not allowed in a file that was found, because it can run a program, open a file or your store, or send \
+             your data; read the file, then name it with -c or pass --trust"
+        );
+        Err(self.keys().whole(reason).at(*place))
+    }
+
+    /// The files that a run of `steps` reads: this one, and those of its processors.
+    pub(crate) fn files(&self, steps: &[ConfigStep<'_>]) -> Reads {
+        let mut reads = Reads { other: vec![PathBuf::from(&self.file)], ..Reads::default() };
+        reads.extend(steps.iter().map(|step| step.entry.table.options.files()));
+        reads
+    }
+
+    /// The chain of `steps`; in a dry run, no processor of it runs a program or sends anything.
+    ///
+    /// # Errors
+    /// The error of a processor that cannot be built, with the place of its table.
+    pub(crate) fn chain(&self, steps: &[ConfigStep<'_>], dry_run: bool) -> Result<Chain, FileError> {
+        let mut chain = Chain::default();
+        for ConfigStep { level, entry } in steps {
+            let TableRead { options, ineffective, .. } = &entry.table;
+            if let Some(error) = ineffective {
+                return Err(error.clone());
+            }
+            let wrong = |error| format!("{} at {level}: {error:#}", entry.spec.name);
+            let processors = options.processors(dry_run);
+            chain = chain.at(level, processors.map_err(|error| self.keys().whole(wrong(error)).at(entry.place))?);
+        }
+        Ok(chain)
+    }
+
+    /// An error about `name`, a string in the file: at its first place there, or without a place if it is written with escapes.
+    pub(crate) fn error_about(&self, name: &str, error: &impl Display) -> FileError {
+        let quoted = |quote: char| self.text.find(&format!("{quote}{name}{quote}")).map(|at| at + 1);
+        match quoted('"').or_else(|| quoted('\'')) {
+            Some(at) => self.keys().error(at..at, error),
+            None => self.keys().whole(error),
+        }
+    }
+}
+
+/// The levels, processors and values of `steps` on one line. Two configurations with the same line make the same cuts.
+pub(crate) fn described(steps: &[ConfigStep<'_>]) -> String {
+    let stages = steps.iter().map(|ConfigStep { level, entry }| {
+        let values = entry.table.values.iter().map(|value| format!(" {}={}", value.name, value.value));
+        format!("{level}: {}{}", entry.spec.name, values.collect::<String>())
+    });
+    stages.collect::<Vec<_>>().join("; ")
+}
+
+/// The text of a file that was found.
+fn found_text(path: &Path, variables: &Variables) -> Result<String, String> {
+    let system = |error| system_message(&error);
+    if let Some(owner) = foreign_owner(path, variables).map_err(system)? {
+        return Err(format!(
+            "belongs to another user (uid {owner}) and was found, not named; {NAMING_ADVICE}, or pass --no-config"
+        ));
+    }
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(system)?;
+    file.take(MAX_FOUND_BYTES + 1).read_to_string(&mut text).map_err(system)?;
+    if text.len() as u64 > MAX_FOUND_BYTES {
+        return Err(format!("a file that was found may have at most 1 MiB; {NAMING_ADVICE}, or pass --no-config"));
+    }
+    Ok(text)
+}
+
+fn in_folder(folder: &Path) -> Option<PathBuf> {
+    NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
+}

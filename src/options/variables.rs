@@ -1,0 +1,32 @@
+//! Environment variables.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// Environment variables by name, read once and passed down.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Variables(HashMap<OsString, OsString>);
+
+impl Variables {
+    /// The variables of this process.
+    pub(crate) fn of_process() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    /// The variable's value, if it is set.
+    pub(crate) fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
+        self.0.get(name.as_ref()).map(OsString::as_os_str)
+    }
+
+    /// The variable's text, if it is set and is Unicode.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.to_str()
+    }
+
+    /// The folder that `variable` names, else the folder `below` the user's home, by the XDG base directory specification.
+    pub(crate) fn user_folder(&self, variable: &str, below: &str) -> Option<PathBuf> {
+        let set = |name: &str| self.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        set(variable).or_else(|| set("HOME").map(|home| home.join(below)))
+    }
+}
