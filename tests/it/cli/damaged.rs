@@ -27,6 +27,30 @@ fn a_rescue_keeps_every_sound_line_and_names_each_loss() {
     }
 }
 
+/// A log is one although its first line breaks off where nothing is wrong yet.
+#[test]
+fn a_torn_first_line_makes_no_document() {
+    for torn in [r#"{"role""#, r#"{"role":"#, r#"{"role":"user","#, r#"{"role":"user","content":[{"type":"text"}"#] {
+        let output = run(&["repair", "--damaged"], &format!("{torn}\n{SAY}\n{ANSWER}\n"));
+        let errors = text(&output.stderr);
+        assert_eq!((text(&output.stdout), output.status.code()), (format!("{SAY}\n{ANSWER}\n"), Some(0)), "{errors}");
+        assert!(errors.contains("stdin:1:1: "), "{errors}");
+    }
+    let printed = format!("{{\n\"messages\":[\n{SAY}\n,\n{ANSWER}\n]}}\n");
+    assert!(text(&run(&["show"], &printed).stdout).contains("framing document"));
+}
+
+/// Some programs read two records on one line, and others stop there.
+#[test]
+fn records_on_one_line_are_a_warning() {
+    let output = run(&["check"], &format!("{SAY}{ANSWER}\n{THANKS}\n"));
+    let report = text(&output.stdout);
+    assert!(report.contains("warning[S001]") && report.contains("stdin:1:"), "{report}");
+    assert_eq!(output.status.code(), Some(0));
+    let ends_with_returns = format!("{SAY}\r{ANSWER}\r");
+    assert!(!text(&run(&["check"], &ends_with_returns).stdout).contains("S001"));
+}
+
 #[test]
 fn what_was_left_out_can_be_saved() {
     let place = Place::new();

@@ -137,9 +137,10 @@ impl Pattern {
         }
     }
 
-    /// `text` in this form: other characters become `_`, and what is too long ends with a digest of all of it.
+    /// `text` in this form: other characters become `_` or `-`, and what is too long ends with a digest of all of it.
     pub(super) fn mended(&self, text: &str) -> String {
-        let symbol = self.symbols.map_or("_", |symbols| if symbols.contains('_') { "_" } else { "" });
+        let is_accepted = |symbol: &&str| self.symbols.is_none_or(|symbols| symbols.contains(symbol));
+        let symbol = ["_", "-"].into_iter().find(is_accepted).unwrap_or_default();
         let allowed = |c: char| self.symbols.is_none_or(|symbols| is_allowed(c, symbols));
         let body = text.strip_prefix(self.prefix).unwrap_or(text);
         let mut name = self.prefix.to_owned();
@@ -187,7 +188,7 @@ mod tests {
     #[test]
     fn what_is_mended_has_the_form() {
         for (provider, what) in
-            [("anthropic", "call id"), ("openai", "call id"), ("mistral", "call id"), ("bedrock", "tool name")]
+            [("anthropic", "call id"), ("openai", "call id"), ("mistral", "call id"), ("bedrock", "document name")]
         {
             let pattern = pattern(provider, what).unwrap();
             for text in ["call 1|weather", "", "ok_1", "a.b c", "é", &"long-".repeat(40)] {

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{DUPLICATE_TRANSCRIPT, Detection, Finding, INVALID_JSON, Inspection, Level, LineIndex, Verdicts};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, along_branches, rebuilt};
-use crate::json::Document;
+use crate::json::{Document, Span, Value};
 use crate::transcript::{Message, ProviderRules, Transcript};
 
 /// What was found in a text.
@@ -35,7 +35,9 @@ impl Inspection {
         let read_error = match reading.parse(text) {
             Ok(document) => match document.incomplete_end() {
                 None => {
+                    examination.findings.extend(joined_records(reading, verdicts, &document, text));
                     self.document(reading, verdicts, &document, text, &mut examination)?;
+                    examination.findings.sort_by_key(|finding| finding.at.offset);
                     return Ok(examination);
                 }
                 Some(fault) => ReadError::from(*fault),
@@ -53,6 +55,7 @@ impl Inspection {
         if let Some(rest) = &rest
             && let Ok(document) = reading.parse(rest)
         {
+            examination.findings.extend(joined_records(reading, verdicts, &document, text));
             self.document(reading, verdicts, &document, text, &mut examination)?;
         }
         examination.findings.sort_by_key(|finding| finding.at.offset);
@@ -219,6 +222,30 @@ fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadErr
         at += line.len();
     }
     if read_errors.is_empty() { (vec![read_error], None) } else { (read_errors, Some(rest)) }
+}
+
+/// The lines of a log on which a record follows another one. Some programs read them, and others stop there: it is a warning.
+fn joined_records(reading: &Reading, verdicts: &Verdicts, document: &Document<'_>, text: &str) -> Vec<Finding> {
+    let level = verdicts.level_of(INVALID_JSON).min(Level::Warn);
+    if reading.framing != Framing::Lines || level == Level::Allow {
+        return Vec::new();
+    }
+    let spans: Vec<Span> = document.roots().map(Value::span).collect();
+    let is_apart = |from: u32, to: u32| text[from as usize..to as usize].contains(['\n', '\r']);
+    // A value that is printed over several lines is no line of a log.
+    let follows = |one: Span, two: Span| !is_apart(one.end, two.start) && !is_apart(one.start, one.end);
+    let pairs = spans.windows(2).filter(|pair| follows(pair[0], pair[1]));
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut lines = None;
+    for two in pairs.map(|pair| pair[1]) {
+        let lines = lines.get_or_insert_with(|| LineIndex::new(text));
+        let what = String::from("a second record begins on this line, where programs that read lines may stop");
+        let finding = Finding::in_text(INVALID_JSON, level, lines, two.start, what);
+        if findings.last().is_none_or(|last| last.at.line < finding.at.line) {
+            findings.push(finding);
+        }
+    }
+    findings
 }
 
 /// A fingerprint of the messages of a transcript, as values. Among a billion different

@@ -32,6 +32,8 @@ pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Resul
     let flat: Vec<Value<'a>> = items.iter().flat_map(|&item| flattened(item)).collect();
     let mut decided: Option<(&'static dyn Dialect, Value<'a>)> = None;
     let mut readers: Vec<&'static dyn Dialect> = Vec::new();
+    // Those that fit an item which none of the readers does: messages in a form that formats share do not decide against them.
+    let mut others: Vec<&'static dyn Dialect> = Vec::new();
     if let Some(&texts) = flat.first().filter(|item| record.is_none() && is_list_of_texts(**item)) {
         return Ok(Sniffed::Unrecognized(texts));
     }
@@ -69,8 +71,13 @@ pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Resul
             }
             _ => {}
         }
-        readers = narrowed(readers, fits.into_iter().filter(|(_, fit)| *fit != Fit::No).map(|(dialect, _)| dialect));
+        let fitting: Vec<_> = fits.into_iter().filter(|(_, fit)| *fit != Fit::No).map(|(dialect, _)| dialect).collect();
+        if !readers.is_empty() && !has_any(&readers, &fitting) {
+            others.extend(&fitting);
+        }
+        readers = narrowed(readers, fitting.into_iter());
     }
+    readers.extend(others);
     match (decided, flat.first()) {
         (Some((dialect, _)), _) => Ok(Sniffed::Certain(dialect)),
         (None, _) if !readers.is_empty() => Ok(Sniffed::Plain(readers)),
@@ -190,6 +197,11 @@ fn flattened(item: Value<'_>) -> Vec<Value<'_>> {
 /// any list.
 fn is_list_of_texts(item: Value<'_>) -> bool {
     item.is_array() && item.items().all(|text| text.text().is_some())
+}
+
+/// Whether a dialect is in both lists.
+fn has_any(readers: &[&'static dyn Dialect], fitting: &[&'static dyn Dialect]) -> bool {
+    readers.iter().any(|reader| fitting.iter().any(|other| other.name() == reader.name()))
 }
 
 /// The dialects among `readers` that also fit one more item. All that fit it if `readers` is empty, and all `readers` if

@@ -233,14 +233,16 @@ fn joins(line: &[u8]) -> bool {
     ["}{", "} {", "][", "] ["].iter().any(|joint| memchr::memmem::find(line, joint.as_bytes()).is_some())
 }
 
-/// The text of UTF-16 with a byte order mark, as UTF-8.
+/// The text of UTF-16, as UTF-8. Without a byte order mark, it begins as JSON does.
 fn utf16(text: &[u8]) -> Option<Vec<u8>> {
-    let unit: fn([u8; 2]) -> u16 = match text {
-        [0xFF, 0xFE, ..] => u16::from_le_bytes,
-        [0xFE, 0xFF, ..] => u16::from_be_bytes,
+    let is_little = match text {
+        [0xFF, 0xFE, ..] | [b'{' | b'[', 0, 1..=0xFF, 0, ..] => true,
+        [0xFE, 0xFF, ..] | [0, b'{' | b'[', 0, 1..=0xFF, ..] => false,
         _ => return None,
     };
-    let units = text[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    let text = [[0xFF, 0xFE], [0xFE, 0xFF]].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text);
+    let unit = if is_little { u16::from_le_bytes } else { u16::from_be_bytes };
+    let units = text.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
     let decoded: Result<String, _> = char::decode_utf16(units).collect();
     decoded.ok().map(String::into_bytes)
 }
@@ -374,7 +376,7 @@ mod tests {
     #[test]
     fn utf16_is_converted() {
         let units: Vec<u8> = std::iter::once(0xFEFF).chain(ONE.encode_utf16()).flat_map(u16::to_le_bytes).collect();
-        let found = Rescued::from_text(&units).unwrap();
-        assert_eq!(found.text, ONE.as_bytes());
+        assert_eq!(Rescued::from_text(&units).unwrap().text, ONE.as_bytes());
+        assert_eq!(Rescued::from_text(&units[2..]).unwrap().text, ONE.as_bytes());
     }
 }

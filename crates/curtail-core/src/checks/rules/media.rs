@@ -1,5 +1,6 @@
 //! Images and documents: how large and how many, whether they can be read, and who may send them.
 
+use super::documents;
 use crate::checks::constraints::{most, names, states};
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::dialects::Patch;
@@ -17,13 +18,14 @@ pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
     code: "S017",
     name: "media-too-large",
     level: Level::Warn,
-    summary: "Images have more pixels or bytes, or a document more pages, than providers accept.",
+    summary: "Images have more pixels or bytes, or a document more pages, than providers accept, or there are too many.",
     why: "Anthropic and those that sell its models reject a request with an image above 5 MB, or with a side above 8,000 \
           pixels; above 2,000 pixels if the request has more than 20 images. A screenshot that was accepted alone is \
           rejected some requests later, when others have joined it, and then every further request of the session fails. \
-          A PDF may have 600 pages, and 100 with models whose context is below a million tokens.",
-    help: "remove large or old images: `curtail filter --max-media-pixels 2000 --keep-last-media 20`; `--fix --unsafe-fixes` \
-           writes a text in place of those that the provider does not accept, of too many the oldest. curtail does not make \
+          A PDF may have 600 pages, and 100 with models whose context is below a million tokens. Bedrock accepts five \
+          documents in a request.",
+    help: "remove large or old images and documents: `curtail filter --max-media-pixels 2000 --keep-last-media 20`; \
+           `--fix --unsafe-fixes` writes a text in place of those that the provider does not accept, of too many the oldest. curtail does not make \
            images smaller",
     fix: Fix::Unsafe,
     command: "curtail filter --max-media-pixels 2000 --max-media-bytes 5m --in-place FILE",
@@ -53,6 +55,7 @@ fn media_too_large<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     });
     let mut matches: Vec<Match<'a>> = large.collect();
     matches.extend(too_many_images(context, &images));
+    matches.extend(documents::too_many(context));
     matches.extend(sent.iter().filter_map(|SentMedium { at, medium, .. }| {
         let pages = medium.pages().filter(|pages| *pages > FEW_PAGES)?;
         let message = format!(

@@ -5,6 +5,7 @@
 
 mod content;
 mod datasets;
+mod documents;
 mod media;
 mod names;
 mod pairing;
@@ -58,6 +59,7 @@ pub const ALL: &[&Rule] = &[
     &reasoning::MISSING_REASONING,
     &content::EMPTY_CALLS,
     &content::CONTENT_BLOCKS,
+    &documents::DOCUMENTS,
     &turns::NO_USER_MESSAGE,
     &turns::FIRST_SPEAKER,
     &turns::ALTERNATION,

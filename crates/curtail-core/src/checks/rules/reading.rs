@@ -16,7 +16,8 @@ pub(super) static INVALID_JSON: Rule = Rule {
     level: Level::Deny,
     summary: "A line or a document is not JSON.",
     why: "An interrupted write, a trailing comma, a `NaN`: one program reads what the grammar of RFC 8259 does not \
-          allow, the next rejects it. The rest of the file is checked.",
+          allow, the next rejects it. The rest of the file is checked. Two records on one line are a warning: some \
+          programs read both, and others stop there.",
     help: "correct the line by hand, or leave it out with `curtail repair --damaged`; curtail does not guess",
     fix: Fix::No,
     command: "curtail repair --damaged --in-place FILE",
