@@ -235,6 +235,29 @@ fn codex_sends_no_turns_that_were_rolled_back() {
 }
 
 #[test]
+fn codex_sends_again_what_a_rolled_back_compaction_replaced() {
+    let compaction = codex("compacted", &json!({"message": tokens('s', 20)}));
+    let question = codex_message("user", 'c', 100);
+    let begin = codex("event_msg", &json!({"type": "task_started", "turn_id": "2"}));
+    // In the middle of the turn, and at its beginning, before the message.
+    for (turn, sent) in [([&begin, &question, &compaction], 20), ([&begin, &compaction, &question], 100)] {
+        let log = [
+            codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
+            codex_message("user", 'a', 100),
+            codex_message("assistant", 'b', 10),
+            turn.map(String::as_str).concat(),
+            codex_message("assistant", 'd', 10),
+            codex("event_msg", &json!({"type": "thread_rolled_back", "num_turns": 1})),
+            codex_message("user", 'e', 50),
+            codex_message("assistant", 'f', 10),
+        ]
+        .concat();
+        let report = replay(&log, &["-p", "window -n 1000"]);
+        assert_eq!(per_request(&report, 0, "tokens_sent"), [100, sent, 160]);
+    }
+}
+
+#[test]
 fn pi_sends_the_messages_that_a_compaction_kept() {
     let entry = |id: u8, role: &str, letter, count| {
         let content = json!([{"type": "text", "text": tokens(letter, count)}]);

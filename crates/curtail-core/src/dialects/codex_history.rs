@@ -171,19 +171,24 @@ fn is_context(message: &Message<'_>) -> bool {
     text.is_some_and(|text| CONTEXT.iter().any(|context| text.trim_start().starts_with(context)))
 }
 
-/// Whether an item is a message of the user, before it is read.
+/// Whether an item is a message of the user or of another agent, before it is read.
 pub(super) fn may_begin_turn(item: Value<'_>) -> bool {
-    item.get("payload").is_some_and(|payload| payload.member_is("role", "user"))
+    item.get("payload").is_some_and(|payload| payload.member_is("role", "user") || is_of_agent(payload))
+}
+
+/// Whether an item is the task or the answer of another agent.
+fn is_of_agent(payload: Value<'_>) -> bool {
+    payload.member_is("type", "agent_message")
 }
 
 pub(super) fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {
-    let Some(payload) = item
-        .get("payload")
-        .filter(|payload| item.member_is("type", "response_item") && payload.member_is("type", "message"))
-    else {
-        return false;
-    };
-    let Item::Message(message) = read else { return false };
+    let payload = item.get("payload").filter(|_| item.member_is("type", "response_item"));
+    let (Some(payload), Item::Message(message)) = (payload, read) else { return false };
+    is_of_agent(payload) || payload.member_is("type", "message") && is_typed(payload, message)
+}
+
+/// Whether the user wrote a message.
+fn is_typed(payload: Value<'_>, message: &Message<'_>) -> bool {
     let has_text = blocks::texts(payload.get("content")).into_iter().next().is_some();
     message.has_text_as(Role::User) && has_text && !is_context(message)
 }

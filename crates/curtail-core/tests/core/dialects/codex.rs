@@ -116,11 +116,14 @@ fn event(payload: &str) -> String {
     format!("{{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":{payload}}}}}")
 }
 
-/// The texts that a model reads of a log: `q` and `a` are a turn, `C` is a compaction with a list and `c` one without, `<` and
+/// The texts that a model reads of a log: `q` and `a` are a turn, as are `g` of another agent and `a`, `C` is a compaction with a list and `c` one without, `<` and
 /// `>` are where a turn begins and ends, and a number is how many turns are rolled back.
 fn live_texts(log: &str) -> Vec<String> {
     let lines = log.chars().enumerate().map(|(at, c)| match c {
         'q' => message("user", &format!("q{at}")),
+        'g' => format!(
+            "{{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{{\"type\":\"agent_message\",\"author\":\"/root\",\"recipient\":\"/root/dyer\",\"content\":[{{\"type\":\"input_text\",\"text\":\"g{at}\"}}]}}}}"
+        ),
         'a' => message("assistant", &format!("a{at}")),
         'C' => format!(
             "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":\"C{at}\"}}]}}]}}}}"
@@ -161,6 +164,9 @@ fn a_compaction_goes_with_the_turns_that_are_rolled_back() {
         ("<qa><cqa>1qa", &["q1", "a2", "q10", "a11"]),
         ("<qa><C><qa>1", &["C5"]),
         ("<qa><C><qa>2qa", &["q12", "a13"]),
+        // Another agent begins turns as well.
+        ("qaga1", &["q0", "a1"]),
+        ("gaCga2ga", &["g6", "a7"]),
     ] {
         assert_eq!(live_texts(log), expected, "{log}");
     }
