@@ -1,4 +1,4 @@
-//! Compactions: which calls they close, which messages they preserve, and the lines that stay for a resumed session.
+//! Compactions: which calls they close, and which messages they preserve.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -62,28 +62,6 @@ struct Compactions {
     closes: bool,
 }
 
-/// Pins the last line of each kind of state, which a resumed session reads.
-pub(super) fn pin_states<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let mut seen: Vec<Text<'a>> = Vec::new();
-    for (item, read) in items.iter().zip(read).rev() {
-        let state = matches!(read, Item::Metadata | Item::Unknown(_) | Item::Attached(_)) && is_state(*item);
-        let Some(kind) = item.get_text("type").filter(|_| state) else { continue };
-        if !seen.contains(&kind) {
-            seen.push(kind);
-            *read = Item::Pinned;
-        }
-    }
-}
-
-/// Whether a line sets a value of the session: it is not a node of the tree and repeats no part of a message. The last prompt
-/// names the node that it led to, as the title of a conversation does.
-fn is_state(item: Value<'_>) -> bool {
-    let [session, kind, linked @ ..] =
-        item.get_each(["sessionId", "type", "uuid", "parentUuid", "messageId", "message", "operation"]);
-    let title = kind.is_some_and(|kind| kind.is("summary"));
-    !title && session.is_some() && linked.iter().all(Option::is_none)
-}
-
 /// Marks the messages of `before` that a compaction preserved. Their calls may be answered after the boundary.
 fn preserve(boundary: Value<'_>, before: &mut [Item<'_>]) {
     let uuids = preserved(boundary);
@@ -119,29 +97,4 @@ pub(super) fn kept_by(compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Ran
         kept.into_iter().map(|at| at..at + 1).collect()
     });
     kept.collect()
-}
-
-/// A snapshot of the files that was taken for a later message belongs to it, wherever it is.
-pub(super) fn bind_snapshots<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let named = |item: Value<'a>| item.get_text("messageId").map(Text::into_decoded);
-    let snapshot = |read: &Item<'_>, item: Value<'_>| matches!(read, Item::Metadata) && item.get("messageId").is_some();
-    if !items.iter().zip(&*read).any(|(item, read)| snapshot(read, *item)) {
-        return;
-    }
-    let mut later: HashMap<Cow<'a, str>, usize> = HashMap::new();
-    for (at, &item) in items.iter().enumerate().rev() {
-        match &read[at] {
-            Item::Message(_) => {
-                let uuid = item.get_text("uuid").map(Text::into_decoded);
-                uuid.and_then(|uuid| later.insert(uuid, at));
-            }
-            Item::Metadata => {
-                let message = named(item).and_then(|named| later.get(&named).copied());
-                if let Some(message) = message {
-                    read[at] = Item::With(message);
-                }
-            }
-            _ => {}
-        }
-    }
 }

@@ -7,6 +7,7 @@ mod attachments;
 mod branches;
 mod compactions;
 mod conversations;
+mod sidelines;
 
 use std::ops::Range;
 
@@ -16,8 +17,9 @@ use crate::json::{Json, Text, Value, object, quote};
 use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage};
 use attachments::read_attachment;
 use branches::{roll_back, rollbacks, trees_of};
-use compactions::{bind_snapshots, close_at_compactions, kept_by, pin_states};
+use compactions::{close_at_compactions, kept_by};
 use conversations::number_threads;
+use sidelines::{bind_snapshots, pin_states};
 
 /// The dialect `claude-code`.
 pub(super) struct ClaudeCode;

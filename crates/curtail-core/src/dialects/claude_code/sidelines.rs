@@ -1,0 +1,55 @@
+//! Lines beside the messages: the state of a session, which stays for the one that resumes it, and snapshots of files.
+
+use std::borrow::Cow;
+
+use foldhash::{HashMap, HashMapExt as _};
+
+use crate::dialects::Item;
+use crate::json::{Text, Value};
+
+/// Pins the last line of each kind of state, which a resumed session reads.
+pub(super) fn pin_states<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let mut seen: Vec<Text<'a>> = Vec::new();
+    for (item, read) in items.iter().zip(read).rev() {
+        let state = matches!(read, Item::Metadata | Item::Unknown(_) | Item::Attached(_)) && is_state(*item);
+        let Some(kind) = item.get_text("type").filter(|_| state) else { continue };
+        if !seen.contains(&kind) {
+            seen.push(kind);
+            *read = Item::Pinned;
+        }
+    }
+}
+
+/// Whether a line sets a value of the session: it is not a node of the tree and repeats no part of a message. The last prompt
+/// names the node that it led to, as the title of a conversation does.
+fn is_state(item: Value<'_>) -> bool {
+    let [session, kind, linked @ ..] =
+        item.get_each(["sessionId", "type", "uuid", "parentUuid", "messageId", "message", "operation"]);
+    let title = kind.is_some_and(|kind| kind.is("summary"));
+    !title && session.is_some() && linked.iter().all(Option::is_none)
+}
+
+/// A snapshot of the files that was taken for a later message belongs to it, wherever it is.
+pub(super) fn bind_snapshots<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let named = |item: Value<'a>| item.get_text("messageId").map(Text::into_decoded);
+    let snapshot = |read: &Item<'_>, item: Value<'_>| matches!(read, Item::Metadata) && item.get("messageId").is_some();
+    if !items.iter().zip(&*read).any(|(item, read)| snapshot(read, *item)) {
+        return;
+    }
+    let mut later: HashMap<Cow<'a, str>, usize> = HashMap::new();
+    for (at, &item) in items.iter().enumerate().rev() {
+        match &read[at] {
+            Item::Message(_) => {
+                let uuid = item.get_text("uuid").map(Text::into_decoded);
+                uuid.and_then(|uuid| later.insert(uuid, at));
+            }
+            Item::Metadata => {
+                let message = named(item).and_then(|named| later.get(&named).copied());
+                if let Some(message) = message {
+                    read[at] = Item::With(message);
+                }
+            }
+            _ => {}
+        }
+    }
+}
