@@ -6,37 +6,24 @@
 use std::io::BufWriter;
 use std::sync::Arc;
 
-use arrow_array::builder::GenericByteViewBuilder;
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{
-    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, Float16Type, Float32Type, Float64Type, LargeBinaryType,
-    LargeUtf8Type, StringViewType, Utf8Type,
-};
-use arrow_array::{
-    Array, ArrayRef, GenericByteArray, GenericByteViewArray, MapArray, RecordBatch, RecordBatchReader, StructArray,
-    UInt64Array, downcast_integer_array,
-};
-use arrow_buffer::{ArrowNativeType as _, OffsetBuffer};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray, UInt64Array};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 use arrow_select::take::take_record_batch;
 
+use crate::arrays::write_json;
 use crate::build::shape_of;
 use crate::dictionary::{encoded, is_dictionary, plain};
 use crate::elements::replace_elements;
 use crate::headers::Batches;
 use crate::place::Place;
-use crate::texts::{is_text, text_at};
-use crate::values;
-use crate::{
-    Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, names_speaker, open_file, rows_of,
-    write_bytes, write_items, write_scalar,
-};
-use curtail_core::json::quote_into;
+use crate::texts::{is_text, rewrite, text_at};
+use crate::{Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, names_speaker, open_file};
 use curtail_io::{ErrorKind, FileError};
-use curtail_io::{FileSink, RowResult, Shape, Source, TableFormat};
+use curtail_io::{FileSink, Shape, Source, TableFormat};
 
 /// An error of the library about the file `name`, without the library's prefix.
 fn broken(name: &str, error: &ArrowError) -> FileError {
@@ -220,80 +207,6 @@ impl GroupReader for ArrowReader {
     }
 }
 
-// Values of arrays as JSON. Fields that are null are omitted.
-
-/// Writes the value of `row` as JSON.
-///
-/// # Errors
-/// The value is of a type that JSON does not have.
-pub(crate) fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), String> {
-    if array.is_null(row) {
-        out.push_str("null");
-        return Ok(());
-    }
-    if let Some(text) = text_at(array, row) {
-        write_bytes(text, out);
-        return Ok(());
-    }
-    downcast_integer_array! {
-        array => write_scalar(array.value(row), out),
-        DataType::Null => out.push_str("null"),
-        DataType::Boolean => write_scalar(array.as_boolean().value(row), out),
-        DataType::Float16 => write_scalar(f64::from(array.as_primitive::<Float16Type>().value(row)), out),
-        DataType::Float32 => write_scalar(array.as_primitive::<Float32Type>().value(row), out),
-        DataType::Float64 => write_scalar(array.as_primitive::<Float64Type>().value(row), out),
-        DataType::Struct(_) => return write_struct(array.as_struct(), row, out),
-        DataType::List(_) => return write_list(&array.as_list::<i32>().value(row), out),
-        DataType::LargeList(_) => return write_list(&array.as_list::<i64>().value(row), out),
-        DataType::FixedSizeList(..) => return write_list(&array.as_fixed_size_list().value(row), out),
-        DataType::Map(..) => return write_map(array.as_map(), row, out),
-        DataType::FixedSizeBinary(_) => write_bytes(array.as_fixed_size_binary().value(row), out),
-        DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            let mut key = String::new();
-            write_json(dictionary.keys(), row, &mut key)?;
-            // The library has checked the keys.
-            return write_json(dictionary.values(), key.parse().unwrap_or_default(), out);
-        }
-        other => match values::text_of(array, row) {
-            Some(text) => write_scalar(text, out),
-            None => return Err(format!("a value of type {other}, which has no JSON form")),
-        },
-    }
-    Ok(())
-}
-
-fn write_struct(array: &StructArray, row: usize, out: &mut String) -> Result<(), String> {
-    let members = array.fields().iter().zip(array.columns());
-    let members = members.filter(|(_, column)| !column.is_null(row) && column.data_type() != &DataType::Null);
-    write_items(['{', '}'], members, out, |(field, column), out| {
-        quote_into(field.name(), out);
-        out.push(':');
-        write_json(column, row, out)
-    })
-}
-
-fn write_list(elements: &ArrayRef, out: &mut String) -> Result<(), String> {
-    write_items(['[', ']'], 0..elements.len(), out, |index, out| write_json(elements, index, out))
-}
-
-fn write_map(array: &MapArray, row: usize, out: &mut String) -> Result<(), String> {
-    let entries = array.value(row);
-    let keys = entries.column(0);
-    let values = entries.column(1);
-    let members = (0..entries.len()).filter(|&index| !values.is_null(index));
-    write_items(['{', '}'], members, out, |index, out| {
-        let mut key = String::new();
-        write_json(keys, index, &mut key)?;
-        match key.starts_with('"') {
-            true => out.push_str(&key),
-            false => write_scalar(key, out),
-        }
-        out.push(':');
-        write_json(values, index, out)
-    })
-}
-
 // Writing: each batch is read again, and gets new texts, or fewer elements in its lists.
 
 /// The alignment of buffers, in bytes.
@@ -415,51 +328,4 @@ fn replace_below(
     let mut columns = parent.columns().to_vec();
     columns[field] = replace_below(&columns[field], below, new)?;
     Ok(Arc::new(StructArray::try_new(parent.fields().clone(), columns, parent.nulls().cloned())?))
-}
-
-/// The column with new texts.
-pub(crate) fn rewrite(array: &ArrayRef, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
-    match array.data_type() {
-        DataType::Utf8 => rewrite_bytes::<Utf8Type>(array.as_bytes(), new),
-        DataType::LargeUtf8 => rewrite_bytes::<LargeUtf8Type>(array.as_bytes(), new),
-        DataType::Binary => rewrite_bytes::<BinaryType>(array.as_bytes(), new),
-        DataType::LargeBinary => rewrite_bytes::<LargeBinaryType>(array.as_bytes(), new),
-        DataType::Utf8View => {
-            rewrite_views::<StringViewType>(array.as_byte_view(), new, |bytes| Ok(std::str::from_utf8(bytes)?))
-        }
-        DataType::BinaryView => rewrite_views::<BinaryViewType>(array.as_byte_view(), new, |bytes| Ok(bytes)),
-        _ => Err(ArrowError::IpcError(String::from("the column contains no strings"))),
-    }
-}
-
-fn rewrite_bytes<T: ByteArrayType>(old: &GenericByteArray<T>, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
-    let mut values = Vec::new();
-    let mut offsets = Vec::with_capacity(old.len() + 1);
-    offsets.push(T::Offset::default());
-    for (row, result) in new.rows.iter().flat_map(rows_of).enumerate() {
-        match result {
-            RowResult::Text(end) => values.extend_from_slice(&new.texts.next(*end)?),
-            _ => values.extend_from_slice(old.value(row).as_ref()),
-        }
-        let end = T::Offset::from_usize(values.len());
-        offsets.push(end.ok_or_else(|| ArrowError::IpcError(String::from("a batch of more than 2 GB of texts")))?);
-    }
-    let offsets = OffsetBuffer::new(offsets.into());
-    Ok(Arc::new(GenericByteArray::<T>::try_new(offsets, values.into(), old.nulls().cloned())?))
-}
-
-fn rewrite_views<T: ByteViewType + ?Sized>(
-    old: &GenericByteViewArray<T>,
-    new: &mut NewRows,
-    native: impl Fn(&[u8]) -> Result<&T::Native, ArrowError>,
-) -> Result<ArrayRef, ArrowError> {
-    let mut views = GenericByteViewBuilder::<T>::with_capacity(old.len());
-    for (row, result) in new.rows.iter().flat_map(rows_of).enumerate() {
-        match result {
-            _ if old.is_null(row) => views.append_null(),
-            RowResult::Text(end) => views.try_append_value(native(&new.texts.next(*end)?)?)?,
-            _ => views.try_append_value(old.value(row))?,
-        }
-    }
-    Ok(Arc::new(views.finish()))
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
+mod arrays;
 mod arrow;
 mod block;
 mod build;

@@ -6,11 +6,12 @@ use arrow_schema::DataType;
 use arrow_select::take::take;
 
 use crate::NewRows;
-use crate::arrow::{has_speaker, rewrite, write_json};
+use crate::arrays::write_json;
+use crate::arrow::has_speaker;
 use crate::build::shape_of;
 use crate::dictionary::{encoded, is_dictionary, plain};
 use crate::elements::{replace_elements, replace_values};
-use crate::texts::{is_text, text_at};
+use crate::texts::{is_text, rewrite, text_at};
 use curtail_io::{Fit, RowResult, Shape};
 
 /// An array of texts, of lists of structs, or of other values that are transcripts.
