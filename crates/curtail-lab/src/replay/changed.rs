@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::history::History;
-use super::prefixes::{PlacedRun, Sent};
 use super::runs::{Difference, MessageRun, Runs};
+use super::sent::{PlacedRun, Sent};
 use curtail_core::steps;
 
 /// The changes from one request to the next.

@@ -1,8 +1,8 @@
 //! Stages that clear or shorten results, which go on from the previous request.
 
 use super::applied::Applied;
-use super::prefixes::Sent;
 use super::runs::{Difference, Runs};
+use super::sent::Sent;
 use super::written::WrittenMessages;
 use crate::calibration::Request;
 use curtail_core::processors::{ClearResults, ProcessorError, StaleResults};

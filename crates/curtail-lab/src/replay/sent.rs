@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use super::history::History;
 use super::runs::{Difference, MessageRun, Runs};
 use crate::links::Link;
 use curtail_core::steps;
-
-// A request, and how it becomes the next one.
 
 /// A run in a request.
 #[derive(Debug, Clone)]
@@ -33,10 +31,37 @@ pub(super) struct Sent {
     /// The same messages as in `runs`. Those at the beginning that equal the previous request's keep the runs and links
     /// that they had there.
     linked: Vec<PlacedRun>,
-    /// The number of messages that the policy wrote or changed.
-    writings: usize,
-    /// For each reference, the number of messages written by the policy that contain it.
-    written: HashMap<u64, usize>,
+    written: WrittenReferences,
+}
+
+/// What the messages contain that the policy wrote or changed.
+#[derive(Debug, Default)]
+struct WrittenReferences {
+    /// The number of these messages.
+    messages: usize,
+    /// For each reference, the number of those that contain it.
+    counts: HashMap<u64, usize>,
+}
+
+impl WrittenReferences {
+    fn add(&mut self, references: &HashSet<u64>) {
+        self.messages += 1;
+        for &reference in references {
+            *self.counts.entry(reference).or_default() += 1;
+        }
+    }
+
+    fn remove(&mut self, references: &HashSet<u64>) {
+        self.messages -= 1;
+        for reference in references {
+            if let Some(count) = self.counts.get_mut(reference) {
+                *count -= 1;
+                if *count == 0 {
+                    self.counts.remove(reference);
+                }
+            }
+        }
+    }
 }
 
 impl Sent {
@@ -46,8 +71,7 @@ impl Sent {
             runs: Vec::new(),
             linked: Vec::new(),
             outside: Link { tokens: outside, ..Link::default() },
-            writings: 0,
-            written: HashMap::default(),
+            written: WrittenReferences::default(),
         }
     }
 
@@ -96,33 +120,20 @@ impl Sent {
     }
 
     pub(super) fn push(&mut self, run: MessageRun, history: &History<'_>) {
-        let ascends = match self.runs.last() {
-            Some(last) => last.ascends,
-            None => Some(0),
-        };
+        let ascends = self.runs.last().map_or(Some(0), |last| last.ascends);
         let ascends = match run.positions() {
             Some(positions) => ascends.filter(|end| *end <= positions.start).map(|_| positions.end),
             None => ascends,
         };
         if let MessageRun::Written(written, _) = &run {
-            self.writings += 1;
-            for &reference in written.references.iter() {
-                *self.written.entry(reference).or_default() += 1;
-            }
+            self.written.add(&written.references);
         }
         self.runs.push(PlacedRun { count: self.count(), before: self.end(history), run, ascends });
     }
 
     pub(super) fn remove_references(&mut self, run: &MessageRun) {
-        let MessageRun::Written(written, _) = run else { return };
-        self.writings -= 1;
-        for reference in written.references.iter() {
-            if let Some(count) = self.written.get_mut(reference) {
-                *count -= 1;
-                if *count == 0 {
-                    self.written.remove(reference);
-                }
-            }
+        if let MessageRun::Written(written, _) = run {
+            self.written.remove(&written.references);
         }
     }
 
@@ -177,12 +188,12 @@ impl Sent {
 
     /// Whether the policy wrote or changed a message.
     pub(super) const fn has_written(&self) -> bool {
-        self.writings > 0
+        self.written.messages > 0
     }
 
     /// Whether a message that the policy wrote contains `reference`.
     pub(super) fn writes(&self, reference: u64) -> bool {
-        self.written.contains_key(&reference)
+        self.written.counts.contains_key(&reference)
     }
 
     /// How many messages at the beginning give instructions.
