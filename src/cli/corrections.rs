@@ -9,20 +9,10 @@ use curtail_core::suggest::closest;
 fn command_advice(error: &clap::Error) -> Option<String> {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     match error.kind() {
-        ErrorKind::InvalidSubcommand => {
-            let name = text(error, ContextKind::InvalidSubcommand)?;
-            let is_meant = |parent: &str, names: &[&str]| usage.contains(parent) && names.contains(&name.as_str());
-            if let Some((.., advice)) = ADVICE.iter().find(|(parent, names, _)| is_meant(parent, names)) {
-                return Some(String::from(*advice));
-            }
-            let is_file = name.contains(['.', '/', '\\']) || std::path::Path::new(&name).exists();
-            is_file.then(|| format!("a command comes first, as in `curtail window -n 20 {name}`"))
-        }
+        ErrorKind::InvalidSubcommand => unknown_command_advice(&text(error, ContextKind::InvalidSubcommand)?, &usage),
         ErrorKind::MissingRequiredArgument => {
             let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
-            let (name, example) =
-                EXAMPLES.iter().find(|(flag, _)| missing.iter().any(|name| name.starts_with(flag)))?;
-            (*name != "--to" || usage.contains("memory spawn")).then(|| (*example).to_owned())
+            missing_argument_advice(missing, &usage)
         }
         ErrorKind::UnknownArgument if usage.contains("memory spawn") => {
             text(error, ContextKind::InvalidArg).filter(|word| !word.starts_with('-')).map(|_| SPAWN.to_owned())
@@ -31,33 +21,57 @@ fn command_advice(error: &clap::Error) -> Option<String> {
     }
 }
 
+/// What to do instead of the command `name`, which another program has or which is a file.
+fn unknown_command_advice(name: &str, usage: &str) -> Option<String> {
+    let meant = ADVICE.iter().find(|(parent, names, _)| usage.contains(parent) && names.contains(&name));
+    if let Some((.., advice)) = meant {
+        return Some(String::from(*advice));
+    }
+    let is_file = name.contains(['.', '/', '\\']) || std::path::Path::new(name).exists();
+    is_file.then(|| format!("a command comes first, as in `curtail window -n 20 {name}`"))
+}
+
+/// An example with the first argument that is missing.
+fn missing_argument_advice(missing: &[String], usage: &str) -> Option<String> {
+    let (name, example) = EXAMPLES.iter().find(|(flag, _)| missing.iter().any(|name| name.starts_with(flag)))?;
+    (*name != "--to" || usage.contains("memory spawn")).then(|| (*example).to_owned())
+}
+
 /// `error` with a suggestion, if a known name is close to the wrong one. `command` is the command that failed, and `given` are
 /// all arguments.
-pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: &[String]) -> clap::Error {
+pub(super) fn corrected(error: clap::Error, command: &clap::Command, given: &[String]) -> clap::Error {
     if let Some(advice) = command_advice(&error) {
         return with_tip(error, advice);
     }
-    if let Some(name) = text(&error, ContextKind::InvalidSubcommand) {
-        // Clap's own threshold suggests `sessions` for `version`.
-        error.remove(ContextKind::SuggestedSubcommand);
-        if let Some(suggestion) = command_for(&name, command) {
-            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![suggestion]));
-        }
-    }
     match error.kind() {
-        ErrorKind::ValueValidation => return number_error(&error, command, given).unwrap_or(error),
-        ErrorKind::UnknownArgument => return corrected_flag(error, command, given),
-        ErrorKind::InvalidValue => {
-            let valid = match error.get(ContextKind::ValidValue) {
-                Some(ContextValue::Strings(valid)) => valid.clone(),
-                _ => Vec::new(),
-            };
-            let suggestion = text(&error, ContextKind::InvalidValue).and_then(|value| suggestion(&value, &valid));
-            if let Some(suggestion) = suggestion {
-                error.insert(ContextKind::SuggestedValue, ContextValue::String(suggestion));
-            }
-        }
-        _ => {}
+        ErrorKind::InvalidSubcommand => corrected_command(error, command),
+        ErrorKind::ValueValidation => number_error(&error, command, given).unwrap_or(error),
+        ErrorKind::UnknownArgument => corrected_flag(error, command, given),
+        ErrorKind::InvalidValue => corrected_value(error),
+        _ => error,
+    }
+}
+
+/// An error about an unknown command, with the one that is meant.
+fn corrected_command(mut error: clap::Error, command: &clap::Command) -> clap::Error {
+    // Clap's own threshold suggests `sessions` for `version`.
+    error.remove(ContextKind::SuggestedSubcommand);
+    let name = text(&error, ContextKind::InvalidSubcommand);
+    if let Some(suggestion) = name.and_then(|name| command_for(&name, command)) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![suggestion]));
+    }
+    error
+}
+
+/// An error about an unknown value, with the one that is meant.
+fn corrected_value(mut error: clap::Error) -> clap::Error {
+    let valid = match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(valid)) => valid.as_slice(),
+        _ => &[],
+    };
+    let suggestion = text(&error, ContextKind::InvalidValue).and_then(|value| suggestion(&value, valid));
+    if let Some(suggestion) = suggestion {
+        error.insert(ContextKind::SuggestedValue, ContextValue::String(suggestion));
     }
     error
 }
@@ -67,13 +81,10 @@ fn corrected_flag(mut error: clap::Error, command: &clap::Command, given: &[Stri
     let known = flags_of(command);
     let flag = text(&error, ContextKind::InvalidArg).unwrap_or_default();
     let name = flag.split('=').next().unwrap_or_default();
-    if let Some(advice) = advice(name, command, &known) {
-        return with_tip(error, advice);
-    }
-    if let Some(advice) = suffix_advice(command, given) {
-        return with_tip(error, advice);
-    }
-    if let Some(advice) = bare_number_advice(&flag, command, given) {
+    let advice = flag_advice(name, command, &known)
+        .or_else(|| suffix_advice(command, given))
+        .or_else(|| bare_number_advice(&flag, command, given));
+    if let Some(advice) = advice {
         return with_tip(error, advice);
     }
     error.remove(ContextKind::SuggestedArg);
@@ -95,7 +106,7 @@ fn command_for(name: &str, parent: &clap::Command) -> Option<String> {
 }
 
 /// What to do instead of `flag`, if no other flag replaces it.
-fn advice(flag: &str, command: &clap::Command, known: &[String]) -> Option<String> {
+fn flag_advice(flag: &str, command: &clap::Command, known: &[String]) -> Option<String> {
     let is_meant = |place: &str| match place {
         "" => synonym(flag, known).is_none(),
         place => place == command.get_name() || known.iter().any(|known| known == place),

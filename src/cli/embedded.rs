@@ -225,7 +225,7 @@ impl Command {
 
     fn new(kind: Kind, input: &Input) -> anyhow::Result<Self> {
         refuse_files(input)?;
-        Ok(Self { kind, input: input.input_options()?, remarks: Vec::new() })
+        Ok(Self { kind, input: input.prepare()?, remarks: Vec::new() })
     }
 
     /// What it does.

@@ -84,7 +84,7 @@ impl VerifyArgs {
         let hindsight = self.options.output_format == VerifyFormat::Json;
         let verifying = Verifying { counting: self.counting.counting()?, hindsight };
         remarks::counted(&verifying.counting, global);
-        let input_options = self.input.input_options()?;
+        let input_options = self.input.prepare()?;
         let (jobs, mut failed) = self.jobs(global)?;
         let threads = rayon::ThreadPoolBuilder::new().num_threads(global.jobs).build()?;
         let results: Vec<Result<Judged, FileError>> =

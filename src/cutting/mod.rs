@@ -99,7 +99,7 @@ pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     if let Some(counting) = &counting {
         remarks::counted(counting, global);
     }
-    let input_options = flags.input.input_options()?;
+    let input_options = flags.input.prepare()?;
     flags.refuse_misread_words()?;
     let (mut sources, missing) = flags.sources(global)?;
     let mut manifest = flags.manifest(&identity, &reads.content)?;

@@ -120,14 +120,9 @@ pub(crate) fn description_in(path: &Path) -> Result<Description, FileError> {
 }
 
 impl Input {
-    /// How inputs are read.
-    pub(crate) fn input_options(&self) -> Result<InputOptions, FileError> {
-        let described = self.dialect_file.iter().map(|path| description_in(path)).collect::<Result<Vec<_>, _>>()?;
-        register(&described);
-        let only = match described.as_slice() {
-            [only] => Some(only.dialect().name().to_owned()),
-            _ => None,
-        };
+    /// Makes the dialects known that files describe, and says how inputs are read.
+    pub(crate) fn prepare(&self) -> Result<InputOptions, FileError> {
+        let only = self.register_described()?;
         let dialect = Some(self.dialect.clone()).filter(|name| name != "auto").or(only);
         let input_options = InputOptions {
             framing: self.framing.0,
@@ -143,9 +138,19 @@ impl Input {
         Ok(input_options)
     }
 
+    /// Makes the described dialects known, for as long as the program runs. The name of the dialect, if there is only one.
+    fn register_described(&self) -> Result<Option<String>, FileError> {
+        let described = self.dialect_file.iter().map(|path| description_in(path)).collect::<Result<Vec<_>, _>>()?;
+        register(&described);
+        match described.as_slice() {
+            [only] => Ok(Some(only.dialect().name().to_owned())),
+            _ => Ok(None),
+        }
+    }
+
     /// A batch that only reads: what fails is passed over, and of a damaged log, what can be read is read.
     pub(crate) fn batch(&self, global: &Global) -> Result<Batch, FileError> {
-        let input_options = self.input_options()?;
+        let input_options = self.prepare()?;
         Ok(Batch {
             jobs: global.jobs,
             input_options,

@@ -71,7 +71,7 @@ impl ApplyArgs {
     /// Applies the updates of every readable transcript, and returns the errors of the others.
     fn apply_updates(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<FileError>> {
         let Inputs { sources, errors: mut failures, .. } = find_sources(&self.input.wanted(None))?;
-        let input_options = self.input.input_options()?;
+        let input_options = self.input.prepare()?;
         let mut done = Ok(());
         Batch { input_options, ..Batch::default() }.run(sources, &UpdateSearch { live: self.input.live }, |event| {
             match event {

@@ -57,7 +57,7 @@ impl ThreadFlags {
         summary: &RollingSummary,
     ) -> anyhow::Result<ExitCode> {
         // An unknown dialect or time is an error before anything is read.
-        let options = input.input_options()?;
+        let options = input.prepare()?;
         environment.now()?;
         let memory = ThreadMemory::open(self.thread.as_deref(), self.store.as_deref())?;
         let from = self.from.map(usize::try_from).transpose()?;
