@@ -146,6 +146,7 @@ impl<P: Policy + 'static> Processor for UserPolicy<P> {
     }
 }
 
+/// The plan for what a policy decided about the messages.
 fn plan(view: &View<'_, '_>, actions: Vec<Action>) -> Result<Plan, String> {
     let messages = view.messages;
     let decided = actions.iter().filter(|action| !matches!(action, Action::Insert { .. })).count();
@@ -153,65 +154,112 @@ fn plan(view: &View<'_, '_>, actions: Vec<Action>) -> Result<Plan, String> {
         return Err(format!("it decided about {decided} of {} messages", messages.len()));
     }
     let pairs = Pairs::from_messages(messages);
-    let joints = joints_and_end(messages, &pairs);
-    let mut drops = DropSet::none(view, &pairs);
-    let mut rewritten = Vec::new();
-    let mut replaced = Vec::new();
-    let mut inserts = Vec::new();
-    let mut remaining = messages.iter().enumerate().peekable();
+    let mut planning = Planning::new(view, &pairs);
+    let mut next = 0;
     for action in actions {
-        if let Action::Insert { role, text, reason } = action {
-            if role == Role::Tool {
-                return Err(String::from("it inserts a tool message, which would answer no call"));
+        match action {
+            Action::Insert { role, text, reason } => planning.insert(next, role, text, reason)?,
+            action => {
+                planning.decide(next, action)?;
+                next += 1;
             }
-            let next = remaining.peek().map_or(messages.len(), |(at, _)| *at);
-            let last = messages.len().checked_sub(1).ok_or("it inserts into a transcript without messages")?;
-            let before = joints.iter().rfind(|&&joint| joint <= next).copied().unwrap_or(0);
-            let insertion = Insertion::Note(before.min(last), Draft::text(role, text));
-            inserts.push(Insert { before, insertion, reason: Reason::Owned(reason) });
-            continue;
         }
-        let Some((at, message)) = remaining.next() else { break };
+    }
+    Ok(planning.plan())
+}
+
+/// A plan in the making.
+struct Planning<'v, 'a> {
+    messages: &'v [Message<'a>],
+    /// The messages before which another can be written.
+    joints: Vec<usize>,
+    drops: DropSet<'v, 'a>,
+    rewritten: Vec<Rewrite>,
+    replaced: Vec<(usize, Decision)>,
+    inserts: Vec<Insert>,
+}
+
+/// A part that gets another text.
+struct Rewrite {
+    part: PartRef,
+    text: String,
+    reason: String,
+}
+
+impl<'v, 'a> Planning<'v, 'a> {
+    fn new(view: &View<'v, 'a>, pairs: &'v Pairs) -> Self {
+        Self {
+            messages: view.messages,
+            joints: joints_and_end(view.messages, pairs),
+            drops: DropSet::none(view, pairs),
+            rewritten: Vec::new(),
+            replaced: Vec::new(),
+            inserts: Vec::new(),
+        }
+    }
+
+    /// Writes a message before the one at `next`, or before the call whose result that is.
+    fn insert(&mut self, next: usize, role: Role, text: String, reason: String) -> Result<(), String> {
+        if role == Role::Tool {
+            return Err(String::from("it inserts a tool message, which would answer no call"));
+        }
+        let last = self.messages.len().checked_sub(1).ok_or("it inserts into a transcript without messages")?;
+        let before = self.joints.iter().rfind(|&&joint| joint <= next).copied().unwrap_or(0);
+        let insertion = Insertion::Note(before.min(last), Draft::text(role, text));
+        self.inserts.push(Insert { before, insertion, reason: Reason::Owned(reason) });
+        Ok(())
+    }
+
+    fn decide(&mut self, at: usize, action: Action) -> Result<(), String> {
         match action {
             Action::Keep | Action::Insert { .. } => {}
-            Action::Drop(reason) => drops.drop_message(at, Reason::Owned(reason)),
-            Action::Edit { parts, reason } => {
-                let mut edited = HashSet::default();
-                for edit in parts {
-                    if !edited.insert(edit.part()) {
-                        return Err(format!("part {} of message {at} is edited twice", edit.part()));
-                    }
-                    match edit {
-                        PartEdit::Cut(part) => {
-                            known_part(at, message, part)?;
-                            drops.drop_part(PartRef { message: at, part }, Reason::Owned(reason.clone()));
-                        }
-                        PartEdit::Rewrite(part, text) => {
-                            refuse_to_rewrite(at, message, part)?;
-                            rewritten.push((PartRef { message: at, part }, text, reason.clone()));
-                        }
-                    }
+            Action::Drop(reason) => self.drops.drop_message(at, Reason::Owned(reason)),
+            Action::Edit { parts, reason } => self.edit(at, parts, &reason)?,
+            Action::Replace { text, reason } => {
+                let draft = Box::new(Draft::text(self.messages[at].role, text));
+                self.replaced.push((at, Decision::Replace(draft, Reason::Owned(reason))));
+            }
+        }
+        Ok(())
+    }
+
+    fn edit(&mut self, at: usize, parts: Vec<PartEdit>, reason: &str) -> Result<(), String> {
+        let message = &self.messages[at];
+        let mut edited = HashSet::default();
+        for edit in parts {
+            if !edited.insert(edit.part()) {
+                return Err(format!("part {} of message {at} is edited twice", edit.part()));
+            }
+            match edit {
+                PartEdit::Cut(part) => {
+                    known_part(at, message, part)?;
+                    self.drops.drop_part(PartRef { message: at, part }, Reason::Owned(reason.to_owned()));
+                }
+                PartEdit::Rewrite(part, text) => {
+                    refuse_to_rewrite(at, message, part)?;
+                    let part = PartRef { message: at, part };
+                    self.rewritten.push(Rewrite { part, text, reason: reason.to_owned() });
                 }
             }
-            Action::Replace { text, reason } => {
-                let draft = Box::new(Draft::text(message.role, text));
-                replaced.push((at, Decision::Replace(draft, Reason::Owned(reason))));
+        }
+        Ok(())
+    }
+
+    /// The plan. A message or part that is dropped with another is not written any more.
+    fn plan(self) -> Plan {
+        let mut plan = Plan { inserts: self.inserts, ..self.drops.into_plan() };
+        for Rewrite { part: PartRef { message, part }, text, reason } in self.rewritten {
+            if !plan.decisions[message].cuts(part) {
+                plan.change(message, [Change::Rewrite(part, text)], Reason::Owned(reason));
             }
         }
-    }
-    let mut plan = Plan { inserts, ..drops.into_plan() };
-    // A message or part that is dropped with another is not written any more.
-    for (PartRef { message, part }, text, reason) in rewritten {
-        if !plan.decisions[message].cuts(part) {
-            plan.change(message, [Change::Rewrite(part, text)], Reason::Owned(reason));
+        for (at, decision) in self.replaced {
+            if plan.decisions[at] == Decision::Keep {
+                plan.decisions[at] = decision;
+            }
         }
+        plan
     }
-    for (at, decision) in replaced {
-        if plan.decisions[at] == Decision::Keep {
-            plan.decisions[at] = decision;
-        }
-    }
-    Ok(plan)
 }
 
 fn refuse_to_rewrite(at: usize, message: &Message<'_>, part: usize) -> Result<(), String> {
