@@ -147,6 +147,7 @@ fn the_page_marks_what_was_lost_in_the_transcript() {
     }
     let log = page(&["fixtures/verify/session.jsonl"]);
     assert!(log.contains("What compaction 1 lost") && log.contains("content:\"lost: file\""));
+    assert!(log.contains("156 → 46 tokens</p>"), "{log}");
     let same = page(&[BEFORE, BEFORE]);
     assert!(same.contains("kept all") && !same.contains("content:\"lost"));
     assert!(same.contains("id=\"a0-0-m0\"") && same.contains("Where they differ"));

@@ -15,6 +15,8 @@ pub struct Losses {
     pub title: String,
     /// The sentence that decides.
     pub verdict: String,
+    /// How large both sides are.
+    pub sizes: String,
     /// For each kind: its name, how many were kept of how many, and the share.
     pub kinds: Vec<[String; 3]>,
     /// What was lost, most needed first.
@@ -44,12 +46,13 @@ pub fn losses(losses: &Losses, anchor: &str) -> String {
         section class="outcome lost" {
             h2 { (Shown(&losses.title)) }
             p { strong { (Shown(&losses.verdict)) } }
+            p class="hint" { (losses.sizes) }
             div class="scroll" tabindex="0" role="region" aria-label="Facts" {
                 table {
                     thead { tr { th scope="col" { "Facts" } th scope="col" { "Kept" } th scope="col" { "Share" } } }
                     tbody {
                         @for [kind, kept, share] in &losses.kinds {
-                            tr class=[(share != "100 %").then_some("short")] { td { (kind) } td { (kept) } td { (share) } }
+                            tr class=[share.ends_with('%').then_some("short").filter(|_| share != "100 %")] { td { (kind) } td { (kept) } td { (share) } }
                         }
                     }
                 }
@@ -116,5 +119,14 @@ mod tests {
         );
         assert!(!html.contains("<b>"), "{html}");
         assert!(!losses(&Losses::default(), "").contains("<style>"));
+    }
+
+    /// Only a kind that lost something is marked: not one of which nothing can be told.
+    #[test]
+    fn kinds_that_lost_something_are_marked() {
+        let row = |kept: &str, share: &str| ["rules".to_owned(), kept.to_owned(), share.to_owned()];
+        let kinds = vec![row("0 of 0", "—"), row("2 of 2", "100 %"), row("1 of 2", "50 %")];
+        let page = losses(&Losses { kinds, ..Losses::default() }, "b0-");
+        assert_eq!(page.matches("class=\"short\"").count(), 1, "{page}");
     }
 }
