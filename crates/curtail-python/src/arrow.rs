@@ -13,7 +13,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::gate::detached;
-use crate::reader::{Failed, Note, Reader, SLICE};
+use crate::reader::{Note, Reader, SLICE, notes_of};
+use crate::record::Failed;
 
 /// The array after the cut, if it changed; the rows that failed; the row that each row comes from, if some became several; and
 /// notes.
@@ -44,7 +45,7 @@ pub(crate) fn cut_array<'py>(
         match fitted {
             Err(failure) => cut.failed.push((row, Py::new(py, Failed::new(py, failure, text.as_bytes()))?)),
             Ok((new, notes)) => {
-                cut.notes.extend(notes.into_iter().map(|(place, note)| (row, place.line, place.column, note)));
+                cut.notes.extend(notes_of(row, notes));
                 cut.rows[row] = new;
             }
         }

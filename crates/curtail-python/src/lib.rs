@@ -3,8 +3,10 @@
 
 mod arrow;
 mod build;
+mod command;
 mod gate;
 mod reader;
+mod record;
 mod write;
 
 use pyo3::prelude::*;
@@ -15,7 +17,11 @@ mod _native {
     #[pymodule_export]
     use crate::arrow::cut_array;
     #[pymodule_export]
+    use crate::command::{Command, command_line, set_program};
+    #[pymodule_export]
     use crate::gate::{after_fork, before_fork};
     #[pymodule_export]
-    use crate::reader::{Command, Failed, Reader, command_line, set_program};
+    use crate::reader::Reader;
+    #[pymodule_export]
+    use crate::record::Failed;
 }
