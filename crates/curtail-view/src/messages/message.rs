@@ -3,9 +3,10 @@
 use maud::{Markup, html};
 
 use super::Chat;
-use crate::content::{Passage, capped, images, passage};
+use crate::content::{Passage, capped, passage};
 use crate::conversation::Conversation;
 use crate::effect::{Fate, PartFate, State};
+use crate::images::images;
 use crate::markdown::markdown;
 use crate::visible::{Body, Shown, gap, line, size};
 use curtail_core::json::Text;

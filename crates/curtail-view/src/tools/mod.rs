@@ -7,7 +7,7 @@ mod recognition;
 
 use std::cell::OnceCell;
 
-use super::content::Diff;
+use super::diffs::Diff;
 use super::visible::line;
 use curtail_core::json::Value;
 

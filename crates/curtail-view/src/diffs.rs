@@ -1,0 +1,276 @@
+//! Draws edits as line diffs: those of two texts, of a patch, and those that stand in a text.
+
+use std::ops::Range;
+
+use maud::{Markup, html};
+use similar::{ChangeTag, DiffTag, TextDiff};
+
+use super::content::more;
+use super::visible::Body;
+
+/// Maximum lines of both texts to compare. Longer texts are shown as removed and added.
+const MAX_LINES: usize = 4_000;
+/// Lines of a diff that are shown before the rest is folded.
+const FOLDED_DIFF: usize = 40;
+
+/// A line of a diff. Its mark is `+`, `-`, a blank, or `@` between distant parts.
+struct Line {
+    mark: char,
+    text: String,
+    /// The words in which it differs from the line that it replaces, or that replaces it.
+    words: Vec<Range<usize>>,
+}
+
+impl Line {
+    fn new(mark: char, text: &str) -> Self {
+        Self { mark, text: text.trim_end_matches(['\n', '\r']).to_owned(), words: Vec::new() }
+    }
+
+    fn draw(&self) -> Markup {
+        let mut from = 0;
+        let pieces = self.words.iter().map(|word| {
+            let before = &self.text[std::mem::replace(&mut from, word.end)..word.start];
+            (before, &self.text[word.clone()])
+        });
+        let pieces: Vec<(&str, &str)> = pieces.collect();
+        html! { @for (before, word) in pieces { (Body(before)) u { (Body(word)) } } (Body(&self.text[from..])) }
+    }
+}
+
+/// Lines of these lengths, in bytes, are compared word by word.
+const WORD_DIFF: Range<usize> = 8..400;
+
+/// Marks the words in which the removed and the added lines of a replacement differ, for lines that are alike.
+fn mark_words(replaced: &mut [Line]) {
+    let removed = replaced.iter().take_while(|line| line.mark == '-').count();
+    let (old, new) = replaced.split_at_mut(removed);
+    for (old, new) in old.iter_mut().zip(new) {
+        if ![&old, &new].iter().all(|line| WORD_DIFF.contains(&line.text.len())) {
+            continue;
+        }
+        let words = [&old.text, &new.text].map(|text| words_of(text));
+        let diff = TextDiff::from_slices(&words[0], &words[1]);
+        let is_equal = |op: &&similar::DiffOp| op.tag() == DiffTag::Equal;
+        let letters = |word: &&&str| word.chars().any(char::is_alphanumeric);
+        let equal = diff.ops().iter().filter(is_equal).flat_map(|op| &words[0][op.old_range()]);
+        let equal: usize = equal.filter(letters).map(|word| word.len()).sum();
+        if equal * 3 < old.text.len().max(new.text.len()) {
+            continue;
+        }
+        for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {
+            old.words.extend(span_of(&words[0], op.old_range()));
+            new.words.extend(span_of(&words[1], op.new_range()));
+        }
+    }
+}
+
+/// The words of a line, and what is between them: each sign and each run of blanks.
+fn words_of(text: &str) -> Vec<&str> {
+    let kind = |c: char| {
+        if c.is_alphanumeric() || c == '_' {
+            1
+        } else if c.is_whitespace() {
+            2
+        } else {
+            0
+        }
+    };
+    let mut words = Vec::new();
+    let mut from = 0;
+    let mut last = 0;
+    for (at, c) in text.char_indices() {
+        if at > 0 && (kind(c) != last || last == 0) {
+            words.push(&text[from..at]);
+            from = at;
+        }
+        last = kind(c);
+    }
+    words.push(&text[from..]);
+    words
+}
+
+/// The bytes that some of the words of a line take.
+fn span_of(words: &[&str], range: Range<usize>) -> Option<Range<usize>> {
+    let length = |words: &[&str]| words.iter().map(|word| word.len()).sum::<usize>();
+    let start = length(&words[..range.start]);
+    (!range.is_empty()).then(|| start..start + length(&words[range]))
+}
+
+/// The diff of an edit, with the number of lines that it adds and removes.
+pub(super) struct Diff {
+    lines: Vec<Line>,
+    pub(super) added: usize,
+    pub(super) removed: usize,
+}
+
+impl Diff {
+    /// Compares two texts line by line.
+    pub(super) fn between(old: &str, new: &str) -> Self {
+        let old = with_final_newline(old);
+        let new = with_final_newline(new);
+        let mut lines = Vec::new();
+        if old.lines().count() + new.lines().count() > MAX_LINES {
+            lines.extend(old.lines().map(|text| Line::new('-', text)));
+            lines.extend(new.lines().map(|text| Line::new('+', text)));
+        } else {
+            let diff = TextDiff::from_lines(&old, &new);
+            for group in diff.grouped_ops(3) {
+                if !lines.is_empty() {
+                    lines.push(Line::new('@', "⋯"));
+                }
+                for op in &group {
+                    let from = lines.len();
+                    lines.extend(diff.iter_changes(op).map(|change| Line::new(mark(change.tag()), change.value())));
+                    if op.tag() == DiffTag::Replace {
+                        mark_words(&mut lines[from..]);
+                    }
+                }
+            }
+        }
+        Self::from_lines(lines)
+    }
+
+    /// The lines of a patch, unchanged.
+    pub(super) fn from_patch(patch: &str) -> Self {
+        let written: Vec<&str> = patch.lines().collect();
+        let line = |nth: usize| {
+            let line = written[nth];
+            let mark = match line.as_bytes().first() {
+                Some(b'+' | b'-') if names_file(&written, nth) => '@',
+                Some(b'+') => '+',
+                Some(b'-') => '-',
+                Some(b'@' | b'*') => '@',
+                _ => ' ',
+            };
+            let text = line.strip_prefix(mark).filter(|_| mark != '@').unwrap_or(line);
+            Line::new(mark, text)
+        };
+        let mut lines: Vec<Line> = (0..written.len()).map(line).collect();
+        for replaced in lines.chunk_by_mut(|one, next| one.mark == next.mark || one.mark == '-' && next.mark == '+') {
+            mark_words(replaced);
+        }
+        Self::from_lines(lines)
+    }
+
+    fn from_lines(lines: Vec<Line>) -> Self {
+        let count = |mark: char| lines.iter().filter(|line| line.mark == mark).count();
+        Self { added: count('+'), removed: count('-'), lines }
+    }
+
+    /// The diff as HTML.
+    pub(super) fn draw(&self) -> Markup {
+        let folds = self.lines.len() > FOLDED_DIFF + FOLDED_DIFF / 4;
+        let (head, rest) = self.lines.split_at(if folds { FOLDED_DIFF } else { self.lines.len() });
+        html! {
+            (draw_lines(head))
+            @if !rest.is_empty() {
+                (more(rest.len(), "line", draw_lines(rest)))
+            }
+        }
+    }
+}
+
+const fn mark(tag: ChangeTag) -> char {
+    match tag {
+        ChangeTag::Delete => '-',
+        ChangeTag::Insert => '+',
+        ChangeTag::Equal => ' ',
+    }
+}
+
+/// The text with a final line break, so that its last line equals the same line elsewhere.
+fn with_final_newline(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
+}
+
+fn draw_lines(lines: &[Line]) -> Markup {
+    html! {
+        pre class="diff" {
+            @for line in lines {
+                @match line.mark {
+                    '+' => { ins { "+" (line.draw()) "\n" } },
+                    '-' => { del { "-" (line.draw()) "\n" } },
+                    '@' => { b { (Body(&line.text)) "\n" } },
+                    _ => { " " (Body(&line.text)) "\n" },
+                }
+            }
+        }
+    }
+}
+
+/// Whether a line of a patch names the file before or after: the two stand together, in front of the changes.
+fn names_file(lines: &[&str], nth: usize) -> bool {
+    let begins = |nth: usize, sign: &str| lines.get(nth).is_some_and(|line| line.starts_with(sign));
+    begins(nth, "--- ") && begins(nth + 1, "+++ ")
+        || begins(nth, "+++ ") && nth.checked_sub(1).is_some_and(|before| begins(before, "--- "))
+}
+
+/// Whether a text looks like a unified diff or a patch.
+pub(super) fn is_diff(text: &str) -> bool {
+    let starts = ["@@ ", "diff --git ", "*** Begin Patch", "*** Update File"];
+    text.lines().take(12).any(|line| starts.iter().any(|start| line.starts_with(start)))
+}
+
+/// A diff in a text, as it is written.
+pub(super) fn written(text: &str) -> Markup {
+    html! {
+        pre class="diff" {
+            @for line in text.split_inclusive('\n') {
+                @match line.as_bytes().first() {
+                    Some(b'+') => { ins { (Body(line)) } },
+                    Some(b'-') => { del { (Body(line)) } },
+                    Some(b'@' | b'*') => { b { (Body(line)) } },
+                    _ => { (Body(line)) },
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Diff;
+
+    #[test]
+    fn an_edit_shows_what_it_changes() {
+        let diff = Diff::between("a\r\n<b>\r\nc", "a\n<i>\nc\n");
+        assert_eq!((diff.added, diff.removed), (1, 1));
+        let comments = Diff::from_patch("--- a.sql\n+++ b.sql\n@@ -1,2 +1 @@\n--- note\n select 1;\n");
+        assert_eq!((comments.added, comments.removed), (0, 1), "a line that begins with two dashes is one");
+        let html = diff.draw().0;
+        assert_eq!(html, "<pre class=\"diff\"> a\n<del>-&lt;b&gt;\n</del><ins>+&lt;i&gt;\n</ins> c\n</pre>");
+        assert_eq!(Diff::between("", "x").draw().0, "<pre class=\"diff\"><ins>+x\n</ins></pre>");
+    }
+
+    #[test]
+    fn a_patch_is_shown_as_it_is_written() {
+        let diff =
+            Diff::from_patch("*** Begin Patch\n*** Update File: <a>\n@@\n-b\u{202e}\n+c</ins>\n d\n*** End Patch");
+        assert_eq!((diff.added, diff.removed), (1, 1));
+        let html = diff.draw().0;
+        assert!(html.contains("<b>*** Update File: &lt;a&gt;\n</b>"), "{html}");
+        assert!(html.contains("<del>-b⟨U+202E⟩\n</del><ins>+c&lt;/ins&gt;\n</ins> d\n"), "{html}");
+    }
+
+    #[test]
+    fn the_words_that_changed_are_marked() {
+        let html = Diff::between("let tide = level(3);\n", "let tide = level(<4>);\n").draw().0;
+        assert!(
+            html.contains("<del>-let tide = level(<u>3</u>);") && html.contains("level(<u>&lt;4&gt;</u>);"),
+            "{html}"
+        );
+        let patch = Diff::from_patch("@@\n-the old glaze is dry\n+the new glaze is dry\n").draw().0;
+        assert!(patch.contains("the <u>old</u> glaze") && patch.contains("the <u>new</u> glaze"), "{patch}");
+        assert!(!Diff::between("wholly different", "no word of that").draw().0.contains("<u>"));
+        assert!(!Diff::between("", "all of this is new").draw().0.contains("<u>"));
+    }
+
+    #[test]
+    fn long_texts_are_not_compared() {
+        let old = "a\n".repeat(3_000);
+        let new = "b\n".repeat(3_000);
+        let diff = Diff::between(&old, &new);
+        assert_eq!((diff.added, diff.removed), (3_000, 3_000));
+    }
+}

@@ -1,0 +1,69 @@
+//! Draws the images that a transcript itself contains, as base64 of a known format. Nothing is fetched.
+
+use curtail_core::json::{Document, Value};
+use maud::{Markup, html};
+
+/// Maximum length of the base64 of an image that is shown.
+const MAX_IMAGE: usize = 8_000_000;
+/// The first base64 characters of the formats that browsers show, with their media types.
+const FORMATS: &[(&str, &str)] =
+    &[("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"), ("UklGR", "image/webp")];
+
+/// The images in a JSON value, as elements.
+pub(super) fn images(raw: &str) -> Markup {
+    let mut found = Vec::new();
+    if let Ok(document) = Document::parse(raw) {
+        let mut waiting: Vec<Value<'_>> = document.roots().collect();
+        while let Some(value) = waiting.pop() {
+            waiting.extend(value.items());
+            waiting.extend(value.members().map(|member| member.value));
+            found.extend(value.text().and_then(|text| source(&text.decode())));
+        }
+    }
+    // The last one was found first.
+    found.reverse();
+    found.dedup();
+    html! {
+        @for source in &found { img class="shown" src=(source) alt="Image in this message" loading="lazy"; }
+    }
+}
+
+/// The data URL of an image, from base64 with or without the beginning of such a URL.
+fn source(text: &str) -> Option<String> {
+    let data = match text.strip_prefix("data:image/") {
+        Some(rest) => rest.split_once(";base64,")?.1,
+        None => text,
+    };
+    let (_, format) = FORMATS.iter().find(|(start, _)| data.starts_with(start))?;
+    (data.len() > 40 && data.len() <= MAX_IMAGE && data.bytes().all(is_base64))
+        .then(|| format!("data:{format};base64,{data}"))
+}
+
+const fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::images;
+
+    #[test]
+    fn only_images_of_known_formats_are_shown() {
+        let png = format!("iVBORw0KGgo{}", "A".repeat(60));
+        let block = format!("{{\"source\":{{\"media_type\":\"text/html\",\"data\":\"{png}\"}}}}");
+        assert!(images(&block).0.contains(&format!("src=\"data:image/png;base64,{png}\"")));
+        let url = format!("[\"data:image/svg+xml;base64,{png}\"]");
+        assert!(images(&url).0.contains("src=\"data:image/png;"), "the format is that of the bytes");
+        let two = images(&format!("{{\"a\":[\"{png}\"],\"b\":\"/9j/{png}\"}}")).0;
+        assert!(two.find("image/png") < two.find("image/jpeg"), "they are shown in their order: {two}");
+        for other in [
+            "\"https://example.com/a.png\"".to_owned(),
+            "\"data:text/html;base64,PHNjcmlwdD4=\"".to_owned(),
+            "\"data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"".to_owned(),
+            format!("\"{png}\\\" onerror=\\\"x\""),
+            format!("{{\"a\": {png}"),
+        ] {
+            assert_eq!(images(&other).0, "", "{other}");
+        }
+    }
+}
