@@ -94,15 +94,23 @@ pub(crate) fn files_of(commands: &[PolicyCommand]) -> Reads {
     reads
 }
 
-/// The commands of `text`, which may be the name of a preset.
+/// The commands of `text`. A name of a preset stands for its commands.
 pub(crate) fn parse(text: &str) -> anyhow::Result<Vec<PolicyCommand>> {
-    let text = preset_named(text.trim()).map_or(text, |preset| preset.command);
     let wrong = |reason: String| anyhow!("--policy `{text}`: {reason}");
-    let commands = split(text).map_err(|reason| wrong(reason.to_owned()))?;
-    commands
-        .into_iter()
-        .map(|words| PolicyCommand::from_words(words).map_err(|error| wrong(error.to_string())))
-        .collect()
+    let mut commands = Vec::new();
+    for words in split(text).map_err(|reason| wrong(reason.to_owned()))? {
+        commands.extend(commands_of(words).map_err(|error| wrong(error.to_string()))?);
+    }
+    Ok(commands)
+}
+
+/// The command of `words`, or those of the preset that they name.
+fn commands_of(words: Vec<String>) -> anyhow::Result<Vec<PolicyCommand>> {
+    match words.first().and_then(|name| preset_named(name)) {
+        None => Ok(vec![PolicyCommand::from_words(words)?]),
+        Some(preset) if words.len() == 1 => parse(preset.command),
+        Some(preset) => bail!("`{}` takes no flags; it stands for `{}`", preset.name, preset.command),
+    }
 }
 
 impl PolicyCommand {
@@ -266,7 +274,10 @@ mod tests {
     fn policies_are_chains() {
         let rules = PolicyRules { command: "view", summarizers: Summarizers::BuiltIn };
         assert_eq!(chain("filter -x a | limit -t 8k", &rules).map(|(chain, _)| chain.stages.len()).ok(), Some(2));
+        let named = chain("mask-and-summarize | limit -t 8k", &rules).map(|(chain, _)| chain.stages.len()).ok();
+        assert_eq!(named, Some(3), "a preset stands for its commands");
         for (text, words) in [
+            ("keep-40 -n 3", "`keep-40` takes no flags; it stands for `window -n 40`"),
             ("limt -t 8k", "did you mean `limit`"),
             ("kep-40", "did you mean `keep-40`"),
             ("limit", "--max-tokens"),
