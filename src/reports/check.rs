@@ -13,7 +13,7 @@ use crate::reports::findings::{CheckOutcome, FORMATS, Format};
 use crate::reports::progress::Progress;
 use crate::reports::remarks;
 use crate::works::check::Checked;
-use curtail_core::checks::Finding;
+use curtail_core::checks::{Finding, FindingPlace};
 use curtail_core::visible::one_line;
 use curtail_io::batch::{Event, Flow, Opened};
 use curtail_io::{ErrorKind, FileError, FileSink, Replace, Scratch};
@@ -43,8 +43,8 @@ pub(crate) struct CheckReporter<'a> {
     report: Option<Box<dyn Write + Send>>,
     /// The result so far.
     outcome: CheckOutcome,
-    /// The file and the line where each fingerprint was first seen.
-    seen: HashMap<u128, (usize, usize)>,
+    /// The file and the place where each fingerprint was first seen.
+    seen: HashMap<u128, (usize, FindingPlace)>,
     file: CheckedFile,
     scratch: Scratch,
     /// Whether differences of any file were printed.
@@ -157,11 +157,11 @@ impl<'a> CheckReporter<'a> {
 
     /// Adds `finding` if an earlier transcript has the same fingerprint.
     fn compare_with_earlier(&mut self, print: u128, file: usize, mut finding: Finding) {
-        let (first, line) = *self.seen.entry(print).or_insert((file, finding.at.line));
-        let first = self.outcome.file(first);
+        let (first, place) = self.seen.entry(print).or_insert_with(|| (file, finding.at.clone()));
+        let first = self.outcome.file(*first);
         let here = self.outcome.file(file);
-        if (first, line) != (here, finding.at.line) {
-            finding.message = format!("the transcript has the same messages as {first}:{line}");
+        if (first, place.offset) != (here, finding.at.offset) {
+            finding.message = format!("the transcript has the same messages as {first}:{}", place.line);
             self.add(file, finding);
         }
     }

@@ -210,7 +210,7 @@ impl Tokenizer for Approximate {
     }
 
     fn at_most_bytes(&self) -> bool {
-        true
+        self.tenths >= 10
     }
 
     fn count(&self, text: &str) -> usize {
@@ -227,10 +227,10 @@ impl Tokenizer for Approximate {
 }
 
 impl Approximate {
-    /// An estimate with this name, of `tenths` tenths of a UTF-16 unit per token.
+    /// An estimate with this name, of `tenths` tenths of a UTF-16 unit per token; 0 is taken for 1.
     #[must_use]
     pub const fn new(name: &'static str, tenths: usize) -> Self {
-        Self { name, tenths }
+        Self { name, tenths: if tenths == 0 { 1 } else { tenths } }
     }
 
     /// Bytes of as many characters as have at most `tokens` tokens.
@@ -306,6 +306,10 @@ impl Tokenizer for Calibrated {
 
     fn count(&self, text: &str) -> usize {
         self.scaled(self.tokenizer.count(text))
+    }
+
+    fn count_rendered(&self, text: &str) -> usize {
+        self.scaled(self.tokenizer.count_rendered(text))
     }
 
     fn count_until(&self, text: &str, limit: usize) -> Option<usize> {

@@ -13,11 +13,19 @@ pub(super) const GAP: &str = " … ";
 pub(super) fn question(text: &str) -> Option<&str> {
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ')' | '"'));
     let body = text.strip_suffix(['?', '？', '؟'])?;
-    let start = body
-        .rfind(['.', '!', '?', '\n', '。', '！', '？'])
-        .map_or(0, |at| at + body[at..].chars().next().map_or(1, char::len_utf8));
+    let start = body.char_indices().rev().find(|(at, c)| ends_sentence(*c, &body[at + c.len_utf8()..]));
+    let start = start.map_or(0, |(at, c)| at + c.len_utf8());
     let question = text[start..].trim();
     (question.chars().count() > 3).then_some(question)
+}
+
+/// Whether a sentence ends with `c`, before `rest`. A dot inside a word, as in the name of a file, ends none.
+fn ends_sentence(c: char, rest: &str) -> bool {
+    match c {
+        '\n' | '。' | '！' | '？' => true,
+        '.' | '!' | '?' => rest.starts_with(|next: char| !next.is_alphanumeric()),
+        _ => false,
+    }
 }
 
 /// `text` on one line: every run of white space becomes a space, and control characters are removed.
@@ -76,6 +84,8 @@ mod tests {
         assert_eq!(question("**Shall I?**\n"), Some("**Shall I?"));
         assert_eq!(question("Why? Because."), None);
         assert_eq!(question("?"), None);
+        assert_eq!(question("Done. Should I edit src/main.rs now?"), Some("Should I edit src/main.rs now?"));
+        assert_eq!(question("Should I edit src/main.rs?"), Some("Should I edit src/main.rs?"));
     }
 
     #[test]

@@ -136,7 +136,7 @@ pub(super) fn shown(value: &DeValue<'_>) -> String {
 pub(super) fn found(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(_) => String::from("a string"),
-        DeValue::Integer(number) => format!("the number {}", number.as_str()),
+        DeValue::Integer(number) => format!("the number {number}"),
         DeValue::Float(number) => format!("the number {}", number.as_str()),
         DeValue::Boolean(on) => on.to_string(),
         DeValue::Datetime(_) => String::from("a date"),

@@ -255,6 +255,18 @@ fn copies_are_found_across_files() {
     assert_eq!(report["findings"].as_array().unwrap().len(), 1);
     assert_eq!(report["findings"][0]["message"], "the transcript has the same messages as a.jsonl:1");
     assert_eq!(output.status.code(), Some(1));
+    let beside = format!("[{}, {}]\n", record(1, "rain").trim_end(), record(2, "rain").trim_end());
+    fs::write(folder.path().join("list.json"), beside).unwrap();
+    let output = curtail(folder.path(), &["check", "-D", "duplicate-transcript", "list.json"]);
+    assert_eq!(output.status.code(), Some(1), "two of one line: {}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn strict_fails_on_findings_that_only_warn_of_rules_that_fail() {
+    for (status, args) in [(0, &["check"][..]), (1, &["check", "--strict"])] {
+        let checked = curtail(Path::new("."), &[args, &["fixtures/dialects/claude-code/glued.jsonl"]].concat());
+        assert_eq!(checked.status.code(), Some(status), "{args:?}: {}", String::from_utf8_lossy(&checked.stdout));
+    }
 }
 
 #[test]

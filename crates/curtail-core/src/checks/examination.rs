@@ -226,7 +226,7 @@ fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadErr
 
 /// The lines of a log on which a record follows another one. Some programs read them, and others stop there: it is a warning.
 fn joined_records(reading: &Reading, verdicts: &Verdicts, document: &Document<'_>, text: &str) -> Vec<Finding> {
-    let level = verdicts.level_of(INVALID_JSON).min(Level::Warn);
+    let level = verdicts.of_warning(verdicts.level_of(INVALID_JSON));
     if reading.framing != Framing::Lines || level == Level::Allow {
         return Vec::new();
     }

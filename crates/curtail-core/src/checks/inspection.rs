@@ -148,7 +148,7 @@ impl Inspection {
             let answer = |what| rule.answer_of(provider_rules.provider, what);
             let detection = |found: Match<'a>| Detection {
                 rule,
-                level: if found.only_warns { level.min(Level::Warn) } else { level },
+                level: if found.only_warns { verdicts.of_warning(level) } else { level },
                 answer: answer(found.what),
                 found,
             };

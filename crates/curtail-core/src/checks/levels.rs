@@ -110,7 +110,11 @@ enum WhichRules {
 
 /// The level of every rule for one file, in the order of the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdicts(Vec<Level>);
+pub struct Verdicts {
+    levels: Vec<Level>,
+    /// Whether warnings fail the check.
+    strict: bool,
+}
 
 /// Levels that cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,13 +156,18 @@ impl From<UnknownRule> for LevelsError {
 impl Verdicts {
     /// The levels, in the order of the rules.
     pub fn levels(&self) -> impl Iterator<Item = Level> {
-        self.0.iter().copied()
+        self.levels.iter().copied()
     }
 
     /// The level of a rule.
     #[must_use]
     pub fn level_of(&self, rule: &Rule) -> Level {
-        self.0.get(rule.index()).copied().unwrap_or(rule.level)
+        self.levels.get(rule.index()).copied().unwrap_or(rule.level)
+    }
+
+    /// The level of a finding that only warns, of a rule with this level.
+    pub(crate) fn of_warning(&self, level: Level) -> Level {
+        if self.strict { level } else { level.min(Level::Warn) }
     }
 }
 
@@ -279,7 +288,7 @@ fn verdicts(layers: &[&Vec<Setting>], strict: bool) -> Verdicts {
             level => level,
         }
     };
-    Verdicts(ALL.iter().map(|rule| level(rule)).collect())
+    Verdicts { levels: ALL.iter().map(|rule| level(rule)).collect(), strict }
 }
 
 /// The level that one layer sets for a rule: the most specific setting applies, and among equals the strictest.

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use curtail_core::json::Document;
 
 /// What sound records of a text have in common, by which others are recognized among the bytes of a damaged line.
 pub(super) struct Records {
-    /// How they begin, up to the first colon.
-    heads: HashSet<Vec<u8>>,
+    /// How they begin, up to the first colon; `None` if there are none.
+    heads: Option<AhoCorasick>,
     /// The keys of some of them.
     keys: Vec<HashSet<String>>,
     /// The byte with which they begin.
@@ -55,7 +56,8 @@ impl Beginning {
 
 impl Records {
     pub(super) fn from_text(text: &[u8]) -> Self {
-        let mut records = Self { heads: HashSet::new(), keys: Vec::new(), opener: b'{' };
+        let mut records = Self { heads: None, keys: Vec::new(), opener: b'{' };
+        let mut heads: HashSet<&[u8]> = HashSet::new();
         let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         let mut lists = false;
         for line in lines.filter(|line| line.starts_with(b"{") || line.starts_with(b"[")).take(SAMPLE) {
@@ -66,13 +68,16 @@ impl Records {
                 lists = true;
                 continue;
             };
-            records.heads.extend(head_of(line).map(<[u8]>::to_vec));
+            heads.extend(head_of(line));
             if !records.keys.contains(&own) {
                 records.keys.push(own);
             }
         }
         if lists && records.keys.is_empty() {
             records.opener = b'[';
+        }
+        if !heads.is_empty() {
+            records.heads = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(heads).ok();
         }
         records
     }
@@ -150,9 +155,8 @@ impl Records {
 
     /// Where a record may begin, from `at` on.
     fn next_head(&self, line: &[u8], at: usize) -> Option<Beginning> {
-        let rest = line.get(at..)?;
-        let found = self.heads.iter().filter_map(|head| memchr::memmem::find(rest, head)).min()?;
-        Some(Beginning { at: at + found, clue: Clue::Head, resume: at + found + 1 })
+        let found = at + self.heads.as_ref()?.find(line.get(at..)?)?.start();
+        Some(Beginning { at: found, clue: Clue::Head, resume: found + 1 })
     }
 }
 

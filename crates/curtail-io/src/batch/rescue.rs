@@ -1,8 +1,6 @@
 //! What can be read of a damaged log: lines that are JSON, and records among others on one line. What cannot is named, and
 //! nothing is guessed.
 
-use std::ops::Range;
-
 use curtail_core::error::TextPlace;
 use curtail_core::json::Document;
 use curtail_core::numbers::number_of;
@@ -156,7 +154,7 @@ impl Rescued {
         if sound.len() > 1 && lost.is_empty() {
             self.lose(number, format!("{} on one line parted", number_of(sound.len(), "record")), &[]);
         }
-        sound.into_iter().map(|part| cut.sound(part.range)).collect()
+        cut.sound(sound)
     }
 }
 
@@ -185,10 +183,17 @@ impl<'l> Cut<'l> {
         Self { bytes, start: length - bytes.len(), clean, nulls }
     }
 
-    fn sound(&self, range: Range<usize>) -> Sound {
-        let mut kept = self.bytes.iter().enumerate().filter(|(_, byte)| **byte != 0);
-        let at = kept.nth(range.start).map_or(0, |(at, _)| at);
-        Sound { at: self.start + at, bytes: self.clean[range].to_vec() }
+    /// The records that stand at these parts, which are in order.
+    fn sound(&self, parts: Vec<Part>) -> Vec<Sound> {
+        let mut kept = (0..self.bytes.len()).filter(|at| self.bytes[*at] != 0);
+        let mut passed = 0;
+        let mut sound = Vec::new();
+        for Part { range, .. } in parts {
+            let at = kept.nth(range.start - passed).unwrap_or(0);
+            passed = range.start + 1;
+            sound.push(Sound { at: self.start + at, bytes: self.clean[range].to_vec() });
+        }
+        sound
     }
 }
 

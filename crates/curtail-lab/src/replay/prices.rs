@@ -111,10 +111,10 @@ impl Prices {
     /// The name of the cache rules of the model with this name, by its price or its family.
     pub fn cache_of(&self, name: &str) -> Option<&str> {
         let family = || {
-            let model = name.rsplit(['/', ':']).find(|part| part.contains(char::is_alphabetic)).unwrap_or(name);
-            // Bedrock writes the provider before a dot.
-            let model = model.rsplit_once("anthropic.").map_or(model, |(_, model)| model);
-            let fits = self.families.iter().filter(|(start, _)| model.starts_with(start.as_str()));
+            // Routers write the provider before the model, and a variant after it; Bedrock the provider before a dot.
+            let parts =
+                || name.split(['/', ':']).map(|part| part.rsplit_once("anthropic.").map_or(part, |(_, model)| model));
+            let fits = self.families.iter().filter(|(start, _)| parts().any(|part| part.starts_with(start.as_str())));
             fits.max_by_key(|(start, _)| start.len()).map(|(_, cache)| cache)
         };
         self.model(name).map(|model| &model.cache).or_else(family).map(String::as_str)
@@ -218,6 +218,7 @@ mod tests {
             ("gemini-2.5-flash-lite", Some("gemini")),
             ("gpt-5.6-nova", Some("openai-marked")),
             ("o4-mini", Some("openai")),
+            ("anthropic/claude-next:thinking", Some("anthropic")),
             ("llama-3", None),
         ] {
             assert_eq!(prices.cache_of(name), cache, "{name}");

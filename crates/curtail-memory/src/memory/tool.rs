@@ -74,7 +74,7 @@ fn make_partial(schema: &mut Value) {
     for word in ["required", "minProperties", "dependentRequired"] {
         schema.shift_remove(word);
     }
-    for word in ["properties", "patternProperties"] {
+    for word in ["properties", "patternProperties", "$defs", "definitions"] {
         if let Some(Value::Object(named)) = schema.get_mut(word) {
             named.values_mut().for_each(make_partial);
         }
@@ -82,7 +82,9 @@ fn make_partial(schema: &mut Value) {
     if let Some(others) = schema.get_mut("additionalProperties") {
         make_partial(others);
     }
-    if let Some(Value::Array(all)) = schema.get_mut("allOf") {
-        all.iter_mut().for_each(make_partial);
+    for word in ["allOf", "anyOf"] {
+        if let Some(Value::Array(all)) = schema.get_mut(word) {
+            all.iter_mut().for_each(make_partial);
+        }
     }
 }

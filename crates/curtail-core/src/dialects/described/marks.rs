@@ -65,7 +65,7 @@ pub(in crate::dialects) fn decide(items: &[Value<'_>]) -> Result<Option<&'static
         }
         match best {
             Some((most, _)) if most > marked => {}
-            Some((most, other)) if most == marked => tied = Some(other),
+            Some((most, _)) if most == marked => tied = Some(one),
             _ => (best, tied) = (Some((marked, one)), None),
         }
     }
