@@ -10,14 +10,20 @@ use curtail_core::json::{Document, Span};
 use curtail_core::transcript::{Answers, Fault, FaultKind, Message, Pairs, PartRef, Style};
 use proptest::prelude::*;
 
-fn repaired(dialect: &str, mode: &str, pending: bool, text: &str) -> String {
+/// `None` if the program says which fault would be left or made, and writes nothing.
+fn repaired(dialect: &str, mode: &str, pending: bool, text: &str) -> Option<String> {
     // Signed thoughts and figures after a change are dropped, which are laws of their own.
     let mut arguments = vec!["repair", "--mode", mode, "--framing", "lines", "--dialect", dialect];
     arguments.extend(["--thinking", "keep", "--usage", "keep"]);
     arguments.extend(pending.then_some("--pending"));
     let output = run(&arguments, text);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    let error = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        let refusals = ["the repair leaves ", "not repaired, because that would make another fault: "];
+        assert!(refusals.iter().any(|words| error.contains(words)) && output.stdout.is_empty(), "{error}");
+        return None;
+    }
+    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 /// Calls `look` with the messages of a text, their pairs and their faults.
@@ -97,10 +103,13 @@ proptest! {
     ) {
         let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
         let mended = repaired(serializer.0, mode, pending, &text);
+        // Few are refused: among too many, the test fails.
+        prop_assume!(mended.is_some());
+        let mended = mended.unwrap_or_default();
         let faults = inspect(serializer.0, &mended, |_, _, faults| faults.to_vec());
         let tolerated = |fault: &Fault| fault.kind == FaultKind::PendingCall && !pending;
         prop_assert!(faults.iter().all(tolerated), "{faults:?} left by {mode}\nin  {text}\nout {mended}");
-        prop_assert_eq!(&repaired(serializer.0, mode, pending, &mended), &mended, "twice is not once, in {}", text);
+        prop_assert_eq!(repaired(serializer.0, mode, pending, &mended).as_ref(), Some(&mended), "twice is not once, in {}", text);
         prop_assert!(mode == "stub" || mended.len() <= text.len(), "{mode} made it bigger");
         if mode != "drop" {
             return Ok(());

@@ -30,10 +30,6 @@ pub(super) enum Sniffed<'a> {
 /// A later item fits only another dialect, or an item is in a format that is known by sight and cannot be read.
 pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Result<Sniffed<'a>, ReadError> {
     let flat: Vec<Value<'a>> = items.iter().flat_map(|&item| flattened(item)).collect();
-    let mut decided: Option<(&'static dyn Dialect, Value<'a>)> = None;
-    let mut readers: Vec<&'static dyn Dialect> = Vec::new();
-    // Those that fit an item which none of the readers does: messages in a form that formats share do not decide against them.
-    let mut others: Vec<&'static dyn Dialect> = Vec::new();
     if let Some(&texts) = flat.first().filter(|item| record.is_none() && is_list_of_texts(**item)) {
         return Ok(Sniffed::Unrecognized(texts));
     }
@@ -43,46 +39,87 @@ pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Resul
     if let Some((offset, foreign)) = format_of(&flat) {
         return Err(ReadError { offset, what: foreign.refusal() });
     }
-    let mut plain: Vec<Text<'_>> = Vec::new();
+    let mut sniffer = Sniffer::default();
     for &item in &flat {
-        // Every dialect says of a second one what it said of the first: no fit depends on what was said.
-        if let Some(role) = role_of_plain(item) {
-            if plain.contains(&role) {
-                continue;
-            }
-            plain.push(role);
-        }
+        sniffer.take(item).map_err(|[now, before]| mixed(&flat, now, before))?;
+    }
+    Ok(sniffer.verdict().unwrap_or_else(|| match flat.first() {
+        None => by_record(record),
+        Some(&item) => Sniffed::Unrecognized(item),
+    }))
+}
+
+/// A dialect, and an item that it alone reads.
+type Decision<'a> = (&'static dyn Dialect, Value<'a>);
+
+/// What the items so far say about their dialect.
+#[derive(Default)]
+struct Sniffer<'a> {
+    decided: Option<Decision<'a>>,
+    /// The dialects that read the items.
+    readers: Vec<&'static dyn Dialect>,
+    /// Those that fit an item which none of the readers does: messages in a form that formats share do not decide against them.
+    others: Vec<&'static dyn Dialect>,
+    /// The roles of messages that are a text alone.
+    plain: Vec<Text<'a>>,
+}
+
+impl<'a> Sniffer<'a> {
+    /// Asks every dialect about an item, unless it can tell nothing new.
+    ///
+    /// # Errors
+    /// It fits only another dialect than an item before it: both.
+    fn take(&mut self, item: Value<'a>) -> Result<(), [Decision<'a>; 2]> {
         // No other dialect can contradict: the others are asked about no item of a log but the first.
-        if decided.is_some_and(|(dialect, _)| is_own(dialect, item)) {
-            continue;
+        if self.has_said(item) || self.decided.is_some_and(|(dialect, _)| is_own(dialect, item)) {
+            return Ok(());
         }
         let fits: Vec<_> = CODE.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
         let best = fits.iter().map(|(_, fit)| *fit).max().filter(|fit| *fit >= Fit::Certain);
-        let certain: Vec<_> = fits.iter().filter(|(_, fit)| Some(*fit) == best).collect();
-        match (certain.as_slice(), decided) {
-            ([(one, _)], None) => decided = Some((*one, item)),
-            ([(one, _)], Some(before)) if one.name() != before.0.name() => {
-                return Err(mixed(&flat, (*one, item), before));
-            }
+        let certain: Vec<_> = fits.iter().filter(|(_, fit)| Some(*fit) == best).map(|(dialect, _)| *dialect).collect();
+        match (certain.as_slice(), self.decided) {
+            ([one], None) => self.decided = Some((*one, item)),
+            ([one], Some(before)) if one.name() != before.0.name() => return Err([(*one, item), before]),
             // Several have a mark in it: those alone can read it.
             ([_, _, ..], None) => {
-                readers = narrowed(readers, certain.iter().map(|(dialect, _)| *dialect));
-                continue;
+                self.narrow(certain);
+                return Ok(());
             }
             _ => {}
         }
         let fitting: Vec<_> = fits.into_iter().filter(|(_, fit)| *fit != Fit::No).map(|(dialect, _)| dialect).collect();
-        if !readers.is_empty() && !has_any(&readers, &fitting) {
-            others.extend(&fitting);
+        if !self.readers.is_empty() && !has_any(&self.readers, &fitting) {
+            self.others.extend(&fitting);
         }
-        readers = narrowed(readers, fitting.into_iter());
+        self.narrow(fitting);
+        Ok(())
     }
-    readers.extend(others);
-    match (decided, flat.first()) {
-        (Some((dialect, _)), _) => Ok(Sniffed::Certain(dialect)),
-        (None, _) if !readers.is_empty() => Ok(Sniffed::Plain(readers)),
-        (None, None) => Ok(by_record(record)),
-        (None, Some(&item)) => Ok(Sniffed::Unrecognized(item)),
+
+    /// Whether a message is a text alone, and one of its role was asked about: every dialect says of the second what it said of the
+    /// first, because no fit depends on what was said.
+    fn has_said(&mut self, item: Value<'a>) -> bool {
+        let Some(role) = role_of_plain(item) else { return false };
+        let is_known = self.plain.contains(&role);
+        if !is_known {
+            self.plain.push(role);
+        }
+        is_known
+    }
+
+    /// Leaves the readers that are `fitting` as well. If none is, the readers stay.
+    fn narrow(&mut self, fitting: Vec<&'static dyn Dialect>) {
+        if self.readers.is_empty() {
+            self.readers = fitting;
+        } else if has_any(&self.readers, &fitting) {
+            self.readers.retain(|reader| fitting.iter().any(|other| other.name() == reader.name()));
+        }
+    }
+
+    /// What the items say; `None` if no dialect reads one.
+    fn verdict(mut self) -> Option<Sniffed<'a>> {
+        self.readers.append(&mut self.others);
+        let plain = || (!self.readers.is_empty()).then_some(Sniffed::Plain(self.readers));
+        self.decided.map(|(dialect, _)| Sniffed::Certain(dialect)).or_else(plain)
     }
 }
 
@@ -202,22 +239,6 @@ fn is_list_of_texts(item: Value<'_>) -> bool {
 /// Whether a dialect is in both lists.
 fn has_any(readers: &[&'static dyn Dialect], fitting: &[&'static dyn Dialect]) -> bool {
     readers.iter().any(|reader| fitting.iter().any(|other| other.name() == reader.name()))
-}
-
-/// The dialects among `readers` that also fit one more item. All that fit it if `readers` is empty, and all `readers` if
-/// none of them fits it.
-fn narrowed(
-    readers: Vec<&'static dyn Dialect>,
-    fitting: impl Iterator<Item = &'static dyn Dialect>,
-) -> Vec<&'static dyn Dialect> {
-    let fitting: Vec<_> = fitting.collect();
-    let both: Vec<_> =
-        readers.iter().copied().filter(|reader| fitting.iter().any(|other| other.name() == reader.name())).collect();
-    match (readers.is_empty(), both.is_empty()) {
-        (true, _) => fitting,
-        (false, true) => readers,
-        (false, false) => both,
-    }
 }
 
 fn by_record<'a>(record: Option<Value<'_>>) -> Sniffed<'a> {

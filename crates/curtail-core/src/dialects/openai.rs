@@ -58,6 +58,7 @@ impl Dialect for OpenAi {
             _ => {
                 let mut parts = said_parts(item);
                 parts.extend(call_parts(item));
+                parts.shrink_to_fit();
                 parts
             }
         };
@@ -156,7 +157,9 @@ fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
     // Ollama and datasets write lists of media beside the content.
     let [content, refusal, spoken, media @ ..] =
         item.get_each(["content", "refusal", "audio", "images", "videos", "audios"]);
-    let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
+    // Most messages have one part, and a text of many small messages is held in memory.
+    let mut parts: Vec<Part<'_>> = Vec::with_capacity(1);
+    parts.extend(thought(item));
     parts.extend(blocks::content(content, read_block));
     parts.extend(refusal.and_then(|refusal| Some(blocks::whole(refusal, Content::Text(refusal.text()?)))));
     // What the model said aloud.
