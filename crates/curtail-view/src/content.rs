@@ -1,10 +1,10 @@
 //! Draws the content of messages: texts, folded if they are long and cut with a note if they are very long.
 
-use maud::{Markup, Render, html};
+use maud::{Markup, html};
 
 use super::diffs;
-use super::visible::{Body, Shown};
-use curtail_core::numbers::{counted, figure};
+use super::visible::{Body, Shown, more};
+use curtail_core::numbers::figure;
 
 /// Bytes and lines of a text that are shown before the rest is folded.
 const FOLD: (usize, usize) = (1_600, 24);
@@ -32,16 +32,6 @@ pub(super) fn passage(passage: Passage<'_>) -> Markup {
         @if !rest.is_empty() {
             (more(rest.chars().count(), "character", html! { (block(rest, passage.mono)) (note(hidden, passage.byte)) }))
         } @else { (note(hidden, passage.byte)) }
-    }
-}
-
-/// The folded `rest` of something, which has so many more characters, lines or prompts.
-pub(super) fn more(count: usize, unit: &str, rest: impl Render) -> Markup {
-    html! {
-        details class="more" {
-            summary { "Show " (counted(count, &format!("more {unit}"))) }
-            (rest)
-        }
     }
 }
 

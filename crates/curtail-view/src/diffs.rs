@@ -5,8 +5,7 @@ use std::ops::Range;
 use maud::{Markup, html};
 use similar::{ChangeTag, DiffTag, TextDiff};
 
-use super::content::more;
-use super::visible::Body;
+use super::visible::{Body, more};
 
 /// Maximum lines of both texts to compare. Longer texts are shown as removed and added.
 const MAX_LINES: usize = 4_000;

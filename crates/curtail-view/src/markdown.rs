@@ -6,8 +6,7 @@ use std::ops::Range;
 use maud::{Markup, PreEscaped, Render as _, html};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::content::more;
-use super::visible::{Body, Shown, line};
+use super::visible::{Body, Shown, line, more};
 
 /// Bytes of a text that are shown before the rest is folded.
 const FOLD: usize = 3_000;

@@ -3,9 +3,9 @@
 
 use maud::{Markup, PreEscaped, Render as _, html};
 
-use super::content::{capped, more};
+use super::content::capped;
 use super::tools::member_text;
-use super::visible::{Body, Shown};
+use super::visible::{Body, Shown, more};
 use curtail_core::json::Document;
 use curtail_core::numbers::{counted, figure};
 

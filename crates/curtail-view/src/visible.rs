@@ -60,6 +60,16 @@ fn escape(text: &str, out: &mut String, markup: impl Fn(char) -> Option<&'static
     out.push_str(&text[from..]);
 }
 
+/// The folded `rest` of something, which has so many more characters, lines or prompts.
+pub(super) fn more(count: usize, unit: &str, rest: impl Render) -> Markup {
+    html! {
+        details class="more" {
+            summary { "Show " (counted(count, &format!("more {unit}"))) }
+            (rest)
+        }
+    }
+}
+
 /// Text on one line, shortened to `limit` characters.
 pub(super) fn line(text: &str, limit: usize) -> String {
     // White space is collapsed, so more characters are read than shown.
