@@ -324,3 +324,15 @@ impl Tokenizer for Calibrated {
         self.tokenizer.tail(text, self.at_most(tokens))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Approximate, Tokenizer as _};
+
+    #[test]
+    fn an_estimate_below_a_unit_per_token_says_that_it_may_exceed_the_bytes() {
+        let dense = Approximate::new("dense", 0);
+        assert_eq!(dense.count("ab"), 20);
+        assert!(!dense.at_most_bytes() && Approximate::default().at_most_bytes());
+    }
+}

@@ -88,6 +88,11 @@ const WRONG: &[(&str, &str, &str)] = &[
         "2:15: `processors` takes an array of tables, each under a `[[….processors]]` of its own, found the number 1",
     ),
     (
+        "[history]\nprocessors = [0x10]\n",
+        "",
+        "2:15: `processors` takes an array of tables, each under a `[[….processors]]` of its own, found the number 0x10",
+    ),
+    (
         "[networks.support]\nprocessor = []\n",
         "",
         "2:1: a network has no key `processor`; did you mean `processors`? known: processors, agents",

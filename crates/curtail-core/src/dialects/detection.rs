@@ -70,8 +70,15 @@ impl<'a> Sniffer<'a> {
     /// # Errors
     /// It fits only another dialect than an item before it: both.
     fn take(&mut self, item: Value<'a>) -> Result<(), [Decision<'a>; 2]> {
+        // Every dialect says of a second text what it said of the first of its role: no fit depends on what was said.
+        if let Some(role) = role_of_plain(item) {
+            if self.plain.contains(&role) {
+                return Ok(());
+            }
+            self.plain.push(role);
+        }
         // No other dialect can contradict: the others are asked about no item of a log but the first.
-        if self.has_said(item) || self.decided.is_some_and(|(dialect, _)| is_own(dialect, item)) {
+        if self.decided.is_some_and(|(dialect, _)| is_own(dialect, item)) {
             return Ok(());
         }
         let fits: Vec<_> = CODE.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
@@ -93,17 +100,6 @@ impl<'a> Sniffer<'a> {
         }
         self.narrow(fitting);
         Ok(())
-    }
-
-    /// Whether a message is a text alone, and one of its role was asked about: every dialect says of the second what it said of the
-    /// first, because no fit depends on what was said.
-    fn has_said(&mut self, item: Value<'a>) -> bool {
-        let Some(role) = role_of_plain(item) else { return false };
-        let is_known = self.plain.contains(&role);
-        if !is_known {
-            self.plain.push(role);
-        }
-        is_known
     }
 
     /// Leaves the readers that are `fitting` as well. If none is, the readers stay.

@@ -270,6 +270,13 @@ mod tests {
     }
 
     #[test]
+    fn records_on_one_line_keep_their_places_whatever_is_between_them() {
+        let text = format!("{ONE}\0{TWO}\0\0{SIX}\n");
+        let found = Rescued::in_place(text.as_bytes()).unwrap_or_default();
+        assert_eq!(String::from_utf8(found.text).unwrap(), text.replace('\0', " "));
+    }
+
+    #[test]
     fn sound_text_is_left_alone() {
         assert!(Rescued::from_text(format!("{ONE}\n\n{TWO}\r\n{SIX}").as_bytes()).is_none());
     }

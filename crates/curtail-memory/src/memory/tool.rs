@@ -88,3 +88,24 @@ fn make_partial(schema: &mut Value) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::make_partial;
+    use serde_json::json;
+
+    #[test]
+    fn an_update_may_be_partial_wherever_a_schema_describes_an_object() {
+        let mut schema = json!({
+            "required": ["plan"],
+            "properties": { "plan": { "$ref": "#/$defs/plan" }, "steps": { "items": { "required": ["name"] } } },
+            "$defs": { "plan": { "required": ["goal"], "anyOf": [{ "required": ["by"] }, { "minProperties": 2 }] } }
+        });
+        make_partial(&mut schema);
+        let partial = json!({
+            "properties": { "plan": { "$ref": "#/$defs/plan" }, "steps": { "items": { "required": ["name"] } } },
+            "$defs": { "plan": { "anyOf": [{}, {}] } }
+        });
+        assert_eq!(schema, partial);
+    }
+}
