@@ -7,6 +7,7 @@ mod tables;
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::{env, fs};
 
@@ -19,7 +20,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/tables.rs");
+    name_tables()?;
     let out = env::var("OUT_DIR")?;
     let out = Path::new(&out);
     let mut module = String::new();
@@ -39,6 +40,27 @@ fn main() -> Result<()> {
         writeln!(module, "}}")?;
     }
     Ok(fs::write(out.join("vocabularies.rs"), module)?)
+}
+
+/// The sources that decide what is kept of a `tokenizer.json`.
+const KEPT: [&str; 6] = [
+    "src/tokenizers/huggingface/added.rs",
+    "src/tokenizers/huggingface/file.rs",
+    "src/tokenizers/huggingface/model.rs",
+    "src/tokenizers/huggingface/prepared.rs",
+    "src/tokenizers/tiktoken/tables.rs",
+    "src/tokenizers/tiktoken/vocabulary.rs",
+];
+
+/// Names the version of the tables, by the text of these sources.
+fn name_tables() -> Result<()> {
+    let mut hasher = DefaultHasher::new();
+    for source in KEPT {
+        println!("cargo::rerun-if-changed={source}");
+        fs::read(source)?.hash(&mut hasher);
+    }
+    println!("cargo::rustc-env=CURTAIL_TABLES={:x}", hasher.finish());
+    Ok(())
 }
 
 /// Writes the tables, and declares the vocabulary as a static that borrows them.

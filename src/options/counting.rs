@@ -10,6 +10,7 @@ use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 use crate::options::choices::{Choice, one_of};
 use crate::options::files::Reads;
 use crate::options::numbers::Tokens;
+use crate::options::variables::Variables;
 use crate::process::open_template;
 use curtail_core::counting::Tokenizer;
 use curtail_core::processors::{Calibrate, Counting, Overhead};
@@ -78,6 +79,7 @@ impl CountingOptions {
     /// An unknown tokenizer or model, or a file that is not a tokenizer.
     pub(crate) fn counting(&self) -> anyhow::Result<Counting> {
         let flags = &self.flags;
+        keep_tokenizers();
         let by_usage = tokenizers::tokenizer_by_usage(&flags.tokenizer).filter(|_| flags.model.is_none());
         let calibrate = by_usage.is_some().then_some(Figures::counting as Calibrate);
         let tokenizer = match (&flags.model, by_usage) {
@@ -173,8 +175,16 @@ pub(crate) struct TokenizerFlag {
     tokenizer: String,
 }
 
+/// Keeps what is made of large tokenizer files in the user's cache folder.
+fn keep_tokenizers() {
+    if let Some(folder) = Variables::of_process().cache_folder("tokenizers") {
+        tokenizers::keep_prepared_in(folder);
+    }
+}
+
 impl TokenizerFlag {
     pub(crate) fn load(&self) -> anyhow::Result<Arc<dyn Tokenizer>> {
+        keep_tokenizers();
         Ok(tokenizers::tokenizer_by_name(&self.tokenizer)?)
     }
 

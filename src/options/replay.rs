@@ -103,18 +103,13 @@ fn policy(text: &str, swept: bool, settings: &PolicySettings<'_>) -> anyhow::Res
 fn with_summary_cache(command: PolicyCommand) -> PolicyCommand {
     let sends = command.processors(true).is_ok_and(|stages| stages.iter().any(|stage| stage.traits().sends));
     let has_cache = command.flags.iter().any(|flag| flag == "--cache" || flag.starts_with("--cache="));
-    match summaries_folder().filter(|_| sends && !has_cache) {
+    match Variables::of_process().cache_folder("summaries").filter(|_| sends && !has_cache) {
         Some(folder) => {
             let cache = [String::from("--cache"), folder.display().to_string()];
             command.with_flags(command.flags.iter().cloned().chain(cache).collect())
         }
         None => command,
     }
-}
-
-/// `curtail/summaries` in the user's cache folder (XDG Base Directory Specification 0.8).
-fn summaries_folder() -> Option<PathBuf> {
-    Some(Variables::of_process().user_folder("XDG_CACHE_HOME", ".cache")?.join("curtail/summaries"))
 }
 
 /// `commands`, with numbers of tokens instead of shares of `largest`.

@@ -29,4 +29,9 @@ impl Variables {
         let set = |name: &str| self.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
         set(variable).or_else(|| set("HOME").map(|home| home.join(below)))
     }
+
+    /// A folder of `curtail` in the user's cache folder, by the same specification.
+    pub(crate) fn cache_folder(&self, name: &str) -> Option<PathBuf> {
+        Some(self.user_folder("XDG_CACHE_HOME", ".cache")?.join("curtail").join(name))
+    }
 }

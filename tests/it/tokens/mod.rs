@@ -1,6 +1,8 @@
 //! Counts are those of tiktoken-rs wherever it answers.
 
 mod hostile;
+#[cfg(unix)]
+mod kept;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};

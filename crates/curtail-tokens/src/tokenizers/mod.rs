@@ -11,6 +11,7 @@ use std::{
 use curtail_core::suggest::closest;
 
 pub use curtail_core::counting::{Approximate, BY_USAGE, Calibrated, Tokenizer};
+pub use huggingface::keep_prepared_in;
 use tiktoken::ENCODINGS;
 
 /// The name of the default tokenizer.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::thread;
 
+use curtail_tokens::tokenizers::{keep_prepared_in, tokenizer_by_name};
 use serde_json::{Value, json};
 
 use super::variants::Both;
@@ -257,13 +258,21 @@ fn texts_of_tokens(file: &Value) -> Vec<String> {
     tokens.iter().map(|token| unspelled(&token).unwrap_or_else(|| (*token).clone())).collect()
 }
 
-/// Opens a file, and compares `texts` counts with those of the library. Whether the engine counted.
+/// Opens a file, and compares `texts` counts with those of the library. Whether the engine counted. Every fourth file is large, and
+/// counts with what was kept of an equal one.
 fn compare(seed: u64, texts: usize) -> bool {
     let mut draw = Draw(seed);
     let file = file(&mut draw);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tokenizer.json");
-    fs::write(&path, file.to_string()).unwrap();
+    let mut content = file.to_string();
+    if seed.is_multiple_of(4) {
+        content.push_str(&" ".repeat(4 << 20));
+        let equal = folder.path().join("equal.json");
+        fs::write(&equal, &content).unwrap();
+        tokenizer_by_name(equal.to_str().unwrap()).unwrap();
+    }
+    fs::write(&path, content).unwrap();
     let both = Both::read(&format!("seed {seed}"), &path);
     let tokens = texts_of_tokens(&file);
     for _ in 0..texts {
@@ -283,6 +292,8 @@ fn compare(seed: u64, texts: usize) -> bool {
 /// `PROPTEST_CASES` files, and 50 texts for each.
 #[test]
 fn files_drawn_at_random() {
+    let kept = tempfile::tempdir().unwrap();
+    keep_prepared_in(kept.path().to_owned());
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let first = number("PROPTEST_RNG_SEED", 0) << 32;
     let seeds = first..first + number("PROPTEST_CASES", 60);
@@ -291,4 +302,5 @@ fn files_drawn_at_random() {
     let by_engine = |seed: &u64| thread::scope(|scope| scope.spawn(|| compare(*seed, 50)).join().unwrap());
     let by_engine = seeds.filter(by_engine).count() as u64;
     assert!(by_engine * 2 > all, "the engine counts with {by_engine} of {all} files");
+    assert!(fs::read_dir(kept.path()).unwrap().count() as u64 * 8 > all, "what is made of large files is kept");
 }

@@ -43,22 +43,11 @@ pub(super) enum Part<'a> {
 }
 
 impl AddedTokens {
-    /// The added tokens of a file.
+    /// The added tokens of a file, which [`check_ids`] accepted.
     ///
     /// # Errors
     /// Why they cannot be found as the library finds them.
-    pub(super) fn read(tokens: &[AddedToken], model: &Model<'_>, normalizer: &Normalizer) -> Result<Self, Unsupported> {
-        let known: HashSet<&str, RandomState> = tokens.iter().map(|token| token.content.as_str()).collect();
-        let mut ids: Vec<u32> =
-            model.vocab.0.iter().filter(|(token, _)| known.contains(&**token)).map(|(_, id)| *id).collect();
-        let new = tokens.len() - ids.len().min(tokens.len());
-        // The library gives tokens that are not in the vocabulary the ids from its length on.
-        let first = u32::try_from(model.vocab.0.len()).unwrap_or(u32::MAX);
-        ids.extend((first..).take(new));
-        ids.sort_unstable();
-        if known.len() != tokens.len() || ids.array_windows().any(|[one, next]| one == next) {
-            return Err("two added tokens are equal");
-        }
+    pub(super) fn read(tokens: &[AddedToken], normalizer: &Normalizer) -> Result<Self, Unsupported> {
         let found_in = |normalized: bool| tokens.iter().filter(move |token| token.normalized == normalized);
         if normalizer.writes_spaces() && found_in(true).any(|token| token.lstrip || token.rstrip) {
             return Err("added tokens take the spaces around them, which it writes as another character");
@@ -68,6 +57,22 @@ impl AddedTokens {
             normalized: Finder::from_tokens(found_in(true), |content| normalizer.apply(content))?,
         })
     }
+}
+
+/// Checks that no two added tokens are equal or have the same id.
+pub(super) fn check_ids(tokens: &[AddedToken], model: &Model<'_>) -> Result<(), Unsupported> {
+    let known: HashSet<&str, RandomState> = tokens.iter().map(|token| token.content.as_str()).collect();
+    let mut ids: Vec<u32> =
+        model.vocab.0.iter().filter(|(token, _)| known.contains(&**token)).map(|(_, id)| *id).collect();
+    let new = tokens.len() - ids.len().min(tokens.len());
+    // The library gives tokens that are not in the vocabulary the ids from its length on.
+    let first = u32::try_from(model.vocab.0.len()).unwrap_or(u32::MAX);
+    ids.extend((first..).take(new));
+    ids.sort_unstable();
+    if known.len() != tokens.len() || ids.array_windows().any(|[one, next]| one == next) {
+        return Err("two added tokens are equal");
+    }
+    Ok(())
 }
 
 /// The longest added token, in bytes. At each place where tokens may begin, as much of a text is looked at.

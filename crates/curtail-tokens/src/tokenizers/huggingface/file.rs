@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A supported file.
@@ -28,6 +28,14 @@ pub(super) struct File<'a> {
     pub(super) decoder: Value,
     #[serde(borrow)]
     pub(super) model: Model<'a>,
+}
+
+/// What a file says beside its model.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Outline {
+    pub(super) added_tokens: Vec<AddedToken>,
+    pub(super) normalizer: Value,
+    pub(super) pre_tokenizer: Value,
 }
 
 /// A model of byte pair encoding. The members that begin with `_` are only checked for their type.
@@ -54,7 +62,7 @@ pub(super) struct Model<'a> {
 }
 
 /// A token that is found in a text before the text is split.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 pub(super) struct AddedToken {
     #[serde(rename = "id")]
     _id: u32,

@@ -10,6 +10,7 @@ mod model;
 mod native;
 mod normalizer;
 mod pre_tokenizer;
+mod prepared;
 
 use std::{
     fmt,
@@ -26,6 +27,7 @@ use crate::panics::catch_panic;
 use curtail_core::error::system_message;
 use limits::{LARGEST_FILE, check_bounds};
 use native::NativeTokenizer;
+pub use prepared::keep_prepared_in;
 
 /// Why the engine of `curtail` cannot count with a file.
 type Unsupported = &'static str;

@@ -6,12 +6,13 @@ use std::borrow::Cow;
 use serde_json::json;
 
 use super::Unsupported;
-use super::added::{AddedTokens, Finder, Part, parts};
-use super::file::File;
+use super::added::{AddedTokens, Finder, Part, check_ids, parts};
+use super::file::{File, Outline};
 use super::limits::check_steps;
 use super::model::{self, Alphabet};
 use super::normalizer::{Normalizer, respaced};
 use super::pre_tokenizer::{Prefix, Splitting};
+use super::prepared;
 use crate::tokenizers::tiktoken::{Engine, SplitStep, Vocabulary};
 
 /// A `tokenizer.json` that the engine supports.
@@ -33,6 +34,10 @@ impl NativeTokenizer {
     /// Why the engine cannot count with the file.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Unsupported> {
         const OTHER_MODEL: Unsupported = "its model is not byte pair encoding";
+        let place = prepared::place(bytes);
+        if let Some((outline, vocabulary)) = place.as_deref().and_then(prepared::load) {
+            return Self::new(&outline, |_, _| Ok(vocabulary));
+        }
         let file: File<'_> = serde_json::from_slice(bytes).map_err(|_| OTHER_MODEL)?;
         if file.model.merges.array_windows().any(|[one, next]| one.listed != next.listed) {
             return Err(OTHER_MODEL);
@@ -40,15 +45,30 @@ impl NativeTokenizer {
         if file.version.as_deref().is_some_and(|version| version != "1.0") || !is_valid(&file) {
             return Err("a part of it is not known");
         }
-        check_steps(&file.normalizer, &file.pre_tokenizer).map_err(|_| "it exceeds a limit")?;
-        let mut normalizer = Normalizer::read(&file.normalizer)?;
+        let File { added_tokens, normalizer, pre_tokenizer, model, .. } = file;
+        check_steps(&normalizer, &pre_tokenizer).map_err(|_| "it exceeds a limit")?;
+        check_ids(&added_tokens, &model)?;
+        let outline = Outline { added_tokens, normalizer, pre_tokenizer };
+        let tokenizer = Self::new(&outline, |alphabet, space| model::vocabulary(&model, alphabet, space))?;
+        if let Some(place) = place {
+            prepared::keep(&place, &outline, tokenizer.vocabulary);
+        }
+        Ok(tokenizer)
+    }
+
+    /// A tokenizer with the `vocabulary` of an alphabet and the character that is a space in texts.
+    fn new(
+        outline: &Outline,
+        vocabulary: impl FnOnce(Alphabet, Option<char>) -> Result<&'static Vocabulary, Unsupported>,
+    ) -> Result<Self, Unsupported> {
+        let mut normalizer = Normalizer::read(&outline.normalizer)?;
         let replaced = normalizer.replaced_space();
-        let splitting = Splitting::read(&file.pre_tokenizer, replaced)?;
+        let splitting = Splitting::read(&outline.pre_tokenizer, replaced)?;
         if splitting.alphabet == Alphabet::Characters {
             normalizer.leave_spaces();
         }
-        let added = AddedTokens::read(&file.added_tokens, &file.model, &normalizer)?;
-        let vocabulary = model::vocabulary(&file.model, splitting.alphabet, splitting.space.or(replaced))?;
+        let added = AddedTokens::read(&outline.added_tokens, &normalizer)?;
+        let vocabulary = vocabulary(splitting.alphabet, splitting.space.or(replaced))?;
         let Splitting { steps: splits, prefix, space, .. } = splitting;
         Ok(Self { vocabulary, splits, added, normalizer, prefix, space })
     }

@@ -26,7 +26,7 @@ pub(super) use counter::Walker;
 pub(super) use engine::{Engine, Keep, SplitStep};
 pub(super) use recognized::recognize;
 pub(super) use tables::{BYTES, MergeTable, NO_PAIR, Tokens};
-pub(super) use vocabulary::Vocabulary;
+pub(super) use vocabulary::{Vocabulary, read_section, write_section};
 
 use super::{DEFAULT_ESTIMATE, Family, Listed, Tokenizer, approximated};
 

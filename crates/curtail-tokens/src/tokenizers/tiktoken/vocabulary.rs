@@ -22,7 +22,7 @@ pub(crate) struct Vocabulary {
     following: &'static [[u8; 16]],
     words: &'static [[u8; 8]],
     /// Tokens that no merges make, sorted: a piece is looked up among them before it is merged.
-    whole: &'static [Box<[u8]>],
+    whole: &'static [&'static [u8]],
 }
 
 /// Aligns a table to a cache line.
@@ -51,6 +51,20 @@ static CLASS_BLOCKS: &[u8] = in_place!("classes.blocks");
 
 const fn rows<const N: usize>(table: &'static [u8]) -> &'static [[u8; N]] {
     table.as_chunks().0
+}
+
+/// Appends a section: its length, then its bytes.
+pub(crate) fn write_section(bytes: &mut Vec<u8>, section: &[u8]) {
+    bytes.extend_from_slice(&(section.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(section);
+}
+
+/// Takes the next section from `rest`; `None` if there is none.
+pub(crate) fn read_section<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, after) = rest.split_first_chunk()?;
+    let (section, after) = after.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    *rest = after;
+    Some(section)
 }
 
 /// A mask of the classes below `SILENT`: most patterns make no finer distinction.
@@ -95,14 +109,53 @@ impl Vocabulary {
             neighbors: keep(tables.neighbors),
             following: keep(tables.following),
             words: keep(tables.words),
-            whole: whole.leak(),
+            whole: whole.into_iter().map(|token| &*Box::leak(token)).collect::<Vec<_>>().leak(),
         }
+    }
+
+    /// All tables, each after its length in bytes, for [`Self::from_bytes`].
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let tables = [
+            self.merges.as_flattened(),
+            self.filter.as_flattened(),
+            self.bytes.as_flattened(),
+            self.first.as_flattened(),
+            self.blocks.as_flattened(),
+            self.units.as_flattened(),
+            self.boundaries.as_flattened(),
+            self.neighbors.as_flattened(),
+            self.following.as_flattened(),
+            self.words.as_flattened(),
+        ];
+        let mut bytes = (self.longest as u64).to_le_bytes().to_vec();
+        tables.into_iter().chain(self.whole.iter().copied()).for_each(|table| write_section(&mut bytes, table));
+        bytes
+    }
+
+    /// The tables in what [`Self::to_bytes`] wrote; `None` if it is something else.
+    pub(crate) fn from_bytes(bytes: &'static [u8]) -> Option<Self> {
+        let (longest, mut rest) = bytes.split_first_chunk()?;
+        let mut next = || read_section(&mut rest);
+        Some(Self {
+            longest: usize::try_from(u64::from_le_bytes(*longest)).ok()?,
+            merges: rows(next()?),
+            filter: rows(next()?),
+            bytes: rows(next()?),
+            first: rows(next()?),
+            blocks: rows(next()?),
+            units: rows(next()?),
+            boundaries: rows(next()?),
+            neighbors: rows(next()?),
+            following: rows(next()?),
+            words: rows(next()?),
+            whole: std::iter::from_fn(next).collect::<Vec<_>>().leak(),
+        })
     }
 
     /// Whether a piece is a token that no merges make.
     #[inline]
     pub(crate) fn takes_whole(&self, piece: &[u8]) -> bool {
-        !self.whole.is_empty() && self.whole.binary_search_by(|token| (**token).cmp(piece)).is_ok()
+        !self.whole.is_empty() && self.whole.binary_search(&piece).is_ok()
     }
 
     /// Whether merges make all tokens, so that it does not matter which text is a whole piece.
