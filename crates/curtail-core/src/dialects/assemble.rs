@@ -5,7 +5,7 @@ use super::row::Row;
 use super::{Dialect, Item, answers, blocks, training, written};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{
-    Answers, Layout, Message, NonMessage, Origin, Reread, Slot, SlotKind, Style, Transcript, bind_split_replies,
+    Answers, Layout, Message, NonMessage, Origin, Slot, SlotKind, Strangers, Style, Transcript, bind_split_replies,
     supersede,
 };
 
@@ -56,10 +56,9 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         preamble,
         pairing_rules: dialect.pairing_rules(),
         context: dialect.provider_rules().context_place(),
-        reread: dialect.format().reread.or_else(|| {
-            let may_change = !dialect.is_log() && written::may_connect_again(&builder.messages);
-            may_change.then_some(written::connect_again as Reread)
-        }),
+        reread: dialect.format().reread,
+        strangers: (!dialect.is_log() && written::may_meet_strangers(&builder.messages))
+            .then_some(written::strangers as Strangers),
         answers: row.answers.clone(),
     };
     Transcript { layout, messages: builder.messages }

@@ -86,7 +86,7 @@ pub(super) fn share_again(messages: &mut [Message<'_>]) {
             });
         }
         if message.role != Role::Tool {
-            answers_text = is_written(message);
+            answers_text = written::is_written(message);
         }
         if answers_text {
             continue;
@@ -96,12 +96,6 @@ pub(super) fn share_again(messages: &mut [Message<'_>]) {
         message.call_rules.indivisible = message.calls().count() > 1 && whole;
     }
     share_answers(&mut messages.iter_mut().collect::<Vec<_>>());
-    written::connect_again(messages);
-}
-
-/// Whether a message calls tools in its text.
-fn is_written(message: &Message<'_>) -> bool {
-    message.calls().any(|(_, call)| call.written.is_some())
 }
 
 /// Whether the part is a result that only says that another one answers its call, too.

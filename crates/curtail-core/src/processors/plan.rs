@@ -7,7 +7,9 @@ use std::sync::Arc;
 use foldhash::HashSet;
 
 use crate::json::Text;
-use crate::transcript::{ContextPlace, Draft, DraftPart, Layout, Message, PairingRules, PartRef, Role, Substitution};
+use crate::transcript::{
+    ContextPlace, Draft, DraftPart, Layout, Message, PairingRules, PartRef, Role, Strangers, Substitution,
+};
 
 /// The part of a transcript that a processor sees.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +22,8 @@ pub struct View<'v, 'a> {
     pub pairing_rules: PairingRules,
     /// Where blocks of context are written.
     pub context: ContextPlace,
+    /// Finds messages that an edit brought next to calls which they do not answer; `None` if no edit can.
+    pub strangers: Option<Strangers>,
     /// Called after each summary that a processor makes; `None` without an observer.
     pub on_summary: Option<&'v OnSummary>,
 }
@@ -28,8 +32,15 @@ impl<'v, 'a> View<'v, 'a> {
     /// A view of messages of a transcript with this layout, without an observer.
     #[must_use]
     pub fn of_layout(layout: &'v Layout<'a>, messages: &'v [Message<'a>]) -> Self {
-        let Layout { preamble, pairing_rules, context, .. } = layout;
-        Self { messages, preamble, pairing_rules: *pairing_rules, context: *context, on_summary: None }
+        let Layout { preamble, pairing_rules, context, strangers, .. } = layout;
+        Self {
+            messages,
+            preamble,
+            pairing_rules: *pairing_rules,
+            context: *context,
+            strangers: *strangers,
+            on_summary: None,
+        }
     }
 
     /// The same view, with an observer of summaries.

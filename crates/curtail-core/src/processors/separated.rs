@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Without messages 3 and 4, the text of message 2 separates call `a` from its result, which was in place before. The input has
-//! no such fault, so the result and its call are dropped.
+//! no such fault, so the result and its call are dropped. Where calls are texts, what comes next to one would be read as its
+//! result, and leaves with what kept the two apart.
 
 use foldhash::HashSet;
 
@@ -54,6 +55,9 @@ impl KnownFaults {
     pub(crate) fn drop_separated(&self, view: &View<'_, '_>) -> Option<Plan> {
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::of_faults(view, &pairs);
+        for at in view.strangers.iter().flat_map(|find| find(view.messages)) {
+            drops.drop_message(at, NEW_PAIR);
+        }
         for fault in Fault::find_every(view.messages, &pairs, view.pairing_rules) {
             if !self.knows(place(view.messages, fault.at), fault.kind) {
                 drops.drop_part(fault.at, NEW_FAULT);

@@ -138,12 +138,17 @@ pub struct Layout<'a> {
     pub context: ContextPlace,
     /// Reads again what depends on the neighbors of a message, after an edit gave it others. `None` if nothing does.
     pub reread: Option<Reread>,
+    /// Finds messages that an edit brought next to calls which they do not answer. `None` if no edit can.
+    pub strangers: Option<Strangers>,
     /// The answers after the messages, in a row to train on: counted, never cut.
     pub answers: Answers<'a>,
 }
 
 /// Makes messages what a reader of the edited transcript would make of them.
 pub type Reread = for<'a, 'm> fn(&'m mut [Message<'a>]);
+
+/// The indices of messages that a reader of the edited transcript would take for results of calls which they did not answer before.
+pub type Strangers = for<'a, 'm> fn(&'m [Message<'a>]) -> Vec<usize>;
 
 /// The answers of a row, which stay whole.
 #[derive(Debug, Clone, Default)]

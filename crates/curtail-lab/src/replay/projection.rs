@@ -57,8 +57,8 @@ impl<'h, 'a> Projection<'h, 'a> {
         let growth = processor.map_or_else(Growth::default, Growth::of);
         // A message that is dropped with another has to be seen with it.
         let is_local = growth.is_local && !history.has_dependent();
-        // Messages that are read again as their neighbors change do not last.
-        let lasting = processor.filter(|_| layout.reread.is_none());
+        // Messages that are read again, or dropped, as their neighbors change do not last.
+        let lasting = processor.filter(|_| layout.reread.is_none() && layout.strangers.is_none());
         Self {
             growth: Growth {
                 is_local,
@@ -238,6 +238,7 @@ fn without_slots<'a>(layout: &Layout<'a>) -> Layout<'a> {
         pairing_rules: layout.pairing_rules,
         context: layout.context,
         reread: layout.reread,
+        strangers: layout.strangers,
         answers: layout.answers.clone(),
     }
 }

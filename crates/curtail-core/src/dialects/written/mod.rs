@@ -3,6 +3,7 @@
 //!
 //! A text is a call only where the messages after it are results: they belong to it by position, or by the id that both write.
 
+mod strangers;
 mod syntax;
 mod thoughts;
 
@@ -11,6 +12,7 @@ use crate::json::{Span, Text};
 use crate::transcript::{
     Content, Draft, Family, Message, Part, PartOrigin, PartPlace, Rewrite, Role, ToolCall, ToolResult,
 };
+pub(super) use strangers::{may_meet_strangers, strangers};
 use syntax::{Calls, Written};
 
 /// Reads the thoughts and the calls in the texts of a transcript.
@@ -18,23 +20,6 @@ pub(super) fn connect(read: &mut [Item<'_>]) {
     let mut messages: Vec<&mut Message<'_>> = read.iter_mut().filter_map(Item::message_mut).collect();
     messages.iter_mut().for_each(|message| thoughts::split(message));
     give_calls(&mut messages);
-}
-
-/// The same, after an edit: a text may be followed by a result that was behind another message before.
-pub(super) fn connect_again(messages: &mut [Message<'_>]) {
-    give_calls(&mut messages.iter_mut().collect::<Vec<_>>());
-}
-
-/// Whether an edit of `messages` can make a text and a result neighbors: a result follows no call.
-pub(super) fn may_connect_again(messages: &[Message<'_>]) -> bool {
-    let mut has_call = false;
-    messages.iter().any(|message| {
-        if message.role == Role::Tool || message.results().next().is_some() {
-            return !has_call;
-        }
-        has_call = message.calls().next().is_some();
-        message.calls().any(|(_, call)| call.written.is_some())
-    })
 }
 
 /// The role with a name that models, their templates and datasets give to calls and results which are texts.
@@ -49,11 +34,11 @@ pub(super) fn role_of(name: &str) -> Option<Role> {
 
 /// Gives each text that results follow its calls, and each of those results a call.
 fn give_calls(messages: &mut [&mut Message<'_>]) {
-    let has_structures = messages.iter().any(|message| message.calls().any(|(_, call)| call.written.is_none()));
+    let has_structures = has_structures(messages.iter().map(|message| &**message));
     for at in 1..messages.len() {
         let (before, after) = messages.split_at_mut(at);
         let Some(asking) = before.last_mut() else { continue };
-        if let Some(exchange) = Exchange::find(asking, after, has_structures) {
+        if let Some(exchange) = Exchange::find(asking, after.iter().map(|message| &**message), has_structures) {
             exchange.write(asking, after);
         }
     }
@@ -70,17 +55,24 @@ struct Exchange<'a> {
 impl<'a> Exchange<'a> {
     /// The exchange of a message and those `after` it. Where other calls of the transcript are structures, only a text of a known
     /// syntax is a call.
-    fn find(asking: &Message<'a>, after: &[&mut Message<'a>], has_structures: bool) -> Option<Self> {
-        if !may_answer(after.first()?) || !may_ask(asking) {
+    fn find<'m>(
+        asking: &Message<'a>,
+        after: impl Iterator<Item = &'m Message<'a>> + Clone,
+        has_structures: bool,
+    ) -> Option<Self>
+    where
+        'a: 'm,
+    {
+        if !may_ask(asking) || !may_answer(after.clone().next()?) {
             return None;
         }
         let said = said(asking).filter(|said| !Draft::says_tools_used(said.raw))?;
         let calls = syntax::calls(said.raw);
-        let is_answer = |message: &&&mut Message<'_>| {
+        let is_answer = |message: &&Message<'_>| {
             message.thread == asking.thread && (message.role == Role::Tool || calls.is_some() && tags_result(message))
         };
-        let answers = after.iter().take_while(is_answer).count();
-        let is_one_call = || !has_structures && after[..answers].iter().all(|answer| is_asked(answer, said.raw));
+        let answers = after.clone().take_while(is_answer).count();
+        let is_one_call = || !has_structures && after.take(answers).all(|answer| is_asked(answer, said.raw));
         let calls = calls.or_else(|| is_one_call().then(|| Calls::whole(said.raw)))?;
         (answers > 0).then_some(Self { said, calls, answers })
     }
@@ -93,13 +85,24 @@ impl<'a> Exchange<'a> {
         answers.iter_mut().for_each(|answer| make_results(answer));
         let start = self.calls.start;
         let mut calls = placed(self.calls, raw);
-        asking.call_rules.indivisible = level(&mut calls, answers, raw.len());
-        match_names(&mut calls, answers);
+        let is_level = level(&mut calls, answers, raw.len());
+        let is_matched = match_names(&mut calls, answers);
+        asking.call_rules.indivisible = calls.len() > 1 && !(is_level && is_matched);
         let text = (start > 0).then(|| piece(&whole, span, [0, start], Content::Text(Text::Escaped(&raw[..start]))));
         let calls = calls.into_iter().map(|placed| piece(&whole, span, placed.place, Content::ToolCall(placed.call)));
         let parts: Vec<Part<'_>> = text.into_iter().chain(calls).collect();
         asking.parts.splice(part..=part, parts);
     }
+}
+
+/// Whether calls of `messages` are structures.
+fn has_structures<'m, 'a: 'm>(mut messages: impl Iterator<Item = &'m Message<'a>>) -> bool {
+    messages.any(|message| message.calls().any(|(_, call)| call.written.is_none()))
+}
+
+/// Whether a message calls tools in its text.
+pub(super) fn is_written(message: &Message<'_>) -> bool {
+    message.calls().any(|(_, call)| call.written.is_some())
 }
 
 /// Whether a message may be the result of a call in the text before it.
@@ -202,8 +205,8 @@ fn placed(calls: Calls, raw: &str) -> Vec<PlacedCall<'_>> {
     placed
 }
 
-/// Makes as many calls as results: a call more is at the `end` of the text, a result more in the last answer. Returns whether the
-/// calls can only be dropped together.
+/// Makes as many calls as results: a call more is at the `end` of the text, a result more in the last answer. Returns whether each
+/// call and each result can be cut alone.
 fn level(calls: &mut Vec<PlacedCall<'_>>, answers: &mut [&mut Message<'_>], end: usize) -> bool {
     let asked = calls.len();
     let answered: usize = answers.iter().map(|answer| answer.results().count()).sum();
@@ -215,7 +218,7 @@ fn level(calls: &mut Vec<PlacedCall<'_>>, answers: &mut [&mut Message<'_>], end:
     if let Some(last) = answers.last_mut() {
         (answered..asked).for_each(|_| repeat_result(last));
     }
-    answered > asked || asked > 1 && (are_inside_another || asked != answered)
+    asked == answered && !are_inside_another
 }
 
 /// Makes a message the results that are written in it, of calls by position.
@@ -277,15 +280,16 @@ fn repeat_result(answer: &mut Message<'_>) {
 }
 
 /// Leaves ids and names where calls and results agree in them. Where they do not, position alone decides, and a call without a
-/// name has the one that its result writes.
-fn match_names(calls: &mut [PlacedCall<'_>], answers: &mut [&mut Message<'_>]) {
+/// name has the one that its result writes. Returns whether some of the calls and results agree as all of them do.
+fn match_names(calls: &mut [PlacedCall<'_>], answers: &mut [&mut Message<'_>]) -> bool {
     let parts = answers.iter_mut().flat_map(|answer| &mut answer.parts);
     let mut results: Vec<&mut ToolResult<'_>> = parts.filter_map(|part| result_mut(&mut part.content)).collect();
     let asked = sorted(calls.iter().map(|placed| placed.call.id.as_ref()));
     let answered = sorted(results.iter().map(|result| result.id.as_ref()));
     if asked.is_some() && asked == answered {
-        return;
+        return true;
     }
+    let have_ids = calls.iter().any(|placed| placed.call.id.is_some());
     for (call, result) in calls.iter_mut().map(|placed| &mut placed.call).zip(&mut results) {
         (call.id, result.id) = (None, None);
         let name = result.name.take();
@@ -293,6 +297,7 @@ fn match_names(calls: &mut [PlacedCall<'_>], answers: &mut [&mut Message<'_>]) {
             call.name = Text::Owned(name.decode().into_owned());
         }
     }
+    !have_ids
 }
 
 /// The ids in order; `None` if one is missing.

@@ -13,6 +13,7 @@ pub mod generated;
 mod media;
 mod parents;
 mod question;
+mod read_again;
 mod real;
 mod regressions;
 mod signed;

@@ -119,6 +119,26 @@ fn a_result_that_gets_a_neighbor_answers_one_call() {
     holds("sharegpt", &[BATCH, RESULT, ASKS, ASKS, RESULT, RESULT, ASKS, SAYS]);
 }
 
+/// A result that answers nothing leaves with what kept it apart from calls in a text, which stay with the results that they had.
+#[test]
+fn an_exchange_in_texts_takes_no_further_result() {
+    let calls = r#"{"from":"gpt","value":"[search(query='a'), bash(query='b'), fetch(query='c')]"}"#;
+    let [result, rule] = ["tool", "system"].map(|from| format!(r#"{{"from":"{from}","value":"Mind the gap"}}"#));
+    let without_rules =
+        || Chain::default().then(Strip { roles: vec![Role::Assistant, Role::Tool], ..Strip::default() });
+    for (text, items, kept) in [
+        ("a result more", vec![ASKS, calls, &result, &rule, &result, SAYS], vec![1, 2, 5]),
+        ("the first result", vec![ASKS, SAYS, &rule, &result, SAYS], vec![1, 4]),
+        ("a result more than calls", vec![ASKS, calls, &result, &result, &result, &rule, &result], vec![0, 1, 2, 3, 4]),
+    ] {
+        holds("sharegpt", &items);
+        let lines = |items: &[&str]| items.iter().map(|item| format!("{item}\n")).collect::<String>();
+        let out = cut_with(without_rules(), Some("sharegpt"), Framing::Lines, &lines(&items)).unwrap();
+        let expected: Vec<&str> = kept.iter().map(|&at| items[at]).collect();
+        assert_eq!(out, lines(&expected), "{text}");
+    }
+}
+
 /// A step of a tool without a call does not become the result of a call that a cut brings next to it.
 #[test]
 fn a_step_without_a_call_stays_one() {
