@@ -104,7 +104,7 @@ pub(super) const ADVICE: &[(&str, &[&str], &str)] = &[
     (
         "",
         &["search", "find", "grep", "rg"],
-        "`curtail view FOLDER -O PAGES` writes pages with a search, and an index that is searched by prompts and changed files",
+        "`curtail view FOLDER -O PAGES` writes pages with a search, and an index that searches all texts of all of them",
     ),
     ("", &["error", "400", "answer"], "`curtail check --error TEXT` finds what an answer of a provider means"),
     ("", &["diff", "compare"], "`curtail view ONE OTHER` compares two transcripts on a page"),

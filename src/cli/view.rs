@@ -26,7 +26,7 @@ use curtail_io::FileUses;
 use curtail_io::batch::{Event, Flow, Unit, Work};
 use curtail_lab::replay::Prices;
 use curtail_view::{
-    Conversation, Exposure, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, masked, render,
+    Conversation, Exposure, Extras, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, masked, render,
 };
 
 /// Show a transcript, or the effect of a policy, as a page
@@ -204,12 +204,14 @@ impl Viewer<'_> {
         let max_text = self.args.max_text.0;
         if !self.args.pages.text {
             let limits = Limits { max_text, ..Limits::default() };
-            return render(conversation, limits, self.files == 2 && self.args.pages.output_dir.is_none());
+            let has_index = self.args.pages.output_dir.is_some();
+            return render(conversation, limits, Extras { compared: self.files == 2 && !has_index, texts: has_index });
         }
         Rendered {
             listed: Listed { link: None, ..Listed::from_conversation(conversation) },
             html: chat(conversation, Terminal { full: self.args.full, max_text }),
             compared: None,
+            texts: None,
         }
     }
 }

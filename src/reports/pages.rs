@@ -15,10 +15,13 @@ use curtail_io::{
     DIRECTORY_ADVICE, FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_directory_as_file,
     refuse_file_as_directory,
 };
-use curtail_view::{Compared, LIST_END, Listed, Rendered, Sums, comparison, page};
+use curtail_view::{Compared, LIST_END, List, Listed, Rendered, Sums, TextBlock, comparison, page};
 
 /// Bytes of transcripts on one page. Further transcripts are listed without their messages.
 const PAGE_BYTES: usize = 100_000_000;
+
+/// Bytes of a file with the texts of sessions from which on the next one is begun: a browser cannot load a file of any size.
+const TEXT_FILE_BYTES: u64 = 16_000_000;
 
 /// The pages of a run.
 pub(crate) struct Pages<'a> {
@@ -39,6 +42,8 @@ pub(crate) struct Pages<'a> {
     inputs: Vec<PathBuf>,
     /// What is compared if there are two transcripts.
     compared: Vec<Compared>,
+    /// The texts that the search of an index looks through.
+    texts: Texts,
     /// What the page is called.
     title: Option<String>,
     /// The files of the run.
@@ -63,6 +68,7 @@ impl<'a> Pages<'a> {
         if let Some(directory) = &args.output_dir {
             refuse_file_as_directory(directory, DIRECTORY_ADVICE)?;
             uses.flag(&directory.join("index.html"), "the index of --output-dir")?;
+            uses.flag(&directory.join(text_file(1)), "the search of --output-dir")?;
             for source in sources {
                 uses.output(&directory.join(page_name(source, "")), source)?;
             }
@@ -78,6 +84,7 @@ impl<'a> Pages<'a> {
             bytes: 0,
             inputs: sources.iter().filter_map(|source| source.path.clone()).collect(),
             compared: Vec::new(),
+            texts: Texts::default(),
             title: None,
             uses,
             scratch: Scratch::default(),
@@ -86,7 +93,7 @@ impl<'a> Pages<'a> {
 
     /// Adds the transcripts of `source`; writes them if each has a page of its own.
     pub(crate) fn add(&mut self, source: &Source, drawn: Vec<Rendered>) -> anyhow::Result<()> {
-        for Rendered { mut listed, html, compared } in drawn {
+        for Rendered { mut listed, html, compared, texts } in drawn {
             self.compared.extend(compared.filter(|_| self.sums.transcripts < 2));
             if let Some(directory) = &self.args.output_dir {
                 let name = Self::name(source, &listed);
@@ -96,7 +103,11 @@ impl<'a> Pages<'a> {
                 write(&path, source.path.as_slice(), self.args.force, &self.scratch, |put| {
                     [&before, html.as_str(), after].into_iter().try_for_each(put)
                 })?;
-                listed.link = Some(link(&name));
+                let link = link(&name);
+                if let Some(texts) = texts {
+                    self.texts.add(&link, &texts)?;
+                }
+                listed.link = Some(link);
             } else if self.bytes == 0 || self.args.text || self.bytes + html.len() <= PAGE_BYTES {
                 if self.bytes > 0 && self.args.text {
                     self.sections.push("\n")?;
@@ -151,6 +162,16 @@ impl<'a> Pages<'a> {
         let force = self.args.force || (open || on_terminal) && self.args.output_dir.is_none();
         let scratch = std::mem::take(&mut self.scratch);
         let inputs = std::mem::take(&mut self.inputs);
+        if let Some(directory) = &self.args.output_dir {
+            for (nth, script) in self.texts.scripts()?.enumerate() {
+                let path = directory.join(text_file(nth + 1));
+                if nth > 0 {
+                    self.uses.flag(&path, "the search of --output-dir")?;
+                }
+                let script = script?;
+                write(&path, &inputs, force, &scratch, |put| put(&script))?;
+            }
+        }
         write(&path, &inputs, force, &scratch, |put| self.put(put))?;
         if !open && !on_terminal {
             return Ok(());
@@ -174,7 +195,8 @@ impl<'a> Pages<'a> {
         let title = self.title.as_deref().unwrap_or("Transcripts");
         let has_list = self.sums.transcripts > 1 || self.args.output_dir.is_some();
         let title = if has_list { "Transcripts" } else { title };
-        let (before, after) = page(title, has_list.then_some(&self.sums), self.policy);
+        let list = List { sums: &self.sums, text_files: self.texts.files.len() };
+        let (before, after) = page(title, has_list.then_some(list), self.policy);
         put(&before)?;
         if has_list {
             // An index begins with the newest session; a list on one page has the order of the page.
@@ -237,6 +259,46 @@ fn link(path: &Path) -> String {
         }
     }
     url
+}
+
+/// The name of a file beside an index with the texts of its sessions.
+fn text_file(number: usize) -> String {
+    format!("search-{number}.js")
+}
+
+/// The texts of sessions, packed for the files beside an index.
+#[derive(Default)]
+struct Texts {
+    /// What is not packed yet.
+    block: TextBlock,
+    spool: Spool,
+    /// What each file contains of the spool.
+    files: Vec<Range<u64>>,
+}
+
+impl Texts {
+    fn add(&mut self, link: &str, texts: &str) -> io::Result<()> {
+        self.block.add(link, texts);
+        if self.block.is_full() { self.pack() } else { Ok(()) }
+    }
+
+    /// The text of each file. Nothing can be added after it.
+    fn scripts(&mut self) -> io::Result<impl Iterator<Item = io::Result<String>>> {
+        if !self.block.is_empty() {
+            self.pack()?;
+        }
+        Ok(self.files.iter().map(|bytes| self.spool.piece(bytes.clone())))
+    }
+
+    /// Packs the block, and begins the next one.
+    fn pack(&mut self) -> io::Result<()> {
+        let bytes = self.spool.push(&std::mem::take(&mut self.block).script()?)?;
+        match self.files.last_mut().filter(|file| file.end - file.start < TEXT_FILE_BYTES) {
+            Some(file) => file.end = bytes.end,
+            None => self.files.push(bytes),
+        }
+        Ok(())
+    }
 }
 
 /// A row of the list of transcripts.

@@ -14,29 +14,65 @@ use curtail_core::processors::Counting;
 use curtail_io::FileError;
 use curtail_io::batch::{Event, Opened};
 
-/// The errors of chat templates that were printed, each with what became of the record, and with the number of repetitions
-/// that were not printed.
-static TEMPLATE_ERRORS: Mutex<BTreeMap<(String, Option<&str>), usize>> = Mutex::new(BTreeMap::new());
+/// How many errors of a kind are printed without `--verbose`.
+const MAX_PRINTED: usize = 5;
 
-/// Prints the error of a record, or a warning if the run goes on with what became of the record, its `fate`. Without
-/// `--verbose`, an error of a chat template is printed once: usually the template is wrong, and then every record has the error.
-pub(crate) fn record_error(error: &FileError, fate: Option<&'static str>, global: &Global) {
-    if error.what.starts_with(REFUSED) && !global.verbose {
-        let mut known = TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
-        let repeated = known.entry((error.what.clone(), fate)).and_modify(|repeated| *repeated += 1).or_insert(0);
-        if *repeated > 0 {
-            return;
-        }
-    }
-    error_with_fate(error, fate);
+/// The errors of records so far, by what they say without its numbers, and by what became of the record.
+static ERRORS: Mutex<BTreeMap<(String, Option<&str>), Repeated>> = Mutex::new(BTreeMap::new());
+
+/// Errors of a kind.
+struct Repeated {
+    /// What they say; numbers that differ are left out.
+    what: String,
+    count: usize,
+    /// How many of them were printed.
+    printed: usize,
 }
 
-/// Prints how many errors were not printed because they repeated another one.
+/// Prints the error of a record, or a warning if the run goes on with what became of the record, its `fate`. Without
+/// `--verbose`, only some of a kind are printed, and an error of a chat template once: usually the template is wrong, and then
+/// every record has the error.
+pub(crate) fn record_error(error: &FileError, fate: Option<&'static str>, global: &Global) {
+    let is_template = error.what.starts_with(REFUSED);
+    if global.verbose || fate.is_none() && !is_template {
+        return error_with_fate(error, fate);
+    }
+    let without_numbers = without_numbers(&error.what);
+    let mut known = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let kind = known.entry((without_numbers.clone(), fate)).or_insert_with(|| Repeated {
+        what: error.what.clone(),
+        count: 0,
+        printed: 0,
+    });
+    kind.count += 1;
+    if kind.what != error.what {
+        kind.what = without_numbers;
+    }
+    if kind.printed < if is_template { 1 } else { MAX_PRINTED } {
+        kind.printed += 1;
+        error_with_fate(error, fate);
+    }
+}
+
+/// `text` with `…` for each number.
+fn without_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !c.is_ascii_digit() {
+            out.push(c);
+        } else if !out.ends_with('…') {
+            out.push('…');
+        }
+    }
+    out
+}
+
+/// Prints how many errors were not printed because they repeated others.
 pub(crate) fn finish() {
-    let known = std::mem::take(&mut *TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
-    for ((message, fate), repeated) in known.into_iter().filter(|(_, repeated)| *repeated > 0) {
-        let more = number_of(repeated, "more transcript");
-        error_with_fate(&format!("{more}: {message} (--verbose lists them)"), fate);
+    let known = std::mem::take(&mut *ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
+    for ((_, fate), kind) in known.into_iter().filter(|(_, kind)| kind.count > kind.printed) {
+        let more = number_of(kind.count - kind.printed, "more transcript");
+        error_with_fate(&format!("{more}: {} (--verbose lists them)", kind.what), fate);
     }
 }
 

@@ -26,10 +26,10 @@ async function check(name, test, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   const noise = [];
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && noise.push(message.text()));
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && !page.mayMiss && noise.push(message.text()));
   page.on("pageerror", (error) => noise.push(String(error)));
   page.on("dialog", (dialog) => { noise.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
-  page.on("request", (request) => request.url().split("#")[0] === page.opening || noise.push(`request: ${request.url()}`));
+  page.on("request", (request) => request.url().split("#")[0] === page.opening || page.mayLoad?.test(request.url()) || noise.push(`request: ${request.url()}`));
   const open = (file) => {
     const [path, hash] = file.split("#");
     page.opening = address(path);
@@ -46,6 +46,8 @@ async function check(name, test, options = {}) {
 }
 
 const fact = (page, name) => page.locator(`[data-fact=${name}]`).first().textContent();
+// The files that an index loads for a search.
+const SEARCHED = /\/search-\d+\.js$/;
 const number = (text) => Number(text.replaceAll(",", ""));
 // The menu with the filters and settings.
 const menu = (page) => page.evaluate(() => { document.getElementById("menu").open = true; });
@@ -269,6 +271,7 @@ await check("a replay draws a curve and a row for every policy", async (page, op
 });
 
 await check("an index is sorted and searched", async (page, open) => {
+  page.mayLoad = SEARCHED;
   await open(cases.index);
   const prompts = () => page.locator(".list tbody tr:visible td:nth-child(1) a").allTextContents();
   const tokens = async () => (await page.locator(".list tbody tr:visible td[data-column=tokens]").allTextContents()).map(number);
@@ -279,15 +282,82 @@ await check("an index is sorted and searched", async (page, open) => {
   await page.locator(".list th button", { hasText: "Tokens" }).focus();
   await page.keyboard.press("Enter");
   assert.deepEqual(await tokens(), falling.toReversed());
-  // A session is found by what its row does not show, which is then shown.
-  const [also] = (await page.locator(".list [data-also]").first().getAttribute("data-also")).split("\n");
-  await page.locator("#query").fill(also);
-  await page.waitForFunction(() => document.querySelector(".list .also"));
-  assert.equal(await page.locator(".list tbody tr:visible .also").first().textContent(), also);
   await page.locator("#query").fill((await prompts())[0]);
   await page.waitForFunction(() => document.getElementById("matches").textContent !== "");
   assert.ok((await prompts()).length < falling.length);
   await page.locator("#query").fill("");
+});
+
+const wait = (page, words) => page.waitForFunction((words) => new RegExp(words).test(document.getElementById("matches").textContent), words);
+
+await check("a search of an index leads to the first place in any text of a session", async (page, open) => {
+  page.mayLoad = /\/all\//;
+  await open(cases.everything.file);
+  assert.equal(await page.locator("script[src]").count(), 0, "nothing is loaded before a search");
+  for (const { words } of cases.work.agents) {
+    await open(cases.everything.file);
+    await page.locator("#query").fill(words.toUpperCase());
+    await wait(page, "^1 of ");
+    assert.match(await page.locator("tr:visible .also").textContent(), new RegExp(`^in \\d+ messages?: .*${words}`));
+    assert.equal(await page.locator("tr:visible .also mark").textContent(), words);
+    await page.locator("tbody tr:visible a").click();
+    await wait(page, "^1 of \\d+");
+    const shown = await page.evaluate(() => {
+      const [range] = CSS.highlights.get("match");
+      const box = range.getBoundingClientRect();
+      return [range.toString(), box.height > 0 && box.top >= 0 && box.bottom <= innerHeight];
+    });
+    assert.deepEqual(shown, [words, true]);
+    await page.goBack();
+    await wait(page, "^1 of ");
+    assert.equal(await page.locator("#query").inputValue(), words.toUpperCase(), "the search is there when one comes back");
+  }
+  await page.locator("#query").fill("no session has this");
+  await wait(page, "^0 of ");
+  await page.locator("#query").fill("");
+  await wait(page, "^$");
+  assert.equal(await page.locator(".also").count(), 0);
+});
+
+await check("an index finds as many messages as the pages, and those that are on no page", async (page, open) => {
+  page.mayLoad = /\/all\//;
+  const counts = new Map();
+  await open(cases.everything.file);
+  const links = await page.locator("tbody a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
+  for (const words of [...cases.everything.words, cases.everything.phrase]) {
+    await page.locator("#query").fill("");
+    await wait(page, "^$");
+    await page.locator("#query").fill(words);
+    await wait(page, "^\\d+ of ");
+    const found = await page.locator("tbody tr:visible:has(.also)").evaluateAll((rows) => rows.map((row) => [row.querySelector("a").getAttribute("href").split("#")[0], parseInt(row.querySelector(".also").textContent.slice(3).replace(",", ""))]));
+    assert.ok(found.length > 0, words);
+    counts.set(words, new Map(found));
+  }
+  for (const link of links) {
+    await open(`all/${decodeURIComponent(link)}`);
+    if (link.includes("long.jsonl")) continue;
+    for (const [words, found] of counts) {
+      await page.locator("#query").fill(words);
+      await page.keyboard.press("Enter");
+      await wait(page, "^(\\d+ of \\d+(, \\d+ of \\d+ here)?|0 messages)$");
+      const told = await page.locator("#matches").textContent();
+      assert.equal(Number(told.match(/of (\d+)/)?.[1] ?? 0), found.get(link) ?? 0, `${link}: ${words}`);
+    }
+  }
+  await open(`${cases.everything.file}#q=${encodeURIComponent(cases.everything.beyond)}`);
+  await wait(page, "^1 of ");
+  await page.locator("tbody tr:visible a").click();
+  await wait(page, "not on this page");
+});
+
+await check("an index without its files says that it searched only its rows", async (page, open) => {
+  page.mayLoad = SEARCHED;
+  const text = readFileSync(join(folder, cases.index), "utf8");
+  writeFileSync(join(folder, "alone.html"), text);
+  page.mayMiss = true;
+  await open("alone.html");
+  await page.locator("#query").fill("nowhere");
+  await wait(page, "^0 of \\d+; only this list was searched");
 });
 
 await check("the strip stays in sight with a frame, and the prompts tell where the reader is", async (page, open) => {
@@ -435,6 +505,7 @@ await check("an index of thousands opens, and is searched, at once", async (page
   const [head, rest] = text.split(/(?<=<tbody role="rowgroup">)/);
   const [rows, tail] = rest.split("</tbody>");
   const row = `${rows.split("</tr>")[0]}</tr>`;
+  page.mayLoad = SEARCHED;
   writeFileSync(join(folder, "pages/many.html"), head + row.repeat(5000) + "</tbody>" + tail);
   const begun = performance.now();
   await open("pages/many.html");

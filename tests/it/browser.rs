@@ -305,6 +305,19 @@ fn write_replay(place: &Place) {
     place.write("replay.html", &run.stdout);
 }
 
+/// An index of all pages, and of a session with a word that is on no page because its text is too long.
+fn write_index(place: &Place, pages: &[Value]) -> Value {
+    let long = json!({"role": "user", "content": format!("{}the zymurgist", "word ".repeat(8_000))});
+    place.write("long.jsonl", format!("{long}\n").as_bytes());
+    let names = pages.iter().map(|page| page["file"].as_str().unwrap().trim_end_matches(".html"));
+    let inputs: Vec<&str> = names.chain(["work.jsonl", "hostile.jsonl", "long.jsonl"]).collect();
+    let run = place.curtail(&["view", "-O", "all"]).args(&inputs).output().unwrap();
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let words =
+        ["e", "error", "read(sensor)", "U+001B", "<script>window", "\"", "&amp;", "a lantern at dawn", "Exit  status"];
+    json!({"file": "all/index.html", "words": words, "beyond": "The Zymurgist", "phrase": "const tide = read"})
+}
+
 fn write_cases(place: &Place) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let pages = fixtures(place);
@@ -330,6 +343,7 @@ fn write_cases(place: &Place) {
         .unwrap();
     assert!(done.status.success(), "{}", text(&done.stderr));
     write_replay(place);
+    let all = write_index(place, &pages);
     let big = session(12);
     place.write("big.jsonl", big.as_bytes());
     write(place, "big.jsonl", "big.html", &[]);
@@ -337,7 +351,7 @@ fn write_cases(place: &Place) {
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["content"].as_str().map(str::to_owned));
     let cases = json!({
-        "work": work, "replay": "replay.html", "pages": pages, "chat": "trip.html", "words": "RJ 559", "all": contents.collect::<Vec<_>>(), "list": "list.html", "index": "pages/index.html",
+        "work": work, "replay": "replay.html", "pages": pages, "chat": "trip.html", "words": "RJ 559", "all": contents.collect::<Vec<_>>(), "list": "list.html", "index": "pages/index.html", "everything": all,
         "two": {"file": "two.html", "tokens": kept["tokens"], "dropped": dropped, "hostile": "hostile-two.html"}, "policy": {"file": "policy.html", "tokens": kept["tokens"], "dropped": dropped},
         "hostile": {"file": "hostile.html", "shown": HOSTILE.iter().map(|(_, shown)| shown).collect::<Vec<_>>()},
         "big": {"file": "big.html", "bytes": big.len(), "seconds": 20, "messages": big.lines().count(), "words": format!("cargo test {}", big.lines().count() / 3)},

@@ -11,6 +11,9 @@ const FOLD: (usize, usize) = (1_600, 24);
 /// Diffs longer than this many bytes are shown as plain text.
 const MAX_DIFF: usize = 200_000;
 
+/// What a note says of the end of a text that is too long.
+pub(super) const NOT_ON_PAGE: &str = "not on this page (--max-text)";
+
 /// A text of the transcript.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Passage<'p> {
@@ -51,7 +54,7 @@ fn note(hidden: usize, byte: usize) -> Markup {
     html! {
         @if hidden > 0 {
             p class="note" {
-                (figure(hidden)) " more characters are not on this page (--max-text); the text begins at byte "
+                (figure(hidden)) " more characters are " (NOT_ON_PAGE) "; the text begins at byte "
                 (figure(byte)) " of the file."
             }
         }

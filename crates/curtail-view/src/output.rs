@@ -3,7 +3,7 @@
 
 use maud::{Markup, PreEscaped, Render as _, html};
 
-use super::content::capped;
+use super::content::{NOT_ON_PAGE, capped};
 use super::tools::member_text;
 use super::visible::{Body, Shown, more};
 use curtail_core::json::Document;
@@ -31,8 +31,8 @@ pub(super) fn output(raw: &str, max_chars: usize, byte: usize) -> Markup {
         }
         @if hidden > 0 {
             p class="note" {
-                (counted(hidden, "more character")) " of the output "
-                "are not on this page (--max-text); it begins at byte " (figure(byte)) " of the file."
+                (counted(hidden, "more character")) " of the output are " (NOT_ON_PAGE) "; it begins at byte "
+                (figure(byte)) " of the file."
             }
         }
         @if let Some(status) = status {

@@ -4,13 +4,14 @@ use maud::{Markup, PreEscaped, html};
 
 use super::charts;
 use super::comparison::Compared;
+use super::content::NOT_ON_PAGE;
 use super::conversation::Conversation;
 use super::messages::{Chat, LATER_END, Limits};
 use super::overview::{opening as conversation_opening, overview};
 use super::prompts::rail;
+use super::searched::texts;
 use super::spending::dollars;
-use super::story::Story;
-use super::visible::{Moment, Shown, line};
+use super::visible::{Moment, Shown};
 use curtail_core::numbers::figure;
 
 const STYLE: &str = include_str!("view.css");
@@ -44,14 +45,7 @@ pub struct Listed {
     pub project: Option<String>,
     /// When it began, as ISO 8601.
     pub begun: Option<String>,
-    /// What the search of an index finds besides: the beginnings of its later prompts, and the files that it changed.
-    pub also: String,
 }
-
-/// Maximum characters of what the search of an index finds besides.
-const MAX_ALSO: usize = 1_000;
-/// Maximum characters of each prompt or path in it.
-const MAX_ALSO_EACH: usize = 100;
 
 impl Listed {
     /// The row of a conversation, without a link.
@@ -69,7 +63,6 @@ impl Listed {
             agent: conversation.story.agent.clone(),
             project: conversation.story.project.clone(),
             begun: conversation.times.as_ref().map(|(from, _)| from.clone()),
-            also: also(&conversation.story),
         }
     }
 
@@ -87,7 +80,7 @@ impl Listed {
         let moment = self.begun.clone().and_then(Moment::new);
         let row = html! {
             tr role="row" {
-                td role="cell" class="what" data-also=[Some(&self.also).filter(|also| !also.is_empty()).map(|also| Shown(also))] {
+                td role="cell" class="what" {
                     @match &self.link {
                         Some(link) => { a href=(Shown(link)) { (Shown(words)) } },
                         None => { (Shown(words)) " " span class="of" { "not on this page" } },
@@ -110,18 +103,6 @@ impl Listed {
         };
         row.0
     }
-}
-
-/// The later prompts and the changed files of a session, one per line, as far as there is room.
-fn also(story: &Story) -> String {
-    let prompts = story.prompts.iter().skip(1).map(|prompt| line(&prompt.text, MAX_ALSO_EACH));
-    let files = story.files.iter().map(|(path, _)| line(path, MAX_ALSO_EACH));
-    let mut length = 0;
-    let fitting = prompts.chain(files).take_while(|text| {
-        length += text.len();
-        length <= MAX_ALSO
-    });
-    fitting.collect::<Vec<_>>().join("\n")
 }
 
 /// The cell of a number; a phone shows `unit` beside it.
@@ -179,13 +160,24 @@ pub struct Rendered {
     pub html: String,
     /// What is compared of it, if it is one of two transcripts.
     pub compared: Option<Compared>,
+    /// What the search of an index looks through, if it has a page of its own.
+    pub texts: Option<String>,
 }
 
 /// Maximum number of messages that a browser lays out at once; of more, those in sight.
 const MAX_LAID_OUT: usize = 500;
 
-/// Draws a conversation as a section of a page. `compared` tells whether it is one of two transcripts.
-pub fn render(conversation: &Conversation<'_>, limits: Limits, compared: bool) -> Rendered {
+/// What is needed of a conversation besides its section of a page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// What is compared of it, because it is one of two transcripts.
+    pub compared: bool,
+    /// Its texts for the search of an index.
+    pub texts: bool,
+}
+
+/// Draws a conversation as a section of a page.
+pub fn render(conversation: &Conversation<'_>, limits: Limits, extras: Extras) -> Rendered {
     let id = format!("{}top", conversation.place.anchor);
     let shared = !conversation.place.anchor.is_empty();
     let alone = if conversation.story.prompts.is_empty() { " alone" } else { "" };
@@ -200,11 +192,23 @@ pub fn render(conversation: &Conversation<'_>, limits: Limits, compared: bool) -
     let long = if shared || conversation.messages.len() > MAX_LAID_OUT { " long" } else { "" };
     html.push_str(&format!("<div class=\"chat{long}\">"));
     html.push_str("<h2 class=\"hidden\">Conversation</h2>");
+    let from = html.len();
     Chat::new(conversation, limits).draw(&mut html, shared);
+    let texts = extras.texts.then(|| searched(conversation, limits, &html[from..]));
     html.push_str("</div></div></section>");
     let listed = Listed { link: Some(format!("#{id}")), ..Listed::from_conversation(conversation) };
-    let compared = compared.then(|| Compared::from_conversation(conversation, id));
-    Rendered { listed, html, compared }
+    let compared = extras.compared.then(|| Compared::from_conversation(conversation, id));
+    Rendered { listed, html, compared, texts }
+}
+
+/// The texts of a conversation that was drawn as `html`, including what is not on its page because it is too long.
+fn searched(conversation: &Conversation<'_>, limits: Limits, html: &str) -> String {
+    if !html.contains(NOT_ON_PAGE) {
+        return texts(html);
+    }
+    let mut whole = String::new();
+    Chat::new(conversation, Limits { max_text: usize::MAX, ..limits }).draw(&mut whole, false);
+    texts(&whole)
 }
 
 /// Appends HTML that the script of a shared page builds when it comes into view.
@@ -236,15 +240,26 @@ const CLOSING: &str = concat!(
     "</script></body></html>\n",
 );
 
-/// The text before and after the sections of a page called `title`. If it begins with a list of transcripts, `listed` are their
-/// sums, and their rows and [`LIST_END`] come next. `policy` adds what a policy did.
-pub fn page(title: &str, listed: Option<&Sums>, policy: bool) -> (String, &'static str) {
-    let mut head = opening(title, &format!(" script-src 'sha256-{}';", SCRIPT_DIGEST.trim()));
+/// The list of transcripts that a page begins with.
+#[derive(Debug, Clone, Copy)]
+pub struct List<'s> {
+    /// The sums of the transcripts.
+    pub sums: &'s Sums,
+    /// The number of files beside an index that contain the texts of its sessions.
+    pub text_files: usize,
+}
+
+/// The text before and after the sections of a page called `title`. If it begins with a list of transcripts, their rows and
+/// [`LIST_END`] come next. `policy` adds what a policy did.
+pub fn page(title: &str, list: Option<List<'_>>, policy: bool) -> (String, &'static str) {
+    // The script of an index loads others.
+    let trust = if list.is_some_and(|list| list.text_files > 0) { " 'strict-dynamic'" } else { "" };
+    let mut head = opening(title, &format!(" script-src 'sha256-{}'{trust};", SCRIPT_DIGEST.trim()));
     head.push_str("<a class=\"skip\" href=\"#conversation\">Skip to the conversation</a>");
-    head.push_str(&toolbar(policy, listed.is_some()).0);
+    head.push_str(&toolbar(policy, list).0);
     head.push_str("<main id=\"conversation\" tabindex=\"-1\">");
-    if let Some(sums) = listed {
-        head.push_str(&list(title, sums, policy));
+    if let Some(list) = list {
+        head.push_str(&list.opening(title, policy));
     }
     (head, CLOSING)
 }
@@ -275,7 +290,9 @@ fn opening(title: &str, scripts: &str) -> String {
 }
 
 /// Filters and search. They need the script, so they are hidden until it shows them.
-fn toolbar(policy: bool, listed: bool) -> Markup {
+fn toolbar(policy: bool, list: Option<List<'_>>) -> Markup {
+    let listed = list.is_some();
+    let place = if list.is_some_and(|list| list.text_files > 0) { "Search all sessions" } else { "Search" };
     let chip = |id: &str, name: &str| html! { button class="chip" id=(id) type="button" aria-pressed="false" hidden { (name) } };
     let select = |id: &str, name: &str, all: &str| {
         html! { label { span { (name) } select id=(id) { option value="" { (all) } } } }
@@ -284,7 +301,7 @@ fn toolbar(policy: bool, listed: bool) -> Markup {
         div id="tools" role="search" aria-label="Search and filter" hidden {
             label class="search" {
                 span class="hidden" { "Search" }
-                input id="query" type="search" placeholder="Search" autocomplete="off" spellcheck="false";
+                input id="query" type="search" placeholder=(place) autocomplete="off" spellcheck="false";
             }
             output id="matches" aria-live="polite" {}
             div class="chips" role="group" aria-label="What is shown" {
@@ -308,22 +325,26 @@ fn toolbar(policy: bool, listed: bool) -> Markup {
     }
 }
 
-/// The list of transcripts up to its rows.
-fn list(title: &str, sums: &Sums, policy: bool) -> String {
-    let head = |column: &str, name: &str| html! { th role="columnheader" scope="col" data-column=(column) { (name) } };
-    let list = html! {
-        section class={ "list" (if policy { " with-policy" } else { "" }) } {
-            h1 { (Shown(title)) }
-            (sums.draw(policy))
-            table role="table" aria-label="Transcripts" {
-                thead role="rowgroup" { tr role="row" {
-                    (head("what", "Prompt")) (head("agent", "Agent")) (head("project", "Project")) (head("begun", "Day"))
-                    (head("tokens", "Tokens")) @if policy { (head("after", "After")) }
-                    (head("cost", "Cost")) (head("failed", "Failed")) (head("findings", "Findings"))
-                } }
-                tbody role="rowgroup" {}
+impl List<'_> {
+    /// The list up to its rows.
+    fn opening(self, title: &str, policy: bool) -> String {
+        let head =
+            |column: &str, name: &str| html! { th role="columnheader" scope="col" data-column=(column) { (name) } };
+        let files = Some(self.text_files).filter(|files| *files > 0);
+        let list = html! {
+            section class={ "list" (if policy { " with-policy" } else { "" }) } {
+                h1 { (Shown(title)) }
+                (self.sums.draw(policy))
+                table role="table" aria-label="Transcripts" data-texts=[files] {
+                    thead role="rowgroup" { tr role="row" {
+                        (head("what", "Prompt")) (head("agent", "Agent")) (head("project", "Project")) (head("begun", "Day"))
+                        (head("tokens", "Tokens")) @if policy { (head("after", "After")) }
+                        (head("cost", "Cost")) (head("failed", "Failed")) (head("findings", "Findings"))
+                    } }
+                    tbody role="rowgroup" {}
+                }
             }
-        }
-    };
-    list.0.strip_suffix(LIST_END).unwrap_or(&list.0).to_owned()
+        };
+        list.0.strip_suffix(LIST_END).unwrap_or(&list.0).to_owned()
+    }
 }

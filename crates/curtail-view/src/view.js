@@ -6,6 +6,12 @@
   const lines = (text) => (text ?? "").split("\n").filter(Boolean);
   const isPressed = (button) => button.getAttribute("aria-pressed") === "true";
   const say = (words) => { matches.textContent = words; };
+  // What ends a session, a message and a block in texts that are searched: characters that no page contains.
+  const [SESSION_END, MESSAGE_END, BLOCK_END] = ["\x1d", "\x1e", "\x1f"];
+  const INLINE = new Set(["a", "b", "code", "del", "em", "ins", "s", "span", "strong", "time", "u"]);
+  // Words in any case, wherever their lines end.
+  const patternOf = (words) => new RegExp(words.split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("\\s+"), "gi");
+  const has = (text, pattern) => text.search(pattern) >= 0;
 
   // Rows are messages of the conversation and sub-agents that no call shows; what is inside of them is part of them.
   const isTop = (one) => !one.parentElement.closest("article, .agent");
@@ -188,37 +194,104 @@
   }
   const sums = Array.from(document.querySelectorAll("#sums [data-sum]"));
   const figure = new Intl.NumberFormat("en-US");
-  const texts = new WeakMap();
-  // What a row was found by, if the row itself does not show it.
-  function tellAlso(row, words) {
-    row.querySelector(".also")?.remove();
-    const cell = row.cells[0];
-    if (!words || row.hidden || row.textContent.toLowerCase().includes(words)) return;
-    const also = document.createElement("span");
-    also.className = "also";
-    also.textContent = lines(cell.dataset.also).find((one) => one.toLowerCase().includes(words)) ?? "";
-    cell.append(also);
+  // The texts of all sessions of an index are in files beside it, which are loaded when somebody searches.
+  const packed = [];
+  globalThis.curtailTexts = (links, data) => packed.push({ links, data });
+  const textsOf = new Map();
+  let isIncomplete = false;
+  let reading = null;
+  const loadScript = (src) => new Promise((done) => {
+    const script = document.createElement("script");
+    script.src = src;
+    script.onload = () => done(true);
+    script.onerror = () => done(false);
+    document.head.append(script);
+  });
+  async function unpack({ links, data }) {
+    const coded = atob(data);
+    const bytes = new Uint8Array(coded.length);
+    for (let at = 0; at < bytes.length; at += 1) bytes[at] = coded.charCodeAt(at);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    const texts = (await new Response(stream).text()).split(SESSION_END);
+    for (const [nth, link] of links.entries()) textsOf.set(link, texts[nth]);
   }
-  function searchRows() {
-    const words = query.value.trim().toLowerCase();
+  async function readTexts() {
+    for (let file = 1; file <= Number(list.dataset.texts); file += 1) {
+      if (!(await loadScript(`search-${file}.js`))) isIncomplete = true;
+      for (const block of packed.splice(0)) await unpack(block);
+    }
+  }
+  // The number of messages that have what is looked for, and the first place of it with what is around.
+  function hitIn(text, pattern) {
+    const hit = { messages: 0 };
+    pattern.lastIndex = 0;
+    for (let one = pattern.exec(text); one; one = pattern.exec(text)) {
+      hit.messages += 1;
+      if (hit.messages === 1) hit.words = around(text, one.index, one.index + one[0].length);
+      const end = text.indexOf(MESSAGE_END, one.index);
+      if (end < 0) break;
+      pattern.lastIndex = end;
+    }
+    return hit.messages ? hit : null;
+  }
+  // The words from one place to another, and those before and after them in their block.
+  function around(text, from, to) {
+    const before = text.slice(Math.max(0, from - 60), from).match(/[^\x1d-\x1f]*$/)[0];
+    const after = text.slice(to, to + 60).match(/^[^\x1d-\x1f]*/)[0];
+    return [before.length === 60 ? `…${before.replace(/^\S*\s/, "")}` : before, text.slice(from, to), after.length === 60 ? `${after.replace(/\s\S*$/, "")}…` : after];
+  }
+  const pageOf = (row) => row.querySelector("a")?.getAttribute("href").split("#")[0];
+  function tellHit(row, hit, words) {
+    row.querySelector("a")?.setAttribute("href", pageOf(row) + (hit ? `#q=${encodeURIComponent(words)}` : ""));
+    if (!hit) return;
+    const also = document.createElement("span");
+    const mark = document.createElement("mark");
+    const [before, found, after] = hit.words;
+    also.className = "also";
+    mark.textContent = found;
+    also.append(`in ${hit.messages === 1 ? "1 message" : `${figure.format(hit.messages)} messages`}: ${before}`, mark, after);
+    row.cells[0].append(also);
+  }
+  async function searchRows() {
+    const turn = (searching += 1);
+    const words = query.value.trim();
+    const pattern = words && patternOf(words);
     const all = Array.from(list.tBodies[0].rows);
     const needs = ["agent", "project"].map((name) => [name, byId(name)?.value]).filter(([, value]) => value);
     const chip = ["failures", "findings"].find((id) => isPressed(byId(id)));
-    for (const row of all) {
-      if (!texts.has(row)) texts.set(row, `${row.textContent}\n${row.cells[0].dataset.also ?? ""}`.toLowerCase());
-      row.hidden = !texts.get(row).includes(words) || needs.some(([name, value]) => valueOf(row, name) !== value) ||
-        Boolean(chip && !Number(valueOf(row, chip === "failures" ? "failed" : chip)));
+    // Whoever comes back from a page finds the list as it was.
+    history.replaceState(null, "", words ? `#q=${encodeURIComponent(words)}` : location.href.split("#")[0]);
+    if (words) {
+      say("searching …");
+      await (reading ??= readTexts());
     }
-    for (const row of all) tellAlso(row, words);
+    const hits = new Map();
+    let begun = performance.now();
+    for (const row of words ? all : []) {
+      const hit = hitIn(textsOf.get(pageOf(row)) ?? "", pattern);
+      if (hit) hits.set(row, hit);
+      if (performance.now() - begun < SLICE) continue;
+      await new Promise((done) => { setTimeout(done); });
+      if (turn !== searching) return;
+      begun = performance.now();
+    }
+    if (turn !== searching) return;
+    for (const row of all) {
+      row.querySelector(".also")?.remove();
+      row.hidden = needs.some(([name, value]) => valueOf(row, name) !== value) ||
+        Boolean(chip && !Number(valueOf(row, chip === "failures" ? "failed" : chip))) ||
+        Boolean(words && !hits.has(row) && !has(row.textContent, pattern));
+      tellHit(row, hits.get(row), words);
+    }
     const left = all.filter((row) => !row.hidden);
-    say(left.length < all.length ? `${left.length} of ${all.length}` : "");
+    const missing = words && isIncomplete ? "; only this list was searched, because search-*.js is not beside it" : "";
+    say((words || left.length < all.length ? `${left.length} of ${all.length}` : "") + missing);
     for (const sum of sums) {
       const name = sum.dataset.sum;
       const total = name === "transcripts" ? left.length : left.reduce((total, row) => total + Number(valueOf(row, name)), 0);
       sum.querySelector("b").textContent = name === "cost" ? `$${total.toFixed(2)}` : figure.format(total);
     }
   }
-
   // The strip and the prompts tell where the reader is.
   const placesOf = new WeakMap();
   function places(section) {
@@ -392,6 +465,7 @@
     for (let box = node; box; box = box.parentElement) if (box.localName === "details" && !box.matches(".raw")) box.open = true;
   };
   addEventListener("hashchange", () => {
+    if (location.hash.startsWith("#q=")) return searchFor(decodeURIComponent(location.hash.slice(3)));
     const target = find(decodeURIComponent(location.hash.slice(1)));
     const article = target?.closest("article");
     if (article) {
@@ -420,69 +494,84 @@
     say("link copied");
   }
 
-  // Searching: messages that are built by what they show, and the others by their HTML.
-  const unseen = () => (isPressed(source) ? ".md, .copy" : ".raw, .copy");
-  function textNodes(article, words) {
-    const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+  // Searching: what a message shows besides its heading and its number of tokens, block by block. A link, a bold word or a color
+  // does not end a block.
+  const unseen = () => `header, .tokens, .copy, ${isPressed(source) ? ".md" : ".raw"}`;
+  function placesOfText(article) {
     const nodes = [];
     const skipped = unseen();
-    while (walker.nextNode()) {
-      const node = walker.currentNode;
-      const parent = node.parentElement;
-      if (node.data.toLowerCase().includes(words) && !parent.closest(skipped) && parent.closest("article") === article) nodes.push(node);
-    }
-    return nodes;
-  }
-  function rangesOf(article, words) {
-    const all = [];
-    for (const node of textNodes(article, words)) {
-      const text = node.data.toLowerCase();
-      if (text.length !== node.data.length) continue;
-      for (let at = text.indexOf(words); at >= 0 && all.length < 500; at = text.indexOf(words, at + words.length)) {
-        const range = new Range();
-        range.setStart(node, at);
-        range.setEnd(node, at + words.length);
-        all.push(range);
+    let text = "";
+    const visit = (parent) => {
+      for (const node of parent.childNodes) {
+        if (node.nodeType === Node.TEXT_NODE) {
+          nodes.push({ node, from: text.length });
+          text += node.data;
+        } else if (node.localName === "br") {
+          text += "\n";
+        } else if (INLINE.has(node.localName) && !node.matches(skipped)) {
+          visit(node);
+        } else {
+          text += BLOCK_END;
+          if (node.localName !== "article" && !node.matches(skipped)) visit(node);
+          text += BLOCK_END;
+        }
       }
+    };
+    visit(article);
+    return { text, nodes };
+  }
+  function rangesOf(article, pattern) {
+    const { text, nodes } = placesOfText(article);
+    const all = [];
+    let last = 0;
+    const place = (at, isEnd) => {
+      while (nodes[last + 1] && nodes[last + 1].from + Number(isEnd) <= at) last += 1;
+      return [nodes[last].node, at - nodes[last].from];
+    };
+    for (const found of text.matchAll(pattern)) {
+      if (all.length === 500) break;
+      const range = new Range();
+      range.setStart(...place(found.index, false));
+      range.setEnd(...place(found.index + found[0].length, true));
+      all.push(range);
     }
     return all;
   }
-  const lowered = new WeakMap();
-  function lowerOf(part) {
-    if (!lowered.has(part)) lowered.set(part, textOf(part).toLowerCase());
-    return lowered.get(part);
+  // The messages in the HTML of a part that is not built, each without those inside of it.
+  const stripped = { shown: new WeakMap(), source: new WeakMap() };
+  function messagesIn(part) {
+    const known = stripped[isPressed(source) ? "source" : "shown"];
+    if (!known.has(part)) known.set(part, splitMessages(textOf(part)));
+    return known.get(part);
   }
-  // The messages in HTML, each without those inside of it.
-  function messagesIn(html) {
+  function splitMessages(html) {
     const all = [];
     const open = [];
     let from = 0;
     for (const tag of html.matchAll(/<(?:\/article>|article )/g)) {
-      if (open.length) open.at(-1).html += html.slice(from, tag.index);
+      if (open.length) open.at(-1).html += html.slice(from, tag.index) + BLOCK_END;
       if (tag[0].startsWith("</")) open.pop();
       else { open.push({ html: "", top: open[0] }); all.push(open.at(-1)); }
       from = tag.index;
     }
-    return all;
+    return all.map(({ html, top }) => ({ head: (top?.html ?? html).match(/^<\w+ [^>]*>/)?.[0] ?? "", id: html.match(/ id="([^"]+)"/)?.[1], text: strip(html) }));
+  }
+  const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"' };
+  function strip(html) {
+    const hidden = isPressed(source) ? /<div class="md"[^]*?<details class="raw">/g : /<details class="raw">[^]*?<\/details>/g;
+    return html.replace(hidden, BLOCK_END).replace(/<header>[^]*?<\/header>|<span class="tokens"[^]*?<\/span>/g, BLOCK_END).replaceAll("<br>", "\n")
+      .replace(/<\/?(\w+)[^>]*>/g, (_, name) => (INLINE.has(name) ? "" : BLOCK_END)).replace(/&(amp|lt|gt|quot);/g, (_, name) => ENTITIES[name]);
   }
   const template = document.createElement("template");
   function isShown(message) {
-    template.innerHTML = `${(message.top ?? message).html.match(/^<\w+ [^>]*>/)?.[0] ?? ""}</article>`;
+    template.innerHTML = `${message.head}</article>`;
     const row = template.content.firstElementChild;
     return row && !isFiltered(row);
   }
-  function foundIn(part, spelt, words) {
-    const html = lowerOf(part);
-    if (part.hidden || !spelt.some((one) => html.includes(one))) return [];
-    const hidden = isPressed(source) ? /<div class="md"[^]*?<details class="raw">/g : /<details class="raw">[^]*?<\/details>/g;
-    const has = (message) => {
-      const html = message.html.toLowerCase();
-      if (!spelt.some((one) => html.includes(one))) return false;
-      const text = html.replace(hidden, " ").replace(/<[^>]*>/g, "\n");
-      return spelt.some((one) => text.includes(one));
-    };
+  function foundIn(part, pattern) {
+    if (part.hidden) return [];
     const isAny = isFiltering();
-    return messagesIn(textOf(part)).filter((one) => has(one) && (!isAny || isShown(one))).map((one) => ({ id: one.html.match(/ id="([^"]+)"/)?.[1] }));
+    return messagesIn(part).filter((one) => has(one.text, pattern) && (!isAny || isShown(one))).map(({ id }) => ({ id }));
   }
   let found = [];
   let match = -1;
@@ -493,9 +582,8 @@
   let waiting = 0;
   function search() {
     if (table) return searchRows();
-    const words = query.value.trim().toLowerCase();
-    const escaped = words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-    const spelt = [escaped, escaped.replaceAll('"', "&quot;")];
+    const words = query.value.trim();
+    const pattern = patternOf(words);
     const turn = (searching += 1);
     [found, match, ranges, place, waiting] = [[], -1, [], -1, 0];
     for (const name of ["found", "match"]) globalThis.CSS?.highlights?.delete(name);
@@ -507,12 +595,13 @@
       const begun = performance.now();
       for (; at < all.length && performance.now() - begun < SLICE; at += 1) {
         const one = all[at];
-        if (later.has(one)) found.push(...foundIn(one, spelt, words));
+        if (later.has(one)) found.push(...foundIn(one, pattern));
         else if (one.localName !== "article") continue;
-        else if (one.textContent.toLowerCase().includes(words) && !one.closest("[hidden]") && textNodes(one, words).length) found.push({ article: one });
+        else if (has(one.textContent, pattern) && !one.closest("[hidden]") && has(placesOfText(one).text, pattern)) found.push({ article: one });
       }
       const isDone = at >= all.length;
       if (waiting && found.length) { const by = waiting; waiting = 0; jump(by); }
+      else if (isDone && !found.length && words === linked) say("only in a text that is not on this page (--max-text)");
       else if (match < 0) say(`${found.length === 1 ? "1 message" : `${found.length} messages`}${isDone ? "" : " …"}`);
       else if (isDone) tell();
       if (!isDone) setTimeout(scan);
@@ -528,7 +617,7 @@
       match = match < 0 && by < 0 ? found.length - 1 : (match + by + found.length) % found.length;
       const one = found[match];
       one.article ??= find(one.id);
-      ranges = one.article ? rangesOf(one.article, query.value.trim().toLowerCase()) : [];
+      ranges = one.article ? rangesOf(one.article, patternOf(query.value.trim())) : [];
       place = by < 0 ? ranges.length - 1 : 0;
       for (const range of ranges.slice(0, 50)) unfold(range.startContainer.parentElement);
       highlight("found", ranges);
@@ -542,8 +631,16 @@
   function highlight(name, all) {
     if (globalThis.CSS?.highlights && typeof Highlight === "function") CSS.highlights.set(name, new Highlight(...all));
   }
+  // What an index was searched for leads to its first place.
+  let linked = null;
+  function searchFor(words) {
+    query.value = linked = words;
+    search();
+    jump(1);
+  }
   let timer = 0;
   const searchNow = () => { clearTimeout(timer); timer = 0; search(); };
+  if (table) query.addEventListener("focus", () => { reading ??= readTexts(); });
   query.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(searchNow, 120); });
   query.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !table) {

@@ -8,7 +8,8 @@ use curtail_facts::verify::Share;
 use curtail_io::{ErrorKind, FileError};
 use curtail_lab::replay::Prices;
 use curtail_view::{
-    Conversation, Exposure, Limits, Loss, Losses, Place, Rendered, Sources, comparison, losses, remaining, render,
+    Conversation, Exposure, Extras, Limits, Loss, Losses, Place, Rendered, Sources, comparison, losses, remaining,
+    render,
 };
 
 use super::{described, kept, shares, verdict};
@@ -111,7 +112,7 @@ impl VerifyPage<'_> {
             let place = Place { name: file.name.clone(), line: 1, offset: 0, anchor: format!("{anchor}{nth}-") };
             let conversation =
                 Conversation::from_transcript(place, dialect, transcript, &sources).map_err(|error| failure(&error))?;
-            drawn.push(render(&conversation, Limits::default(), true));
+            drawn.push(render(&conversation, Limits::default(), Extras { compared: true, ..Extras::default() }));
         }
         Ok(drawn)
     }
