@@ -333,16 +333,21 @@ await check("an index finds as many messages as the pages, and those that are on
     assert.ok(found.length > 0, words);
     counts.set(words, new Map(found));
   }
-  for (const link of links) {
+  for (const link of links.filter((link) => !link.includes("long.jsonl"))) {
     await open(`all/${decodeURIComponent(link)}`);
-    if (link.includes("long.jsonl")) continue;
-    for (const [words, found] of counts) {
-      await page.locator("#query").fill(words);
-      await page.keyboard.press("Enter");
-      await wait(page, "^(\\d+ of \\d+(, \\d+ of \\d+ here)?|0 messages)$");
-      const told = await page.locator("#matches").textContent();
-      assert.equal(Number(told.match(/of (\d+)/)?.[1] ?? 0), found.get(link) ?? 0, `${link}: ${words}`);
-    }
+    const told = await page.evaluate(async (all) => {
+      const [query, matches] = ["query", "matches"].map((id) => document.getElementById(id));
+      const told = [];
+      for (const words of all) {
+        query.value = words;
+        query.dispatchEvent(new Event("input", { bubbles: true }));
+        query.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+        while (!/^(\d+ of \d+(, \d+ of \d+ here)?|0 messages)$/.test(matches.textContent)) await new Promise((done) => { setTimeout(done, 5); });
+        told.push(Number(matches.textContent.match(/of (\d+)/)?.[1] ?? 0));
+      }
+      return told;
+    }, [...counts.keys()]);
+    assert.deepEqual(told, [...counts.values()].map((found) => found.get(link) ?? 0), link);
   }
   await open(`${cases.everything.file}#q=${encodeURIComponent(cases.everything.beyond)}`);
   await wait(page, "^1 of ");

@@ -313,8 +313,9 @@ fn write_index(place: &Place, pages: &[Value]) -> Value {
     let inputs: Vec<&str> = names.chain(["work.jsonl", "hostile.jsonl", "long.jsonl"]).collect();
     let run = place.curtail(&["view", "-O", "all"]).args(&inputs).output().unwrap();
     assert!(run.status.success(), "{}", text(&run.stderr));
-    let words =
-        ["e", "error", "read(sensor)", "U+001B", "<script>window", "\"", "&amp;", "a lantern at dawn", "Exit  status"];
+    let words = [
+        "the", "error", "read(sensor)", "U+001B", "<script>window", "\"", "&amp;", "a lantern at dawn", "Exit  status",
+    ];
     json!({"file": "all/index.html", "words": words, "beyond": "The Zymurgist", "phrase": "const tide = read"})
 }
 

@@ -18,8 +18,12 @@ const BLOCK_END: char = '\u{1f}';
 const INLINE: &[&str] = &["a", "b", "code", "del", "em", "ins", "s", "span", "strong", "time", "u"];
 
 /// Elements that are not searched, with what ends each: nothing of the same name is inside of them.
-const HIDDEN: &[(&str, &str)] =
-    &[("header", "</header>"), ("details class=\"raw\"", "</details>"), ("span class=\"tokens\"", "</span>")];
+const HIDDEN: &[(&str, &str)] = &[
+    ("header", "</header>"),
+    ("details class=\"raw\"", "</details>"),
+    ("span class=\"tokens\"", "</span>"),
+    ("p class=\"note\"", "</p>"),
+];
 
 /// The texts of the messages that are drawn as `html`, each without the messages inside of it.
 pub(super) fn texts(html: &str) -> String {
@@ -130,7 +134,7 @@ mod tests {
             ("<article><p>a</p><article><p>in</p></article>b</article>", "\u{1f}a\u{1f}b\u{1f}\u{1e}\u{1f}in\u{1f}"),
             ("<article>&lt;b&gt; &amp;amp; & &quot;x&quot;</article>", "<b> &amp; & \"x\"\u{1f}"),
             (
-                "<article><div class=\"md\">x</div><details class=\"raw\"><pre>**x**</pre></details>y<span class=\"tokens\">1 token</span>z</article>",
+                "<article><div class=\"md\">x</div><details class=\"raw\"><pre>**x**</pre></details>y<span class=\"tokens\">1 token</span>z<p class=\"note\">cut</p></article>",
                 "\u{1f}x\u{1f}y\u{1f}z\u{1f}",
             ),
             ("no message", ""),

@@ -494,9 +494,9 @@
     say("link copied");
   }
 
-  // Searching: what a message shows besides its heading and its number of tokens, block by block. A link, a bold word or a color
-  // does not end a block.
-  const unseen = () => `header, .tokens, .copy, ${isPressed(source) ? ".md" : ".raw"}`;
+  // Searching: what a message shows, block by block, without its heading, numbers of tokens and notes. A link, a bold word or a
+  // color does not end a block.
+  const unseen = () => `header, .tokens, .note, .copy, ${isPressed(source) ? ".md" : ".raw"}`;
   function placesOfText(article) {
     const nodes = [];
     const skipped = unseen();
@@ -559,7 +559,7 @@
   const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"' };
   function strip(html) {
     const hidden = isPressed(source) ? /<div class="md"[^]*?<details class="raw">/g : /<details class="raw">[^]*?<\/details>/g;
-    return html.replace(hidden, BLOCK_END).replace(/<header>[^]*?<\/header>|<span class="tokens"[^]*?<\/span>/g, BLOCK_END).replaceAll("<br>", "\n")
+    return html.replace(hidden, BLOCK_END).replace(/<header>[^]*?<\/header>|<span class="tokens"[^]*?<\/span>|<p class="note">[^]*?<\/p>/g, BLOCK_END).replaceAll("<br>", "\n")
       .replace(/<\/?(\w+)[^>]*>/g, (_, name) => (INLINE.has(name) ? "" : BLOCK_END)).replace(/&(amp|lt|gt|quot);/g, (_, name) => ENTITIES[name]);
   }
   const template = document.createElement("template");
@@ -579,6 +579,7 @@
   let ranges = [];
   let place = -1;
   let searching = 0;
+  let isScanning = false;
   let waiting = 0;
   function search() {
     if (table) return searchRows();
@@ -600,6 +601,7 @@
         else if (has(one.textContent, pattern) && !one.closest("[hidden]") && has(placesOfText(one).text, pattern)) found.push({ article: one });
       }
       const isDone = at >= all.length;
+      isScanning = !isDone;
       if (waiting && found.length) { const by = waiting; waiting = 0; jump(by); }
       else if (isDone && !found.length && words === linked) say("only in a text that is not on this page (--max-text)");
       else if (match < 0) say(`${found.length === 1 ? "1 message" : `${found.length} messages`}${isDone ? "" : " …"}`);
@@ -608,7 +610,7 @@
     };
     scan();
   }
-  const tell = () => say(`${match + 1} of ${found.length}` + (ranges.length > 1 ? `, ${place + 1} of ${ranges.length} here` : ""));
+  const tell = () => say(`${match + 1} of ${found.length}${isScanning ? " …" : ""}` + (ranges.length > 1 ? `, ${place + 1} of ${ranges.length} here` : ""));
   // To the next place of the words: in this message, or else in the next one that has them.
   function jump(by) {
     if (!found.length) { waiting = by; return; }
