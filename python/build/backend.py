@@ -11,8 +11,8 @@ from program import build_program
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     words = shlex.split(os.environ.get("MATURIN_PEP517_ARGS", ""))
-    profile = words[words.index("--profile") :][:2] if "--profile" in words else []
-    build_program([*profile, *(word for word in words if word in ("--locked", "--offline", "--quiet"))])
+    valued = [word for flag in ("--profile", "--config") if flag in words for word in words[words.index(flag) :][:2]]
+    build_program([*valued, *(word for word in words if word in ("--locked", "--offline", "--quiet"))])
     return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 

@@ -1,6 +1,6 @@
 //! The descriptions that the program brings, and those that a user adds to a run.
 
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{LazyLock, OnceLock, PoisonError, RwLock};
 
 use super::Described;
 use super::paths::Path;
@@ -32,6 +32,11 @@ const WIRES: &[(&str, &str)] = descriptions! { "wires/":
     "openai", "anthropic",
 };
 
+/// The heads of the descriptions that the program brings.
+static HEADS: LazyLock<Vec<Rules>> = LazyLock::new(|| {
+    BUILT_IN.iter().map(|(_, text)| Rules::head_of(text).unwrap_or_else(|_| Rules::empty())).collect()
+});
+
 /// Each description is compiled when it is first needed: most runs need none.
 static DESCRIBED: [OnceLock<Option<&'static Described>>; BUILT_IN.len()] = [const { OnceLock::new() }; BUILT_IN.len()];
 
@@ -47,6 +52,16 @@ pub(super) fn described_at(number: usize) -> Option<&'static Described> {
     let (_, text) = BUILT_IN.get(number)?;
     let compiled = || Rules::read(text, &Known).ok().map(Described::new);
     *DESCRIBED.get(number)?.get_or_init(compiled)
+}
+
+/// The heads of the descriptions that the program brings, by the number of the dialect.
+pub(super) fn heads() -> &'static [Rules] {
+    &HEADS
+}
+
+/// The rules that say where records keep messages: those of the user, then those that the program brings.
+fn places() -> impl Iterator<Item = &'static Rules> {
+    registered().iter().copied().map(|one| one.rules).chain(heads())
 }
 
 /// The dialects that a user described for this run.
@@ -156,7 +171,6 @@ pub fn register(descriptions: &[Description]) {
 
 /// The list of messages in a record that keeps it where a description says.
 pub(in crate::dialects) fn list_in(record: Value<'_>) -> Option<Value<'_>> {
-    let described = registered().iter().copied().chain(described());
     let in_place = |place: &ListPlace| {
         let list = place.list.first(record).filter(|list| list.is_array())?;
         // A cut may leave nothing; a key that others have as well says too little then.
@@ -167,14 +181,13 @@ pub(in crate::dialects) fn list_in(record: Value<'_>) -> Option<Value<'_>> {
         let holds = |inner: &Path| inner.is_here() || inner.first(first).is_some_and(Value::is_array);
         (first.is_object() && place.inner.as_ref().is_none_or(holds)).then_some(list)
     };
-    described.flat_map(|one| &one.rules.lists).find_map(in_place)
+    places().flat_map(|rules| &rules.lists).find_map(in_place)
 }
 
 /// The records of a document that keeps them where a description says.
 pub(in crate::dialects) fn records_in(document: Value<'_>) -> Vec<Vec<Value<'_>>> {
-    let all = registered().iter().copied().chain(described());
-    let places = all.flat_map(|one| &one.rules.records);
-    places.map(|path| path.all(document)).filter(|records| !records.is_empty()).collect()
+    let paths = places().flat_map(|rules| &rules.records);
+    paths.map(|path| path.all(document)).filter(|records| !records.is_empty()).collect()
 }
 
 /// What the program knows.

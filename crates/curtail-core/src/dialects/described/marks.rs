@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::Described;
-use super::library::{built_in, described_at, registered};
+use super::library::{built_in, described_at, heads, registered};
 use super::read::all_hold;
 use super::rules::{Mark, Rules};
 use super::screen::Screen;
@@ -32,10 +32,7 @@ impl Rules {
 }
 
 /// The keys by which items of the dialects that the program describes are recognized.
-static SCREEN: LazyLock<Screen> = LazyLock::new(|| {
-    let marks = built_in().iter().map(|(_, text)| Rules::marks_in(text).unwrap_or_default());
-    Screen::of(marks)
-});
+static SCREEN: LazyLock<Screen> = LazyLock::new(|| Screen::of(heads().iter().map(|head| &head.marks)));
 
 /// The described dialects that one of `items` may be of.
 fn candidates(items: &[Value<'_>]) -> impl Iterator<Item = &'static Described> {

@@ -133,11 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn the_marks_of_a_description_stand_before_its_tables() {
+    fn what_recognizes_a_description_stands_before_its_tables() {
         for (name, text) in built_in() {
             let description = Description::read(text).unwrap_or_else(|error| panic!("{name}.toml:{error}"));
-            let marks = Rules::marks_in(text).ok();
-            assert_eq!(format!("{marks:?}"), format!("{:?}", Some(&description.dialect.rules.marks)), "{name}");
+            let recognizes = |rules: &Rules| format!("{:?}", (&rules.marks, &rules.lists, &rules.records));
+            let head = Rules::head_of(text).unwrap_or_else(|_| Rules::empty());
+            assert_eq!(recognizes(&head), recognizes(&description.dialect.rules), "{name}");
         }
     }
 

@@ -187,11 +187,16 @@ impl Rules {
         Self::of_table(Table::new("", &document), library)
     }
 
-    /// The marks of a description that the program brings, in which they stand before the tables: the rest is compiled only if an
-    /// item may have one of them.
-    pub(super) fn marks_in(text: &str) -> Result<Vec<Mark>, Fault> {
+    /// The marks of a description that the program brings, and where records keep its messages, which stand before the tables: the
+    /// rest is compiled only if an item may have one of the marks.
+    pub(super) fn head_of(text: &str) -> Result<Self, Fault> {
         let head = text.split_once("\n[").map_or(text, |(head, _)| head);
-        Self::marks_of(&Table::new("", &root(head)?))
+        let document = root(head)?;
+        let table = Table::new("", &document);
+        let mut rules = Self::empty();
+        rules.places(&table)?;
+        rules.marks = Self::marks_of(&table)?;
+        Ok(rules)
     }
 
     fn marks_of(table: &Table<'_>) -> Result<Vec<Mark>, Fault> {
@@ -243,7 +248,7 @@ impl Rules {
         Ok(rules)
     }
 
-    fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         Self {
             name: String::new(),
             about: String::new(),

@@ -49,10 +49,10 @@ struct Allowed {
 
 impl Screen {
     /// The screen of the marks of descriptions, by the number of the description.
-    pub(super) fn of(all: impl Iterator<Item = Vec<Mark>>) -> Self {
+    pub(super) fn of<'m>(all: impl Iterator<Item = &'m Vec<Mark>>) -> Self {
         let mut screen = Self::default();
         for (number, marks) in all.enumerate() {
-            for mark in &marks {
+            for mark in marks {
                 screen.add(mark, 1 << number);
             }
         }
