@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing, rebuilt};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing, rebuilt, rebuilt_around};
 use curtail_core::error::{INVALID_UTF8, TextPlace};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
@@ -36,12 +36,20 @@ impl WholeFile {
         let bytes = contents(source, options)?;
         let head = String::from_utf8_lossy(&bytes);
         let framing = options.framing.unwrap_or_else(|| detect_framing(&head, options.messages_key.as_deref()));
-        let rescued = (framing == Framing::Lines).then(|| Rescued::in_place(&bytes)).flatten();
+        let rescued = (framing != Framing::Document).then(|| Rescued::in_place(&bytes)).flatten();
         let Some(rescued) = rescued.filter(|rescued| !rescued.is_empty()) else {
             return Self::of_bytes(source, bytes, options);
         };
-        let losses = rescued.losses.iter().map(|loss| loss.error(&source.name)).collect();
-        Ok(Self { losses, ..Self::of_bytes(source, rescued.text, options)? })
+        let mut losses: Vec<FileError> = rescued.losses.iter().map(|loss| loss.error(&source.name)).collect();
+        let text = String::from_utf8(rescued.text).unwrap_or_default();
+        let text = match rebuilt_around(&text) {
+            Some(chat) => {
+                losses.extend(chat.faults.iter().map(|fault| located(&source.name, &text, fault)));
+                chat.text
+            }
+            None => text,
+        };
+        Ok(Self { losses, ..Self::of_text(source.name.clone(), source.path.as_deref(), text, options)? })
     }
 
     fn of_bytes(source: &Source, bytes: Vec<u8>, options: &InputOptions) -> Result<Self, FileError> {

@@ -82,6 +82,30 @@ fn commands_that_only_read_read_what_they_can() {
     assert_eq!(run(&["count"], "killed\n").status.code(), Some(2));
 }
 
+/// A chat that is stored as patches is read as far as they can be applied, and its sound lines are kept.
+#[test]
+fn a_damaged_log_of_patches_is_read_around_the_damage() {
+    let first = r#"{"kind":0,"v":{"version":3,"sessionId":"s","requests":[]}}"#;
+    let ask = r#"{"kind":2,"k":["requests"],"v":[{"requestId":"r","message":{"text":"Is it lit?"},"response":[]}]}"#;
+    let say = r#"{"kind":2,"k":["requests",0,"response"],"v":[{"value":"It is."}]}"#;
+    let lost = r#"{"kind":1,"k":["requests",3,"result"],"v":1}"#;
+    for (damaged, sound, losses) in [
+        (format!("{first}\n{ask}\n\0\0{say}\n"), format!("{first}\n{ask}\n{say}\n"), ["stdin:3:"].as_slice()),
+        (format!("{first}\n{ask}{say}\nkilled\n"), format!("{first}\n{ask}\n{say}\n"), &["stdin:2:", "stdin:3:"]),
+        (format!("{first}\n{ask}\n{lost}\n{say}\n"), format!("{first}\n{ask}\n{lost}\n{say}\n"), &["stdin:3:"]),
+    ] {
+        for command in [&["count"][..], &["show"], &["view", "--text"]] {
+            let output = run(command, &damaged);
+            let errors = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{command:?} {damaged:?}: {errors}");
+            assert!(losses.iter().all(|loss| errors.contains(loss)), "{command:?} {damaged:?}: {errors}");
+            assert_eq!(errors.lines().count(), losses.len(), "{command:?} {damaged:?}: {errors}");
+        }
+        let output = run(&["repair", "--damaged"], &damaged);
+        assert_eq!((text(&output.stdout), output.status.code()), (sound, Some(0)), "{}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn the_lines_of_a_damaged_log_are_those_of_its_file() {
     let output = run(&["show", "--output-format", "json"], &format!("killed\n{SAY}\n\0\0\n{ANSWER}{THANKS}\n"));

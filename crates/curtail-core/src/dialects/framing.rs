@@ -107,7 +107,9 @@ fn by_head(head: &str, messages_key: Option<&str>) -> Option<Framing> {
     let Some(first) = lines.next() else { return Some(Framing::Lines) };
     match Document::parse_all(first) {
         Ok(document) => Some(by_value(&document, lines.next().is_some(), messages_key)),
-        Err(fault) if fault.kind == ParseErrorKind::UnfinishedValue && !breaks_off(head) => Some(Framing::Document),
+        Err(fault) if fault.kind == ParseErrorKind::UnfinishedValue && !breaks_off(head, first) => {
+            Some(Framing::Document)
+        }
         // A torn or broken first line: the lines after it decide.
         Err(_) => lines
             .take(16)
@@ -116,13 +118,17 @@ fn by_head(head: &str, messages_key: Option<&str>) -> Option<Framing> {
     }
 }
 
-/// Whether the first value of `head` cannot go on where a line has a value of its own: it is a torn line, and no document.
-fn breaks_off(head: &str) -> bool {
+/// Whether the first value of `head` ends on its `first` line, which is torn behind it, or cannot go on where a line has a value of
+/// its own: it is a log, and no document.
+fn breaks_off(head: &str, first: &str) -> bool {
+    if Document::parse_first(first).is_ok() {
+        return true;
+    }
     let head = head.trim_start_matches('\u{feff}').trim_start();
     let Err(fault) = Document::parse_first(head) else { return false };
     let begins_line = head[..fault.offset].trim_end_matches([' ', '\t']).ends_with('\n');
     let line = head[fault.offset..].lines().next().unwrap_or_default();
-    begins_line && line.starts_with(['{', '[']) && Document::parse(line).is_ok()
+    begins_line && line.starts_with(['{', '[']) && Document::parse_first(line).is_ok()
 }
 
 fn by_value(document: &Document<'_>, more: bool, messages_key: Option<&str>) -> Framing {

@@ -91,7 +91,7 @@ pub use read_error::{ReadError, UnknownDialect, refuse_to_write};
 pub use reading::Reading;
 pub use row::Row;
 pub use unfold::{Unfolded, refusal, unfolded};
-pub use vscode_patches::rebuilt;
+pub use vscode_patches::{Rebuilt, is_patch_log, rebuilt, rebuilt_around};
 
 use std::sync::LazyLock;
 

@@ -29,6 +29,15 @@ enum PathStep {
 /// How far into a text its first line names the kind of a patch.
 const HEAD: usize = 64;
 
+/// A document that was made of a log of patches.
+#[derive(Debug)]
+pub struct Rebuilt {
+    /// The document, on one line.
+    pub text: String,
+    /// The lines that could not be applied, in order.
+    pub faults: Vec<ReadError>,
+}
+
 /// The document that a log of patches makes, on one line; `None` if `text` is no such log. A last line that is incomplete is left
 /// out, because the editor may have been killed while it wrote it.
 ///
@@ -36,33 +45,55 @@ const HEAD: usize = 64;
 /// The first line that is no patch, or whose path is not in the document.
 #[must_use]
 pub fn rebuilt(text: &str) -> Option<Result<String, ReadError>> {
-    let head = text.get(..text.floor_char_boundary(HEAD)).unwrap_or_default();
-    if !head.contains("\"kind\"") {
-        return None;
-    }
-    let first = text.lines().find(|line| !line.trim().is_empty())?;
-    let document = Document::parse_all(first).ok()?;
-    let root = document.roots().next()?;
-    let is_first = root.get("kind").is_some_and(|kind| kind.raw() == "0");
-    let holds = root.get("v").and_then(|value| value.get("requests")).is_some_and(crate::json::Value::is_array);
-    (is_first && holds).then(|| replayed(text))
+    is_patch_log(text).then(|| {
+        let Rebuilt { text, mut faults } = replayed(text, 1)?;
+        if faults.is_empty() { Ok(text) } else { Err(faults.remove(0)) }
+    })
 }
 
-fn replayed(text: &str) -> Result<String, ReadError> {
+/// As [`rebuilt`], for a reader of what can be read: lines that cannot be applied are left out.
+#[must_use]
+pub fn rebuilt_around(text: &str) -> Option<Rebuilt> {
+    is_patch_log(text).then(|| replayed(text, usize::MAX).ok()).flatten()
+}
+
+/// Whether `text` begins with the document that later lines change.
+#[must_use]
+pub fn is_patch_log(text: &str) -> bool {
+    let head = text.get(..text.floor_char_boundary(HEAD)).unwrap_or_default();
+    let Some(first) = text.lines().find(|line| !line.trim().is_empty()).filter(|_| head.contains("\"kind\"")) else {
+        return false;
+    };
+    let Ok(document) = Document::parse_all(first) else { return false };
+    document.roots().next().is_some_and(|root| {
+        let is_first = root.get("kind").is_some_and(|kind| kind.raw() == "0");
+        is_first && root.get("v").and_then(|value| value.get("requests")).is_some_and(crate::json::Value::is_array)
+    })
+}
+
+/// Applies the lines of a log, up to so many that cannot be. Several patches on one line are damage, but can be read.
+fn replayed(text: &str, most: usize) -> Result<Rebuilt, ReadError> {
     let mut document = Json::Null;
+    let mut faults = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
+        if faults.len() >= most {
+            break;
+        }
         let wrong = |reason: String| ReadError { offset: at, what: reason };
-        match serde_json::from_str::<LogPatch>(line) {
-            _ if line.trim().is_empty() => {}
-            Ok(patch) => patch.apply(&mut document).map_err(|reason| wrong(reason.to_owned()))?,
-            Err(error) if error.is_eof() && !line.ends_with('\n') => {}
-            Err(error) => return Err(wrong(format!("this line is not a patch of a chat: {error}"))),
+        for (nth, patch) in serde_json::Deserializer::from_str(line).into_iter::<LogPatch>().enumerate() {
+            let applied = match patch {
+                Ok(_) if nth > 0 && most == 1 => Err("a second patch begins on this line".to_owned()),
+                Ok(patch) => patch.apply(&mut document).map_err(str::to_owned),
+                Err(error) if error.is_eof() && !line.ends_with('\n') => Ok(()),
+                Err(error) => Err(format!("this line is not a patch of a chat: {error}")),
+            };
+            faults.extend(applied.err().map(wrong));
         }
         at += line.len();
     }
-    let text = serde_json::to_string(&document);
-    text.map(|text| text + "\n").map_err(|error| ReadError { offset: 0, what: error.to_string() })
+    let text = serde_json::to_string(&document).map_err(|error| ReadError { offset: 0, what: error.to_string() })?;
+    Ok(Rebuilt { text: text + "\n", faults })
 }
 
 /// Why a patch cannot be applied.
@@ -134,7 +165,7 @@ fn delete(document: &mut Json, path: &[PathStep]) -> Result<(), &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::rebuilt;
+    use super::{rebuilt, rebuilt_around};
 
     /// The list `requests` after these patches.
     fn after(patches: &[&str]) -> Result<String, String> {
@@ -182,6 +213,15 @@ mod tests {
             let error = after(&[patch]).unwrap_err();
             assert!(error.starts_with(&format!("{start}: ")) && error.contains(reason), "{patch}: {error}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_applied_is_left_out_by_whoever_reads_around_it() {
+        let first = r#"{"kind":0,"v":{"requests":[{"requestId":"a"}]}}"#;
+        let [lost, set] = [r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, r#"{"kind":1,"k":["title"],"v":"b"}"#];
+        let chat = rebuilt_around(&format!("{first}\n{lost}\n{set}{set}\n")).unwrap();
+        assert_eq!(chat.text, "{\"requests\":[{\"requestId\":\"a\"}],\"title\":\"b\"}\n");
+        assert_eq!(chat.faults.iter().map(|fault| fault.offset).collect::<Vec<_>>(), [first.len() + 1]);
     }
 
     #[test]

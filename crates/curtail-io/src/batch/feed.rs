@@ -1,10 +1,12 @@
 //! Hands out the next task: a block of a large file, or a whole small file.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::rescue::utf16;
 use super::{InputOptions, Opened};
 use crate::{
     BLOCK, Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Rows, Source, Table, TableFormat, Unread,
@@ -343,7 +345,8 @@ impl Unopened<'_> {
             return self.open_table(format, &blocks, buffer);
         }
         next_lines(&mut blocks, buffer, Start { name: &self.source.name, line: &|| 1 })?;
-        let head = valid_prefix(buffer);
+        let head = readable_head(buffer);
+        let head = head.as_ref();
         let key = self.input_options.messages_key.as_deref();
         let framing = self.input_options.framing.unwrap_or_else(|| match detect_framing(head, key) {
             // A list that is the whole head, with more behind it, is the first of many.
@@ -417,7 +420,7 @@ pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buff
     let framing = opened.reading.framing;
     let without_json = framing == Framing::Lines
         && !buffer.is_empty()
-        && valid_prefix(buffer).lines().take(16).all(|line| Document::parse_all(line).is_err());
+        && readable_head(buffer).lines().take(16).all(|line| Document::parse_all(line).is_err());
     if without_json || blocks.is_done() {
         return Ok(());
     }
@@ -479,6 +482,17 @@ fn at_line(error: FileError, line: &dyn Fn() -> usize) -> FileError {
     match error.place {
         None if error.kind == ErrorKind::Content => error.at(TextPlace { line: line(), column: 1 }),
         _ => error,
+    }
+}
+
+/// The beginning of a file, to see what it is: what is damaged in it does not matter.
+fn readable_head(bytes: &[u8]) -> Cow<'_, str> {
+    match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) if memchr::memchr(0, bytes).is_none() => Cow::Borrowed(text),
+        _ => match utf16(bytes) {
+            Some(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
+            None => Cow::Owned(String::from_utf8_lossy(bytes).replace('\0', "")),
+        },
     }
 }
 

@@ -57,7 +57,9 @@ pub use feed::{described, first_without_records};
 pub use rescue::{Loss, Rescued};
 
 use crate::{BLOCK, ErrorKind, FileError, Limits, OpenTable, Packing, RowPlace, RowResult, Source, Stamp, Table};
-use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, rebuilt, refusal, unfolded};
+use curtail_core::dialects::{
+    Dialect, Framing, ReadError, Reading, Rebuilt, rebuilt, rebuilt_around, refusal, unfolded,
+};
 use curtail_core::error::Locator;
 use curtail_core::json::Document;
 use curtail_core::transcript::Transcript;
@@ -204,6 +206,16 @@ impl Opened {
         }
         let document = rebuilt(text).filter(|_| self.reading.framing == Framing::Lines).transpose()?;
         Ok(document.map(|document| (self.rebuilt(), document)))
+    }
+
+    /// As [`rebuild`](Self::rebuild), for a reader of what can be read.
+    fn rebuild_around(&self, text: &str) -> Option<(Self, Rebuilt)> {
+        if let Some(export) = unfolded(text).filter(|_| !self.reading.named) {
+            let rebuilt = Rebuilt { text: export.text, faults: Vec::new() };
+            return Some((Self { export: Some(export.format), ..self.rebuilt() }, rebuilt));
+        }
+        let document = rebuilt_around(text).filter(|_| self.reading.framing == Framing::Lines)?;
+        Some((self.rebuilt(), document))
     }
 
     /// The same input, in the dialect of `text`. Records of a live input are read as they arrive, and the first ones may not

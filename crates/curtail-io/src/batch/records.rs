@@ -1,10 +1,10 @@
 //! Records among the other bytes of a damaged line.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use curtail_core::json::Document;
+use curtail_core::json::{Document, Value};
 
 /// What sound records of a text have in common, by which others are recognized among the bytes of a damaged line.
 pub(super) struct Records {
@@ -12,6 +12,8 @@ pub(super) struct Records {
     heads: Option<AhoCorasick>,
     /// The keys of some of them.
     keys: Vec<HashSet<String>>,
+    /// The keys of objects inside of them, by the keys that lead to these.
+    inner: HashMap<String, Vec<HashSet<String>>>,
     /// The byte with which they begin.
     opener: u8,
 }
@@ -28,6 +30,15 @@ const SAMPLE: usize = 256;
 /// So many keys a block of a message may have.
 const PART: usize = 4;
 
+/// From so many kinds of objects on, anything may stand at a place, such as the arguments of tools.
+const ANYTHING: usize = 3;
+
+/// So many kinds of objects of a place are looked at.
+const MOST_KINDS: usize = 16;
+
+/// Objects below longer paths are not looked at.
+const LONGEST_PATH: usize = 256;
+
 /// Why a record is looked for at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Clue {
@@ -35,6 +46,8 @@ enum Clue {
     Start,
     /// What was written before cannot go on here. It fails at this place, which the record contains.
     Fault(usize),
+    /// Bytes that were cut stood before it, or bytes that are in no record.
+    Break,
     /// The bytes are those with which other records begin.
     Head,
 }
@@ -56,19 +69,22 @@ impl Beginning {
 
 impl Records {
     pub(super) fn from_text(text: &[u8]) -> Self {
-        let mut records = Self { heads: None, keys: Vec::new(), opener: b'{' };
+        let mut records = Self { heads: None, keys: Vec::new(), inner: HashMap::new(), opener: b'{' };
         let mut heads: HashSet<&[u8]> = HashSet::new();
         let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         let mut lists = false;
         for line in lines.filter(|line| line.starts_with(b"{") || line.starts_with(b"[")).take(SAMPLE) {
-            let Some(document) = std::str::from_utf8(line).ok().and_then(|line| Document::parse(line).ok()) else {
+            // The first record of a line is sound, whatever follows it.
+            let Some(document) = std::str::from_utf8(line).ok().and_then(|line| Document::parse_first(line).ok())
+            else {
                 continue;
             };
+            heads.extend(head_of(line));
             let Some(own) = keys_of(&document) else {
                 lists = true;
                 continue;
             };
-            heads.extend(head_of(line));
+            document.roots().for_each(|root| records.add_inner(root));
             if !records.keys.contains(&own) {
                 records.keys.push(own);
             }
@@ -87,8 +103,41 @@ impl Records {
         !self.keys.is_empty()
     }
 
-    /// The parts of a line: its sound records, and what is between them. `is_ended` says whether a line break follows.
-    pub(super) fn in_line(&self, line: &[u8], is_ended: bool) -> Vec<Part> {
+    /// Notes the objects inside of a record.
+    fn add_inner(&mut self, record: Value<'_>) {
+        let mut open = vec![(record, String::new())];
+        while let Some((value, path)) = open.pop() {
+            let elements = value.items().map(|item| (String::new(), item));
+            let members = value.members().map(|member| (member.key.decode().into_owned(), member.value));
+            for (key, inner) in elements.chain(members).filter(|(_, inner)| inner.is_object() || inner.is_array()) {
+                let path = format!("{path}/{key}");
+                if inner.is_object() {
+                    self.add_kind(&path, keys_and_types(inner));
+                }
+                if path.len() < LONGEST_PATH {
+                    open.push((inner, path));
+                }
+            }
+        }
+    }
+
+    fn add_kind(&mut self, path: &str, keys: HashSet<String>) {
+        let kinds = self.inner.entry(path.to_owned()).or_default();
+        if kinds.len() < MOST_KINDS && !kinds.contains(&keys) {
+            kinds.push(keys);
+        }
+    }
+
+    /// Whether anything may stand at a place: objects of several kinds that name no type.
+    fn is_anything(&self, path: &str) -> bool {
+        let names_type = |keys: &HashSet<String>| keys.iter().any(|key| key.contains('='));
+        let kinds = self.inner.get(path).into_iter().flatten();
+        kinds.filter(|keys| !names_type(keys)).count() >= ANYTHING
+    }
+
+    /// The parts of a line: its sound records, and what is between them. `breaks` are the places where bytes were cut, and
+    /// `is_ended` says whether a line break follows.
+    pub(super) fn in_line(&self, line: &[u8], breaks: &[usize], is_ended: bool) -> Vec<Part> {
         let text = readable(line);
         let mut parts: Vec<Part> = Vec::new();
         let mut lost = skip_space(line, 0);
@@ -107,10 +156,29 @@ impl Records {
             }
             let fault = first.and_then(Result::err).map(|fault| at + fault.offset);
             let after = fault.and_then(|fault| self.after_fault(line, beginning, fault));
-            next = after.or_else(|| self.next_head(line, beginning.resume));
+            let certain = self.after_break(line, beginning, breaks).into_iter().chain(after).min_by_key(|next| next.at);
+            next = certain.or_else(|| self.next_head(line, beginning.resume));
+        }
+        let last = is_ended.then(|| self.last_record(&text[lost..])).flatten().map(|at| lost + at);
+        // Of what bytes were cut from, the rest is a part at most.
+        let last = last.filter(|at| !breaks.iter().any(|cut| at < cut && *cut < text.trim_ascii_end().len()));
+        if let Some(at) = last {
+            add_lost(line, lost..at, &mut parts);
+            lost = at + line[at..].trim_ascii_end().len();
+            parts.push(Part { range: at..lost, is_sound: true });
         }
         add_lost(line, lost..line.len(), &mut parts);
         parts
+    }
+
+    /// Where the record begins that ends the line, and stands where the torn one before it may have an object: it is unlike all
+    /// that was seen there. Where anything may stand, nobody can tell.
+    fn last_record(&self, torn: &str) -> Option<usize> {
+        let LastObject { at, path } = LastObject::of(torn)?;
+        let document = Document::parse(torn[at..].trim_end()).ok()?;
+        let own = keys_and_types(document.roots().next()?);
+        let is_inner = || self.inner.values().flatten().any(|keys| are_alike(keys, &own));
+        (self.are_objects() && !self.is_anything(&path) && !is_inner()).then_some(at)
     }
 
     /// Where the record ends that begins here, if the value that was `found` is one.
@@ -127,6 +195,7 @@ impl Records {
         let is_certain = match clue {
             Clue::Start => true,
             Clue::Fault(fault) => is_followed && end > fault,
+            Clue::Break => is_followed,
             Clue::Head => false,
         };
         let is_likely = || {
@@ -153,11 +222,70 @@ impl Records {
         Some(Beginning { at, clue: Clue::Fault(fault), resume: torn.resume })
     }
 
+    /// Where a record begins behind the first bytes that were cut after `torn`.
+    fn after_break(&self, line: &[u8], torn: Beginning, breaks: &[usize]) -> Option<Beginning> {
+        let behind = &breaks[breaks.partition_point(|at| *at <= torn.at)..];
+        let mut places = behind.iter().map(|at| skip_space(line, *at));
+        let at = places.find(|at| line.get(*at) == Some(&self.opener))?;
+        Some(Beginning { at, clue: Clue::Break, resume: torn.resume })
+    }
+
     /// Where a record may begin, from `at` on.
     fn next_head(&self, line: &[u8], at: usize) -> Option<Beginning> {
         let found = at + self.heads.as_ref()?.find(line.get(at..)?)?.start();
-        Some(Beginning { at: found, clue: Clue::Head, resume: found + 1 })
+        // Before it is no beginning of another one, but what a program wrote elsewhere.
+        let is_first = !line[..found].iter().any(|byte| b"\"{}[],".contains(byte));
+        Some(Beginning { at: found, clue: if is_first { Clue::Break } else { Clue::Head }, resume: found + 1 })
     }
+}
+
+/// The object at the end of a torn record.
+struct LastObject {
+    at: usize,
+    /// The keys that lead to it, as in [`Records::inner`].
+    path: String,
+}
+
+impl LastObject {
+    fn of(torn: &str) -> Option<Self> {
+        let torn = torn.trim_end();
+        let mut open: Vec<(usize, &str)> = Vec::new();
+        let mut string = "";
+        let mut key = "";
+        let mut rest = 0;
+        while let Some(at) = torn[rest..].find(['"', '{', '[', '}', ']', ':', ',']).map(|at| rest + at) {
+            rest = at + 1;
+            match torn.as_bytes()[at] {
+                b'"' => {
+                    let length = length_of_string(&torn[rest..])?;
+                    string = &torn[rest..rest + length];
+                    rest += length + 1;
+                }
+                b':' => key = string,
+                b'{' | b'[' => open.push((at, std::mem::take(&mut key))),
+                b',' => key = "",
+                closer => {
+                    let (start, name) = open.pop()?;
+                    if rest == torn.len() {
+                        let keys = open.iter().skip(1).map(|(_, key)| *key).chain([name]);
+                        let path = keys.map(|key| format!("/{key}")).collect();
+                        return (closer == b'}' && open.first()?.0 == 0).then_some(Self { at: start, path });
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The length of the string that `text` begins with, up to its quote.
+fn length_of_string(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    text.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    })
 }
 
 /// The line as a text of the same length: bytes that are no UTF-8 become such as no JSON contains.
@@ -192,6 +320,16 @@ fn are_alike(one: &HashSet<String>, other: &HashSet<String>) -> bool {
 fn keys_of(document: &Document<'_>) -> Option<HashSet<String>> {
     let object = document.roots().next().filter(|root| root.is_object())?;
     Some(object.members().map(|member| member.key.decode().into_owned()).collect())
+}
+
+/// Members by which objects with the same keys are told apart.
+const TYPES: [&str; 3] = ["type", "kind", "role"];
+
+/// The keys of an object, and the types that it names.
+fn keys_and_types(object: Value<'_>) -> HashSet<String> {
+    let keys = object.members().map(|member| member.key.decode().into_owned());
+    let types = TYPES.iter().filter_map(|key| Some(format!("{key}={}", object.get_text(key)?.decode())));
+    keys.chain(types).collect()
 }
 
 /// The beginning of an object up to its first colon.

@@ -75,7 +75,7 @@ impl Rescued {
         while start < text.len() {
             number += 1;
             let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
-            self.line(number, &text[start..end], records, end == text.len());
+            self.line(number, &text[start..end], records, &text[end..]);
             start = end;
         }
     }
@@ -89,7 +89,8 @@ impl Rescued {
         self.losses.push(Loss { line, reason, bytes: bytes.to_vec() });
     }
 
-    fn line(&mut self, number: usize, line: &[u8], records: &Records, is_last: bool) {
+    /// Reads a line; `rest` is what follows it.
+    fn line(&mut self, number: usize, line: &[u8], records: &Records, rest: &[u8]) {
         let body = line.trim_ascii_end();
         let is_other = !body.is_empty() && records.are_objects() && !is_record(body);
         if body.is_empty() || !is_other && is_value(body) && (number == 1 || !body.starts_with(MARK)) {
@@ -103,7 +104,15 @@ impl Rescued {
                 self.lose(number, reason, body);
                 Vec::new()
             }
-            false => self.sound_parts(number, body, records, is_last && ending.is_empty()),
+            false => {
+                let goes_on = matches!(rest.trim_ascii_start(), [b',' | b'}' | b']', ..]);
+                let end = match ending.is_empty() {
+                    true if rest.is_empty() => LineEnd::Torn,
+                    _ if goes_on => LineEnd::Broken,
+                    _ => LineEnd::Whole,
+                };
+                self.sound_parts(number, body, records, end)
+            }
         };
         self.records += sound.len();
         if self.is_in_place {
@@ -128,7 +137,7 @@ impl Rescued {
     }
 
     /// The sound records of a damaged line. Everything else of it is lost.
-    fn sound_parts(&mut self, number: usize, body: &[u8], records: &Records, is_end: bool) -> Vec<Sound> {
+    fn sound_parts(&mut self, number: usize, body: &[u8], records: &Records, end: LineEnd) -> Vec<Sound> {
         // Files that were put one behind another bring theirs.
         let marked = body.strip_prefix(MARK);
         if marked.is_some() {
@@ -138,11 +147,11 @@ impl Rescued {
         if cut.nulls > 0 {
             self.lose(number, format!("{} cut", number_of(cut.nulls, "NUL byte")), &[]);
         }
-        let parts = records.in_line(&cut.clean, !is_end);
+        let parts = records.in_line(&cut.clean, &cut.breaks, end == LineEnd::Whole);
         let (sound, lost): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.is_sound);
         for part in &lost {
             let bytes = cut.clean[part.range.clone()].trim_ascii();
-            let is_torn = is_end && part.range.end == cut.clean.len();
+            let is_torn = end == LineEnd::Torn && part.range.end == cut.clean.len();
             let what = match (is_torn, std::str::from_utf8(bytes)) {
                 (true, _) => "the last line is torn",
                 (_, Err(_)) => "not UTF-8",
@@ -156,6 +165,17 @@ impl Rescued {
         }
         cut.sound(sound)
     }
+}
+
+/// How a damaged line ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineEnd {
+    /// With a line break, before a record or the end of the log.
+    Whole,
+    /// With a line break inside a record, which goes on behind an object.
+    Broken,
+    /// The log ends in it.
+    Torn,
 }
 
 /// A sound record of a damaged line.
@@ -173,14 +193,22 @@ struct Cut<'l> {
     start: usize,
     clean: Vec<u8>,
     nulls: usize,
+    /// Where in `clean` they were.
+    breaks: Vec<usize>,
 }
 
 impl<'l> Cut<'l> {
     /// The end of a damaged line of `length` bytes.
     fn from_bytes(bytes: &'l [u8], length: usize) -> Self {
-        let clean: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+        let mut clean = Vec::with_capacity(bytes.len());
+        let mut breaks = Vec::new();
+        for run in bytes.split(|byte| *byte == 0) {
+            clean.extend_from_slice(run);
+            breaks.push(clean.len());
+        }
+        breaks.dedup();
         let nulls = bytes.len() - clean.len();
-        Self { bytes, start: length - bytes.len(), clean, nulls }
+        Self { bytes, start: length - bytes.len(), clean, nulls, breaks }
     }
 
     /// The records that stand at these parts, which are in order.
@@ -206,7 +234,7 @@ pub(super) fn is_value(body: &[u8]) -> bool {
 }
 
 /// Whether `line` begins as a record does, an object or a list.
-fn is_record(line: &[u8]) -> bool {
+pub(super) fn is_record(line: &[u8]) -> bool {
     let line = line.strip_prefix(MARK).unwrap_or(line).trim_ascii_start();
     line.starts_with(b"{") || line.starts_with(b"[")
 }
@@ -228,9 +256,9 @@ pub(super) fn hides_damage(text: &[u8]) -> bool {
     !last.is_empty() && !is_value(last) || !text.split(|byte| *byte == b'\n').all(is_whole)
 }
 
-/// The same for a line, by its first byte and by what stands between records alone.
+/// The same for a line, by its first byte, its last one and what stands between records alone.
 pub(super) fn may_hide_damage(line: &[u8]) -> bool {
-    !is_record(line) || joins(line)
+    !is_record(line) || !line.trim_ascii_end().ends_with(b"}") && !line.trim_ascii_end().ends_with(b"]") || joins(line)
 }
 
 /// Whether a record seems to follow another one in `line`.
@@ -238,18 +266,28 @@ fn joins(line: &[u8]) -> bool {
     ["}{", "} {", "][", "] ["].iter().any(|joint| memchr::memmem::find(line, joint.as_bytes()).is_some())
 }
 
-/// The text of UTF-16, as UTF-8. Without a byte order mark, it begins as JSON does.
-fn utf16(text: &[u8]) -> Option<Vec<u8>> {
-    let is_little = match text {
-        [0xFF, 0xFE, ..] | [b'{' | b'[', 0, 1..=0xFF, 0, ..] => true,
-        [0xFE, 0xFF, ..] | [0, b'{' | b'[', 0, 1..=0xFF, ..] => false,
-        _ => return None,
-    };
+/// The text of UTF-16, as UTF-8.
+pub(super) fn utf16(text: &[u8]) -> Option<Vec<u8>> {
     let text = [[0xFF, 0xFE], [0xFE, 0xFF]].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text);
-    let unit = if is_little { u16::from_le_bytes } else { u16::from_be_bytes };
+    let unit = if is_little_utf16(text)? { u16::from_le_bytes } else { u16::from_be_bytes };
     let units = text.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
     let decoded: Result<String, _> = char::decode_utf16(units).collect();
     decoded.ok().map(String::into_bytes)
+}
+
+/// Whether text is UTF-16 with the low byte first, or with the high byte first; `None` if it is neither, whatever its mark says.
+/// One half of an ASCII character is NUL, and so it is of line breaks, unless only some lines of the file are UTF-16.
+fn is_little_utf16(text: &[u8]) -> Option<bool> {
+    memchr::memchr(0, text)?;
+    let units = || text.chunks_exact(2);
+    let ascii = |null: usize| units().filter(|unit| unit[null] == 0 && unit[1 - null] != 0).count();
+    let [big, little] = [ascii(0), ascii(1)];
+    let is_little = little > big;
+    let is_whole = |unit: &[u8]| unit[usize::from(is_little)] == 0;
+    let (whole, halved): (Vec<_>, Vec<_>) =
+        units().filter(|unit| unit.contains(&b'\n')).partition(|unit| is_whole(unit));
+    let is_mostly = 4 * little.max(big) > text.len() / 2 && 8 * little.min(big) < little.max(big);
+    (is_mostly && halved.len() <= whole.len()).then_some(is_little)
 }
 
 #[cfg(test)]
@@ -327,15 +365,37 @@ mod tests {
         for other in others {
             for at in (2..torn.len()).filter(|at| torn.is_char_boundary(*at)) {
                 let before = &torn[..at];
-                // Where an object may stand, it cannot be told from a part of the torn record.
-                if before.ends_with([':', '[']) || before.ends_with("1,") {
-                    continue;
-                }
                 let (text, losses) = rescued(&format!("{ONE}\n{before}{other}\n{SIX}\n"));
                 let expected = format!("{ONE}\n{other}\n{SIX}\n");
                 assert_eq!((text, losses.len()), (expected, 1), "{before}{other}: {losses:?}");
             }
         }
+    }
+
+    /// Where an object may stand, one that is like those seen in records is a part, and so is one where anything may stand.
+    #[test]
+    fn an_object_at_the_end_of_a_torn_record_is_judged_by_what_is_seen_there() {
+        let part = r#"{"type":"user","uuid":"3","message":{"content":[{"type":"text","text":"f"}"#;
+        assert_eq!(rescued(&format!("{ONE}\n{part}\n{SIX}\n")).0, format!("{ONE}\n{SIX}\n"));
+        let other = r#"{"type":"mark","text":"f"}"#;
+        let torn = r#"{"type":"user","uuid":"3","message":{"content":["#;
+        assert_eq!(rescued(&format!("{ONE}\n{torn}{other}\n{SIX}\n")).0, format!("{ONE}\n{other}\n{SIX}\n"));
+        // A line break inside a record: it goes on.
+        assert_eq!(rescued(&format!("{ONE}\n{torn}{other}\n,oops]}}}}\n{SIX}\n")).0, format!("{ONE}\n{SIX}\n"));
+        // Tools take anything.
+        let call = |input: &str| format!("{{\"type\":\"call\",\"input\":{input}}}");
+        let calls: String = (0..3).map(|n| call(&format!("{{\"key{n}\":1}}")) + "\n").collect();
+        let torn = call(r#"{"other":1}"#).replace("}}", "}");
+        assert_eq!(rescued(&format!("{calls}{torn}\n{SIX}\n")).0, format!("{calls}{SIX}\n"));
+    }
+
+    /// Bytes that were cut say where a record begins.
+    #[test]
+    fn a_record_behind_nul_bytes_is_kept_whatever_stands_before_them() {
+        let call = |input: &str| format!("{{\"type\":\"call\",\"input\":{input}}}");
+        let calls: String = (0..3).map(|n| call(&format!("{{\"key{n}\":1}}")) + "\n").collect();
+        let (text, losses) = rescued(&format!("{calls}{{\"type\":\"call\",\"input\":\0\0{{\"x\":1}}\n"));
+        assert_eq!((text, losses.len()), (format!("{calls}{{\"x\":1}}\n"), 2));
     }
 
     #[test]
@@ -375,6 +435,7 @@ mod tests {
         for damaged in [
             format!("{ONE}{TWO}\n{SIX}\n"),
             format!("{ONE}\n{TWO} {SIX}\n"),
+            format!("{ONE}\n{TWO}null\n"),
             format!("{ONE}\n42\n"),
             format!("{ONE}\n{}\n\n", &TWO[..9]),
         ] {
@@ -390,5 +451,8 @@ mod tests {
         let units: Vec<u8> = std::iter::once(0xFEFF).chain(ONE.encode_utf16()).flat_map(u16::to_le_bytes).collect();
         assert_eq!(Rescued::from_text(&units).unwrap().text, ONE.as_bytes());
         assert_eq!(Rescued::from_text(&units[2..]).unwrap().text, ONE.as_bytes());
+        // One line of several.
+        let damaged = [ONE.as_bytes(), b"\n", &units[2..], b"\n", TWO.as_bytes(), b"\n"].concat();
+        assert_eq!(Rescued::from_text(&damaged).unwrap().text, format!("{ONE}\n{ONE}\n{TWO}\n").as_bytes());
     }
 }

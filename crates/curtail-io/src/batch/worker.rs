@@ -6,13 +6,14 @@ use std::sync::atomic::Ordering;
 
 use super::feed::{
     FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, described, read_whole, rebuild,
+    valid_prefix,
 };
 use super::records::Records;
-use super::rescue::{Loss, Rescued, hides_damage, is_value, may_hide_damage};
+use super::rescue::{Loss, Rescued, hides_damage, is_record, is_value, may_hide_damage};
 use super::{Batch, Damage, Failure, OnError, Opened, Unit, Work};
 use crate::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
 use crate::{ErrorKind, FileError};
-use curtail_core::dialects::{Framing, ReadError};
+use curtail_core::dialects::{Framing, ReadError, is_patch_log};
 use curtail_core::error::{Locator, TextPlace};
 
 /// A place in a file.
@@ -47,6 +48,12 @@ impl<Out> Done<Out> {
     fn end(&mut self, error: FileError) {
         self.broken = true;
         self.failures.push(Failure { error, record: None, is_loss: false });
+    }
+
+    /// Reports what is lost of a damaged log, and its bytes if there are any.
+    fn lose(&mut self, error: FileError, bytes: Option<&[u8]>) {
+        let record = bytes.filter(|bytes| !bytes.is_empty()).map(<[u8]>::to_vec);
+        self.failures.push(Failure { error, record, is_loss: true });
     }
 }
 
@@ -177,10 +184,8 @@ impl<W: Work> Worker<'_, W> {
     fn whole(&mut self, mut opened: Arc<Opened>, blocks: &mut Blocks, done: &mut Done<W::Out>) {
         self.begin(&opened);
         let read = read_whole(blocks, &opened, &mut self.buffer);
-        match read.and_then(|()| rebuild(&mut opened, &mut self.buffer)) {
-            Ok(()) if self.buffer.is_empty() => {}
-            Ok(()) if opened.is_unrelated(&self.buffer) => done.unrelated = true,
-            Ok(()) => self.log(&opened, done),
+        match read {
+            Ok(()) => self.read_file(&mut opened, done),
             Err(_) if self.batch.stop.load(Ordering::Relaxed) => done.broken = true,
             Err(error) => done.end(error),
         }
@@ -188,8 +193,28 @@ impl<W: Work> Worker<'_, W> {
         done.opened = Some(opened);
     }
 
+    /// Works on the buffer, all of a file.
+    fn read_file(&mut self, opened: &mut Arc<Opened>, done: &mut Done<W::Out>) {
+        match self.rebuild(opened) {
+            Ok(()) if self.buffer.is_empty() => {}
+            Ok(()) if opened.is_unrelated(&self.buffer) => done.unrelated = true,
+            Ok(()) => self.log(opened, done),
+            Err(_) if self.batch.damage == Damage::ReadAround && self.rescued(opened, done) => {}
+            Err(error) => done.end(error),
+        }
+    }
+
+    /// Replaces a log of patches, or an export, by the document that comes of it. Whoever leaves out what is damaged writes the log.
+    fn rebuild(&mut self, opened: &mut Arc<Opened>) -> Result<(), FileError> {
+        let is_written = self.batch.damage == Damage::LeaveOut && opened.reading.framing == Framing::Lines;
+        match is_written && is_patch_log(valid_prefix(&self.buffer)) {
+            true => Ok(()),
+            false => rebuild(opened, &mut self.buffer),
+        }
+    }
+
     /// Works on the buffer, a whole log or document. Of a damaged log, what can be read is read if the batch says so.
-    fn log(&self, opened: &Opened, done: &mut Done<W::Out>) {
+    fn log(&self, opened: &mut Arc<Opened>, done: &mut Done<W::Out>) {
         let is_lines = opened.reading.framing == Framing::Lines && !opened.rebuilt;
         let damage = if is_lines { self.batch.damage } else { Damage::Fail };
         let leaves_out = damage == Damage::LeaveOut || damage == Damage::ReadAround && hides_damage(&self.buffer);
@@ -198,8 +223,9 @@ impl<W: Work> Worker<'_, W> {
         }
         match damage {
             Damage::ReadAround => {
+                let whole = Arc::clone(opened);
                 let rescue = |done: &mut Done<W::Out>| self.rescued(opened, done).then_some(true);
-                self.unit_or(opened, &self.buffer, FilePlace::START, done, rescue);
+                self.unit_or(&whole, &self.buffer, FilePlace::START, done, rescue);
             }
             Damage::Fail | Damage::LeaveOut => {
                 self.unit(opened, &self.buffer, FilePlace::START, None, done);
@@ -232,18 +258,34 @@ impl<W: Work> Worker<'_, W> {
     }
 
     /// Works on what can be read of the buffer, and reports the rest. Returns false if nothing is damaged, or nothing can be read.
-    fn rescued(&self, opened: &Opened, done: &mut Done<W::Out>) -> bool {
+    fn rescued(&self, opened: &mut Arc<Opened>, done: &mut Done<W::Out>) -> bool {
         let rescued = match self.batch.damage {
             Damage::ReadAround => Rescued::in_place(&self.buffer),
             Damage::LeaveOut | Damage::Fail => Rescued::from_text(&self.buffer),
         };
-        let Some(rescued) = rescued.filter(|rescued| !rescued.is_empty()) else { return false };
-        for loss in rescued.losses {
-            let error = loss.error(&opened.source.name);
-            let record = (!loss.bytes.is_empty()).then_some(loss.bytes);
-            done.failures.push(Failure { error, record, is_loss: true });
+        let rescued = rescued.filter(|rescued| !rescued.is_empty());
+        let text = rescued.as_ref().map_or(&*self.buffer, |rescued| &rescued.text);
+        let made = opened.rebuild_around(valid_prefix(text));
+        if rescued.is_none() && made.is_none() {
+            return false;
         }
-        self.unit(opened, &rescued.text, FilePlace::START, None, done);
+        for loss in rescued.iter().flat_map(|rescued| &rescued.losses) {
+            done.lose(loss.error(&opened.source.name), Some(&loss.bytes));
+        }
+        let Some((made_of, made)) = made else {
+            self.unit(opened, text, FilePlace::START, None, done);
+            return true;
+        };
+        for fault in made.faults {
+            let place = TextPlace::locate(text, fault.offset, 1);
+            done.lose(FileError::new(ErrorKind::Content, &opened.source.name, fault.what).at(place), None);
+        }
+        if self.batch.damage == Damage::LeaveOut && made_of.export.is_none() {
+            self.work.keep(text, &mut done.out);
+            return true;
+        }
+        *opened = Arc::new(made_of);
+        self.unit(opened, made.text.as_bytes(), FilePlace::START, None, done);
         true
     }
 
@@ -343,15 +385,13 @@ impl<W: Work> Worker<'_, W> {
         records: &OnceCell<Records>,
         done: &mut Done<W::Out>,
     ) -> Option<bool> {
-        if is_value(line.trim_ascii()) {
+        if is_record(line) && is_value(line.trim_ascii()) {
             return None;
         }
         let rescued = Rescued::from_line(line, records.get_or_init(|| Records::from_text(&self.buffer)))?;
         for loss in rescued.losses {
             let loss = Loss { line: place.line, ..loss };
-            let error = loss.error(&opened.source.name);
-            let record = (!loss.bytes.is_empty()).then_some(loss.bytes);
-            done.failures.push(Failure { error, record, is_loss: true });
+            done.lose(loss.error(&opened.source.name), Some(&loss.bytes));
         }
         let mut is_read = false;
         for record in rescued.text.split_inclusive(|byte| *byte == b'\n') {
@@ -378,7 +418,7 @@ impl<W: Work> Worker<'_, W> {
         let result = if let Ok(text) = simdutf8::basic::from_utf8(record) {
             self.work.unit(&unit(text), &mut done.out)
         } else {
-            let text = super::feed::valid_prefix(record);
+            let text = valid_prefix(record);
             self.work.garbled(&unit(text), ReadError::invalid_utf8(text), &mut done.out)
         };
         let Err(read_error) = result else { return true };
