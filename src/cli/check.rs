@@ -67,6 +67,10 @@ pub(super) struct CheckArgs {
     #[arg(long, hide_short_help = true, help_heading = "Repair")]
     unsafe_fixes: bool,
 
+    /// Also apply what depends on the model, as to a request that a provider has refused
+    #[arg(long, conflicts_with = "error", hide_short_help = true)]
+    refused: bool,
+
     /// Also repair calls that are pending at the end
     #[arg(long, hide_short_help = true, help_heading = "Repair")]
     repair_pending: bool,
@@ -285,8 +289,14 @@ impl CheckArgs {
             anyhow::Ok(Budget { max_tokens: max_tokens.0, counting: self.template.counting(&self.counting)? })
         };
         let budget = max_tokens.map(budget).transpose()?;
-        let inspection =
-            Inspection { profile, stateful: rules.stateful, live: self.input.live, budget, ..Inspection::default() };
+        let inspection = Inspection {
+            profile,
+            stateful: rules.stateful,
+            live: self.input.live,
+            budget,
+            is_refused: self.refused,
+            ..Inspection::default()
+        };
         Ok(Checking { inspection, levels, repair, verbose })
     }
 

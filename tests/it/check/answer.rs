@@ -41,6 +41,15 @@ fn the_printed_command_mends_what_was_found() {
             "messages.1.content.0.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
             "{\"role\":\"user\",\"content\":\"Rain?\"}\n{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"toolu_1\",\"name\":\"the weather\",\"input\":{}}]}\n{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_1\",\"content\":\"rain\"}]}\n",
         ),
+        // What only some models refuse.
+        (
+            "Invalid type for 'messages[1].tool_calls[0].function.arguments': expected a string, but got an object instead.",
+            "{\"role\":\"user\",\"content\":\"Rain?\"}\n{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"call_1\",\"type\":\"function\",\"function\":{\"name\":\"weather\",\"arguments\":{\"city\":\"Oslo\"}}}]}\n{\"role\":\"tool\",\"tool_call_id\":\"call_1\",\"content\":\"rain\"}\n{\"role\":\"assistant\",\"content\":\"Yes.\"}\n",
+        ),
+        (
+            "Item 'fc_68ab01' of type 'function_call' was provided without its required 'reasoning' item: 'rs_68aa99'.",
+            "{\"type\":\"message\",\"role\":\"user\",\"content\":\"Rain?\"}\n{\"type\":\"function_call\",\"id\":\"fc_68ab01\",\"call_id\":\"call_1\",\"name\":\"weather\",\"arguments\":\"{}\"}\n{\"type\":\"function_call_output\",\"call_id\":\"call_1\",\"output\":\"rain\"}\n{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"Yes.\"}\n",
+        ),
     ] {
         let place = Place::new();
         place.write("chat.jsonl", bad.as_bytes());
@@ -50,9 +59,20 @@ fn the_printed_command_mends_what_was_found() {
         let words: Vec<&str> = command.split(' ').collect();
         let mended = place.command(&words).output().unwrap();
         assert!(mended.status.success(), "{command}: {}", text(&mended.stdout));
+        assert_ne!(text(&place.read("chat.jsonl")), bad, "{command}");
         let checked = place.command(&["check", "chat.jsonl"]).output().unwrap();
         assert_eq!(text(&checked.stdout), "no findings in 1 transcript of 1 file\n", "{command}");
     }
+}
+
+/// The words name the provider to which a block of another one was sent.
+#[test]
+fn an_answer_settles_the_format_of_messages_in_two() {
+    let chat = "{\"role\":\"user\",\"content\":\"Rain?\"}\n{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"call_1\",\"type\":\"function\",\"function\":{\"name\":\"weather\",\"arguments\":\"{}\"}}]}\n{\"role\":\"tool\",\"tool_call_id\":\"call_1\",\"content\":\"rain\"}\n{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_1\",\"content\":\"rain\"}]}\n{\"role\":\"assistant\",\"content\":\"Yes.\"}\n";
+    let answer = "Invalid value: 'tool_result'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', \
+                  and 'file'. (param: messages[3].content[0].type)";
+    let printed = text(&run(&["check", "--error", answer], chat).stdout);
+    assert!(printed.contains("[S016]") && printed.contains("--> stdin:4:"), "{printed}");
 }
 
 #[test]

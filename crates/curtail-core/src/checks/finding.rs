@@ -119,6 +119,8 @@ pub struct Finding {
     pub what: &'static str,
     /// Whether and how `--fix` mends it: some faults of a rule can be mended by themselves, and others not.
     pub fix: Fix,
+    /// Whether it is a fault only because a provider has refused the transcript.
+    pub only_refused: bool,
 }
 
 /// A place in a file.
@@ -157,7 +159,19 @@ impl Finding {
     fn at_place(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, at: FindingPlace, message: String) -> Self {
         let excerpt = lines.excerpt(&at);
         let help = rule.help.into();
-        Self { rule, level, message, help, answer: None, at, other: None, excerpt, what: "", fix: Fix::No }
+        Self {
+            rule,
+            level,
+            message,
+            help,
+            answer: None,
+            at,
+            other: None,
+            excerpt,
+            what: "",
+            fix: Fix::No,
+            only_refused: false,
+        }
     }
 
     /// Whether it or its counterpart is in one of `spans`, or is the message around one.
@@ -194,13 +208,14 @@ impl Finding {
     #[must_use]
     pub fn mended_by(&self) -> Option<String> {
         let turned_on = if self.rule.level == Level::Allow { format!(" -D {}", self.rule.name) } else { String::new() };
+        let refused = if self.only_refused { " --refused" } else { "" };
         let how = match self.fix {
             Fix::No => return Some(self.rule.command.to_owned()).filter(|command| !command.is_empty()),
             Fix::Pairs(Some(FaultKind::PendingCall)) => " --repair-pending",
             Fix::Pairs(_) | Fix::Part => "",
             Fix::Unsafe => " --unsafe-fixes",
         };
-        Some(format!("curtail check{turned_on} --fix{how} FILE"))
+        Some(format!("curtail check{turned_on}{refused} --fix{how} FILE"))
     }
 
     /// The same finding in a transcript of `dialect`: what is only read cannot be fixed.

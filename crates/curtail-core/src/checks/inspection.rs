@@ -232,6 +232,7 @@ impl Detection<'_> {
             excerpt,
             what,
             fix,
+            only_refused: false,
         }
     }
 }

@@ -117,10 +117,10 @@ fn is_beside_calls(message: &Message<'_>, thought: &Part<'_>) -> bool {
 }
 
 /// Calls that the Responses API stored as items of their own, in replies without the reasoning that led to them. The transcript
-/// has reasoning elsewhere: without any, the model does not reason.
+/// has reasoning elsewhere: without any, the model does not reason. Of a refused request, all items of such replies.
 #[must_use]
-pub fn items_without_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
-    if !messages.iter().any(Message::is_reasoning) {
+pub fn items_without_reasoning(messages: &[Message<'_>], is_refused: bool) -> Vec<usize> {
+    if !is_refused && !messages.iter().any(Message::is_reasoning) {
         return Vec::new();
     }
     let mut thought = false;
@@ -128,7 +128,8 @@ pub fn items_without_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
     for (at, message) in messages.iter().enumerate() {
         // Consecutive items of the assistant are one reply.
         thought = message.role == Role::Assistant && (thought || message.is_reasoning());
-        if message.id.is_some() && calls_tools(message) && !thought {
+        let is_meant = calls_tools(message) || is_refused && message.role == Role::Assistant;
+        if message.id.is_some() && is_meant && !thought {
             lost.push(at);
         }
     }

@@ -1,12 +1,14 @@
 //! Where in a text the fault is that an answer means: the rules say what is wrong, and the answer where to look.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::diagnosis::Diagnosis;
 use super::places::Naming;
 use super::request::{NamedPlace, Wire, parts_with, range, requests};
 use crate::checks::{
-    Constraint, Finding, Inspection, Level, Levels, LineIndex, Profile, Rule, Table, readable, rule_named,
+    Constraint, Finding, Fix, Inspection, Level, Levels, LineIndex, Profile, Rule, Table, Verdicts, readable,
+    rule_named,
 };
 use crate::dialects::{ALL, Dialect, ReadError, Reading};
 use crate::json::Value;
@@ -64,8 +66,15 @@ impl<'s> Search<'s> {
     /// The reading in the dialect of the provider, if the text is all in it and not all in the one that was detected.
     fn settled(&self, reading: &Reading) -> Reading {
         let as_wire = Reading { dialect: Some(self.wire), named: true, ..reading.clone() };
-        let is_detected = reading.named || unknown_in(reading, self.text) == Some(0);
-        if is_detected || unknown_in(&as_wire, self.text) != Some(0) { reading.clone() } else { as_wire }
+        let unknown = unknown_in(reading, self.text);
+        let is_detected = reading.named || unknown == Some(0);
+        // What cannot be detected, as a block of another provider among the messages, is what the provider was sent.
+        let fits = match unknown_in(&as_wire, self.text) {
+            Some(0) => true,
+            Some(_) => unknown.is_none() && self.constraint.is_some(),
+            None => false,
+        };
+        if !is_detected && fits { as_wire } else { reading.clone() }
     }
 
     /// What the rules that the answer may mean find. What the answer demands applies, whether or not the format demands it.
@@ -86,11 +95,32 @@ impl<'s> Search<'s> {
         let verdicts = Levels::new(&all, &Table::default()).unwrap_or_default().for_path("");
         let mut findings = inspection.examine(reading, &verdicts, self.text)?.findings;
         findings.retain(|finding| self.means(finding.rule.code) || self.rows.is_empty() && self.may_be_meant(finding));
+        let alone = self.found_alone(reading, &verdicts, false)?;
+        let refused = self.found_alone(reading, &verdicts, true)?;
+        for finding in findings.iter_mut().filter(|finding| !alone.contains(&place_of(finding))) {
+            match refused.contains(&place_of(finding)) {
+                true => finding.only_refused = true,
+                false => finding.fix = Fix::No,
+            }
+        }
         if self.rows.is_empty() {
             // What is refused everywhere says more than what only some refuse.
             findings.sort_by_key(|finding| std::cmp::Reverse(finding.rule.level));
         }
         Ok(findings)
+    }
+
+    /// The places of what the rules find without the answer, so that `--fix` can mend it.
+    fn found_alone(
+        &self,
+        reading: &Reading,
+        verdicts: &Verdicts,
+        is_refused: bool,
+    ) -> Result<HashSet<(&'static str, usize)>, ReadError> {
+        let is_other = own_provider(reading, self.text) != Some(self.provider);
+        let profile = if is_other { Profile::of_provider(self.provider) } else { None };
+        let inspection = Inspection { profile, is_refused, ..Inspection::default() };
+        Ok(inspection.examine(reading, verdicts, self.text)?.findings.iter().map(place_of).collect())
     }
 
     /// Whether an answer that nobody has described can mean `finding`: what few refuse is meant only if it is named.
@@ -252,6 +282,11 @@ impl Place {
             is_certain: place.is_certain,
         }
     }
+}
+
+/// The rule of a finding, and where it is.
+const fn place_of(finding: &Finding) -> (&'static str, usize) {
+    (finding.rule.code, finding.at.offset)
 }
 
 /// The format that a provider accepts; that of OpenAI, if it has none of its own.

@@ -96,11 +96,13 @@ fn stored_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let found = |at: usize| {
-        let found = context.match_message(at, "the call has its own `id`, but the reasoning before it is missing");
+        let item = if context.messages[at].calls().next().is_some() { "call" } else { "item" };
+        let text = format!("the {item} has its own `id`, but the reasoning before it is missing");
+        let found = context.match_message(at, text);
         let item = context.messages[at].value().map(|item| item.get("payload").unwrap_or(item));
         found.removing(item.and_then(|item| item.get("id")).into_iter().collect())
     };
-    items_without_reasoning(context.messages).into_iter().map(found).collect()
+    items_without_reasoning(context.messages, context.is_refused).into_iter().map(found).collect()
 }
 
 pub(super) static THINKING_ONLY_MESSAGE: Rule = Rule {
