@@ -1,7 +1,9 @@
 //! Accounts for every text of a message: what its parts do not have, and no known member is, a model may read all the same. It is
 //! counted as an estimate.
 
-use foldhash::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::{HashMap, HashSet};
 
 use super::{Dialect, blocks};
 use crate::json::{Span, Text, Value, ValueKind};
@@ -21,6 +23,8 @@ const KNOWN: &[&str] = &[
     "providerMetadata", "provider_metadata", "providerOptions", "provider_options", "callProviderMetadata",
     "response_metadata", "provider_details", "gitBranch", "status", "type", "name", "toolName", "tool_name",
 ];
+
+static KNOWN_KEYS: LazyLock<HashSet<&str>> = LazyLock::new(|| KNOWN.iter().copied().collect());
 
 const ENDS: &[&str] =
     &["id", "Id", "ID", "ids", "Ids", "Uuid", "_at", "At", "Time", "Url", "_url", "Path", "_path", "Hash"];
@@ -94,6 +98,9 @@ impl Accounting {
             return;
         }
         self.begin(value, message);
+        if value.is_object() && !self.has_gap(value.span()) {
+            return;
+        }
         let made: Vec<Vec<String>> = message.parts.iter().map(made_texts).filter(|made| !made.is_empty()).collect();
         let mut found = Vec::new();
         let mut open = vec![value];
@@ -152,6 +159,13 @@ impl Accounting {
             self.read.extend(further.copies_cut.iter().map(|copy| copy.span()));
             self.read.extend(further.repeats.iter().map(|repeat| repeat.span));
         }
+    }
+
+    /// Whether parts leave so many bytes of a message in one piece that a long text can be in them.
+    fn has_gap(&self, message: Span) -> bool {
+        let starts = self.read.iter().map(|span| span.start).chain([message.end]);
+        let ends = std::iter::once(message.start).chain(self.ends.iter().copied());
+        starts.zip(ends).any(|(start, end)| start.saturating_sub(end) as usize > LONG)
     }
 
     /// Whether a value may contain a long text that no part has.
@@ -249,7 +263,7 @@ fn is_known(dialect: &dyn Dialect, key: &Text<'_>) -> bool {
 
 /// Whether a member holds no text for a model in any format.
 fn is_common(key: &str) -> bool {
-    KNOWN.contains(&key) || ENDS.iter().any(|end| key.ends_with(end))
+    KNOWN_KEYS.contains(key) || ENDS.iter().any(|end| key.ends_with(end))
 }
 
 /// Whether only the provider can read a member.

@@ -11,6 +11,9 @@ pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
     let mut repeated = Vec::new();
     let mut keys = Vec::new();
     for object in value.holders() {
+        if !object.document.has_escaped_keys() && !may_repeat_by_ends(object) {
+            continue;
+        }
         keys.clear();
         keys.extend(object.keys().map(|key| object.document.slice(object.inside(key))));
         if object.document.has_escaped_keys() || may_repeat(&keys) {
@@ -19,6 +22,19 @@ pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
         }
     }
     repeated
+}
+
+/// Whether two keys of an object are of the same length and begin and end alike, or seem so.
+fn may_repeat_by_ends(object: Value<'_>) -> bool {
+    let mut seen = 0_u128;
+    object.keys().any(|key| {
+        let key = object.document.slice(object.inside(key)).as_bytes();
+        let [first, last] = [key.first(), key.last()].map(|byte| byte.copied().map_or(0, usize::from));
+        let bit = 1 << ((37 * key.len() + 5 * first + last) % 128);
+        let is_seen = seen & bit != 0;
+        seen |= bit;
+        is_seen
+    })
 }
 
 /// Whether two keys without escapes may be equal. Up to a few dozen keys, comparing each with each is faster than a set,

@@ -223,14 +223,16 @@ fn misplaced_contents<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let is_chat = states(context.provider_rules.provider, "chat texts") && (context.is_refused || context.is_request());
     let wrong = context.parts().filter_map(|(at, part)| {
         let role = context.messages[at.message].role;
-        let images: Vec<Medium<'a>> = media(part).into_iter().filter(|medium| medium.facts().kind == "image").collect();
         // In formats with a message for each result, the image is the tool's.
         let is_of_tool = role == Role::Tool && part.content.result().is_some_and(|result| result.media > 0);
-        let is_media = (is_of_tool || matches!(part.content, Content::Media(_))) && !images.is_empty();
-        if only_user && is_media && role != Role::User {
-            let message = format!("a message with the role `{}` contains an image", role.name());
-            let removed = images.iter().flat_map(Medium::removed).collect();
-            return Some(context.match_at(at, message).of("media role").writing(removed).unsafely());
+        if only_user && role != Role::User && (is_of_tool || matches!(part.content, Content::Media(_))) {
+            let mut images = media(part);
+            images.retain(|medium| medium.facts().kind == "image");
+            if !images.is_empty() {
+                let message = format!("a message with the role `{}` contains an image", role.name());
+                let removed = images.iter().flat_map(Medium::removed).collect();
+                return Some(context.match_at(at, message).of("media role").writing(removed).unsafely());
+            }
         }
         if role == Role::User && matches!(part.content, Content::Reasoning(_)) {
             let found = context.match_at(at, "a message of the user contains reasoning").of("reasoning role");

@@ -307,6 +307,10 @@ fn lone_halves(raw: &str) -> Vec<usize> {
     let mut lone = Vec::new();
     let mut at = 0;
     for escape in memmem::find_iter(bytes, b"\\u") {
+        // All surrogates begin so, and few other characters.
+        if !matches!(bytes.get(escape + 2), Some(b'd' | b'D')) {
+            continue;
+        }
         let before = bytes[..escape].iter().rev().take_while(|byte| **byte == b'\\').count();
         // After an odd number of backslashes, this one is what an escape stands for.
         if escape < at || before % 2 == 1 {

@@ -32,15 +32,28 @@ pub(super) static CACHE_MARKS: Rule = Rule {
 const MARKS: [(&str, &str); 3] =
     [("cache_control", "anthropic"), ("cachePoint", "bedrock"), ("prompt_cache_breakpoint", "responses")];
 
-/// Whether a text contains the key of a mark. What all of them contain is searched for, once.
-fn has_key(source: &[u8]) -> bool {
-    let is_key_at = |at: usize| {
-        MARKS.iter().any(|(key, _)| {
-            let start = key.find("cache").and_then(|before| at.checked_sub(before));
-            start.is_some_and(|start| source[start..].starts_with(key.as_bytes()))
-        })
-    };
-    memmem::find_iter(source, "cache").any(is_key_at)
+/// What one of them begins with.
+const PROMPT: &str = "prompt_";
+
+/// Where a text contains the keys of marks, in order. What all of them contain is searched for, once.
+struct KeyPlaces(Vec<usize>);
+
+impl KeyPlaces {
+    fn of(source: &[u8]) -> Self {
+        let is_key_at = |at: &usize| {
+            MARKS.iter().any(|(key, _)| {
+                let (before, key) = key.strip_prefix(PROMPT).map_or(("", *key), |key| (PROMPT, key));
+                source[*at..].starts_with(key.as_bytes()) && source[..*at].ends_with(before.as_bytes())
+            })
+        };
+        Self(memmem::find_iter(source, "cache").filter(is_key_at).collect())
+    }
+
+    /// Whether one of them is in `value`.
+    fn are_in(&self, value: Value<'_>) -> bool {
+        let [start, end] = [value.span().start as usize, value.span().end as usize];
+        self.0.get(self.0.partition_point(|at| *at < start)).is_some_and(|at| *at < end)
+    }
 }
 
 /// A mark, and the message that it is in.
@@ -63,16 +76,17 @@ impl Mark<'_> {
 
 fn cache_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let source = context.messages.first().and_then(Message::value).map_or("", Value::source);
-    if !has_key(source.as_bytes()) {
+    let places = KeyPlaces::of(source.as_bytes());
+    if places.0.is_empty() {
         return Vec::new();
     }
-    MARKS.into_iter().flat_map(|(key, provider)| marks_of(context, key, provider)).collect()
+    MARKS.into_iter().flat_map(|(key, provider)| marks_of(context, &places, key, provider)).collect()
 }
 
 /// What is wrong with the marks under `key`, by the limits of `provider`.
-fn marks_of<'a>(context: &RuleContext<'_, 'a>, key: &str, provider: &str) -> Vec<Match<'a>> {
+fn marks_of<'a>(context: &RuleContext<'_, 'a>, places: &KeyPlaces, key: &str, provider: &str) -> Vec<Match<'a>> {
     let Some(limit) = most(provider, "cache marks") else { return Vec::new() };
-    let marks = marks(context, key);
+    let marks = marks(context, places, key);
     let found = |mark: &Mark<'a>, message: String, what| {
         Match { message_index: mark.message, ..Match::new(Some(mark.value), message) }.of(what)
     };
@@ -102,17 +116,15 @@ fn marks_of<'a>(context: &RuleContext<'_, 'a>, key: &str, provider: &str) -> Vec
 }
 
 /// The cache marks of the request, in the order in which the provider reads them.
-fn marks<'a>(context: &RuleContext<'_, 'a>, key: &str) -> Vec<Mark<'a>> {
+fn marks<'a>(context: &RuleContext<'_, 'a>, places: &KeyPlaces, key: &str) -> Vec<Mark<'a>> {
     let Some(first) = context.messages.first().and_then(Message::value) else { return Vec::new() };
-    if memmem::find(first.source().as_bytes(), key.as_bytes()).is_none() {
-        return Vec::new();
-    }
     let record = record_of(first);
     let beside =
         ["tools", "toolConfig", "system"].into_iter().filter_map(|list| record?.get(list)).map(|value| (None, value));
     let messages = context.messages.iter().enumerate().filter_map(|(at, message)| Some((Some(at), message.value()?)));
     beside
         .chain(messages)
+        .filter(|(_, value)| places.are_in(*value))
         .flat_map(|(message, value)| marks_in(value, key).into_iter().map(move |value| Mark { value, message }))
         .collect()
 }

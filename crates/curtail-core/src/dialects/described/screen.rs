@@ -9,10 +9,10 @@ use crate::json::{Member, Text, Value};
 pub(super) type Mask = u128;
 
 /// Keys that most formats have: they distinguish nothing.
-const COMMON: [&str; 24] = [
+const COMMON: [&str; 25] = [
     "role", "content", "type", "id", "name", "text", "message", "parts", "contents", "tool_calls", "timestamp",
     "model", "metadata", "source", "data", "item", "status", "session_id", "sessionID", "uuid", "output", "input",
-    "title", "error",
+    "title", "error", "extra",
 ];
 
 /// The longest text that a mark wants, in bytes.

@@ -259,7 +259,7 @@ pub(super) fn results(raw: &str) -> Option<usize> {
     /// The most white space, in bytes, that precedes a tag. Longer texts are not searched for one.
     const LONGEST_BLANK: usize = 16;
     let begins =
-        |open: &str| raw.find(open).is_some_and(|at| at < LONGEST_BLANK && Text::Escaped(&raw[..at]).is_blank());
+        |open: &str| find_within(raw, open, LONGEST_BLANK).is_some_and(|at| Text::Escaped(&raw[..at]).is_blank());
     if !raw.bytes().take(LONGEST_BLANK + 1).any(|byte| matches!(byte, b'<' | b'[' | b'O')) {
         return None;
     }
@@ -272,12 +272,17 @@ pub(super) fn results(raw: &str) -> Option<usize> {
     is_closed.then_some(count)
 }
 
+/// Where `word` first begins in `text`, if that is within so many bytes.
+fn find_within(text: &str, word: &str, bytes: usize) -> Option<usize> {
+    (0..bytes.min(text.len())).find(|at| text.as_bytes()[*at..].starts_with(word.as_bytes()))
+}
+
 /// The id of the call that a result names in its own text.
 pub(super) fn answered_id(result: &Text<'_>) -> Option<String> {
     /// The bytes within which a result names its call, so that a long result is not searched.
     const NEAR: usize = 400;
     let Text::Escaped(raw) = result else { return None };
-    raw.find("tool_call_id").filter(|at| *at < NEAR)?;
+    find_within(raw, "tool_call_id", NEAR)?;
     quoted(&result.decode(), "tool_call_id").map(str::to_owned)
 }
 
