@@ -177,7 +177,8 @@ impl Records {
         let LastObject { at, path } = LastObject::of(torn)?;
         let document = Document::parse(torn[at..].trim_end()).ok()?;
         let own = keys_and_types(document.roots().next()?);
-        let is_inner = || self.inner.values().flatten().any(|keys| are_alike(keys, &own));
+        let is_block = || BLOCKS.iter().any(|kind| own.contains(*kind));
+        let is_inner = || is_block() || self.inner.values().flatten().any(|keys| are_alike(keys, &own));
         (self.are_objects() && !self.is_anything(&path) && !is_inner()).then_some(at)
     }
 
@@ -321,6 +322,12 @@ fn keys_of(document: &Document<'_>) -> Option<HashSet<String>> {
     let object = document.roots().next().filter(|root| root.is_object())?;
     Some(object.members().map(|member| member.key.decode().into_owned()).collect())
 }
+
+/// Types of blocks, which stand inside of messages in most formats.
+const BLOCKS: [&str; 8] = [
+    "type=text", "type=image", "type=image_url", "type=thinking", "type=tool_use", "type=tool_result",
+    "type=input_text", "type=output_text",
+];
 
 /// Members by which objects with the same keys are told apart.
 const TYPES: [&str; 3] = ["type", "kind", "role"];
