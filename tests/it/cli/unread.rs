@@ -247,14 +247,17 @@ fn chats_of_editors_stay_as_they_are_in_place() {
     assert!(std::fs::read_to_string(folder.path().join("chat.jsonl")).unwrap().lines().count() == 1);
 }
 
-/// A log of patches is refused at the line that cannot be applied; a finding in what the patches make names its place there.
+/// A log of patches is refused at the line that cannot be applied, and looked at without it; a finding in what the patches make names its place there.
 #[test]
 fn a_log_of_patches_names_the_line_that_is_wrong() {
     let (_, log) = &only_read()[1];
     let broken = format!("{log}{{\"kind\":1,\"k\":[\"requests\",7,\"v\"],\"v\":1}}\n");
-    let done = run(&["show"], &broken);
-    let stderr = text(&done.stderr);
-    assert!(done.status.code() == Some(2) && stderr.contains("stdin:9:1: this patch changes a path"), "{stderr}");
+    for (command, status) in [("check", 2), ("show", 0)] {
+        let done = run(&[command], &broken);
+        let stderr = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(status), "{command}: {stderr}");
+        assert!(stderr.contains("stdin:9:1: this patch changes a path"), "{command}: {stderr}");
+    }
     let open = log.replace("\"isComplete\":true", "\"isComplete\":false");
     let report: serde_json::Value =
         serde_json::from_slice(&run(&["check", "--output-format", "json"], &open).stdout).unwrap();
