@@ -138,7 +138,7 @@ mod tests {
             let description = Description::read(text).unwrap_or_else(|error| panic!("{name}.toml:{error}"));
             let recognizes = |rules: &Rules| format!("{:?}", (&rules.marks, &rules.lists, &rules.records));
             let head = Rules::head_of(text).unwrap_or_else(|_| Rules::empty());
-            assert_eq!(recognizes(&head), recognizes(&description.dialect.rules), "{name}");
+            assert_eq!(recognizes(&head), recognizes(description.dialect.rules), "{name}");
         }
     }
 
