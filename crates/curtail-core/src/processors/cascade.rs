@@ -273,7 +273,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
             let thread = self.messages[at].thread;
             let of_thread = |after: &usize| self.messages[*after].thread == thread;
             let mut needing = (at + 1..reach(self.messages, at)).filter(of_thread);
-            let is_needed = needing.any(|after| !self.is_gone(after));
+            let is_needed = needing.any(|after| !self.is_gone(after)) && !self.would_be_read_again(at);
             if is_needed || replaced.needs(thread, at) {
                 self.kept.push((at, if is_needed { BOUNDARY } else { REPLACES }));
                 // As long as it stays, no earlier message is read again.
@@ -283,6 +283,14 @@ impl<'v, 'a> DropSet<'v, 'a> {
                 self.drain();
             }
         }
+    }
+
+    /// Whether a boundary was replaced by later ones of its conversation that are all dropped.
+    fn would_be_read_again(&self, at: usize) -> bool {
+        let Message { standing, thread, .. } = self.messages[at];
+        let mut later = (at + 1..self.messages.len()).filter(|later| self.messages[*later].thread == thread);
+        standing == Standing::Superseded
+            && !later.any(|later| self.messages[later].is_boundary() && !self.is_gone(later))
     }
 
     /// The kept messages that a model would read again without the boundaries that should be dropped.
