@@ -42,22 +42,20 @@ fn main() -> Result<()> {
     Ok(fs::write(out.join("vocabularies.rs"), module)?)
 }
 
-/// The sources that decide what is kept of a `tokenizer.json`.
-const KEPT: [&str; 6] = [
-    "src/tokenizers/huggingface/added.rs",
-    "src/tokenizers/huggingface/file.rs",
-    "src/tokenizers/huggingface/model.rs",
-    "src/tokenizers/huggingface/prepared.rs",
-    "src/tokenizers/tiktoken/tables.rs",
-    "src/tokenizers/tiktoken/vocabulary.rs",
-];
+/// Where the sources are that decide what is kept of a `tokenizer.json`.
+const KEPT: [&str; 2] = ["src/tokenizers/huggingface", "src/tokenizers/tiktoken"];
 
 /// Names the version of the tables, by the text of these sources.
 fn name_tables() -> Result<()> {
     let mut hasher = DefaultHasher::new();
-    for source in KEPT {
-        println!("cargo::rerun-if-changed={source}");
-        fs::read(source)?.hash(&mut hasher);
+    for folder in KEPT {
+        println!("cargo::rerun-if-changed={folder}");
+        let sources = fs::read_dir(folder)?.map(|source| Ok(source?.path()));
+        let mut sources = sources.collect::<std::io::Result<Vec<_>>>()?;
+        sources.sort();
+        for source in sources {
+            fs::read(source)?.hash(&mut hasher);
+        }
     }
     println!("cargo::rustc-env=CURTAIL_TABLES={:x}", hasher.finish());
     Ok(())

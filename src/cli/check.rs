@@ -67,7 +67,7 @@ pub(super) struct CheckArgs {
     #[arg(long, hide_short_help = true, help_heading = "Repair")]
     unsafe_fixes: bool,
 
-    /// Also apply what depends on the model, as to a request that a provider has refused
+    /// Also report and repair what only some models refuse
     #[arg(long, conflicts_with = "error", hide_short_help = true)]
     refused: bool,
 

@@ -17,6 +17,9 @@ use curtail_io::batch::{Event, Opened};
 /// How many errors of a kind are printed without `--verbose`.
 const MAX_PRINTED: usize = 5;
 
+/// How many kinds of errors are counted; of further ones, all are printed.
+const MAX_KINDS: usize = 1000;
+
 /// The errors of records so far, by what they say without its numbers, and by what became of the record.
 static ERRORS: Mutex<BTreeMap<(String, Option<&str>), Repeated>> = Mutex::new(BTreeMap::new());
 
@@ -39,6 +42,9 @@ pub(crate) fn record_error(error: &FileError, fate: Option<&'static str>, global
     }
     let without_numbers = without_numbers(&error.what);
     let mut known = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() >= MAX_KINDS && !known.contains_key(&(without_numbers.clone(), fate)) {
+        return error_with_fate(error, fate);
+    }
     let kind = known.entry((without_numbers.clone(), fate)).or_insert_with(|| Repeated {
         what: error.what.clone(),
         count: 0,

@@ -428,3 +428,21 @@ fn memory_stays_flat() {
     assert!(more < 24 << 20, "{more} bytes");
     assert!(more < less + (12 << 20), "{less} bytes for a quarter, {more} for the whole");
 }
+
+/// A run that skips thousands of records of one kind names some of them, and how many more there are.
+#[test]
+fn errors_that_a_run_passes_over_are_named_and_then_counted() {
+    let place = Place::new();
+    place.write(
+        "rows.jsonl",
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\n{\"messages\":[}\n".repeat(9).as_bytes(),
+    );
+    for (flags, named) in [(&[][..], 5), (&["-v"], 9)] {
+        let done =
+            place.curtail(&["limit", "-t", "8k", "--on-error", "skip", "rows.jsonl"]).args(flags).output().unwrap();
+        let stderr = text(&done.stderr);
+        let lines = (1..=9).filter(|nth| stderr.contains(&format!("rows.jsonl:{}:14: expected a JSON value", nth * 2)));
+        assert_eq!((done.status.code(), lines.count()), (Some(0), named), "{stderr}");
+        assert_eq!(stderr.contains("4 more transcripts: expected a JSON value"), named == 5, "{stderr}");
+    }
+}

@@ -72,12 +72,19 @@ struct Replaced {
     /// The conversations with a replaced message that stays and a boundary that marks a range, so that the order of messages does
     /// not say which boundary replaces which of them.
     ranges: HashSet<u32>,
+    /// Index of the last boundary that stays.
+    last: HashMap<u32, usize>,
 }
 
 impl Replaced {
     /// Whether a message would be read again without the boundary `at` of `thread`.
     fn needs(&self, thread: u32, at: usize) -> bool {
         self.first.get(&thread).is_some_and(|first| *first < at) || self.ranges.contains(&thread)
+    }
+
+    /// Whether the boundary `at` of `thread` has one behind it that stays.
+    fn is_followed(&self, thread: u32, at: usize) -> bool {
+        self.last.get(&thread).is_some_and(|last| *last > at)
     }
 }
 
@@ -270,27 +277,22 @@ impl<'v, 'a> DropSet<'v, 'a> {
             if self.is_gone(at) {
                 continue;
             }
-            let thread = self.messages[at].thread;
+            let Message { thread, standing, .. } = self.messages[at];
             let of_thread = |after: &usize| self.messages[*after].thread == thread;
             let mut needing = (at + 1..reach(self.messages, at)).filter(of_thread);
-            let is_needed = needing.any(|after| !self.is_gone(after)) && !self.would_be_read_again(at);
+            // What later ones replaced would be read again without them.
+            let is_read = standing != Standing::Superseded || replaced.is_followed(thread, at);
+            let is_needed = is_read && needing.any(|after| !self.is_gone(after));
             if is_needed || replaced.needs(thread, at) {
                 self.kept.push((at, if is_needed { BOUNDARY } else { REPLACES }));
                 // As long as it stays, no earlier message is read again.
                 replaced.first.remove(&thread);
+                replaced.last.entry(thread).or_insert(at);
             } else {
                 self.mark_message(at, reason);
                 self.drain();
             }
         }
-    }
-
-    /// Whether a boundary was replaced by later ones of its conversation that are all dropped.
-    fn would_be_read_again(&self, at: usize) -> bool {
-        let Message { standing, thread, .. } = self.messages[at];
-        let mut later = (at + 1..self.messages.len()).filter(|later| self.messages[*later].thread == thread);
-        standing == Standing::Superseded
-            && !later.any(|later| self.messages[later].is_boundary() && !self.is_gone(later))
     }
 
     /// The kept messages that a model would read again without the boundaries that should be dropped.
@@ -307,6 +309,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
             }
             if message.is_boundary() && !is_due {
                 replaced.first.remove(&thread);
+                replaced.last.insert(thread, at);
             }
             if message.standing == Standing::Superseded && !is_due {
                 replaced.first.entry(thread).or_insert(at);

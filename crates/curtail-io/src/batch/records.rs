@@ -65,6 +65,12 @@ impl Beginning {
     const fn start(at: usize) -> Self {
         Self { at, clue: Clue::Start, resume: at + 1 }
     }
+
+    /// The next one behind bytes that were cut, of those at `places`, after a torn one.
+    fn after_break(torn: Self, places: &[usize]) -> Option<Self> {
+        let at = *places.get(places.partition_point(|at| *at <= torn.at))?;
+        Some(Self { at, clue: Clue::Break, ..torn })
+    }
 }
 
 impl Records {
@@ -139,6 +145,10 @@ impl Records {
     /// `is_ended` says whether a line break follows.
     pub(super) fn in_line(&self, line: &[u8], breaks: &[usize], is_ended: bool) -> Vec<Part> {
         let text = readable(line);
+        let behind_breaks = self.behind_breaks(line, breaks);
+        let is_other = |byte: &u8| !b"\"{}[],".contains(byte);
+        // Before it is no beginning of a record, but what a program wrote elsewhere.
+        let first_head = line.iter().take_while(|byte| is_other(byte)).count();
         let mut parts: Vec<Part> = Vec::new();
         let mut lost = skip_space(line, 0);
         let mut next = Some(Beginning::start(lost));
@@ -156,12 +166,14 @@ impl Records {
             }
             let fault = first.and_then(Result::err).map(|fault| at + fault.offset);
             let after = fault.and_then(|fault| self.after_fault(line, beginning, fault));
-            let certain = self.after_break(line, beginning, breaks).into_iter().chain(after).min_by_key(|next| next.at);
-            next = certain.or_else(|| self.next_head(line, beginning.resume));
+            let after_break = Beginning::after_break(beginning, &behind_breaks);
+            let certain = after_break.into_iter().chain(after).min_by_key(|next| next.at);
+            next = certain.or_else(|| self.next_head(line, beginning.resume, first_head));
         }
         let last = is_ended.then(|| self.last_record(&text[lost..])).flatten().map(|at| lost + at);
         // Of what bytes were cut from, the rest is a part at most.
-        let last = last.filter(|at| !breaks.iter().any(|cut| at < cut && *cut < text.trim_ascii_end().len()));
+        let end = text.trim_ascii_end().len();
+        let last = last.filter(|at| !breaks.iter().any(|cut| at < cut && *cut < end));
         if let Some(at) = last {
             add_lost(line, lost..at, &mut parts);
             lost = at + line[at..].trim_ascii_end().len();
@@ -223,20 +235,24 @@ impl Records {
         Some(Beginning { at, clue: Clue::Fault(fault), resume: torn.resume })
     }
 
-    /// Where a record begins behind the first bytes that were cut after `torn`.
-    fn after_break(&self, line: &[u8], torn: Beginning, breaks: &[usize]) -> Option<Beginning> {
-        let behind = &breaks[breaks.partition_point(|at| *at <= torn.at)..];
-        let mut places = behind.iter().map(|at| skip_space(line, *at));
-        let at = places.find(|at| line.get(*at) == Some(&self.opener))?;
-        Some(Beginning { at, clue: Clue::Break, resume: torn.resume })
+    /// Where records may begin behind bytes that were cut, in order.
+    fn behind_breaks(&self, line: &[u8], breaks: &[usize]) -> Vec<usize> {
+        let mut behind = 0;
+        let places = breaks.iter().map(|at| {
+            if *at >= behind {
+                behind = skip_space(line, *at);
+            }
+            behind
+        });
+        let mut places: Vec<usize> = places.filter(|at| line.get(*at) == Some(&self.opener)).collect();
+        places.dedup();
+        places
     }
 
-    /// Where a record may begin, from `at` on.
-    fn next_head(&self, line: &[u8], at: usize) -> Option<Beginning> {
+    /// Where a record may begin, from `at` on; one at `first` is the first of the line.
+    fn next_head(&self, line: &[u8], at: usize, first: usize) -> Option<Beginning> {
         let found = at + self.heads.as_ref()?.find(line.get(at..)?)?.start();
-        // Before it is no beginning of another one, but what a program wrote elsewhere.
-        let is_first = !line[..found].iter().any(|byte| b"\"{}[],".contains(byte));
-        Some(Beginning { at: found, clue: if is_first { Clue::Break } else { Clue::Head }, resume: found + 1 })
+        Some(Beginning { at: found, clue: if found <= first { Clue::Break } else { Clue::Head }, resume: found + 1 })
     }
 }
 

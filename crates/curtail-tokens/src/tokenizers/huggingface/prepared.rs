@@ -16,6 +16,9 @@ static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 /// The size from which a file is kept, in bytes: smaller ones are read in 60 milliseconds.
 const LARGE: usize = 4 << 20;
 
+/// The largest file that is found: twice as large as the tables of the most tokens.
+const LARGEST: u64 = 64 << 20;
+
 /// The length of a checksum.
 const SUM: usize = 32;
 
@@ -34,6 +37,7 @@ pub(super) fn place(content: &[u8]) -> Option<PathBuf> {
 
 /// What was kept, whole and by this version; `None` otherwise.
 pub(super) fn load(place: &Path) -> Option<(Outline, &'static Vocabulary)> {
+    fs::metadata(place).ok().filter(|found| found.is_file() && found.len() <= LARGEST)?;
     let bytes = fs::read(place).ok()?;
     let (sum, content) = bytes.split_first_chunk::<SUM>()?;
     if *sum != sum_of(content) {
