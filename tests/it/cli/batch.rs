@@ -140,7 +140,7 @@ fn bad_files_do_not_stop_the_others() {
     place.write("b.jsonl", chat("b", 3).as_bytes());
     let done = place.curtail(&["window", "-i", "a.jsonl", "none.jsonl", "b.jsonl", "-n", "2"]).output().unwrap();
     let stderr = text(&done.stderr);
-    assert!(stderr.contains("none.jsonl: no such file or directory") && stderr.contains("a.jsonl:2:1: "), "{stderr}");
+    assert!(stderr.contains("none.jsonl: no such file or directory") && stderr.contains("a.jsonl:1:2: "), "{stderr}");
     assert_eq!(done.status.code(), Some(2));
     assert_eq!(place.read("a.jsonl"), b"{\n");
     assert_ne!(place.read("b.jsonl"), chat("b", 3).as_bytes());

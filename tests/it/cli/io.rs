@@ -386,7 +386,7 @@ fn show_reads_what_every_command_reads() {
         }
         assert!(text(&done.stdout).contains("in/empty.jsonl: contains no transcript\n"), "{paths:?}");
         assert!(!text(&done.stdout).contains("in/broken.jsonl"), "{paths:?}");
-        assert!(text(&done.stderr).contains("in/broken.jsonl:2:1: "), "{}", text(&done.stderr));
+        assert!(text(&done.stderr).contains("in/broken.jsonl:1:14: "), "{}", text(&done.stderr));
         assert_eq!(done.status.code(), Some(2), "one bad file does not stop the others");
     }
 }

@@ -368,8 +368,11 @@ impl<S: Simd> Walk<'_, S> {
     }
 
     fn fault<T>(&self, offset: usize, kind: ParseErrorKind) -> Result<T, ParseError> {
-        let kind = if offset >= self.bytes.len() { ParseErrorKind::UnfinishedValue } else { kind };
-        Err(ParseError { offset, kind })
+        if offset < self.bytes.len() {
+            return Err(ParseError { offset, kind });
+        }
+        // The line that ends too early, and not the one after it.
+        Err(ParseError { offset: self.bytes.trim_ascii_end().len(), kind: ParseErrorKind::UnfinishedValue })
     }
 }
 

@@ -224,7 +224,8 @@ impl Records {
     /// `fault`: there the record begins, perhaps behind half a literal or an escape, or it began a few bytes before, inside a
     /// string that its first quote ended.
     fn after_fault(&self, line: &[u8], torn: Beginning, fault: usize) -> Option<Beginning> {
-        if torn.clue == Clue::Head || fault >= line.len() {
+        let is_end = line.get(fault..).is_none_or(|rest| rest.trim_ascii().is_empty());
+        if torn.clue == Clue::Head || is_end {
             return None;
         }
         let is_structure = |byte: &u8| b"{}[],:\"".contains(byte);
