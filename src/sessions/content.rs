@@ -9,7 +9,7 @@ use curtail_core::dialects::{Framing, Reading, project};
 use curtail_core::json::Document;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Message};
-use curtail_facts::{is_typed, without_tag};
+use curtail_facts::{as_typed, is_typed};
 use curtail_io::FileError;
 use curtail_io::batch::Rescued;
 use curtail_lab::calibration::{CountedRequest, counted_requests};
@@ -181,6 +181,6 @@ fn prompt(message: &Message<'_>) -> Option<String> {
         _ => None,
     });
     let typed = texts.into_iter().find(|text| is_typed(text))?;
-    let head: String = without_tag(&typed).chars().take(2_000).collect();
+    let head: String = as_typed(&typed).chars().take(2_000).collect();
     Some(head.split_whitespace().collect::<Vec<_>>().join(" "))
 }

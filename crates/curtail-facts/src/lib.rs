@@ -33,6 +33,9 @@ mod written_facts;
 pub use call_result::failed;
 pub use calls::{changes, file_read};
 pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
+pub use writers::command;
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
@@ -116,16 +119,20 @@ pub fn is_typed(text: &str) -> bool {
     matches!(writers::writer(text), writers::Writer::Person(_))
 }
 
-/// A prompt without the tag that a template wraps it in, such as `<pr_description>`, and without the text after the closing
+/// A prompt as a person typed it: a [`command`], or without the tag that a template wraps it in, such as `<pr_description>`, and without the text after the closing
 /// tag. A closing tag that shares its line with other text is kept with what follows it. Without a closing tag at the end of a
 /// line, the prompt is returned unchanged.
 ///
 /// ```
-/// assert_eq!(curtail_facts::without_tag("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");
-/// assert_eq!(curtail_facts::without_tag("<b>Mend</b>\nNow."), "Mend</b>\nNow.");
-/// assert_eq!(curtail_facts::without_tag("Why is 2 < 3?"), "Why is 2 < 3?");
+/// assert_eq!(curtail_facts::as_typed("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");
+/// assert_eq!(curtail_facts::as_typed("<b>Mend</b>\nNow."), "Mend</b>\nNow.");
+/// assert_eq!(curtail_facts::as_typed("Why is 2 < 3?"), "Why is 2 < 3?");
 /// ```
-pub fn without_tag(prompt: &str) -> &str {
+pub fn as_typed(prompt: &str) -> Cow<'_, str> {
+    command(prompt).map_or_else(|| without_tag(prompt).into(), Cow::Owned)
+}
+
+fn without_tag(prompt: &str) -> &str {
     let is_name = |tag: &str| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let tagged = prompt.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'));
     let Some((tag, inside)) = tagged.filter(|(tag, _)| is_name(tag)) else { return prompt };

@@ -68,10 +68,7 @@ pub(super) enum Writer {
 /// Who wrote `text`, which has the role of the user.
 pub(super) fn writer(text: &str) -> Writer {
     let typed = one_line(&without_insertions(text));
-    // The arguments that the user typed after the name of a command.
-    let command = if typed.starts_with("<command-") { typed.split_once("<command-args>") } else { None };
-    let arguments = command.and_then(|(_, rest)| rest.split_once("</command-args>")).map(|(inside, _)| inside.trim());
-    if let Some(arguments) = arguments.filter(|arguments| !arguments.is_empty()) {
+    if let Some(arguments) = arguments(&typed) {
         return Writer::Person(bounded(arguments));
     }
     let begins = |marks: &[&str]| marks.iter().any(|mark| typed.starts_with(mark));
@@ -82,6 +79,30 @@ pub(super) fn writer(text: &str) -> Writer {
     } else {
         Writer::Person(bounded(&typed))
     }
+}
+
+/// What a person typed after the name of a command.
+fn arguments(text: &str) -> Option<&str> {
+    if text.starts_with("<command-") { inside(text, "command-args") } else { None }
+}
+
+/// The text in the first element `tag`, unless it is blank.
+fn inside<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+    let (inside, _) = rest.split_once(&format!("</{tag}>"))?;
+    Some(inside.trim()).filter(|inside| !inside.is_empty())
+}
+
+/// A command with arguments as a person typed it, if `text` is what Claude Code makes of one.
+///
+/// ```
+/// let text = "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>a\nb</command-args>";
+/// assert_eq!(curtail_facts::command(text).as_deref(), Some("/fix a\nb"));
+/// assert_eq!(curtail_facts::command("/fix a"), None);
+/// ```
+pub fn command(text: &str) -> Option<String> {
+    let arguments = arguments(text.trim_start())?;
+    Some(format!("{} {arguments}", inside(text, "command-name")?))
 }
 
 /// `text` without what programs inserted.

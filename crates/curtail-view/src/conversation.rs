@@ -14,7 +14,9 @@ use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
 use curtail_core::dialects::Dialect;
 use curtail_core::json::Value;
 use curtail_core::processors::{Counting, ProcessorError, View};
-use curtail_core::transcript::{Content, Layout, Message, Pairs, Part, PartRef, Transcript, turn_starts, writer_named};
+use curtail_core::transcript::{
+    Content, Layout, Message, Pairs, Part, PartRef, Role, Transcript, turn_starts, writer_named,
+};
 use curtail_facts::failed;
 use curtail_lab::replay::Prices;
 
@@ -74,8 +76,10 @@ pub struct Conversation<'a> {
     pub(super) provided: Vec<Provided>,
     /// When each message was written.
     pub(super) moments: Vec<Option<Moment>>,
-    /// Whether each message is the summary of a compaction: a program wrote it, although its role is user.
+    /// Whether each message is a demonstration or the summary of a compaction: a program wrote it, although its role is user.
     pub(super) summaries: Vec<bool>,
+    /// Whether each message answers an action that the model wrote as text: a tool wrote it, although its role is user.
+    observations: Vec<bool>,
     pub(super) story: Story,
     pub(super) effect: Option<Effect<'a>>,
     pub(super) spending: Option<Spending>,
@@ -150,6 +154,7 @@ impl<'a> Conversation<'a> {
         let moments = moments(dialect, &messages);
         let pairs = Pairs::from_messages(&messages);
         let summaries = summaries(dialect, &messages);
+        let observations = observations(&messages);
         let failures = failures(&messages, &pairs);
         let spending = Spending::new(&layout.elements, &messages, &usages, sources.prices);
         let story = Story::new(&StorySources {
@@ -158,6 +163,7 @@ impl<'a> Conversation<'a> {
             messages: &messages,
             costs: &costs,
             summaries: &summaries,
+            observations: &observations,
             pairs: &pairs,
             moments: &moments,
             failures: &failures,
@@ -178,6 +184,7 @@ impl<'a> Conversation<'a> {
             provided: usages.provided,
             moments,
             summaries,
+            observations,
             story,
             input_price,
             spending,
@@ -236,6 +243,7 @@ impl<'a> Conversation<'a> {
     pub(super) fn writer(&self, index: usize) -> &'static str {
         match writer(&self.messages[index]) {
             "person" if self.summaries[index] => "program",
+            "person" if self.observations[index] => "tool",
             writer => writer,
         }
     }
@@ -294,10 +302,18 @@ fn failures(messages: &[Message<'_>], pairs: &Pairs) -> HashSet<PartRef> {
     pairs.results().iter().copied().filter(|result| failed(result.part_in(messages))).collect()
 }
 
-/// Whether each message is the summary of a compaction.
+/// Whether each message answers an action that the model wrote as text, as in logs of SWE-agent.
+fn observations(messages: &[Message<'_>]) -> Vec<bool> {
+    let acts = |message: &Message<'_>| message.value().is_some_and(|value| value.get_text("action").is_some());
+    let follow = messages.windows(2).map(|pair| pair[0].role == Role::Assistant && acts(&pair[0]) && !acts(&pair[1]));
+    std::iter::once(false).chain(follow).take(messages.len()).collect()
+}
+
+/// Whether each message is a demonstration of SWE-agent or the summary of a compaction.
 fn summaries(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<bool> {
     let values = messages.iter().map(Message::value);
-    values.map(|value| value.is_some_and(|value| dialect.log().replaces_past(value))).collect()
+    let is_demo = |value: Value<'_>| value.get("is_demo").is_some_and(|flag| flag.raw() == "true");
+    values.map(|value| value.is_some_and(|value| is_demo(value) || dialect.log().replaces_past(value))).collect()
 }
 
 fn moments(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<Option<Moment>> {

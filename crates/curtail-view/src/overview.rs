@@ -113,7 +113,7 @@ fn price(spending: &Spending) -> Markup {
             CostSource::Log => { li data-fact="cost" title="The total that the log contains" { b { (amount) } " " span { "in all" } } },
             CostSource::Estimate { date, with_output, counted: priced, requests } => {
                 li data-fact="cost" title={ "An estimate by the prices of " (date) @if !with_output { "; output is not included" } } {
-                    @if !with_output { span { "input " } } b { @if !amount.starts_with("under") { "about " } (amount) }
+                    @if !with_output { span { "input " } } b { @if !amount.starts_with('<') { "about " } (amount) }
                     @if priced < requests { " " span { "for " (figure(*priced)) " of " (counted(*requests, "request")) } }
                 }
             },
@@ -241,6 +241,7 @@ fn reasons(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
         }
     }
     groups.sort_by_key(|group| std::cmp::Reverse((group.tokens, group.messages)));
+    let is_partly_read = conversation.messages.iter().any(|message| !message.standing.is_read());
     let (listed, others) = groups.split_at(groups.len().min(MAX_REASONS));
     html! {
         table class="reasons" {
@@ -254,20 +255,20 @@ fn reasons(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
                             @if group.messages > 1 { "first " }
                             a href={ "#" (conversation.anchor(group.first)) } { "message " (group.first) }
                         }
-                        td { (counted(group.tokens, "token")) }
+                        td { "−" (counted(group.tokens, "token")) }
                     }
                 }
                 @if !others.is_empty() {
                     tr {
                         th scope="row" { (figure(others.iter().map(|group| group.messages).sum::<usize>())) " others" }
                         td { "for " (counted(others.len(), "other reason")) }
-                        td { (counted(others.iter().map(|group| group.tokens).sum(), "token")) }
+                        td { "−" (counted(others.iter().map(|group| group.tokens).sum(), "token")) }
                     }
                 }
                 tr {
                     th scope="row" class="kept" { (figure(effect.count(State::Kept))) " kept" }
                     td { (kept(effect, conversation)) }
-                    td { (counted(effect.tokens, "token")) }
+                    td { (counted(effect.tokens, "token")) @if is_partly_read { " in the file" } }
                 }
             }
         }

@@ -101,7 +101,7 @@ impl Spending {
 /// Dollars for people.
 pub(super) fn dollars(amount: f64) -> String {
     if amount > 0.0 && amount < 0.01 {
-        return String::from("under $0.01");
+        return String::from("<$0.01");
     }
     let text = format!("{amount:.2}");
     let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
@@ -122,6 +122,6 @@ mod tests {
 
     #[test]
     fn dollars_are_readable() {
-        assert_eq!([0.0, 0.004, 30.333, 12_345.6].map(dollars), ["$0.00", "under $0.01", "$30.33", "$12,345.60"]);
+        assert_eq!([0.0, 0.004, 30.333, 12_345.6].map(dollars), ["$0.00", "<$0.01", "$30.33", "$12,345.60"]);
     }
 }

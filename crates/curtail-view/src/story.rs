@@ -11,7 +11,7 @@ use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::Value;
 use curtail_core::steps;
 use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Role, ToolCall, turn_starts};
-use curtail_facts::{Facts, is_typed, without_tag};
+use curtail_facts::{Facts, as_typed, is_typed};
 
 /// Maximum characters of a title.
 const MAX_TITLE: usize = 90;
@@ -38,6 +38,8 @@ pub(super) struct StorySources<'s, 'a> {
     pub(super) messages: &'s [Message<'a>],
     pub(super) costs: &'s [Cost],
     pub(super) summaries: &'s [bool],
+    /// Whether each message answers an action that the model wrote as text.
+    pub(super) observations: &'s [bool],
     pub(super) pairs: &'s Pairs,
     pub(super) moments: &'s [Option<Moment>],
     pub(super) failures: &'s HashSet<PartRef>,
@@ -89,7 +91,7 @@ impl Story {
     /// Collects the facts of a conversation.
     pub(super) fn new(sources: &StorySources<'_, '_>) -> Self {
         let &StorySources { dialect, items, messages, .. } = sources;
-        let turns: Vec<usize> = prompts(messages, sources.summaries);
+        let turns: Vec<usize> = prompts(sources);
         let ends = turns.iter().skip(1).copied().chain([messages.len()]);
         let prompts: Vec<Prompt> = turns.iter().copied().zip(ends).map(|(from, to)| sources.prompt(from, to)).collect();
         let title = prompts.iter().map(|prompt| &prompt.text).find(|text| !text.is_empty());
@@ -154,9 +156,10 @@ impl StorySources<'_, '_> {
 
 /// The messages with prompts of a person: those that begin a turn, without texts that the agent's program wrote, and without
 /// messages that a compaction repeats.
-fn prompts(messages: &[Message<'_>], summaries: &[bool]) -> Vec<usize> {
+fn prompts(sources: &StorySources<'_, '_>) -> Vec<usize> {
+    let &StorySources { messages, summaries, observations, .. } = sources;
     let begins = turn_starts(messages);
-    let is_new = |at: usize| !summaries[at] && !messages[at].is_in_compaction();
+    let is_new = |at: usize| !summaries[at] && !observations[at] && !messages[at].is_in_compaction();
     let typed: Vec<usize> = begins.iter().copied().filter(|&at| is_new(at) && is_asked(&messages[at])).collect();
     if typed.is_empty() { begins } else { typed }
 }
@@ -186,7 +189,7 @@ fn prompt_text(message: &Message<'_>) -> String {
     });
     let texts: Vec<String> = texts.collect();
     let typed = texts.iter().find(|text| is_typed(text)).or(texts.first());
-    typed.map_or_else(|| String::from("image or file"), |text| plain(without_tag(text), 200))
+    typed.map_or_else(|| String::from("image or file"), |text| plain(&as_typed(text), 200))
 }
 
 fn seconds(moments: &[Option<Moment>]) -> Option<f64> {

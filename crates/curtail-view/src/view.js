@@ -33,7 +33,7 @@
       button.type = "button";
       button.className = "copy";
       button.textContent = "Copy";
-      pre.append(button);
+      pre.prepend(button);
     }
   }
   document.addEventListener("click", async (event) => {

@@ -126,6 +126,41 @@ fn the_summary_of_a_compaction_is_no_prompt() {
 }
 
 #[test]
+fn a_command_is_shown_as_it_was_typed() {
+    let user = |uuid: &str, parent: Option<&str>, text: &str| {
+        let message = json!({ "role": "user", "content": text });
+        format!(
+            "{}\n",
+            json!({ "type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": message })
+        )
+    };
+    let command = "<command-message>glaze</command-message>\n<command-name>/glaze</command-name>\n<command-args>ten cups</command-args>";
+    let page =
+        page(&(user("a", None, command) + &user("b", Some("a"), "Operation stopped by hook: the kiln is hot")), &[]);
+    assert!(
+        page.contains("<title>/glaze ten cups") && page.contains("<div class=\"md text\">/glaze ten cups</div>"),
+        "{page}"
+    );
+    assert!(page.contains("1 prompt") && page.contains("class=\"program"), "a hook is no person: {page}");
+}
+
+/// SWE-agent writes actions as text, and what they printed as messages of a user.
+#[test]
+fn what_an_action_printed_is_no_prompt() {
+    let log = [
+        json!({ "role": "user", "content": "This is a demonstration.", "is_demo": true }),
+        json!({ "role": "user", "content": "Glaze the cups." }),
+        json!({ "role": "assistant", "content": "I look.", "action": "ls" }),
+        json!({ "role": "user", "content": "cups.rs" }),
+        json!({ "role": "assistant", "content": "Done.", "action": "submit" }),
+    ];
+    let page = page(&log.map(|record| format!("{record}\n")).concat(), &[]);
+    assert!(page.contains("<title>Glaze the cups.") && page.contains("Prompt 1 of 1"), "{page}");
+    let writers: Vec<&str> = page.split(" data-by=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(writers, ["program", "person", "model", "tool", "model"], "{page}");
+}
+
+#[test]
 fn a_log_without_times_shows_none() {
     let page = page(CHAT, &[]);
     assert!(!page.contains("<time") && !page.contains("data-fact=\"cost\"") && !page.contains(" later</p>"));

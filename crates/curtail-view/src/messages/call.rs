@@ -130,7 +130,7 @@ impl Chat<'_, '_> {
                 @if (called.kind.folds_result() || called.has_agents) && state == State::Kept && !called.is_failed {
                     details class="aside" { summary { span class="label" { (label) } } (body) }
                 } @else {
-                    @if !(is_plain && called.is_shell()) { p class="label" { (label) } }
+                    @if !(is_plain && called.is_shell()) { div class="label" { (label) } }
                     (body)
                 }
             }

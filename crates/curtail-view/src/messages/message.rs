@@ -12,6 +12,7 @@ use crate::visible::{Body, Shown, gap, line, size};
 use curtail_core::json::Text;
 use curtail_core::numbers::{counted, figure};
 use curtail_core::transcript::{Content, Message, Part, PartRef};
+use curtail_facts::command;
 
 /// A text that a program wrote for the model is folded if it is longer than this many bytes.
 const MAX_UNFOLDED: usize = 400;
@@ -177,15 +178,19 @@ impl Chat<'_, '_> {
         if capped(&words, self.limits.max_text).1 > 0 {
             return self.text(part, text, false);
         }
-        match markdown(&words) {
-            Some(html) => html! {
-                (html)
-                details class="raw" {
-                    summary { "Markdown source" }
-                    pre { (Body(&words)) }
-                }
-            },
-            None => self.text(part, text, false),
+        let typed = command(&words);
+        let shown = typed.as_deref().unwrap_or(&words);
+        let html = match (markdown(shown), &typed) {
+            (Some(html), _) => html,
+            (None, Some(typed)) => html! { div class="md text" { (Body(typed)) } },
+            (None, None) => return self.text(part, text, false),
+        };
+        html! {
+            (html)
+            details class="raw" {
+                summary { "Source" }
+                pre { (Body(&words)) }
+            }
         }
     }
 

@@ -94,7 +94,7 @@ impl Dialect for ClaudeCode {
         message.id = own_id.and_then(Value::text).or_else(|| uuid.and_then(Value::text));
         message.parts = anthropic::read_content(content);
         anthropic::mark_compaction(&mut message);
-        message.automatic = role == Role::User && (meta.is_some_and(is_true) || begins_with_tag(&message));
+        message.automatic = role == Role::User && (meta.is_some_and(is_true) || is_own(&message));
         if let Some(copy) = copy {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
             results.for_each(|part| part.add_copy(copy));
@@ -184,18 +184,23 @@ impl LogHabits for ClaudeCode {
     }
 }
 
-/// Tags with which the program begins the user messages that it writes itself.
-const OWN_TAGS: &[&str] = &[
-    "<local-command-caveat>", "<local-command-stdout>", "<local-command-stderr>", "<command-name>",
-    "<command-message>", "<task-",
+/// Beginnings of the user messages that the program writes itself.
+const OWN_BEGINNINGS: &[&str] = &[
+    "<local-command-caveat>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<command-name>",
+    "<command-message>",
+    "<task-",
+    "Operation stopped by hook:",
 ];
 
-fn begins_with_tag(message: &Message<'_>) -> bool {
+fn is_own(message: &Message<'_>) -> bool {
     // Most texts begin with something else and need not be decoded.
-    let is_other = |text: &Text<'_>| matches!(text, Text::Escaped(raw) if !raw.starts_with(['<', ' ', '\\']));
+    let is_other = |text: &Text<'_>| matches!(text, Text::Escaped(raw) if !raw.starts_with(['<', 'O', ' ', '\\']));
     blocks::first_text(message).is_some_and(|text| {
         let text = if is_other(text) { return false } else { text.decode() };
-        OWN_TAGS.iter().any(|tag| text.trim_start().starts_with(tag)) && !has_arguments(&text)
+        OWN_BEGINNINGS.iter().any(|words| text.trim_start().starts_with(words)) && !has_arguments(&text)
     })
 }
 
