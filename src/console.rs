@@ -87,6 +87,23 @@ pub(crate) fn out_json(text: &str) -> Result<(), FileError> {
     closed_is_fine(try_out_json(text))
 }
 
+/// Prints a diff of JSON on standard output, where its lines have the colors of diffs; a closed pipe is not an error.
+pub(crate) fn out_diff(text: &str) -> Result<(), FileError> {
+    if !out_has_colors() {
+        return out_json(text);
+    }
+    let shown = visible::json(&masked(text)).into_owned();
+    let style = |line: &str| match line.as_bytes() {
+        [b'-', b'-', b'-', ..] | [b'+', b'+', b'+', ..] | [b'@', ..] => Style::new().dimmed(),
+        [b'-', ..] => AnsiColor::Red.on_default(),
+        [b'+', ..] => AnsiColor::Green.on_default(),
+        _ => Style::new(),
+    };
+    let lines = shown.lines().map(|line| format!("{0}{line}{0:#}\n", style(line)));
+    let text: String = lines.collect();
+    closed_is_fine(out_is_open().and_then(|()| write_all(&mut io::stdout().lock(), text.as_bytes())))
+}
+
 /// As [`out`], and a closed pipe is an error.
 pub(crate) fn try_out(text: &str) -> io::Result<()> {
     out_is_open()?;

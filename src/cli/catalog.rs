@@ -14,7 +14,7 @@ use crate::console;
 use crate::options::choices::{TextOrJson, text_or_json};
 use crate::options::configuration_schema;
 use crate::options::global::Global;
-use crate::reports::screen::Screen;
+use crate::reports::screen::{NAME, Screen, painted};
 use crate::reports::table::{Kind, Table};
 use curtail_core::checks::{self, Rule, rule_named};
 use curtail_core::suggest::unknown;
@@ -37,11 +37,23 @@ impl RuleArgs {
             Some(text) if text.contains(' ') => {
                 bail!("not the name of a rule; `curtail check --error TEXT` finds what an answer of a provider means")
             }
-            Some(key) => rule_named(key)?.page(),
+            Some(key) => on_screen(&rule_named(key)?.page(), Screen::of_stdout()),
             None => rule_list(checks::ALL).text(Screen::of_stdout()),
         })?;
         Ok(())
     }
+}
+
+/// A page in Markdown with the headings in a style of their own. Lines are continued, except those of code.
+fn on_screen(page: &str, screen: Screen) -> String {
+    let mut is_code = false;
+    let lines = page.lines().map(|line| {
+        is_code ^= line.starts_with("```");
+        let text =
+            if is_code { line.to_owned() } else { screen.wrapped(line, if line.starts_with('|') { 2 } else { 0 }) };
+        (if line.starts_with('#') && !is_code { painted(NAME, &text) } else { text }) + "\n"
+    });
+    lines.collect()
 }
 
 fn rule_list(rules: &[&Rule]) -> Table {

@@ -197,7 +197,7 @@ impl<'a> CheckReporter<'a> {
             format!("--- {name}\n+++ {name}\n")
         };
         // A closed pipe is not an error.
-        if let Err(error) = self.progress.aside(|| console::out_json(&format!("{head}{diff}"))) {
+        if let Err(error) = self.progress.aside(|| console::out_diff(&format!("{head}{diff}"))) {
             self.fail(&error);
         }
     }

@@ -114,7 +114,7 @@ impl Sums {
             (self.failed_records, "record failed", "records failed"),
             (self.dropped_records, "record dropped", "records dropped"),
             (self.finished_before, "file was finished before", "files were finished before"),
-            (totals.figures_reset, "figure of usage reset", "figures of usage reset"),
+            (totals.figures_reset, "usage count reset", "usage counts reset"),
         ] {
             if count > 0 {
                 text.push_str(&format!(", {count} {}", if count == 1 { one } else { more }));
