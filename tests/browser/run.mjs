@@ -410,8 +410,14 @@ await check("keys go to prompts, failed calls and edits, and copy a link", async
   assert.notEqual(await here(page), first);
   await page.keyboard.press("K");
   assert.equal(await here(page), first);
+  await page.setViewportSize({ width: 1280, height: 160 });
   await page.keyboard.press("e");
   assert.equal(await page.locator(".call.failed.spot").count(), 1);
+  await page.waitForFunction(() => {
+    const box = document.querySelector(".call.failed.spot > .result").getBoundingClientRect();
+    return box.top > 0 && box.top < innerHeight;
+  });
+  await page.setViewportSize({ width: 1280, height: 800 });
   await page.keyboard.press("e");
   assert.equal(await page.locator("#matches").textContent(), "no failed call below");
   await page.keyboard.press("K");

@@ -446,7 +446,9 @@
     const target = next ?? all.at(by > 0 ? 0 : -1);
     target.classList.add("spot");
     unfold(target);
-    go(row, target);
+    // The error of a long call would be out of sight.
+    const error = target.matches(".failed") && target.offsetHeight > innerHeight / 2 && target.querySelector(":scope > .result");
+    go(row, error || target);
     say("");
   }
   // The strip is one stop of the Tab key: arrows move along it, and Enter follows the link.
