@@ -10,6 +10,7 @@ use crate::options::config::ConfigStep;
 use crate::options::configuration_schema;
 use crate::options::global::Global;
 use crate::options::keys::Origin;
+use crate::reports::screen::{DIM, NAME, painted};
 use curtail_core::visible::one_line;
 
 /// Show the configuration in use, or a JSON Schema of `curtail.toml`
@@ -51,14 +52,16 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     let file = one_line(&config.file);
     let mut lines = format!("file: {file}\n");
     for ConfigStep { level, entry } in config.everywhere() {
-        let _ = writeln!(lines, "{}: {}  # {file}:{}", one_line(&level), entry.spec.name, entry.place.line);
+        let place = painted(DIM, &format!("# {file}:{}", entry.place.line));
+        let _ = writeln!(lines, "{}: {}  {place}", one_line(&level), painted(NAME, entry.spec.name));
         for value in &entry.table.values {
             let origin = match &value.origin {
                 Origin::File(line) => format!("{file}:{line}"),
                 Origin::Variable(variable) => variable.clone(),
                 Origin::Default => String::from("default"),
             };
-            let _ = writeln!(lines, "  {} = {}  # {origin}", value.name, value.shown());
+            let origin = painted(DIM, &format!("# {origin}"));
+            let _ = writeln!(lines, "  {} = {}  {origin}", value.name, value.shown());
         }
     }
     Ok(lines)

@@ -13,7 +13,7 @@ use crate::options::global::Global;
 use crate::options::keys::Origin;
 use crate::options::policy;
 use crate::options::policy::{PRESETS, Preset};
-use crate::reports::screen::Screen;
+use crate::reports::screen::{DIM, NAME, Screen, painted};
 use crate::reports::table::{Kind, Table};
 use crate::{console, cutting};
 use curtail_core::suggest::unknown;
@@ -67,7 +67,7 @@ impl RunArgs {
             return Ok(ExitCode::SUCCESS);
         }
         if self.print {
-            console::out(&self.printed()?)?;
+            console::out(&Screen::of_stdout().wrapped(&self.printed()?, 3))?;
             return Ok(ExitCode::SUCCESS);
         }
         cutting::run(&self.cutting, global, self.job()?)
@@ -139,14 +139,9 @@ fn chain_lines(config: &Config, steps: &[ConfigStep<'_>]) -> String {
         let options: Vec<String> = options.map(|value| format!("{} = {}", value.name, value.shown())).collect();
         let options = if options.is_empty() { String::new() } else { format!(" {{ {} }}", options.join(", ")) };
         let number = nth + 1;
-        let name = entry.spec.name;
-        let line = entry.place.line;
-        let _ = writeln!(
-            lines,
-            "{number}. {:width$}  {name}{options}  # {}:{line}",
-            one_line(level),
-            one_line(&config.file)
-        );
+        let name = painted(NAME, entry.spec.name);
+        let place = painted(DIM, &format!("# {}:{}", one_line(&config.file), entry.place.line));
+        let _ = writeln!(lines, "{number}. {:width$}  {name}{options}  {place}", one_line(level));
     }
     lines
 }

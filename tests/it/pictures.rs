@@ -124,7 +124,11 @@ fn run(place: &Place, arguments: &[&str]) -> String {
 fn terminal(command: &str, printed: &str) -> String {
     let mut scene = format!("<text class=\"t in\" x=\"24\" y=\"58\">$ {}</text>\n", escaped(command));
     for (nth, line) in printed.lines().take(LINES).enumerate() {
-        let shown: String = line.chars().take(COLUMNS).collect();
+        let mut shown: String = line.chars().take(COLUMNS).collect();
+        if shown.len() < line.len() {
+            shown.pop();
+            shown.push('…');
+        }
         let y = 84 + 22 * nth;
         let _ =
             writeln!(scene, "<text class=\"t\" x=\"24\" y=\"{y}\" xml:space=\"preserve\">{}</text>", escaped(&shown));
@@ -194,7 +198,6 @@ fn the_program_is_shown_at_work() {
     let place = machine();
     let policy = ["limit", "-t", "4k"];
     let sessions = run(&place, &["sessions"]);
-    let sessions: String = sessions.lines().map(|line| line.chars().take(COLUMNS).collect::<String>() + "\n").collect();
     let text_of = run(&place, &["view", "@claude", "--policy", &policy.join(" "), "--text"]);
     let scenes = [
         terminal("curtail sessions", &sessions),

@@ -759,11 +759,14 @@
   everything.hidden = chips.concat(byId("findings") ?? []).every((chip) => chip.hidden);
   fold.hidden = source.hidden = byId("keys").hidden = Boolean(table);
   if (!document.querySelector(".raw") && !later.size) source.hidden = true;
-  menu.hidden = Boolean(table) && everything.hidden && [byId("agent"), byId("project")].every((select) => select.parentElement.hidden);
-  // A phone has no room for the chips beside the search.
-  const narrow = matchMedia("(max-width: 62rem)");
-  const group = tools.querySelector(".chips");
-  const fit = () => (narrow.matches ? menu.querySelector(".panel").prepend(group) : menu.before(group));
+  // A phone has no room for the chips, and the filters of a list, beside the search.
+  const narrow = matchMedia(table ? "(max-width: 76rem)" : "(max-width: 62rem)");
+  const panel = menu.querySelector(".panel");
+  const beside = [tools.querySelector(".chips"), ...["agent", "project"].map((id) => byId(id)?.parentElement)].filter(Boolean);
+  const fit = () => {
+    if (narrow.matches) panel.prepend(...beside); else menu.before(...beside);
+    menu.hidden = Boolean(table) && !panel.querySelector(":is(button, label):not([hidden])");
+  };
   narrow.addEventListener("change", fit);
   fit();
   tools.hidden = false;
