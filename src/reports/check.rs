@@ -246,6 +246,13 @@ impl<'a> CheckReporter<'a> {
             self.outcome.failed += 1;
         }
         self.progress.aside(|| remarks::record_error(error, None, self.global));
+        let line = self.how.format.error_line(error);
+        if let Some((line, out)) = line.zip(self.report.as_mut())
+            && let Err(error) = out.write_all(line.as_bytes())
+        {
+            self.report = None;
+            self.report_failed(&error);
+        }
     }
 
     /// Reports that the report could not be written, unless its reader closed the pipe.

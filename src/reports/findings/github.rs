@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::{CheckOutcome, FileFinding, Format, answer};
 use curtail_core::checks::Level;
 use curtail_core::visible::one_line;
+use curtail_io::FileError;
 
 /// Workflow commands of GitHub.
 ///
@@ -36,6 +37,13 @@ fn write_command(
         property(&format!("{} {}", rule.code, rule.name)),
         data(&text),
     )
+}
+
+/// The command for an error at a place in a file.
+pub(super) fn error_line(error: &FileError) -> Option<String> {
+    let place = error.place?;
+    let file = property(&error.name);
+    Some(format!("::error file={file},line={},col={}::{}\n", place.line, place.column, data(&error.what)))
 }
 
 pub(crate) fn data(text: &str) -> String {

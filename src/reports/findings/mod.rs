@@ -18,6 +18,7 @@ use serde::Serialize;
 use crate::reports::screen::Screen;
 use curtail_core::checks::{ALL, Finding, Level, Rule};
 use curtail_core::numbers::number_of;
+use curtail_io::FileError;
 
 pub(crate) use github::{data, property};
 pub(crate) use json::json_of;
@@ -204,6 +205,11 @@ impl Format {
     /// Whether findings can be written before the check ends.
     pub(crate) const fn is_gradual(&self) -> bool {
         self.finding.is_some()
+    }
+
+    /// A line that shows an error beside its place, in a format for that.
+    pub(crate) fn error_line(&self, error: &FileError) -> Option<String> {
+        if self.name == github::GITHUB.name { github::error_line(error) } else { None }
     }
 
     /// Writes the findings that are new in `outcome`, if the format is gradual; `outcome` keeps only their number.

@@ -290,6 +290,16 @@ fn github_commands_are_escaped() {
     assert_eq!(out.lines().count(), 1, "{out}");
 }
 
+/// A record that is no transcript fails the check, and is shown beside its line as well.
+#[test]
+fn github_shows_errors_beside_their_lines() {
+    let records = "{\"messages\":[]}\n{\"note\":\"50 %\"}\n";
+    let (code, out, error) = check(&["--output-format", "github", "--stdin-filename", "a.jsonl"], records);
+    assert!(out.contains("\n::error file=a.jsonl,line=2,col=1::no list of messages in this object"), "{out}");
+    assert_eq!((code, out.lines().count()), (2, 2), "{out}");
+    assert!(error.contains("a.jsonl:2:1: no list of messages"), "{error}");
+}
+
 #[test]
 fn junit_has_a_test_for_every_finding() {
     let (_, out, _) =
