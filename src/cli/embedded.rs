@@ -21,7 +21,7 @@ use crate::works::check::Checking;
 use crate::works::copies::DropRecords;
 use crate::works::verify::Verifying;
 use crate::works::whole_file::WholeFile;
-use curtail_core::dialects::{Dialect, Framing, ReadError};
+use curtail_core::dialects::{Dialect, Framing, ReadError, rebuilt_around};
 use curtail_core::error::{INVALID_UTF8, Locator, TextPlace};
 use curtail_core::pipeline::{Cut, TextCutter};
 use curtail_core::processors::Counting;
@@ -382,7 +382,16 @@ impl Texts<'_> {
         };
         let Some(rescued) = rescued else { return self.cut_whole(cut, text, out) };
         let sound = String::from_utf8(rescued.text).map_err(|_| Failure::new(INVALID_UTF8))?;
-        let mut answer = self.cut_whole(cut, &sound, out)?;
+        let mut answer = match rebuilt_around(&sound) {
+            // A log of patches is written as it is.
+            Some(chat) => {
+                out.push_str(&sound);
+                let faults = chat.faults.into_iter();
+                let notes = faults.map(|fault| (TextPlace::locate(sound.as_bytes(), fault.offset, 1), fault.what));
+                Answer { notes: notes.collect(), ..Answer::default() }
+            }
+            None => self.cut_whole(cut, &sound, out)?,
+        };
         let losses = rescued.losses.into_iter().map(|loss| (TextPlace { line: loss.line, column: 1 }, loss.reason));
         answer.notes.splice(..0, losses);
         answer.changed = true;

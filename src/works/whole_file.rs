@@ -8,7 +8,7 @@ use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Plan, Prepend, Processor, ProcessorError, Reason, Traits, View, place_blocks};
 use curtail_core::transcript::{DraftPart, Role, Transcript, front};
-use curtail_io::batch::{InputOptions, Rescued};
+use curtail_io::batch::{InputOptions, Rescued, readable_head};
 use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Source};
 
 /// A file that was read as a whole.
@@ -34,7 +34,7 @@ impl WholeFile {
     /// Reads a log that is only looked at: what can be read of a damaged one.
     pub(crate) fn read_around(source: &Source, options: &InputOptions) -> Result<Self, FileError> {
         let bytes = contents(source, options)?;
-        let head = String::from_utf8_lossy(&bytes);
+        let head = readable_head(&bytes);
         let framing = options.framing.unwrap_or_else(|| detect_framing(&head, options.messages_key.as_deref()));
         let rescued = (framing != Framing::Document).then(|| Rescued::in_place(&bytes)).flatten();
         let Some(rescued) = rescued.filter(|rescued| !rescued.is_empty()) else {

@@ -1,5 +1,10 @@
 //! Damaged logs: what can be read is read, what cannot is named, and nothing is dropped unasked.
 
+use std::sync::Arc;
+
+use curtail::embedded::{Command, Reader};
+use curtail_core::dialects::Framing;
+
 use crate::program::{Place, run, text};
 
 const SAY: &str = r#"{"role":"user","content":"When does it leave?"}"#;
@@ -38,6 +43,51 @@ fn a_torn_first_line_makes_no_document() {
     }
     let printed = format!("{{\n\"messages\":[\n{SAY}\n,\n{ANSWER}\n]}}\n");
     assert!(text(&run(&["show"], &printed).stdout).contains("framing document"));
+}
+
+/// Each line of such a file is a transcript, and the damage of one does not make another file of it.
+#[test]
+fn damage_at_the_beginning_leaves_a_file_of_records_one() {
+    let record = format!("[{SAY},{ANSWER}]");
+    let torn = &record[..60];
+    for damaged in [
+        format!("null\n{record}\n{record}\n"),
+        format!("{torn}{record}{record}\n"),
+        format!("{}\n{}\n{record}\n{record}\n", &record[..27], record.replace("05", "\u{1}")),
+        format!("{record}\n\u{feff}{record}\n"),
+    ] {
+        let output = run(&["repair", "--damaged"], &damaged);
+        let errors = text(&output.stderr);
+        assert_eq!(text(&output.stdout), format!("{record}\n{record}\n"), "{damaged:?}: {errors}");
+        assert!(!errors.is_empty(), "{damaged:?}");
+        let counted = run(&["count", "--output-format", "json"], &damaged);
+        assert!(text(&counted.stdout).contains("\"transcripts\":2"), "{damaged:?}: {}", text(&counted.stdout));
+    }
+}
+
+/// Pages are written record by record: one that cannot be read is no failure of the file.
+#[test]
+fn a_long_record_that_is_lost_is_no_failure_of_the_others() {
+    let long = ANSWER.replace("05:12", &"05:12 ".repeat(8000));
+    let record = format!("{{\"id\":1,\"messages\":[{SAY},{long}]}}");
+    let damaged = format!("{record}\n{}\n,{record}\n", &record[..record.len() - 9]);
+    let output = run(&["view", "--text"], &damaged);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(errors.contains("stdin:3:1: 1 byte left out"), "{errors}");
+}
+
+/// UTF-16 with letters of another script is no text with NUL bytes between its letters.
+#[test]
+fn files_of_records_in_utf16_are_converted() {
+    let record = format!("[{SAY},{}]", ANSWER.replace("05", "“fünf”"));
+    let log = format!("{record}\n{}{record}\n", "\0".repeat(512));
+    for unit in [u16::to_le_bytes, u16::to_be_bytes] {
+        let place = Place::new();
+        place.write("in.jsonl", &log.encode_utf16().flat_map(unit).collect::<Vec<u8>>());
+        let output = place.command(&["repair", "--damaged", "in.jsonl"]).output().unwrap();
+        assert_eq!(text(&output.stdout), format!("{record}\n{record}\n"), "{}", text(&output.stderr));
+    }
 }
 
 /// Some programs read two records on one line, and others stop there.
@@ -157,4 +207,27 @@ fn required_reasoning_stays_inside_messages() {
 "#;
     let stripped = text(&run(&["filter", "--strip", "reasoning"], sdk).stdout);
     assert!(stripped.contains("So.") && !stripped.contains("Say so."), "{stripped}");
+}
+
+/// Other languages read a log of patches around its damage as the program does, and a torn line is named by all.
+#[test]
+fn patches_are_rescued_in_process_too() {
+    let first = r#"{"kind":0,"v":{"version":3,"sessionId":"s","creationDate":1,"requests":[]}}"#;
+    let patch = r#"{"kind":1,"k":["customTitle"],"v":"Ferries"}"#;
+    for damaged in [
+        format!("{}{first}\n{patch}\n", &first[..40]),
+        format!("{first}\n{patch}{patch}\n"),
+        format!("{first}\n{patch}\n{{"),
+        format!("{first}\n{patch}\n{{\"title\":\"Ferries\"}}}}\n"),
+    ] {
+        let expected = run(&["repair", "--damaged"], &damaged);
+        let command = Command::parse(&["repair", "--damaged"].map(String::from), false).unwrap();
+        let reader = Reader::new(Arc::new(command));
+        let mut kept = String::new();
+        let answer = reader.open(Framing::Lines, [damaged.as_str()]).unwrap().cut(&damaged, &mut kept).unwrap();
+        assert_eq!(kept, text(&expected.stdout), "{damaged:?}");
+        assert_eq!(answer.notes.len(), text(&expected.stderr).lines().count(), "{damaged:?}: {:?}", answer.notes);
+        let counted = run(&["count"], &damaged);
+        assert!(counted.status.success() && !counted.stderr.is_empty(), "{damaged:?}: {}", text(&counted.stderr));
+    }
 }

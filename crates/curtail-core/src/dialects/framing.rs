@@ -101,36 +101,56 @@ pub fn framing_of_first(head: &str, messages_key: Option<&str>) -> Framing {
     }
 }
 
-/// The framing of the first line that is JSON; `None` if there is none.
+/// The framing of the first line that is a record; `None` if there is none.
 fn by_head(head: &str, messages_key: Option<&str>) -> Option<Framing> {
-    let mut lines = head.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
+    let mut lines = lines_of(head);
     let Some(first) = lines.next() else { return Some(Framing::Lines) };
-    match Document::parse_all(first) {
-        Ok(document) => Some(by_value(&document, lines.next().is_some(), messages_key)),
-        Err(fault) if fault.kind == ParseErrorKind::UnfinishedValue && !breaks_off(head, first) => {
-            Some(Framing::Document)
-        }
-        // A torn or broken first line: the lines after it decide.
-        Err(_) => lines
-            .take(16)
-            .find_map(|line| Document::parse_all(line).ok())
-            .map(|document| by_value(&document, true, messages_key)),
+    match record_in(first) {
+        Some(document) => Some(by_value(&document, lines.next().is_some(), messages_key)),
+        None if !begins_damaged(head) => Some(Framing::Document),
+        None => lines.take(16).find_map(record_in).map(|document| by_value(&document, true, messages_key)),
     }
 }
 
+/// Whether the first line of `head` is torn or no record, and `head` is a log all the same: the lines after it show how it is
+/// read.
+#[must_use]
+pub fn begins_damaged(head: &str) -> bool {
+    let Some(first) = lines_of(head).next() else { return false };
+    match Document::parse_all(first) {
+        Ok(_) => record_in(first).is_none(),
+        Err(fault) => fault.kind != ParseErrorKind::UnfinishedValue || breaks_off(head, first),
+    }
+}
+
+fn lines_of(head: &str) -> impl Iterator<Item = &str> {
+    head.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty())
+}
+
+/// A line that is an object or a list.
+fn record_in(line: &str) -> Option<Document<'_>> {
+    let document = Document::parse_all(line).ok()?;
+    let is_record = document.roots().next().is_some_and(|root| root.is_object() || root.is_array());
+    is_record.then_some(document)
+}
+
 /// Whether the first value of `head` ends on its `first` line, which is torn behind it, or cannot go on where a line has a value of
-/// its own: it is a log, and no document.
+/// its own, perhaps behind something without quotes, or another line that begins like it is a record: it is a log, and no document.
 fn breaks_off(head: &str, first: &str) -> bool {
-    if Document::parse_first(first).is_ok() {
+    let beginning = first.split_inclusive(':').next().unwrap_or_default();
+    let mut alike = lines_of(head).skip(1).filter(|line| line.starts_with(beginning));
+    if Document::parse_first(first).is_ok() || beginning.ends_with(':') && alike.any(|line| record_in(line).is_some()) {
         return true;
     }
     let head = head.trim_start_matches('\u{feff}').trim_start();
     let Err(fault) = Document::parse_first(head) else { return false };
     let begins_line = head[..fault.offset].trim_end_matches([' ', '\t']).ends_with('\n');
     let line = head[fault.offset..].lines().next().unwrap_or_default();
-    begins_line && line.starts_with(['{', '[']) && Document::parse_first(line).is_ok()
+    let value = line.find(['{', '[', '"']).map(|at| &line[at..]).filter(|value| !value.starts_with('"'));
+    begins_line && value.is_some_and(|value| Document::parse_first(value).is_ok())
 }
 
+/// The framing of a file whose first line is `document`; `more` says whether others follow.
 fn by_value(document: &Document<'_>, more: bool, messages_key: Option<&str>) -> Framing {
     let mut roots = document.roots();
     match roots.next() {

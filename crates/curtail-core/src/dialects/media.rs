@@ -46,6 +46,8 @@ pub struct Medium<'a> {
 
 /// The text that is a medium, or where one is.
 struct Payload<'a> {
+    /// The member that it is.
+    value: Value<'a>,
     text: Text<'a>,
     is_bytes: bool,
 }
@@ -172,7 +174,7 @@ impl<'a> Medium<'a> {
                 let is_known = is_bytes || ADDRESSES.iter().any(|name| member.key.is(name));
                 let is_longer = longest.as_ref().is_none_or(|known| known.text.len_bound() < text.len_bound());
                 if is_known && is_longer {
-                    longest = Some(Payload { text, is_bytes });
+                    longest = Some(Payload { value: member.value, text, is_bytes });
                 }
             }
         }
@@ -239,6 +241,19 @@ impl<'a> Medium<'a> {
             Some(_) => None,
             None => Some(MediumFault::NoImage),
         }
+    }
+
+    /// The patch that leaves nothing but base64 of a data URL, where it is the data and no address.
+    #[must_use]
+    pub fn bare_base64(&self) -> Option<Patch> {
+        let Payload { value, .. } = self.payload()?;
+        let holder = value.parent()?;
+        let is_data = ["data", "bytes"].iter().any(|key| holder.get(key) == Some(value));
+        let raw = value.raw().strip_prefix("\"data:").filter(|_| is_data)?;
+        let length = raw.find(";base64,")? + "data:;base64,".len();
+        let start = value.span().start + 1;
+        let end = start + u32::try_from(length).ok()?;
+        Some(Patch { span: Span::new(start, end), text: String::new() })
     }
 
     /// What mends `fault`: the type that the bytes have, or a text in place of the medium.

@@ -90,13 +90,11 @@ fn begins_folded(text: &str) -> bool {
 
 /// The values of a document that is a list, or of lines.
 fn values(text: &str) -> Option<Vec<Json>> {
-    match serde_json::from_str(text) {
-        Ok(Json::Array(values)) => Some(values),
-        Ok(value) => Some(vec![value]),
-        Err(_) => {
-            let lines = text.lines().filter(|line| !line.trim().is_empty());
-            lines.map(|line| serde_json::from_str(line).ok()).collect()
-        }
+    let values: Vec<Json> = serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>().ok()?;
+    match <[Json; 1]>::try_from(values) {
+        Ok([Json::Array(values)]) => Some(values),
+        Ok([value]) => Some(vec![value]),
+        Err(values) => Some(values),
     }
 }
 

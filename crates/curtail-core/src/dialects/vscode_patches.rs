@@ -60,8 +60,10 @@ pub fn rebuilt_around(text: &str) -> Option<Rebuilt> {
 /// Whether `text` begins with the document that later lines change.
 #[must_use]
 pub fn is_patch_log(text: &str) -> bool {
+    // White space stands for what was damaged before it.
+    let text = text.trim_start();
     let head = text.get(..text.floor_char_boundary(HEAD)).unwrap_or_default();
-    let Some(first) = text.lines().find(|line| !line.trim().is_empty()).filter(|_| head.contains("\"kind\"")) else {
+    let Some(first) = text.lines().next().filter(|_| head.contains("\"kind\"")) else {
         return false;
     };
     let Ok(document) = Document::parse_all(first) else { return false };

@@ -1,7 +1,9 @@
 //! Answers of providers, as people quote them: each known one, wrapped and damaged, leads to its rule and to the line of its
 //! fault.
 
-use curtail_core::checks::{ALL, Answer, Constraint, Diagnosis, Finding, Rule, constraints};
+use curtail_core::checks::{
+    ALL, Answer, Constraint, Diagnosis, Finding, Inspection, Levels, Profile, Rule, Table, constraints,
+};
 use curtail_core::dialects::{Reading, detect_framing};
 
 /// The findings of an answer in `text`.
@@ -395,6 +397,75 @@ fn answers_of_many_providers_lead_to_their_rule_and_line() {
             2,
         ),
         (
+            "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.', 'param': 'messages.[2].role'",
+            chat(&[user, CALL, nameless, yes]),
+            "P009",
+            3,
+        ),
+        (
+            "'messages.2' : for 'role:tool' the following must be satisfied[('messages.2' : property 'tool_call_id' is missing)]",
+            chat(&[user, CALL, nameless, yes]),
+            "P009",
+            3,
+        ),
+        (
+            "Invalid 'messages[2].tool_call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+            chat(&[user, CALL, &result.replace("call_1", ""), yes]),
+            "P009",
+            3,
+        ),
+        (
+            "[{'type': 'missing', 'loc': ('body', 'messages', 2, 'ChatCompletionToolMessageParam', 'tool_call_id'), 'msg': 'Field required', 'input': {'role': 'tool'}}]",
+            chat(&[user, CALL, nameless, yes]),
+            "P009",
+            3,
+        ),
+        (
+            "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1.tool_calls' : minimum number of items is 1)]",
+            chat(&[user, r#"{"role":"assistant","content":"Yes.","tool_calls":[]}"#, user]),
+            "S030",
+            2,
+        ),
+        (
+            "[{'type': 'text', 'text': 'Rain?'}] is not of type 'string' - 'messages.0.content'",
+            chat(&[blocks, yes]),
+            "S031",
+            1,
+        ),
+        (
+            "{'code': 500, 'message': 'Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error at line 1, column 2'}",
+            chat(&[user, &CALL.replace("{}", "{"), result, yes]),
+            "S005",
+            2,
+        ),
+        ("ValueError: System message must be at beginning of message list.", chat(&[user, yes, system, user]), "T005", 3),
+        (
+            "messages.2.content.0.text.text: String should have at least 1 character",
+            chat(&[
+                blocks,
+                r#"{"role":"assistant","content":[{"type":"text","text":"Yes."}]}"#,
+                r#"{"role":"user","content":[{"type":"text","text":""},{"type":"text","text":"So?"}]}"#,
+            ]),
+            "S004",
+            3,
+        ),
+        (
+            "400 INVALID_ARGUMENT. {'error': {'message': 'Request contains an invalid argument.'}}",
+            chat(&[
+                parts,
+                r#"{"role":"model","parts":[{"functionCall":{"id":"c","name":"a","args":{}}},{"functionCall":{"id":"c","name":"b","args":{}}}]}"#,
+                r#"{"role":"user","parts":[{"functionResponse":{"id":"c","name":"a","response":{}}},{"functionResponse":{"id":"c","name":"b","response":{}}}]}"#,
+            ]),
+            "P004",
+            2,
+        ),
+        (
+            "ValidationException: A conversation must end with a user message. Try again with a conversation that ends with a user message.",
+            chat(&[r#"{"role":"user","content":[{"text":"Rain?"}]}"#, r#"{"role":"assistant","content":[{"text":"Yes."}]}"#]),
+            "T004",
+            2,
+        ),
+        (
             "Role 'system' is not supported. Please use a valid role: MODEL, USER.",
             chat(&[r#"{"role":"system","parts":[{"text":"Be brief."}]}"#, parts]),
             "S002",
@@ -448,4 +519,107 @@ fn answers_of_many_providers_lead_to_their_rule_and_line() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Answers about a value in another shape, and what `--fix` writes in its place.
+#[test]
+fn a_value_in_another_shape_is_found_and_written_as_the_provider_wants_it() {
+    let chat = |content: &str| {
+        format!("{{\"role\":\"user\",\"content\":{content}}}\n{{\"role\":\"assistant\",\"content\":\"Yes.\"}}\n")
+    };
+    let tool = |content: &str| {
+        format!(
+            "{}{CALL}\n{{\"role\":\"tool\",\"tool_call_id\":\"call_1\",\"content\":{content}}}\n",
+            chat("\"Rain?\"")
+        )
+    };
+    let input = |item: &str| format!("{{\"type\":\"message\",\"role\":\"user\",\"content\":\"Rain?\"}}\n{item}\n");
+    let gemini = |parts: &str| {
+        format!("{{\"role\":\"user\",\"parts\":{parts}}}\n{{\"role\":\"model\",\"parts\":[{{\"text\":\"Yes.\"}}]}}\n")
+    };
+    let image = |address: &str| {
+        format!("[{{\"type\":\"text\",\"text\":\"See\"}},{{\"type\":\"image_url\",\"image_url\":{address}}}]")
+    };
+    let block = "{\"type\":\"text\",\"text\":\"Rain?\"}";
+    let cases = [
+        (
+            "Invalid type for 'messages[0].content[1].image_url': expected an object, but got a string instead.",
+            chat(&image("\"https://example.com/a.png\"")),
+            chat(&image("{\"url\":\"https://example.com/a.png\"}")),
+        ),
+        (
+            "Invalid type for 'messages[0].content': expected one of a string or array of objects, but got an object instead.",
+            chat(block),
+            chat(&format!("[{block}]")),
+        ),
+        (
+            "Invalid type for 'messages[0].content[0]': expected an object, but got a string instead.",
+            chat("[\"Rain?\"]"),
+            chat(&format!("[{block}]")),
+        ),
+        (
+            "Invalid type for 'messages[3].content': expected one of a string or array of objects, but got an object instead.",
+            tool("{\"mm\":3}"),
+            tool("\"{\\\"mm\\\":3}\""),
+        ),
+        (
+            "Invalid type for 'input[1].output': expected one of a string or array of objects, but got an object instead.",
+            input(r#"{"type":"function_call_output","call_id":"c","output":{"mm":3}}"#),
+            input(r#"{"type":"function_call_output","call_id":"c","output":"{\"mm\":3}"}"#),
+        ),
+        (
+            "Invalid type for 'input[1].content[0].image_url': expected an image URL, but got an object instead.",
+            input(
+                r#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":{"url":"https://example.com/a.png","detail":"low"}}]}"#,
+            ),
+            input(
+                r#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":"https://example.com/a.png","detail":"low"}]}"#,
+            ),
+        ),
+        ("messages.0.content: Input should be a valid list", chat(block), chat(&format!("[{block}]"))),
+        (
+            "messages.1.content.0.tool_use.input: Input should be a valid dictionary",
+            chat("\"Rain?\"")
+                .replace("\"Yes.\"", r#"[{"type":"tool_use","id":"toolu_1","name":"a","input":"{\"at\":1}"}]"#),
+            chat("\"Rain?\"")
+                .replace("\"Yes.\"", r#"[{"type":"tool_use","id":"toolu_1","name":"a","input":{"at":1}}]"#),
+        ),
+        (
+            "Invalid value at 'contents[0].parts' (type.googleapis.com/google.ai.generativelanguage.v1beta.Part), \"Rain?\"",
+            gemini("{\"text\":\"Rain?\"}"),
+            gemini("[{\"text\":\"Rain?\"}]"),
+        ),
+        (
+            "Invalid value at 'contents[0].parts[0]' (oneof), oneof field 'data' is already set. Cannot set 'functionResponse'",
+            gemini(r#"[{"text":"So.","functionResponse":{"name":"a","response":{}}}]"#),
+            gemini(r#"[{"text":"So."},{"functionResponse":{"name":"a","response":{}}}]"#),
+        ),
+        (
+            "Invalid value at 'contents[0].parts[1].inline_data.data' (TYPE_BYTES), Base64 decoding failed for \"data:image/png;base64,iVBORw0KGgo\"",
+            gemini(
+                r#"[{"text":"See"},{"inlineData":{"mimeType":"image/png","data":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}]"#,
+            ),
+            gemini(
+                r#"[{"text":"See"},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}]"#,
+            ),
+        ),
+    ];
+    for (answer, text, expected) in cases {
+        let findings = found(answer, &text);
+        let finding = findings.first().unwrap_or_else(|| panic!("{answer}"));
+        assert!(["S033", "S022"].contains(&finding.rule.code), "{answer}: {finding:?}");
+        let inspection = Inspection { is_refused: true, profile: profile_of(answer), ..Inspection::default() };
+        let reading = Reading::new(detect_framing(&text, None), None, None).unwrap();
+        let only = Table { allow: vec!["all".into()], deny: vec![finding.rule.code.into()], ..Table::default() };
+        let verdicts = Levels::new(&only, &Table::default()).unwrap().for_path("");
+        let mended = inspection.mend(&reading, &verdicts, &text, false).unwrap();
+        assert_eq!(mended.as_deref(), Some(expected.as_str()), "{answer}");
+    }
+}
+
+/// The provider that writes paths as `answer` does.
+fn profile_of(answer: &str) -> Option<Profile> {
+    let paths = [("messages[", "openai"), ("input[", "responses"), ("messages.", "anthropic"), ("contents[", "gemini")];
+    let provider = paths.iter().find(|(path, _)| answer.contains(path)).map(|(_, provider)| *provider);
+    provider.and_then(Profile::of_provider)
 }

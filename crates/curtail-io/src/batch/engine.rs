@@ -19,7 +19,13 @@ impl Batch {
         feed.one_by_one = self.at_once.is_some_and(|at_once| at_once > 1);
         let mut buffer = Buffer::default();
         let Some(first) = feed.next(&mut buffer) else { return };
-        let folding = Folding { fold: &mut fold, progress: self.progress.as_deref(), closed: None, stopped: false };
+        let folding = Folding {
+            fold: &mut fold,
+            progress: self.progress.as_deref(),
+            closed: None,
+            is_read: false,
+            stopped: false,
+        };
         // A single small input needs one thread, so the number of cores is not looked up.
         let jobs = if feed.is_done() { 1 } else { self.threads() };
         // Records that wait are small tasks, and one that waits long must not hold up all others.
@@ -166,6 +172,8 @@ struct Folding<'f, Out> {
     progress: Option<&'f dyn BatchProgress>,
     /// The number of the file that was closed last.
     closed: Option<usize>,
+    /// Whether anything of the current file could be read so far.
+    is_read: bool,
     stopped: bool,
 }
 
@@ -194,6 +202,11 @@ impl<Out> Folding<'_, Out> {
         let mut wanted = true;
         if done.first {
             wanted &= self.emit(Event::Opened(&opened));
+        }
+        self.is_read = done.is_read || !done.first && self.is_read;
+        // Where nothing can be read, the file has failed.
+        if let Some(failure) = done.failures.last_mut().filter(|_| done.last && !self.is_read) {
+            failure.is_loss = false;
         }
         let whole = done.first && done.last && !done.broken && opened.table.is_none();
         wanted = wanted && self.emit(Event::Done { opened: &opened, out: &mut done.out, whole });

@@ -6,13 +6,13 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::rescue::utf16;
+use super::rescue::{Rescued, utf16};
 use super::{InputOptions, Opened};
 use crate::{
     BLOCK, Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Rows, Source, Table, TableFormat, Unread,
     WantedColumn,
 };
-use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first};
+use curtail_core::dialects::{Framing, ReadError, Reading, begins_damaged, detect_framing, framing_of_first};
 use curtail_core::error::TextPlace;
 use curtail_core::json::{Document, ParseErrorKind};
 
@@ -486,14 +486,20 @@ fn at_line(error: FileError, line: &dyn Fn() -> usize) -> FileError {
 }
 
 /// The beginning of a file, to see what it is: what is damaged in it does not matter.
-fn readable_head(bytes: &[u8]) -> Cow<'_, str> {
-    match simdutf8::basic::from_utf8(bytes) {
+pub fn readable_head(bytes: &[u8]) -> Cow<'_, str> {
+    let head = match simdutf8::basic::from_utf8(bytes) {
         Ok(text) if memchr::memchr(0, bytes).is_none() => Cow::Borrowed(text),
         _ => match utf16(bytes) {
             Some(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
             None => Cow::Owned(String::from_utf8_lossy(bytes).replace('\0', "")),
         },
+    };
+    // A text of another kind is no log, whatever is quoted in it.
+    if !head.trim_start().starts_with(['{', '[']) || !begins_damaged(&head) {
+        return head;
     }
+    let sound = Rescued::from_text(head.as_bytes()).filter(|rescued| !rescued.is_empty());
+    sound.and_then(|rescued| String::from_utf8(rescued.text).ok()).map_or(head, Cow::Owned)
 }
 
 /// The beginning of `bytes` that is UTF-8.

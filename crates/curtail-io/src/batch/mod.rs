@@ -53,7 +53,7 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use feed::{described, first_without_records};
+pub use feed::{described, first_without_records, readable_head};
 pub use rescue::{Loss, Rescued};
 
 use crate::{BLOCK, ErrorKind, FileError, Limits, OpenTable, Packing, RowPlace, RowResult, Source, Stamp, Table};

@@ -30,9 +30,6 @@ const SAMPLE: usize = 256;
 /// So many keys a block of a message may have.
 const PART: usize = 4;
 
-/// From so many kinds of objects on, anything may stand at a place, such as the arguments of tools.
-const ANYTHING: usize = 3;
-
 /// So many kinds of objects of a place are looked at.
 const MOST_KINDS: usize = 16;
 
@@ -77,25 +74,26 @@ impl Records {
     pub(super) fn from_text(text: &[u8]) -> Self {
         let mut records = Self { heads: None, keys: Vec::new(), inner: HashMap::new(), opener: b'{' };
         let mut heads: HashSet<&[u8]> = HashSet::new();
-        let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        let mut lists = false;
-        for line in lines.filter(|line| line.starts_with(b"{") || line.starts_with(b"[")).take(SAMPLE) {
-            // The first record of a line is sound, whatever follows it.
+        let lines = || text.split(|byte| *byte == b'\n').map(without_nulls);
+        let is_record = |line: &&[u8]| line.starts_with(b"{") || line.starts_with(b"[");
+        for line in lines().filter(is_record).take(SAMPLE) {
+            // The first record of a line is sound, whatever follows it, unless that is the rest of another.
             let Some(document) = std::str::from_utf8(line).ok().and_then(|line| Document::parse_first(line).ok())
             else {
                 continue;
             };
-            heads.extend(head_of(line));
-            let Some(own) = keys_of(&document) else {
-                lists = true;
+            let end = document.roots().next().map_or(0, |root| root.span().end as usize);
+            if matches!(line[end..].trim_ascii_start(), [b'}' | b']' | b',', ..]) {
                 continue;
-            };
+            }
+            heads.extend(head_of(line));
+            let Some(own) = keys_of(&document) else { continue };
             document.roots().for_each(|root| records.add_inner(root));
             if !records.keys.contains(&own) {
                 records.keys.push(own);
             }
         }
-        if lists && records.keys.is_empty() {
+        if records.keys.is_empty() && lines().find(is_record).is_some_and(|line| line.starts_with(b"[")) {
             records.opener = b'[';
         }
         if !heads.is_empty() {
@@ -104,9 +102,9 @@ impl Records {
         records
     }
 
-    /// Whether the records are objects: a line that is a text or a number is none of them.
-    pub(super) const fn are_objects(&self) -> bool {
-        !self.keys.is_empty()
+    /// Whether there are any: a line that is a text or a number is none of them.
+    pub(super) const fn are_known(&self) -> bool {
+        self.heads.is_some()
     }
 
     /// Notes the objects inside of a record.
@@ -134,29 +132,19 @@ impl Records {
         }
     }
 
-    /// Whether anything may stand at a place: objects of several kinds that name no type.
-    fn is_anything(&self, path: &str) -> bool {
-        let names_type = |keys: &HashSet<String>| keys.iter().any(|key| key.contains('='));
-        let kinds = self.inner.get(path).into_iter().flatten();
-        kinds.filter(|keys| !names_type(keys)).count() >= ANYTHING
-    }
-
     /// The parts of a line: its sound records, and what is between them. `breaks` are the places where bytes were cut, and
     /// `is_ended` says whether a line break follows.
     pub(super) fn in_line(&self, line: &[u8], breaks: &[usize], is_ended: bool) -> Vec<Part> {
         let text = readable(line);
         let behind_breaks = self.behind_breaks(line, breaks);
-        let is_other = |byte: &u8| !b"\"{}[],".contains(byte);
-        // Before it is no beginning of a record, but what a program wrote elsewhere.
-        let first_head = line.iter().take_while(|byte| is_other(byte)).count();
         let mut parts: Vec<Part> = Vec::new();
         let mut lost = skip_space(line, 0);
-        let mut next = Some(Beginning::start(lost));
+        let mut next = Some(self.first_beginning(line, lost, is_ended));
         while let Some(beginning) = next.filter(|beginning| beginning.at < line.len()) {
             let at = beginning.at;
             let first = (line[at] == self.opener).then(|| Document::parse_first(&text[at..]));
             let found = first.as_ref().and_then(|first| first.as_ref().ok());
-            if let Some(end) = found.and_then(|found| self.end_of_record(&text, beginning, found, is_ended)) {
+            if let Some(end) = found.and_then(|found| self.end_of_record(&text, beginning, found, breaks, is_ended)) {
                 add_lost(line, lost..at, &mut parts);
                 parts.push(Part { range: at..end, is_sound: true });
                 // Some programs end a line with a carriage return alone.
@@ -168,7 +156,7 @@ impl Records {
             let after = fault.and_then(|fault| self.after_fault(line, beginning, fault));
             let after_break = Beginning::after_break(beginning, &behind_breaks);
             let certain = after_break.into_iter().chain(after).min_by_key(|next| next.at);
-            next = certain.or_else(|| self.next_head(line, beginning.resume, first_head));
+            next = certain.or_else(|| self.next_head(line, beginning.resume));
         }
         let last = is_ended.then(|| self.last_record(&text[lost..])).flatten().map(|at| lost + at);
         // Of what bytes were cut from, the rest is a part at most.
@@ -184,14 +172,13 @@ impl Records {
     }
 
     /// Where the record begins that ends the line, and stands where the torn one before it may have an object: it is unlike all
-    /// that was seen there. Where anything may stand, nobody can tell.
+    /// that was seen inside of records; if no record was seen, it is like the torn one.
     fn last_record(&self, torn: &str) -> Option<usize> {
-        let LastObject { at, path } = LastObject::of(torn)?;
+        let LastObject { at, around } = LastObject::of(torn)?;
         let document = Document::parse(torn[at..].trim_end()).ok()?;
         let own = keys_and_types(document.roots().next()?);
-        let is_block = || BLOCKS.iter().any(|kind| own.contains(*kind));
-        let is_inner = || is_block() || self.inner.values().flatten().any(|keys| are_alike(keys, &own));
-        (self.are_objects() && !self.is_anything(&path) && !is_inner()).then_some(at)
+        let is_record = if self.are_known() { !self.is_inner(&own) } else { are_alike(&around, &keys_of(&document)?) };
+        is_record.then_some(at)
     }
 
     /// Where the record ends that begins here, if the value that was `found` is one.
@@ -200,24 +187,40 @@ impl Records {
         line: &str,
         Beginning { at, clue, .. }: Beginning,
         found: &Document<'_>,
+        breaks: &[usize],
         is_ended: bool,
     ) -> Option<usize> {
         let end = at + found.roots().next()?.span().end as usize;
         let rest = line[end..].trim_ascii_start();
         let is_followed = rest.is_empty() || rest.as_bytes().first() == Some(&self.opener);
         let is_certain = match clue {
-            Clue::Start => true,
+            Clue::Start => !self.is_part(found, rest, breaks.iter().any(|cut| at < *cut && *cut < end)),
             Clue::Fault(fault) => is_followed && end > fault,
             Clue::Break => is_followed,
             Clue::Head => false,
         };
-        let is_likely = || {
-            let own = keys_of(found)?;
-            // A record of a kind of its own ends the line, begins as others do, and has more than a part of one.
-            let is_last = is_ended && rest.is_empty() && own.len() > PART;
-            (is_last || self.keys.iter().any(|keys| are_alike(keys, &own))).then_some(())
+        let is_last = is_ended && rest.is_empty();
+        // A record of a kind of its own ends the line, begins as others do, and has more than a part of one.
+        let is_likely = || match keys_of(found) {
+            Some(own) => is_last && own.len() > PART || self.keys.iter().any(|keys| are_alike(keys, &own)),
+            None => is_last,
         };
-        (is_certain || is_followed && is_likely().is_some()).then_some(end)
+        (is_certain || is_followed && is_likely()).then_some(end)
+    }
+
+    /// Whether the object that was `found` at the beginning of a line is a part of a torn record, of which `rest` is the rest:
+    /// bytes were cut from the object, the rest closes more than that, or the object is like those inside of records.
+    fn is_part(&self, found: &Document<'_>, rest: &str, is_cut: bool) -> bool {
+        let (Some(own), Some(object)) = (keys_of(found), found.roots().next()) else { return false };
+        let closers = rest.bytes().take_while(|byte| b"}]".contains(byte)).count();
+        let goes_on = closers > 0 || rest.starts_with(',');
+        let is_record = || self.keys.iter().any(|keys| are_alike(keys, &own));
+        goes_on && (is_cut || !is_record() && (closers > 1 || self.is_inner(&keys_and_types(object))))
+    }
+
+    /// Whether an object with these keys and types is like those inside of records.
+    fn is_inner(&self, own: &HashSet<String>) -> bool {
+        BLOCKS.iter().any(|kind| own.contains(*kind)) || self.inner.values().flatten().any(|keys| are_alike(keys, own))
     }
 
     /// Where a record begins that was written behind a torn one. The torn one has its beginning at `torn`, and cannot be read on at
@@ -250,28 +253,39 @@ impl Records {
         places
     }
 
-    /// Where a record may begin, from `at` on; one at `first` is the first of the line.
-    fn next_head(&self, line: &[u8], at: usize, first: usize) -> Option<Beginning> {
+    /// Where the first record of a line may begin, which has no white space before `at`. A text without quotes in front of it is
+    /// no beginning of a record, but what a program wrote elsewhere. The rest of a torn record begins so as well, and closes
+    /// more than it opens.
+    fn first_beginning(&self, line: &[u8], at: usize, is_ended: bool) -> Beginning {
+        let first = line.iter().position(|byte| *byte == b'"' || *byte == self.opener);
+        match first.filter(|first| *first > at && line[*first] == self.opener) {
+            Some(at) => Beginning { at, clue: if is_ended { Clue::Break } else { Clue::Head }, resume: at + 1 },
+            None => Beginning::start(at),
+        }
+    }
+
+    /// Where a record may begin, from `at` on.
+    fn next_head(&self, line: &[u8], at: usize) -> Option<Beginning> {
         let found = at + self.heads.as_ref()?.find(line.get(at..)?)?.start();
-        Some(Beginning { at: found, clue: if found <= first { Clue::Break } else { Clue::Head }, resume: found + 1 })
+        Some(Beginning { at: found, clue: Clue::Head, resume: found + 1 })
     }
 }
 
 /// The object at the end of a torn record.
 struct LastObject {
     at: usize,
-    /// The keys that lead to it, as in [`Records::inner`].
-    path: String,
+    /// The keys of the torn record.
+    around: HashSet<String>,
 }
 
 impl LastObject {
     fn of(torn: &str) -> Option<Self> {
         let torn = torn.trim_end();
-        let mut open: Vec<(usize, &str)> = Vec::new();
+        let mut open = Vec::new();
+        let mut around = HashSet::new();
         let mut string = "";
-        let mut key = "";
         let mut rest = 0;
-        while let Some(at) = torn[rest..].find(['"', '{', '[', '}', ']', ':', ',']).map(|at| rest + at) {
+        while let Some(at) = torn[rest..].find(['"', '{', '[', '}', ']', ':']).map(|at| rest + at) {
             rest = at + 1;
             match torn.as_bytes()[at] {
                 b'"' => {
@@ -279,15 +293,15 @@ impl LastObject {
                     string = &torn[rest..rest + length];
                     rest += length + 1;
                 }
-                b':' => key = string,
-                b'{' | b'[' => open.push((at, std::mem::take(&mut key))),
-                b',' => key = "",
+                b':' if open.len() == 1 => {
+                    around.insert(string.to_owned());
+                }
+                b':' => {}
+                b'{' | b'[' => open.push(at),
                 closer => {
-                    let (start, name) = open.pop()?;
+                    let start = open.pop()?;
                     if rest == torn.len() {
-                        let keys = open.iter().skip(1).map(|(_, key)| *key).chain([name]);
-                        let path = keys.map(|key| format!("/{key}")).collect();
-                        return (closer == b'}' && open.first()?.0 == 0).then_some(Self { at: start, path });
+                        return (closer == b'}' && *open.first()? == 0).then_some(Self { at: start, around });
                     }
                 }
             }
@@ -314,6 +328,12 @@ fn readable(line: &[u8]) -> String {
         text.extend(chunk.invalid().iter().map(|_| '\u{1}'));
     }
     text
+}
+
+/// `line` without the white space around it and the NUL bytes before it.
+fn without_nulls(line: &[u8]) -> &[u8] {
+    let start = line.iter().position(|byte| *byte != 0).unwrap_or(line.len());
+    line[start..].trim_ascii()
 }
 
 fn skip_space(line: &[u8], at: usize) -> usize {

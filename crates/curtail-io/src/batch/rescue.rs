@@ -33,6 +33,11 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// What is said of a file in another encoding.
+    pub(super) fn conversion() -> Self {
+        Self { line: 1, reason: "the file is UTF-16, and was converted".to_owned(), bytes: Vec::new() }
+    }
+
     /// The loss as an error in the file `name`.
     pub fn error(&self, name: &str) -> FileError {
         let place = TextPlace { line: self.line, column: 1 };
@@ -52,18 +57,16 @@ impl Rescued {
         Self { is_in_place: true, ..Self::default() }.read(text)
     }
 
-    /// What can be read of `line`, one of several that `records` describes; `None` if nothing is damaged.
-    pub(super) fn from_line(line: &[u8], records: &Records) -> Option<Self> {
+    /// What can be read of the line with this number, one of several that `records` describes; `None` if nothing is damaged.
+    pub(super) fn from_line(number: usize, line: &[u8], records: &Records) -> Option<Self> {
         let mut rescued = Self::default();
-        rescued.lines(line, records);
+        rescued.line(number, line, records, &[]);
         (!rescued.losses.is_empty()).then_some(rescued)
     }
 
     fn read(mut self, text: &[u8]) -> Option<Self> {
         let converted = utf16(text);
-        if converted.is_some() {
-            self.lose(1, "the file is UTF-16, and was converted".to_owned(), &[]);
-        }
+        self.losses.extend(converted.as_ref().map(|_| Loss::conversion()));
         let text = converted.as_deref().unwrap_or(text);
         self.lines(text, &Records::from_text(text));
         (!self.losses.is_empty() && !spans_lines(text)).then_some(self)
@@ -92,8 +95,8 @@ impl Rescued {
     /// Reads a line; `rest` is what follows it.
     fn line(&mut self, number: usize, line: &[u8], records: &Records, rest: &[u8]) {
         let body = line.trim_ascii_end();
-        let is_other = !body.is_empty() && records.are_objects() && !is_record(body);
-        if body.is_empty() || !is_other && is_value(body) && (number == 1 || !body.starts_with(MARK)) {
+        let is_other = !body.is_empty() && records.are_known() && !is_record(body);
+        if body.is_empty() || !is_other && is_sound(number, body) {
             self.records += usize::from(!body.is_empty());
             return self.text.extend_from_slice(line);
         }
@@ -105,7 +108,9 @@ impl Rescued {
                 Vec::new()
             }
             false => {
-                let goes_on = matches!(rest.trim_ascii_start(), [b',' | b'}' | b']', ..]);
+                let next = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+                // In front of a record, a bracket is no rest of this one.
+                let goes_on = matches!(next.trim_ascii_start(), [b',' | b'}' | b']', after @ ..] if !is_value(after));
                 let end = match ending.is_empty() {
                     true if rest.is_empty() => LineEnd::Torn,
                     _ if goes_on => LineEnd::Broken,
@@ -229,8 +234,13 @@ impl<'l> Cut<'l> {
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Whether `body` is one JSON value.
-pub(super) fn is_value(body: &[u8]) -> bool {
+fn is_value(body: &[u8]) -> bool {
     std::str::from_utf8(body).is_ok_and(|text| Document::parse(text).is_ok())
+}
+
+/// Whether `body` is one JSON value, and has a byte order mark only where the file begins.
+pub(super) fn is_sound(number: usize, body: &[u8]) -> bool {
+    (number == 1 || !body.starts_with(MARK)) && is_value(body)
 }
 
 /// Whether `line` begins as a record does, an object or a list.
@@ -258,7 +268,8 @@ pub(super) fn hides_damage(text: &[u8]) -> bool {
 
 /// The same for a line, by its first byte, its last one and what stands between records alone.
 pub(super) fn may_hide_damage(line: &[u8]) -> bool {
-    !is_record(line) || !line.trim_ascii_end().ends_with(b"}") && !line.trim_ascii_end().ends_with(b"]") || joins(line)
+    let end = line.trim_ascii_end().last();
+    !is_record(line) || line.starts_with(MARK) || !matches!(end, Some(b'}' | b']')) || joins(line)
 }
 
 /// Whether a record seems to follow another one in `line`.
@@ -271,8 +282,10 @@ pub(super) fn utf16(text: &[u8]) -> Option<Vec<u8>> {
     let text = [[0xFF, 0xFE], [0xFE, 0xFF]].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text);
     let unit = if is_little_utf16(text)? { u16::from_le_bytes } else { u16::from_be_bytes };
     let units = text.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-    let decoded: Result<String, _> = char::decode_utf16(units).collect();
-    decoded.ok().map(String::into_bytes)
+    let decoded = char::decode_utf16(units).collect::<Result<String, _>>().ok()?;
+    // Where it is none, its first bytes are one character of another script.
+    let is_begun = decoded.trim_start_matches('\0').starts_with(|first: char| first.is_ascii());
+    is_begun.then(|| decoded.into_bytes())
 }
 
 /// Whether text is UTF-16 with the low byte first, or with the high byte first; `None` if it is neither, whatever its mark says.
@@ -286,7 +299,8 @@ fn is_little_utf16(text: &[u8]) -> Option<bool> {
     let is_whole = |unit: &[u8]| unit[usize::from(is_little)] == 0;
     let (whole, halved): (Vec<_>, Vec<_>) =
         units().filter(|unit| unit.contains(&b'\n')).partition(|unit| is_whole(unit));
-    let is_mostly = 4 * little.max(big) > text.len() / 2 && 8 * little.min(big) < little.max(big);
+    let written = units().filter(|unit| *unit != [0, 0]).count();
+    let is_mostly = 4 * little.max(big) > written && 8 * little.min(big) < little.max(big);
     (is_mostly && halved.len() <= whole.len()).then_some(is_little)
 }
 
@@ -382,11 +396,43 @@ mod tests {
         assert_eq!(rescued(&format!("{ONE}\n{torn}{other}\n{SIX}\n")).0, format!("{ONE}\n{other}\n{SIX}\n"));
         // A line break inside a record: it goes on.
         assert_eq!(rescued(&format!("{ONE}\n{torn}{other}\n,oops]}}}}\n{SIX}\n")).0, format!("{ONE}\n{SIX}\n"));
-        // Tools take anything.
-        let call = |input: &str| format!("{{\"type\":\"call\",\"input\":{input}}}");
-        let calls: String = (0..3).map(|n| call(&format!("{{\"key{n}\":1}}")) + "\n").collect();
-        let torn = call(r#"{"other":1}"#).replace("}}", "}");
-        assert_eq!(rescued(&format!("{calls}{torn}\n{SIX}\n")).0, format!("{calls}{SIX}\n"));
+        // Where anything may stand, a write that ends exactly there is rarer than a record behind a torn one.
+        let torn = r#"{"type":"call","input":"#;
+        let calls: String = (0..3).map(|n| format!("{torn}{{\"key{n}\":1}}}}\n")).collect();
+        let (text, losses) = rescued(&format!("{calls}{torn}{other}\n{SIX}\n"));
+        assert_eq!((text, losses.len()), (format!("{calls}{other}\n{SIX}\n"), 1));
+    }
+
+    /// Where every line is damaged, a record at the end of one is like what is left of the torn one.
+    #[test]
+    fn records_are_found_where_none_is_sound() {
+        let torn = r#"{"role":"user","content":"#;
+        assert_eq!(rescued(&format!("{torn}\"a\n{torn}{torn}\"b\"}}\n")).0, format!("{torn}\"b\"}}\n"));
+    }
+
+    #[test]
+    fn a_record_is_kept_whatever_was_written_before_it_on_its_line() {
+        let other = r#"{"x":1}"#;
+        for before in ["data: ", "]", "}", ",", "oops", "killed ["] {
+            let (text, losses) = rescued(&format!("{ONE}\n{before}{other}\n{SIX}\n"));
+            assert_eq!((text, losses.len()), (format!("{ONE}\n{other}\n{SIX}\n"), 1), "{before}: {losses:?}");
+        }
+        // Nor does the bracket before it make the line before it one that goes on.
+        let torn = r#"{"type":"user","uuid":"#;
+        let (text, _) = rescued(&format!("{ONE}\n{torn}{other}\n,{SIX}\n"));
+        assert_eq!(text, format!("{ONE}\n{other}\n{SIX}\n"));
+    }
+
+    /// The rest of a record begins with a part of it, and closes more than that.
+    #[test]
+    fn the_rest_of_a_record_is_none() {
+        let cut = r#"{"type":"us\0\0er","text":"b"},{"type":"text","text":"c"}]}}"#.replace("\\0", "\0");
+        for rest in
+            [r#"{"text":"b"}}}"#, r#"{"type":"text","text":"b"}]}}"#, r#"{"type":"text","text":"b"},{}]}}"#, &cut]
+        {
+            let (text, losses) = rescued(&format!("{ONE}\n{rest}\n{SIX}\n"));
+            assert_eq!(text, format!("{ONE}\n{SIX}\n"), "{rest}: {losses:?}");
+        }
     }
 
     /// Bytes that were cut say where a record begins.
@@ -451,6 +497,9 @@ mod tests {
         let units: Vec<u8> = std::iter::once(0xFEFF).chain(ONE.encode_utf16()).flat_map(u16::to_le_bytes).collect();
         assert_eq!(Rescued::from_text(&units).unwrap().text, ONE.as_bytes());
         assert_eq!(Rescued::from_text(&units[2..]).unwrap().text, ONE.as_bytes());
+        // However many NUL bytes are in it.
+        let nulls = [&[0; 4096], &units[2..]].concat();
+        assert_eq!(Rescued::from_text(&nulls).unwrap().text.trim_ascii_end(), ONE.as_bytes());
         // One line of several.
         let damaged = [ONE.as_bytes(), b"\n", &units[2..], b"\n", TWO.as_bytes(), b"\n"].concat();
         assert_eq!(Rescued::from_text(&damaged).unwrap().text, format!("{ONE}\n{ONE}\n{TWO}\n").as_bytes());

@@ -9,7 +9,7 @@ use super::feed::{
     valid_prefix,
 };
 use super::records::Records;
-use super::rescue::{Loss, Rescued, hides_damage, is_record, is_value, may_hide_damage};
+use super::rescue::{Loss, Rescued, hides_damage, is_record, is_sound, may_hide_damage, utf16};
 use super::{Batch, Damage, Failure, OnError, Opened, Unit, Work};
 use crate::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
 use crate::{ErrorKind, FileError};
@@ -39,6 +39,8 @@ pub(super) struct Done<Out> {
     pub(super) failures: Vec<Failure>,
     /// Whether the rest of the file is not read.
     pub(super) broken: bool,
+    /// Whether anything of a log or of its records could be read.
+    pub(super) is_read: bool,
     /// Whether the file is that of another program.
     pub(super) unrelated: bool,
 }
@@ -76,6 +78,7 @@ impl<W: Work> Worker<'_, W> {
             out,
             failures: Vec::new(),
             broken: false,
+            is_read: false,
             unrelated: false,
         };
         match task.kind {
@@ -85,6 +88,9 @@ impl<W: Work> Worker<'_, W> {
                 if first {
                     self.begin(&opened);
                     done.unrelated = opened.is_unrelated(&self.buffer);
+                }
+                if first && last {
+                    self.convert(&opened, &mut done);
                 }
                 let units = self.block(&opened, FilePlace { line: line.wait(), offset }, rows.as_ref(), &mut done);
                 self.advance(opened.number, taken, units);
@@ -149,6 +155,20 @@ impl<W: Work> Worker<'_, W> {
         self.ends.len()
     }
 
+    /// Replaces the buffer, all records of a file, by the same in UTF-8 if it is UTF-16 and the batch reads damaged files.
+    fn convert(&mut self, opened: &Opened, done: &mut Done<W::Out>) {
+        if self.batch.damage == Damage::Fail || opened.table.is_some() {
+            return;
+        }
+        let Some(text) = utf16(&self.buffer) else { return };
+        self.buffer.clear();
+        if let Err(error) = self.buffer.append(&text) {
+            return done.end(FileError::system(&opened.source.name, &error));
+        }
+        self.find_lines();
+        done.lose(Loss::conversion().error(&opened.source.name), None);
+    }
+
     fn file(&mut self, source: &Source, number: usize, done: &mut Done<W::Out>) {
         let input_options = &self.batch.input_options;
         let limits = input_options.limits(&self.batch.stop);
@@ -164,6 +184,9 @@ impl<W: Work> Worker<'_, W> {
         };
         done.unrelated = opened.is_unrelated(&self.buffer);
         self.find_lines();
+        if reader.is_done() {
+            self.convert(&opened, done);
+        }
         let mut offset = 0;
         let mut units = self.block(&opened, FilePlace::START, rows.as_ref(), done);
         while !reader.is_done() && !done.broken && !done.unrelated {
@@ -204,13 +227,16 @@ impl<W: Work> Worker<'_, W> {
         }
     }
 
-    /// Replaces a log of patches, or an export, by the document that comes of it. Whoever leaves out what is damaged writes the log.
+    /// Replaces a log of patches, or an export, by the document that comes of it. Whoever leaves out what is damaged writes the
+    /// log, and whoever reads around it sees the damage.
     fn rebuild(&mut self, opened: &mut Arc<Opened>) -> Result<(), FileError> {
-        let is_written = self.batch.damage == Damage::LeaveOut && opened.reading.framing == Framing::Lines;
-        match is_written && is_patch_log(valid_prefix(&self.buffer)) {
-            true => Ok(()),
-            false => rebuild(opened, &mut self.buffer),
-        }
+        let is_log = || opened.reading.framing == Framing::Lines && is_patch_log(valid_prefix(&self.buffer));
+        let is_kept = match self.batch.damage {
+            Damage::Fail => false,
+            Damage::LeaveOut => is_log(),
+            Damage::ReadAround => is_log() && hides_damage(&self.buffer),
+        };
+        if is_kept { Ok(()) } else { rebuild(opened, &mut self.buffer) }
     }
 
     /// Works on the buffer, a whole log or document. Of a damaged log, what can be read is read if the batch says so.
@@ -269,6 +295,7 @@ impl<W: Work> Worker<'_, W> {
         if rescued.is_none() && made.is_none() {
             return false;
         }
+        done.is_read = true;
         for loss in rescued.iter().flat_map(|rescued| &rescued.losses) {
             done.lose(loss.error(&opened.source.name), Some(&loss.bytes));
         }
@@ -334,7 +361,6 @@ impl<W: Work> Worker<'_, W> {
     fn records(&self, opened: &Opened, block: FilePlace, done: &mut Done<W::Out>) -> usize {
         // By these, records on damaged lines are recognized.
         let sound = OnceCell::new();
-        let mut is_read = false;
         let mut start = 0;
         for (nth, &end) in self.ends.iter().enumerate() {
             if self.batch.stop.load(Ordering::Relaxed) {
@@ -344,12 +370,8 @@ impl<W: Work> Worker<'_, W> {
                 return nth;
             }
             let place = FilePlace { line: block.line + nth, offset: block.offset + start };
-            is_read |= self.record(opened, &self.buffer[start..end], place, &sound, done);
+            done.is_read |= self.record(opened, &self.buffer[start..end], place, &sound, done);
             start = end;
-        }
-        // Where nothing can be read, the file has failed.
-        if let Some(failure) = done.failures.last_mut().filter(|_| !is_read) {
-            failure.is_loss = false;
         }
         self.ends.len()
     }
@@ -385,12 +407,11 @@ impl<W: Work> Worker<'_, W> {
         records: &OnceCell<Records>,
         done: &mut Done<W::Out>,
     ) -> Option<bool> {
-        if is_record(line) && is_value(line.trim_ascii()) {
+        if is_record(line) && is_sound(place.line, line.trim_ascii()) {
             return None;
         }
-        let rescued = Rescued::from_line(line, records.get_or_init(|| Records::from_text(&self.buffer)))?;
+        let rescued = Rescued::from_line(place.line, line, records.get_or_init(|| Records::from_text(&self.buffer)))?;
         for loss in rescued.losses {
-            let loss = Loss { line: place.line, ..loss };
             done.lose(loss.error(&opened.source.name), Some(&loss.bytes));
         }
         let mut is_read = false;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::places::Mention;
 use crate::json::Value;
-use crate::transcript::{Content, Message, PartRef, ProviderRules, ResultPlace, Role, Transcript, main_thread};
+use crate::transcript::{Content, Message, Part, PartRef, ProviderRules, ResultPlace, Role, Transcript, main_thread};
 
 /// How a provider's request is made of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl<'a> Sent<'a> {
 const LISTS: [&str; 3] = ["content", "parts", "tool_calls"];
 
 fn places<'a>(message: &Message<'a>) -> Vec<Place<'a>> {
-    let place = |part: &crate::transcript::Part<'a>| {
+    let place = |part: &Part<'a>| {
         Some(Place { value: part.place()?.element, is_call: matches!(part.content, Content::ToolCall(_)) })
     };
     message.parts.iter().filter_map(place).collect()
@@ -193,15 +193,15 @@ fn single<'a>(messages: &[&Message<'a>]) -> Vec<Sent<'a>> {
     parts.map(|place| Sent { parts: vec![place], item: None }).collect()
 }
 
-/// The parts of the transcript whose call has one of the ids, or the tool of the name.
+/// The parts of the transcript of which `has` is true.
 pub(super) fn parts_with<'a>(
     messages: &[Message<'a>],
-    has: impl Fn(&Message<'a>, &Content<'a>) -> bool,
+    has: impl Fn(&Message<'a>, &Part<'a>) -> bool,
 ) -> Vec<Value<'a>> {
     let all = messages
         .iter()
         .enumerate()
         .flat_map(|(message, parts)| (0..parts.parts.len()).map(move |part| PartRef { message, part }));
-    let found = all.filter(|at| has(&messages[at.message], &at.part_in(messages).content));
+    let found = all.filter(|at| has(&messages[at.message], at.part_in(messages)));
     found.filter_map(|at| at.part_in(messages).place().map(|place| place.element)).collect()
 }

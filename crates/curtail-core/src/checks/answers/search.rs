@@ -10,6 +10,7 @@ use crate::checks::{
     Constraint, Finding, Fix, Inspection, Level, Levels, LineIndex, Profile, Rule, Table, Verdicts, readable,
     rule_named,
 };
+use crate::dialects::media::{Medium, media};
 use crate::dialects::{ALL, Dialect, ReadError, Reading};
 use crate::json::Value;
 use crate::transcript::{Content, Message, ProviderRules, Role, Transcript, Turns};
@@ -165,14 +166,22 @@ impl<'s> Search<'s> {
     }
 
     fn parts_by_id<'a>(&self, messages: &[Message<'a>]) -> Vec<Value<'a>> {
-        parts_with(messages, |message, content| {
+        parts_with(messages, |message, part| {
+            let content = &part.content;
             let own = message.id.as_ref().filter(|_| message.parts.len() == 1);
             let is_sealed =
                 |text: &Value<'_>| text.text().is_some_and(|text| self.naming.has_shortened(&text.decode()));
+            let is_sealed_item =
+                |item: Value<'_>| item.get("payload").unwrap_or(item).members().any(|member| is_sealed(&member.value));
             content.tool_id().into_iter().chain(own).any(|id| self.naming.has_id(&id.decode()))
-                || matches!(content, Content::Reasoning(_))
-                    && message.value().is_some_and(|item| item.members().any(|member| is_sealed(&member.value)))
+                || matches!(content, Content::Reasoning(_)) && message.value().is_some_and(is_sealed_item)
+                || self.means("S022") && media(part).iter().any(|medium| self.names_type_of(medium))
         })
+    }
+
+    /// Whether the answer names the type of a medium, such as `image/bmp`.
+    fn names_type_of(&self, medium: &Medium<'_>) -> bool {
+        medium.named_type().is_some_and(|named| named.contains('/') && self.naming.has_id(&named))
     }
 
     fn messages_by_index<'a>(&self, dialect: &dyn Dialect, transcript: &Transcript<'a>) -> Vec<NamedPlace<'a>> {

@@ -129,6 +129,10 @@ fn unreadable_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let provider = context.provider_rules.provider;
     let wrong = sent_media(context).filter_map(|(at, medium)| {
         let kind = medium.facts().kind;
+        if let Some(patch) = medium.bare_base64().filter(|_| states(provider, "data url")) {
+            let message = "the medium is a data URL, and only its base64 is accepted";
+            return Some(context.match_at(at, message).of("data url").writing(vec![patch]));
+        }
         if let Some(fault) = medium.fault() {
             let what = match &fault {
                 MediumFault::OtherType { .. } => "media bytes",

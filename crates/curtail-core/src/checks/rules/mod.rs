@@ -12,6 +12,7 @@ mod pairing;
 mod reading;
 mod reasoning;
 mod request;
+mod shapes;
 mod turns;
 
 use super::Rule;
@@ -60,6 +61,7 @@ pub const ALL: &[&Rule] = &[
     &content::EMPTY_CALLS,
     &content::CONTENT_BLOCKS,
     &documents::DOCUMENTS,
+    &shapes::VALUE_SHAPE,
     &turns::NO_USER_MESSAGE,
     &turns::FIRST_SPEAKER,
     &turns::ALTERNATION,
