@@ -77,6 +77,16 @@ fn a_long_record_that_is_lost_is_no_failure_of_the_others() {
     assert!(errors.contains("stdin:3:1: 1 byte left out"), "{errors}");
 }
 
+/// Pages are made of small blocks: the first one may be a torn line alone.
+#[test]
+fn a_torn_first_line_before_a_long_one_makes_no_document() {
+    let long = ANSWER.replace("05:12", &"05:12 ".repeat(8000));
+    let output = run(&["view", "--text"], &format!("{}\n{long}\n{SAY}\n", &SAY[..24]));
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(errors.contains("stdin:1:1: 24 bytes left out"), "{errors}");
+}
+
 /// UTF-16 with letters of another script is no text with NUL bytes between its letters.
 #[test]
 fn files_of_records_in_utf16_are_converted() {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::feed::{
-    FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, described, read_whole, rebuild,
-    valid_prefix,
+    FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, described, read_whole, readable_head,
+    rebuild, valid_prefix,
 };
 use super::records::Records;
 use super::rescue::{Loss, Rescued, hides_damage, is_record, is_sound, may_hide_damage, utf16};
 use super::{Batch, Damage, Failure, OnError, Opened, Unit, Work};
 use crate::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
 use crate::{ErrorKind, FileError};
-use curtail_core::dialects::{Framing, ReadError, is_patch_log};
+use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, is_patch_log};
 use curtail_core::error::{Locator, TextPlace};
 
 /// A place in a file.
@@ -208,12 +208,32 @@ impl<W: Work> Worker<'_, W> {
         self.begin(&opened);
         let read = read_whole(blocks, &opened, &mut self.buffer);
         match read {
-            Ok(()) => self.read_file(&mut opened, done),
+            Ok(()) => {
+                self.look_again(&mut opened);
+                self.read_file(&mut opened, done);
+            }
             Err(_) if self.batch.stop.load(Ordering::Relaxed) => done.broken = true,
             Err(error) => done.end(error),
         }
         self.advance(opened.number, blocks.taken(), 1);
         done.opened = Some(opened);
+    }
+
+    /// Takes a document for the log that it is: its first block was a single torn line, which a document begins with as well.
+    fn look_again(&self, opened: &mut Arc<Opened>) {
+        let options = &self.batch.input_options;
+        let is_decided = options.framing.is_some() || self.batch.damage == Damage::Fail;
+        let second = self.buffer.split(|byte| *byte == b'\n').nth(1);
+        let may_be_log = second.is_some_and(|line| matches!(line, [b'{' | b'[' | 0, ..]));
+        if is_decided || opened.reading.framing != Framing::Document || !may_be_log {
+            return;
+        }
+        let head = readable_head(&self.buffer);
+        if detect_framing(&head, options.messages_key.as_deref()) == Framing::Lines {
+            let mut reading = Reading { framing: Framing::Lines, ..opened.reading.clone() };
+            reading.dialect = reading.dialect.or_else(|| reading.dialect_of_head(&head));
+            *opened = Arc::new(Opened { reading, ..Opened::clone(opened) });
+        }
     }
 
     /// Works on the buffer, all of a file.
