@@ -7,7 +7,7 @@ use super::nearest::nearest;
 use super::read_error::ReadError;
 use super::row::Row;
 use super::{ALL, CODE, Dialect, Fit, Item, described};
-use crate::json::{Text, Value};
+use crate::json::{Text, Value, ValueKind};
 use crate::transcript::{Content, Message, Part, PartPlace};
 
 /// The dialect of a transcript, as far as its items decide.
@@ -288,11 +288,31 @@ pub(super) fn keys_of(item: Value<'_>) -> String {
 /// Roles whose texts fit the first dialect, and mark none.
 const PLAIN_ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
 
-/// Whether `row` is a chat of texts, which fits the first dialect and marks none.
+/// Whether `row` is a chat of texts, which fits the first dialect best and marks none.
 pub(super) fn is_plain(row: &Row<'_>) -> bool {
-    let is_said =
-        |item: &Value<'_>| role_of_plain(*item).is_some_and(|role| PLAIN_ROLES.iter().any(|known| role.is(known)));
-    !row.items.is_empty() && row.answers.branches.iter().all(Vec::is_empty) && row.items.iter().all(is_said)
+    !row.items.is_empty()
+        && row.answers.branches.iter().all(Vec::is_empty)
+        && row.items.iter().all(|item| is_said(*item))
+}
+
+/// Whether an item has nothing but a known role and a text, texts in blocks, or null.
+fn is_said(item: Value<'_>) -> bool {
+    let mut members = item.members();
+    let (Some(first), Some(second), None) = (members.next(), members.next(), members.next()) else { return false };
+    let (role, content) = if first.key.is("role") { (first, second) } else { (second, first) };
+    role.key.is("role")
+        && content.key.is("content")
+        && role.value.text().is_some_and(|role| PLAIN_ROLES.iter().any(|known| role.is(known)))
+        && match content.value.kind() {
+            ValueKind::String | ValueKind::Null => true,
+            ValueKind::Array => content.value.items().all(is_text_block),
+            _ => false,
+        }
+}
+
+/// Whether a value is `{"type": "text", "text": "…"}`.
+fn is_text_block(block: Value<'_>) -> bool {
+    block.members().count() == 2 && block.word("type") == "text" && block.get_text("text").is_some()
 }
 
 /// Whether all items of `row` fit `dialect`, one fits no other, and none has the mark of another. This is much cheaper than
@@ -313,19 +333,31 @@ pub(super) fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialects::framing::{Framing, rows};
     use crate::json::Document;
 
+    /// No dialect has its mark in such a row, or reads more of it.
     #[test]
-    fn a_chat_of_texts_fits_the_first_dialect_and_marks_none() {
-        for role in PLAIN_ROLES {
-            let text = format!(r#"{{"role": "{role}", "content": "{{\"type\": \"text\"}}"}}"#);
-            let document = Document::parse_all(&text).unwrap();
-            let item = document.roots().next().unwrap();
-            assert!(role_of_plain(item).is_some_and(|found| found.is(role)));
-            assert!(CODE[0].fit(item) > Fit::No, "{role}");
-            for dialect in ALL.iter() {
-                assert!(dialect.fit(item) < Fit::Certain, "{role} is not {} alone", dialect.name());
-            }
+    fn a_chat_of_texts_is_best_read_by_the_first_dialect() {
+        let block = r#"{"type": "text", "text": "A plan"}"#;
+        let lists = [String::from("[]"), format!("[{block}]"), format!("[{block}, {block}]")];
+        let texts = [r#""{\"type\": 1}""#, r#""""#, "null"].map(String::from);
+        let contents = [texts, lists].concat();
+        let all: Vec<String> = PLAIN_ROLES
+            .iter()
+            .flat_map(|role| contents.iter().map(move |said| format!(r#"{{"role": "{role}", "content": {said}}}"#)))
+            .collect();
+        for (first, second) in all.iter().flat_map(|first| all.iter().map(move |second| (first, second))) {
+            let text = format!(r#"{{"messages": [{first}, {second}]}}"#);
+            let document = Document::parse(&text).unwrap();
+            let [row] = rows(&document, Framing::Records, None).unwrap().try_into().ok().unwrap();
+            assert!(is_plain(&row), "{text}");
+            let Ok(Sniffed::Plain(readers)) = sniff(&row.items, row.record) else { panic!("{text}") };
+            let worth = |dialect| {
+                let tried = Tried::of_row(dialect, &row);
+                (tried.read, std::cmp::Reverse(tried.unread))
+            };
+            assert!(readers.iter().all(|reader| worth(*reader) <= worth(CODE[0])), "{text}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! How models and chat templates spell calls and results in a text.
 
+use memchr::memmem;
+
 use crate::dialects::blocks;
 use crate::json::{Document, Text, Value};
 use crate::transcript::ToolCall;
@@ -117,7 +119,7 @@ fn start_of_structure(raw: &str) -> Option<usize> {
 
 /// Where `opening` is in the inside of a JSON string, from `from` on, and not in the middle of an escape.
 fn find(raw: &str, opening: &str, from: usize) -> Option<usize> {
-    let mut places = raw.get(from..)?.match_indices(opening).map(|(at, _)| from + at);
+    let mut places = memmem::find_iter(raw.get(from..)?.as_bytes(), opening).map(|at| from + at);
     places.find(|at| !is_in_escape(raw, *at))
 }
 
@@ -232,7 +234,7 @@ fn end_of_arguments(text: &str) -> Option<usize> {
 /// A call of another syntax: the name after one of the usual words, or a quoted `name`, and the text.
 fn named(text: &str) -> ToolCall<'static> {
     let after = |[open, close]: &[&str; 2]| {
-        let rest = &text[text.find(open)? + open.len()..];
+        let rest = &text[memmem::find(text.as_bytes(), open.as_bytes())? + open.len()..];
         let name = rest.split(close).next().unwrap_or_default();
         Some(name.trim().trim_matches('"')).filter(|name| is_name(name))
     };
