@@ -1,7 +1,6 @@
 //! Decodes JSON strings, and writes text as a JSON string.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 /// The characters of a string: escapes are resolved, and a lone surrogate becomes U+FFFD.
 ///
@@ -69,24 +68,31 @@ pub fn quote(text: &str) -> String {
 
 /// Appends `text` as a JSON string to `json`.
 pub fn quote_into(text: &str, json: &mut String) {
+    /// The bytes that are quoted at once: quoting them takes six times as much memory.
+    const PIECE: usize = 16 << 10;
     json.reserve(text.len() + 2);
     json.push('"');
-    let mut from = 0;
-    for (at, byte) in text.bytes().enumerate().filter(|(_, byte)| matches!(byte, 0..b' ' | b'"' | b'\\')) {
-        json.push_str(&text[from..at]);
-        from = at + 1;
-        match byte {
-            b'"' => json.push_str("\\\""),
-            b'\\' => json.push_str("\\\\"),
-            b'\n' => json.push_str("\\n"),
-            b'\r' => json.push_str("\\r"),
-            b'\t' => json.push_str("\\t"),
-            8 => json.push_str("\\b"),
-            12 => json.push_str("\\f"),
-            // Writing to a String cannot fail.
-            other => drop(write!(json, "\\u{other:04x}")),
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+        let quoted = json_escape_simd::escape(piece);
+        json.push_str(&quoted[1..quoted.len() - 1]);
+        rest = after;
+    }
+    json.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote;
+
+    #[test]
+    fn a_quoted_text_is_what_serde_writes() {
+        let every: String = ('\0'..'\u{300}').chain(['\u{2028}', '\u{ffff}', '\u{1f600}']).collect();
+        // The ends of pieces fall on characters of every length.
+        let long = (0..5).map(|shift| ["x".repeat(shift), "é\n\u{1f600}".repeat(5_000)].concat());
+        for text in long.chain([every, String::new()]) {
+            assert_eq!(quote(&text), serde_json::to_string(&text).unwrap());
         }
     }
-    json.push_str(&text[from..]);
-    json.push('"');
 }
