@@ -133,7 +133,8 @@ impl Rules {
                     None => key.is(known),
                 })
             };
-            let unknown = value.members().filter(|member| !is_known(&member.key));
+            let long = value.members().filter(|member| member.value.span().len() >= LONG);
+            let unknown = long.filter(|member| !is_known(&member.key));
             open.extend(unknown.map(|member| member.value).chain(value.items()));
         }
         found.sort_by_key(|value| value.span().start);
