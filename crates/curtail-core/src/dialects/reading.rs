@@ -150,7 +150,8 @@ impl Reading {
         let detected = |text: &str| {
             let document = self.parse(text).ok()?;
             let rows = rows(&document, self.framing, self.messages_key.as_deref()).ok()?;
-            rows.iter().find_map(|row| match sniff(&row.items, row.record) {
+            let mut telling = rows.iter().filter(|row| !is_plain(row));
+            telling.find_map(|row| match sniff(&row.items, row.record) {
                 Ok(Sniffed::Certain(dialect)) => Some(dialect),
                 _ => None,
             })
