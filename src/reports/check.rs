@@ -240,19 +240,12 @@ impl<'a> CheckReporter<'a> {
 
     /// Reports an error; the check continues.
     fn fail(&mut self, error: &FileError) {
-        self.outcome.errors += 1;
         if self.file.failed == Some(false) {
             self.file.failed = Some(true);
             self.outcome.failed += 1;
         }
         self.progress.aside(|| remarks::record_error(error, None, self.global));
-        let line = self.how.format.error_line(error);
-        if let Some((line, out)) = line.zip(self.report.as_mut())
-            && let Err(error) = out.write_all(line.as_bytes())
-        {
-            self.report = None;
-            self.report_failed(&error);
-        }
+        self.outcome.add_error(error.clone());
     }
 
     /// Reports that the report could not be written, unless its reader closed the pipe.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{CheckOutcome, FileFinding, Format, answer};
+use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer};
 use curtail_core::checks::Level;
 use curtail_core::visible::one_line;
 use curtail_io::FileError;
@@ -14,11 +14,16 @@ use curtail_io::FileError;
 pub(super) const GITHUB: Format = Format {
     name: "github",
     summary: "Workflow commands: GitHub shows them beside the lines of a change",
-    write: |outcome, out| outcome.shown().iter().try_for_each(|finding| write_command(outcome, finding, out)),
-    finding: Some(write_command),
+    write: write_commands,
+    found: Some(write_commands),
 };
 
-fn write_command(
+fn write_commands(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
+    outcome.shown().iter().try_for_each(|finding| write_finding(outcome, finding, out))?;
+    outcome.shown_errors().iter().try_for_each(|error| write_error(error, out))
+}
+
+fn write_finding(
     outcome: &CheckOutcome,
     FileFinding { file, finding }: &FileFinding,
     out: &mut dyn Write,
@@ -39,11 +44,10 @@ fn write_command(
     )
 }
 
-/// The command for an error at a place in a file.
-pub(super) fn error_line(error: &FileError) -> Option<String> {
-    let place = error.place?;
+fn write_error(error: &FileError, out: &mut dyn Write) -> io::Result<()> {
     let file = property(&error.name);
-    Some(format!("::error file={file},line={},col={}::{}\n", place.line, place.column, data(&error.what)))
+    let place = error.place.map_or_else(String::new, |at| format!(",line={},col={}", at.line, at.column));
+    writeln!(out, "::error file={file}{place},title={NOT_CHECKED}::{}", data(&error.what))
 }
 
 pub(crate) fn data(text: &str) -> String {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{CheckOutcome, Count, FileFinding, Format};
 use curtail_core::checks::{FindingPlace, Level};
 use curtail_core::visible::JsonWriter;
+use curtail_io::FileError;
 
 /// Raised when a member is removed or changes its meaning; new members do not raise it.
 const VERSION: u32 = 1;
@@ -16,6 +17,7 @@ const VERSION: u32 = 1;
 struct Document<'o> {
     version: u32,
     findings: Vec<FindingEntry<'o>>,
+    errors: Vec<Value>,
     summary: Value,
 }
 
@@ -34,7 +36,7 @@ struct FindingEntry<'o> {
     other_half: Option<&'o FindingPlace>,
 }
 
-pub(super) const JSON: Format = Format { name: "json", summary: "One JSON document", write: write_json, finding: None };
+pub(super) const JSON: Format = Format { name: "json", summary: "One JSON document", write: write_json, found: None };
 
 /// The report as one JSON document.
 pub(crate) fn json_of(outcome: &CheckOutcome) -> String {
@@ -76,7 +78,17 @@ fn write_json(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
         summary["known"] = json!(known);
     }
     summary["rules"] = counts.collect();
-    let document = Document { version: VERSION, findings: findings.collect(), summary };
+    let errors = outcome.shown_errors().iter().map(error_object);
+    let document = Document { version: VERSION, findings: findings.collect(), errors: errors.collect(), summary };
     serde_json::to_writer_pretty(JsonWriter(&mut *out), &document)?;
     writeln!(out)
+}
+
+fn error_object(error: &FileError) -> Value {
+    let mut object = json!({"file": error.name, "message": error.what});
+    if let Some(at) = error.place {
+        object["line"] = at.line.into();
+        object["column"] = at.column.into();
+    }
+    object
 }

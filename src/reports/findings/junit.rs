@@ -1,76 +1,99 @@
-//! JUnit XML, which CI servers show as tests: a suite per file, a failed test per denied finding.
+//! JUnit XML, which CI servers show as tests: a suite per file, a failed test per denied finding, and a test with an error for
+//! what was not checked.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::{CheckOutcome, FileFinding, Format, answer};
+use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer};
 use curtail_core::checks::{Finding, Level};
 use curtail_core::visible::{lines, one_line};
+use curtail_io::FileError;
 
-pub(super) const JUNIT: Format = Format { name: "junit", summary: "JUnit XML", write: write_suites, finding: None };
+pub(super) const JUNIT: Format = Format { name: "junit", summary: "JUnit XML", write: write_suites, found: None };
 
 type Xml<'w> = Writer<&'w mut dyn Write>;
 
 fn write_suites(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     let mut xml = Writer::new_with_indent(out, b' ', 4);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let suites = Suite::of_each_file(outcome);
-    let tests = suites.iter().map(Suite::tests).sum();
-    let failures = suites.iter().map(Suite::failures).sum();
+    let suites = suites_of(outcome);
+    let counts = suites.iter().map(Suite::counts).fold([0; 3], |sum, suite| [0, 1, 2].map(|nth| sum[nth] + suite[nth]));
     let root = xml.create_element("testsuites").with_attribute(("name", "curtail"));
-    let root = root.with_attributes(borrowed(&counts(tests, failures)));
+    let root = root.with_attributes(borrowed(&attributes(counts)));
     root.write_inner_content(|xml| suites.iter().try_for_each(|suite| suite.write(xml)))?;
     writeln!(xml.get_mut())
 }
 
-/// A file and its findings.
+/// A file, its findings, and what of it was not checked.
+#[derive(Default)]
 struct Suite<'o> {
     file: &'o str,
     findings: Vec<&'o Finding>,
+    errors: Vec<&'o FileError>,
 }
 
-impl<'o> Suite<'o> {
-    fn of_each_file(outcome: &'o CheckOutcome) -> Vec<Self> {
-        let mut suites: Vec<Self> = outcome.files.iter().map(|file| Self { file, findings: Vec::new() }).collect();
-        for FileFinding { file, finding } in outcome.shown() {
-            if let Some(suite) = suites.get_mut(*file) {
-                suite.findings.push(finding);
-            }
+/// A suite for each file, first for those that were read.
+fn suites_of(outcome: &CheckOutcome) -> Vec<Suite<'_>> {
+    let mut suites: Vec<Suite> = outcome.files.iter().map(|file| Suite { file, ..Suite::default() }).collect();
+    for FileFinding { file, finding } in outcome.shown() {
+        if let Some(suite) = suites.get_mut(*file) {
+            suite.findings.push(finding);
         }
-        suites
     }
-
-    /// A file without findings is one test that passes.
-    fn tests(&self) -> usize {
-        self.findings.len().max(1)
+    let mut of_name: HashMap<&str, usize> = suites.iter().enumerate().map(|(nth, suite)| (suite.file, nth)).collect();
+    for error in outcome.shown_errors() {
+        let nth = *of_name.entry(&error.name).or_insert(suites.len());
+        if nth == suites.len() {
+            suites.push(Suite { file: &error.name, ..Suite::default() });
+        }
+        suites[nth].errors.push(error);
     }
+    suites
+}
 
-    fn failures(&self) -> usize {
-        self.findings.iter().filter(|finding| finding.level == Level::Deny).count()
+impl Suite<'_> {
+    /// The numbers of tests, failures and errors. A file without findings and errors is one test that passes.
+    fn counts(&self) -> [usize; 3] {
+        let failures = self.findings.iter().filter(|finding| finding.level == Level::Deny).count();
+        [(self.findings.len() + self.errors.len()).max(1), failures, self.errors.len()]
     }
 
     fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
         let suite = xml.create_element("testsuite").with_attribute(("name", one_line(self.file).into_owned().as_str()));
-        let suite = suite.with_attributes(borrowed(&counts(self.tests(), self.failures())));
+        let suite = suite.with_attributes(borrowed(&attributes(self.counts())));
         suite.write_inner_content(|xml| {
-            if self.findings.is_empty() {
+            if self.findings.is_empty() && self.errors.is_empty() {
                 xml.create_element("testcase").with_attribute(("name", "check")).write_empty()?;
             }
-            self.findings.iter().try_for_each(|finding| test_case(xml, self.file, finding))
+            self.findings.iter().try_for_each(|finding| test_case(xml, self.file, finding))?;
+            self.errors.iter().try_for_each(|error| error_case(xml, error))
         })?;
         Ok(())
     }
 }
 
-fn counts(tests: usize, failures: usize) -> [(&'static str, String); 4] {
-    [("tests", tests), ("skipped", 0), ("failures", failures), ("errors", 0)]
+fn attributes([tests, failures, errors]: [usize; 3]) -> [(&'static str, String); 4] {
+    [("tests", tests), ("skipped", 0), ("failures", failures), ("errors", errors)]
         .map(|(key, count)| (key, count.to_string()))
 }
 
 fn borrowed<'a>(attributes: &'a [(&'static str, String)]) -> impl Iterator<Item = (&'a str, &'a str)> {
     attributes.iter().map(|(key, value)| (*key, value.as_str()))
+}
+
+fn error_case(xml: &mut Xml<'_>, error: &FileError) -> io::Result<()> {
+    let place = error.place.map_or_else(String::new, |at| format!(" at {}:{}", at.line, at.column));
+    let element = xml.create_element("testcase").with_attribute(("name", format!("{NOT_CHECKED}{place}").as_str()));
+    element.write_inner_content(|xml| {
+        let message = one_line(&error.what);
+        let element = xml.create_element("error").with_attributes([("message", &*message), ("type", NOT_CHECKED)]);
+        element.write_text_content(BytesText::new(&printable(&error.to_string())))?;
+        Ok(())
+    })?;
+    Ok(())
 }
 
 fn test_case(xml: &mut Xml<'_>, file: &str, finding: &Finding) -> io::Result<()> {

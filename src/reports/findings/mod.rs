@@ -59,6 +59,8 @@ pub(crate) struct CheckOutcome {
     unwritten: Vec<FileFinding>,
     /// How many findings are written.
     written: usize,
+    /// The errors that are not yet written, in order.
+    unwritten_errors: Vec<FileError>,
     /// The number of findings of each rule, by its code.
     counts: BTreeMap<&'static str, Count>,
 }
@@ -150,9 +152,20 @@ impl CheckOutcome {
         }
     }
 
+    /// Adds an error: something that was not checked.
+    pub(crate) fn add_error(&mut self, error: FileError) {
+        self.errors += 1;
+        self.unwritten_errors.push(error);
+    }
+
     /// The findings that are shown, without those that [`Format::write_new`] has written.
     pub(crate) fn shown(&self) -> &[FileFinding] {
         &self.unwritten
+    }
+
+    /// The errors, without those that [`Format::write_new`] has written.
+    fn shown_errors(&self) -> &[FileError] {
+        &self.unwritten_errors
     }
 
     /// The number of findings.
@@ -195,36 +208,35 @@ pub struct Format {
     pub name: &'static str,
     /// What the format is for; the help of `--output-format` shows it.
     pub summary: &'static str,
-    /// Writes the report, without findings that [`Format::write_new`] has written.
+    /// Writes the report, without what [`Format::write_new`] has written.
     pub(crate) write: fn(&CheckOutcome, &mut dyn Write) -> io::Result<()>,
-    /// Writes one finding, if a report in this format begins with its findings.
-    finding: Option<fn(&CheckOutcome, &FileFinding, &mut dyn Write) -> io::Result<()>>,
+    /// Writes what was found, if a report in this format begins with that.
+    found: Option<fn(&CheckOutcome, &mut dyn Write) -> io::Result<()>>,
 }
 
 impl Format {
     /// Whether findings can be written before the check ends.
     pub(crate) const fn is_gradual(&self) -> bool {
-        self.finding.is_some()
+        self.found.is_some()
     }
 
-    /// A line that shows an error beside its place, in a format for that.
-    pub(crate) fn error_line(&self, error: &FileError) -> Option<String> {
-        if self.name == github::GITHUB.name { github::error_line(error) } else { None }
-    }
-
-    /// Writes the findings that are new in `outcome`, if the format is gradual; `outcome` keeps only their number.
+    /// Writes the findings and errors that are new in `outcome`, if the format is gradual; `outcome` keeps only their number.
     ///
     /// # Errors
     /// What `out` returns.
     pub(crate) fn write_new(&self, outcome: &mut CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
-        if let Some(write) = self.finding {
-            outcome.shown().iter().try_for_each(|finding| write(outcome, finding, out))?;
+        if let Some(write) = self.found {
+            write(outcome, out)?;
             outcome.written += outcome.unwritten.len();
             outcome.unwritten.clear();
+            outcome.unwritten_errors.clear();
         }
         Ok(())
     }
 }
+
+/// What a report for programs calls an error, where a finding has the name of its rule.
+const NOT_CHECKED: &str = "not-checked";
 
 /// Every format; the first is the default.
 pub static FORMATS: &[Format] = &[text::TEXT, json::JSON, github::GITHUB, gitlab::GITLAB, sarif::SARIF, junit::JUNIT];

@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{CheckOutcome, FileFinding, Format, answer};
+use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer};
 use curtail_core::checks::{ALL, Finding, FindingPlace, Level, Rule};
 use curtail_core::visible::JsonWriter;
+use curtail_io::FileError;
 
 pub(super) const SARIF: Format =
-    Format { name: "sarif", summary: "SARIF 2.1.0, for code scanning", write: write_sarif, finding: None };
+    Format { name: "sarif", summary: "SARIF 2.1.0, for code scanning", write: write_sarif, found: None };
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -31,10 +32,12 @@ struct SarifRun<R> {
 }
 
 fn write_sarif(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
-    let rules: Value = ALL.iter().map(|rule| rule_object(rule)).collect();
+    let rules: Value = ALL.iter().map(|rule| rule_object(rule)).chain([error_rule()]).collect();
     let tool = json!({"driver": {"name": "curtail", "version": env!("CARGO_PKG_VERSION"), "rules": rules}});
     let results = Each(|| {
-        outcome.shown().iter().map(|FileFinding { file, finding }| result_object(outcome.file(*file), finding))
+        let findings = outcome.shown().iter();
+        let findings = findings.map(|FileFinding { file, finding }| result_object(outcome.file(*file), finding));
+        findings.chain(outcome.shown_errors().iter().map(error_object))
     });
     let run = SarifRun { tool, column_kind: "unicodeCodePoints", results };
     let log = SarifLog { schema: SCHEMA, version: "2.1.0", runs: [run] };
@@ -50,6 +53,30 @@ fn rule_object(rule: &Rule) -> Value {
         "fullDescription": {"text": rule.why},
         "help": {"text": rule.help},
         "defaultConfiguration": {"enabled": rule.level != Level::Allow, "level": level(rule.level)},
+    })
+}
+
+/// The rule of what was not checked. A viewer shows results, but no notifications of an invocation.
+fn error_rule() -> Value {
+    json!({
+        "id": NOT_CHECKED,
+        "shortDescription": {"text": "a file or a record was not checked"},
+        "help": {"text": "Correct or remove what cannot be read; the check fails until then."},
+        "defaultConfiguration": {"level": "error"},
+    })
+}
+
+fn error_object(error: &FileError) -> Value {
+    let region = match error.place {
+        Some(at) => json!({"startLine": at.line, "startColumn": at.column}),
+        None => json!({"startLine": 1}),
+    };
+    json!({
+        "ruleId": NOT_CHECKED,
+        "ruleIndex": ALL.len(),
+        "level": "error",
+        "message": {"text": error.what},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri(&error.name)}, "region": region}}],
     })
 }
 

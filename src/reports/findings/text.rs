@@ -11,7 +11,7 @@ use curtail_core::numbers::number_of;
 use curtail_core::visible::{one_line, printed};
 
 pub(super) const TEXT: Format =
-    Format { name: "text", summary: "For people", write: write_text, finding: Some(write_finding) };
+    Format { name: "text", summary: "For people", write: write_text, found: Some(write_findings) };
 
 /// The styles of a report.
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl Styles {
 }
 
 fn write_text(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
-    outcome.shown().iter().try_for_each(|finding| write_finding(outcome, finding, out))?;
+    write_findings(outcome, out)?;
     if outcome.is_quiet {
         return Ok(());
     }
@@ -53,13 +53,12 @@ fn write_text(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", outcome.screen.wrapped(&summary(outcome), 2))
 }
 
-fn write_finding(
-    outcome: &CheckOutcome,
-    FileFinding { file, finding }: &FileFinding,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let text = text_of(&one_line(outcome.file(*file)), finding, outcome.colors, outcome.screen);
-    out.write_all(printed(&text).as_bytes())
+/// Writes the findings; errors are on standard error, where people read them.
+fn write_findings(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
+    outcome.shown().iter().try_for_each(|FileFinding { file, finding }| {
+        let text = text_of(&one_line(outcome.file(*file)), finding, outcome.colors, outcome.screen);
+        out.write_all(printed(&text).as_bytes())
+    })
 }
 
 /// A finding as people read it.

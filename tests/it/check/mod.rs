@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::program::{Place, command, text};
 
@@ -290,14 +290,52 @@ fn github_commands_are_escaped() {
     assert_eq!(out.lines().count(), 1, "{out}");
 }
 
-/// A record that is no transcript fails the check, and is shown beside its line as well.
+/// What cannot be read fails the check, so the report of a CI says file, line and reason as well.
 #[test]
-fn github_shows_errors_beside_their_lines() {
-    let records = "{\"messages\":[]}\n{\"note\":\"50 %\"}\n";
-    let (code, out, error) = check(&["--output-format", "github", "--stdin-filename", "a.jsonl"], records);
-    assert!(out.contains("\n::error file=a.jsonl,line=2,col=1::no list of messages in this object"), "{out}");
-    assert_eq!((code, out.lines().count()), (2, 2), "{out}");
-    assert!(error.contains("a.jsonl:2:1: no list of messages"), "{error}");
+fn every_report_for_programs_says_what_was_not_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.jsonl"), "{\"messages\":[]}\n{\"note\":\"50 %\"}\n").unwrap();
+    let report = |format: &str| {
+        let output = curtail(folder.path(), &["check", "--output-format", format, "a.jsonl", "missing.jsonl"]);
+        assert_eq!(output.status.code(), Some(2), "{format}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("a.jsonl:2:1: no list of messages"), "{format}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // What cannot be found is reported first.
+    let places = [("missing.jsonl", 1, "no such file"), ("a.jsonl", 2, "no list of messages")];
+
+    let out = report("github");
+    assert!(out.contains("\n::error file=a.jsonl,line=2,col=1,title=not-checked::no list of messages"), "{out}");
+    assert!(out.contains("::error file=missing.jsonl,title=not-checked::no such file"), "{out}");
+
+    let parsed = |format: &str| serde_json::from_str::<Value>(&report(format)).unwrap();
+    let errors = parsed("json")["errors"].as_array().unwrap().clone();
+    let issues: Vec<Value> = parsed("gitlab").as_array().unwrap().clone();
+    let issues: Vec<Value> = issues.into_iter().filter(|issue| issue["check_name"] == "not-checked").collect();
+    let log = parsed("sarif");
+    assert_sarif(&log);
+    let results = log["runs"][0]["results"].as_array().unwrap().clone();
+    let results: Vec<Value> = results.into_iter().filter(|result| result["ruleId"] == "not-checked").collect();
+    let suites = report("junit");
+    for (nth, (file, line, reason)) in places.into_iter().enumerate() {
+        let said = |text: &Value| text.as_str().is_some_and(|text| text.contains(reason));
+        let error = &errors[nth];
+        assert!(error["file"] == file && said(&error["message"]), "{errors:?}");
+        let issue = &issues[nth];
+        assert!(issue["location"] == json!({"path": file, "lines": {"begin": line}}), "{issue}");
+        assert!(issue["severity"] == "critical" && said(&issue["description"]), "{issue}");
+        let result = &results[nth];
+        let place = &result["locations"][0]["physicalLocation"];
+        assert!(place["artifactLocation"]["uri"] == file && place["region"]["startLine"] == line, "{result}");
+        assert!(result["level"] == "error" && said(&result["message"]["text"]), "{result}");
+        let (_, suite) = suites.split_once(&format!("<testsuite name=\"{file}\" ")).unwrap();
+        let (suite, _) = suite.split_once("</testsuite>").unwrap();
+        assert!(suite.contains("errors=\"1\"") && suite.contains("<error message=\""), "{suites}");
+        assert!(suite.contains(reason) && suite.contains("type=\"not-checked\""), "{suites}");
+    }
+    assert_eq!((errors.len(), issues.len(), results.len()), (2, 2, 2));
+    assert_eq!((errors[0].get("line"), errors[1]["line"].as_u64()), (None, Some(2)));
+    assert!(suites.contains("<testsuites name=\"curtail\"") && suites.matches("errors=\"2\"").count() == 1, "{suites}");
 }
 
 #[test]
@@ -355,31 +393,38 @@ fn every_format_is_offered_and_documented() {
     }
 }
 
-#[test]
-fn sarif_is_valid() {
+/// Asserts that a log is valid, and that every result names its rule.
+fn assert_sarif(log: &Value) {
+    let schema = sarif_schema();
+    let errors: Vec<String> =
+        schema.iter_errors(log).map(|error| format!("{error} at {}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    for result in log["runs"][0]["results"].as_array().unwrap() {
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+    }
+}
+
+fn sarif_schema() -> jsonschema::Validator {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sarif/sarif-schema-2.1.0.json");
     let mut schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
     // The published pattern of `language`, which we do not write, is no regular expression: it closes a bracket twice.
     for holder in ["run", "toolComponent"] {
         schema["definitions"][holder]["properties"]["language"].as_object_mut().unwrap().remove("pattern");
     }
-    let schema = jsonschema::validator_for(&schema).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+#[test]
+fn sarif_is_valid() {
     let texts = [lines(&[ASK, RESULT, CALL, ASK, RESULT, SAY, CALL]), lines(&[ASK, SAY]), String::from("{\"role\":\n")];
     for text in texts {
         let (_, out, err) = check(&["--output-format", "sarif", "--stdin-filename", "a b/chat.jsonl"], &text);
-        let log: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
-        let errors: Vec<String> =
-            schema.iter_errors(&log).map(|error| format!("{error} at {}", error.instance_path())).collect();
-        assert!(errors.is_empty(), "{errors:?}");
-        let results = log["runs"][0]["results"].as_array().unwrap();
-        let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
-        for result in results {
-            let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
-            assert_eq!(rules[index]["id"], result["ruleId"]);
-        }
+        assert_sarif(&serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}")));
     }
-    let broken = serde_json::json!({"version": "2.1.0", "runs": [{"tool": {}}]});
-    assert!(!schema.is_valid(&broken), "the schema tells wrong from right");
+    let broken = json!({"version": "2.1.0", "runs": [{"tool": {}}]});
+    assert!(!sarif_schema().is_valid(&broken), "the schema tells wrong from right");
 }
 
 #[test]
