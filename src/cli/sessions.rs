@@ -18,7 +18,7 @@ use crate::reports::session_list::{self, ListedSession};
 use crate::sessions::content::{SessionHead, SessionSums};
 use crate::sessions::found::{FoundSessions, KeptSession, find_sessions};
 use curtail_core::dialects::{AGENTS, Agent, agent_named};
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_core::suggest::unknown;
 use curtail_core::visible::one_line;
 use curtail_lab::calibration::SeenRequests;
@@ -148,7 +148,7 @@ impl SessionsArgs {
         }
         let shared: usize = listed.iter().filter_map(|one| one.sums.as_ref()).map(|sums| sums.shared).sum();
         if shared > 0 && self.output_format == SessionsFormat::Table && !global.quiet {
-            let shared = number_of(shared, "request");
+            let shared = counted(shared, "request");
             console::note(&format!("shared: {shared} repeated from older sessions, whose messages count once"));
         }
         if listed.len() < total && self.output_format == SessionsFormat::Table && !global.quiet {

@@ -12,7 +12,7 @@ use crate::options::input::Input;
 use crate::reports::remarks;
 use crate::reports::screen::{DIM, Screen, painted};
 use curtail_core::dialects::{Dialect, ReadError, mark};
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_core::transcript::{
     Message, Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
 };
@@ -173,7 +173,7 @@ fn headline(shown: &ShownTranscript<'_>) -> String {
             shown.dialect,
             shown.mark.as_ref().map_or_else(String::new, |mark| format!(" (by {mark})"))
         ),
-        number_of(shown.outline.messages().count(), "message"),
+        counted(shown.outline.messages().count(), "message"),
     ];
     facts.extend((shown.outline.preamble > 0).then(|| format!("{} of preamble", shown.outline.preamble)));
     facts.extend(shown.outline.kinds().iter().map(|(kind, count)| format!("{count} {kind}")));

@@ -11,7 +11,7 @@ use crate::options::choices::{Choice, one_of};
 use crate::options::files::is_standard;
 use crate::options::global::Global;
 use crate::options::store::StoreFlag;
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_io::{ErrorKind, FileError, FileSink, Packing, Replace, Scratch};
 use curtail_memory::store::{Clash, Store, StoreError};
 
@@ -108,6 +108,6 @@ fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Re
         StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),
         error => error.into(),
     })?;
-    console::note(&format!("imported {}", number_of(imported, "state")));
+    console::note(&format!("imported {}", counted(imported, "state")));
     Ok(())
 }

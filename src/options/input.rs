@@ -13,7 +13,7 @@ use crate::options::numbers::Size;
 use crate::sessions::found::named_path;
 use curtail_core::dialects::{Description, Framing, register};
 use curtail_core::error::system_message;
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_core::small::{SMALL, read_small_text};
 use curtail_io::batch::{Batch, Damage, InputOptions, OnError};
 use curtail_io::{Beside, ErrorKind, FileError, Inputs, OpenTable, Source, Wanted};
@@ -187,7 +187,7 @@ impl Input {
             let shown = if global.verbose { links.len() } else { 3 };
             let names: Vec<_> = links.iter().take(shown).map(|link| link.to_string_lossy()).collect();
             let more = if links.len() > shown { ", …" } else { "" };
-            let count = number_of(links.len(), "symbolic link");
+            let count = counted(links.len(), "symbolic link");
             let verb = if links.len() == 1 { "was" } else { "were" };
             console::warning(&format!(
                 "{count} {verb} not followed, because files are changed in place: {}{more}; name it, or pass --follow-links",
@@ -226,7 +226,7 @@ impl Input {
             console::warning(&format!("{flag} applies to files in directories, and no directory is named"));
         }
         if found.passed_over > 0 {
-            let files = number_of(found.passed_over, "transcript");
+            let files = counted(found.passed_over, "transcript");
             let verb = if found.passed_over == 1 { "is" } else { "are" };
             console::warning(&format!(
                 "{files} {verb} ignored (`.gitignore`) or hidden; pass --no-ignore or --hidden, or name the files"

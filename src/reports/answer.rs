@@ -8,7 +8,7 @@ use crate::reports::findings::text_of;
 use crate::reports::remarks;
 use crate::reports::screen::Screen;
 use curtail_core::checks::{Constraint, Diagnosis, Finding};
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_core::visible::one_line;
 use curtail_io::FileError;
 use curtail_io::batch::{Event, Flow};
@@ -164,7 +164,7 @@ fn places(file: &str, findings: &[Finding], is_named: bool) -> String {
     let name = one_line(file);
     let mut text = String::new();
     if !is_named && findings.len() > 1 {
-        text += &format!("the answer names no place; {} fit it:\n\n", number_of(findings.len(), "place"));
+        text += &format!("the answer names no place; {} fit it:\n\n", counted(findings.len(), "place"));
     }
     for finding in findings.iter().take(SHOWN) {
         text += &text_of(&name, finding, console::out_has_colors(), Screen::of_stdout());

@@ -11,7 +11,7 @@ use crate::reports::findings::Known;
 use crate::reports::notes::kind_of;
 use curtail_core::checks::Finding;
 use curtail_core::digest::fnv1a_128;
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_io::{ErrorKind, FileError, FileSink, Packing, Replace, Scratch};
 
 /// Raised when a member is removed or changes its meaning.
@@ -114,7 +114,7 @@ impl KnownFindings {
             let shown = stale.iter().take(SHOWN).map(|(entry, _)| format!("{} in {}", entry.rule, entry.file));
             let more = if stale.len() > SHOWN { ", …" } else { "" };
             let shown = shown.collect::<Vec<_>>().join(", ");
-            let count = number_of(known.stale, "finding");
+            let count = counted(known.stale, "finding");
             let name = &known.baseline;
             console::note(&format!("{name}: {count} gone: {shown}{more}; --write-baseline {name} leaves them out"));
         }

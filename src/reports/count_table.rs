@@ -6,7 +6,7 @@ use crate::console;
 use crate::reports::counts::{By, CountRow, Counts};
 use crate::reports::screen::Screen;
 use crate::reports::table::{Kind, Table, csv_field};
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::{counted, figure};
 use curtail_core::visible::one_line;
 use curtail_io::FileError;
 
@@ -143,7 +143,7 @@ fn table(counts: &Counts, screen: Screen) -> String {
             let estimated = amount.estimated > 0 && (title == TOKENS || title == LIVE);
             if estimated { ESTIMATE } else { "" }
         };
-        let cells = columns.iter().map(|column| format!("{}{}", mark(column.title), (column.value)(amount)));
+        let cells = columns.iter().map(|column| format!("{}{}", mark(column.title), figure((column.value)(amount))));
         let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
         std::iter::once(one_line(name).into_owned()).chain(cells).chain(share).collect::<Vec<_>>()
     };
@@ -163,21 +163,21 @@ fn table(counts: &Counts, screen: Screen) -> String {
 }
 
 fn footer(counts: &Counts) -> String {
-    let about = if counts.exact { "" } else { ", an estimate" };
+    let precision = if counts.exact { "" } else { ", an estimate" };
     let reserved = match counts.reserve {
         0 => String::new(),
-        reserve => format!("; {reserve} tokens reserved for the reply are not included"),
+        reserve => format!("; {} reserved for the reply are not included", counted(reserve, "token")),
     };
-    let counted = format!(
-        "counted with {}{about}{}{reserved}",
+    let about = format!(
+        "counted with {}{precision}{}{reserved}",
         counts.tokenizer,
         opaque(counts.sums.opaque) + &estimated(counts)
     ) + &usage(counts);
-    let Some(longest) = counts.longest.as_ref().filter(|_| counts.sums.total.transcripts > 1) else { return counted };
-    let [p50, p90, p99] = PERCENTILES.map(|percent| counts.percentile(percent));
+    let Some(longest) = counts.longest.as_ref().filter(|_| counts.sums.total.transcripts > 1) else { return about };
+    let [p50, p90, p99] = PERCENTILES.map(|percent| figure(counts.percentile(percent)));
     format!(
-        "tokens per transcript: p50 {p50}, p90 {p90}, p99 {p99}, max {} ({}:{})\n{counted}",
-        longest.tokens,
+        "tokens per transcript: p50 {p50}, p90 {p90}, p99 {p99}, max {} ({}:{})\n{about}",
+        figure(longest.tokens),
         one_line(&longest.file),
         longest.line
     )
@@ -189,16 +189,16 @@ fn usage(counts: &Counts) -> String {
     let last = match usage.transcripts {
         0 => return shared(usage.shared),
         1 => String::from("the last request"),
-        more => format!("the last requests of {more} transcripts"),
+        more => format!("the last requests of {}", counted(more, "transcript")),
     };
     format!(
         "\nthe provider counted {} tokens in {last}; --tokenizer usage counts {}: {} that the log does not contain, and {} for \
          {} by {}",
-        usage.provider,
-        usage.calibrated,
-        usage.hidden,
-        usage.calibrated - usage.hidden.min(usage.calibrated),
-        usage.counted,
+        figure(usage.provider),
+        figure(usage.calibrated),
+        figure(usage.hidden),
+        figure(usage.calibrated - usage.hidden.min(usage.calibrated)),
+        figure(usage.counted),
         counts.tokenizer.strip_prefix("usage:").unwrap_or(&counts.tokenizer)
     ) + &dropped(usage.dropped)
         + &shared(usage.shared)
@@ -208,7 +208,7 @@ fn usage(counts: &Counts) -> String {
 fn shared(requests: usize) -> String {
     match requests {
         0 => String::new(),
-        _ => format!("\nshared: {} repeated from earlier files, which count once", number_of(requests, "request")),
+        _ => format!("\nshared: {} repeated from earlier files, which count once", counted(requests, "request")),
     }
 }
 
@@ -220,21 +220,23 @@ fn dropped(transcripts: usize) -> String {
     format!(
         "\nshorter than logged: {}, in which the provider counted less from some request on, although the log records no cut; \
          our count contains what was left out",
-        number_of(transcripts, "transcript")
+        counted(transcripts, "transcript")
     )
 }
 
 fn estimated(counts: &Counts) -> String {
     match counts.sums.total.estimated {
         0 => String::new(),
-        tokens => format!("; {ESTIMATE}{tokens} of the tokens are an estimate: their text has an unknown type"),
+        tokens => {
+            format!("; {ESTIMATE}{} of the tokens are an estimate: their text has an unknown type", figure(tokens))
+        }
     }
 }
 
 fn opaque(boundaries: usize) -> String {
     match boundaries {
         0 => String::new(),
-        _ => format!("; without {}, whose tokens are unknown", number_of(boundaries, "encrypted compaction")),
+        _ => format!("; without {}, whose tokens are unknown", counted(boundaries, "encrypted compaction")),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::reports::totals::Sums;
 use crate::works::cut::Cutting;
 use crate::works::output::{CutOutput, OutputSink};
 use curtail_core::dialects::Framing;
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_core::processors::Counting;
 use curtail_io::batch::{Event, Failure, Flow, OnError, Opened};
 use curtail_io::{ErrorKind, FileError, Manifest};
@@ -81,7 +81,7 @@ struct CurrentFile {
 
 /// Why a log among several `inputs` cannot be written to standard output.
 pub(crate) fn shared_output(inputs: usize) -> String {
-    let files = number_of(inputs, "file");
+    let files = counted(inputs, "file");
     format!(
         "several inputs share standard output, which takes one transcript, or records of one line each; pass --output-dir DIR \
          to write a cut copy of each of the {files}, or --in-place to replace them"
@@ -339,7 +339,7 @@ impl<'f> CutReporter<'f> {
             self.failed = true;
         }
         if interrupted.is_some() {
-            let files = number_of(self.sums.files, "file");
+            let files = counted(self.sums.files, "file");
             console::warning(&format!("interrupted after {files}; every written file is complete"));
         }
         console::err(&self.decisions.sum());

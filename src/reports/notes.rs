@@ -7,7 +7,7 @@ use crate::console;
 use crate::options::global::Global;
 use crate::works::output::CutOutput;
 use curtail_core::dialects::Framing;
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_io::batch::Opened;
 use curtail_io::{ErrorKind, FileError};
 
@@ -76,12 +76,12 @@ impl Notes {
         let kinds = self.kinds.iter().filter_map(|kind| self.of_kind.get(kind));
         for NoteKind { first, count, unit } in kinds.take(MAX_NOTES).filter(|kind| kind.count > 1) {
             let line = first.place.map_or_else(String::new, |place| format!(":{}", place.line));
-            let what = number_of(*count, unit);
+            let what = counted(*count, unit);
             let file = &first.name;
             console::warning(&format!("{what}, first at {file}{line}: {} (--verbose lists all)", first.what));
         }
         if self.kinds.len() > MAX_NOTES {
-            let more = number_of(self.kinds.len() - MAX_NOTES, "more kind");
+            let more = counted(self.kinds.len() - MAX_NOTES, "more kind");
             console::warning(&format!("{more} of notes not shown; pass --verbose to see all"));
         }
     }

@@ -9,7 +9,7 @@ use crate::console;
 use crate::options::global::Global;
 use crate::reports::progress::Progress;
 use curtail_core::counting::REFUSED;
-use curtail_core::numbers::number_of;
+use curtail_core::numbers;
 use curtail_core::processors::Counting;
 use curtail_io::FileError;
 use curtail_io::batch::{Event, Opened};
@@ -77,7 +77,7 @@ fn without_numbers(text: &str) -> String {
 pub(crate) fn finish() {
     let known = std::mem::take(&mut *ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
     for ((_, fate), kind) in known.into_iter().filter(|(_, kind)| kind.count > kind.printed) {
-        let more = number_of(kind.count - kind.printed, "more transcript");
+        let more = numbers::counted(kind.count - kind.printed, "more transcript");
         error_with_fate(&format!("{more}: {} (--verbose lists them)", kind.what), fate);
     }
 }

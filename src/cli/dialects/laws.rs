@@ -2,7 +2,7 @@
 
 use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::Document;
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
     HistoryWindow, Keep, NameGlobs, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit,
@@ -68,11 +68,7 @@ pub(super) fn hold(name: &str, samples: &[String]) -> Result<String, String> {
         }
     }
     let cuts: Vec<&str> = CUTS.iter().map(|(name, _)| *name).collect();
-    Ok(format!(
-        "the laws hold on {} made of the samples, each after {}",
-        number_of(MADE, "transcript"),
-        cuts.join(", ")
-    ))
+    Ok(format!("the laws hold on {} made of the samples, each after {}", counted(MADE, "transcript"), cuts.join(", ")))
 }
 
 /// The items of a sample, as JSON.

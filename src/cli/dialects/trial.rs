@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use curtail_core::dialects::{Description, Dialect, Framing, Reading, detect_framing, register};
 use curtail_core::error::{TextPlace, system_message};
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Keep, SlidingWindow, WindowUnit};
 use curtail_core::transcript::{Pairs, Transcript};
@@ -108,9 +108,9 @@ impl Tried {
         }
         self.says(&format!(
             "{}; {} open, {} without a call",
-            number_of(counts.pairs, "pair"),
-            number_of(counts.open, "call"),
-            number_of(counts.orphans, "result")
+            counted(counts.pairs, "pair"),
+            counted(counts.open, "call"),
+            counted(counts.orphans, "result")
         ));
         if let Some(orphan) = counts.orphan {
             self.fails(&format!(
@@ -226,7 +226,7 @@ impl Counts {
     /// One line about all of it.
     fn read(&self) -> String {
         let kinds: String = self.kinds.iter().map(|(kind, count)| format!(", {count} {kind}")).collect();
-        format!("{}, {}{kinds}", number_of(self.transcripts, "transcript"), number_of(self.messages, "message"))
+        format!("{}, {}{kinds}", counted(self.transcripts, "transcript"), counted(self.messages, "message"))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::options::numbers::time_span;
 use crate::options::store::StoreFlag;
 use crate::reports::screen::Screen;
 use crate::reports::table::{Kind, Table};
+use curtail_core::numbers::figure;
 use curtail_core::visible::one_line;
 use curtail_memory::store::{Filter, Scope, Shelf, StoreEntry};
 
@@ -109,9 +110,9 @@ fn table(entries: &[StoreEntry]) -> String {
         return String::new();
     }
     let rows = entries.iter().map(|entry| {
-        let bytes = entry.bytes.map_or_else(|| String::from("cleared"), |bytes| bytes.to_string());
-        let updates = entry.applied_ids.to_string();
-        let set_aside = entry.set_aside.to_string();
+        let bytes = entry.bytes.map_or_else(|| String::from("cleared"), figure);
+        let updates = figure(entry.applied_ids);
+        let set_aside = figure(entry.set_aside);
         let scope = entry.scope.name().to_owned();
         let id = shown_id(&entry.id);
         [scope, id, bytes, updates, set_aside, entry.updated.clone()]

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::reports::screen::Screen;
 use curtail_core::checks::{ALL, Finding, Level, Rule};
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::counted;
 use curtail_io::FileError;
 
 pub(crate) use github::{data, property};
@@ -106,7 +106,7 @@ impl Silenced {
 
 impl fmt::Display for Silenced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files = number_of(self.skipped, "file");
+        let files = counted(self.skipped, "file");
         match (self.lowered, self.skipped) {
             (true, 0) => write!(f, "levels lowered by {}", self.config),
             (true, _) => write!(f, "levels lowered and {files} skipped by {}", self.config),

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use super::{CheckOutcome, Count, FileFinding, Format};
 use crate::reports::screen::{COUNT, NAME, Screen};
 use curtail_core::checks::{Finding, Level};
-use curtail_core::numbers::number_of;
+use curtail_core::numbers::{counted, figure};
 use curtail_core::visible::{one_line, printed};
 
 pub(super) const TEXT: Format =
@@ -42,7 +42,7 @@ fn write_text(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     }
     let hidden = outcome.hidden();
     if hidden > 0 && !outcome.only_counts {
-        writeln!(out, "… and {hidden} more, not shown (--max-findings)\n")?;
+        writeln!(out, "… and {} more, not shown (--max-findings)\n", figure(hidden))?;
     }
     if outcome.only_counts || outcome.found() > 0 {
         write_counts(&outcome.by_rule(), &Styles::new(outcome.colors), out)?;
@@ -102,7 +102,7 @@ fn write_counts(counts: &[Count], Styles { name, count: figures, .. }: &Styles, 
         let levels = levels
             .iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| format!("{figures}{count:>6}{figures:#} {word}"));
+            .map(|(count, word)| format!("{figures}{:>6}{figures:#} {word}", figure(*count)));
         let levels = levels.collect::<Vec<_>>().join(", ");
         writeln!(out, "{} {name}{:width$}{name:#} {levels}", rule.code, rule.name)?;
     }
@@ -113,14 +113,15 @@ fn write_counts(counts: &[Count], Styles { name, count: figures, .. }: &Styles, 
 fn summary(outcome: &CheckOutcome) -> String {
     let found = match (outcome.denied(), outcome.warned()) {
         (0, 0) => String::from("no findings"),
-        (denied, 0) => number_of(denied, "error"),
-        (0, warned) => number_of(warned, "warning"),
-        (denied, warned) => format!("{}, {}", number_of(denied, "error"), number_of(warned, "warning")),
+        (denied, 0) => counted(denied, "error"),
+        (0, warned) => counted(warned, "warning"),
+        (denied, warned) => format!("{}, {}", counted(denied, "error"), counted(warned, "warning")),
     };
     let total = outcome.files.len() + outcome.missing;
-    let files = number_of(total, "file");
-    let transcripts = number_of(outcome.transcripts, "transcript");
-    let checked = format!("checked {} of {files}: {}", total - outcome.failed, number_of(outcome.errors, "error"));
+    let files = counted(total, "file");
+    let transcripts = counted(outcome.transcripts, "transcript");
+    let checked =
+        format!("checked {} of {files}: {}", figure(total - outcome.failed), counted(outcome.errors, "error"));
     let mut line = match (outcome.transcripts, outcome.found(), outcome.errors) {
         (0, 0, 0) => format!("nothing was checked: no transcript in {files}"),
         (0, 0, _) => checked,
@@ -130,7 +131,7 @@ fn summary(outcome: &CheckOutcome) -> String {
         (_, _, _) => format!("{found} in {transcripts}; {checked}"),
     };
     if outcome.repaired > 0 {
-        line += &format!("; {} repaired", outcome.repaired);
+        line += &format!("; {} repaired", figure(outcome.repaired));
     }
     if let Some(silenced) = &outcome.silenced {
         line += &format!("; {}", one_line(&silenced.to_string()));

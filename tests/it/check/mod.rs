@@ -526,7 +526,7 @@ fn findings_take_no_memory_once_they_are_written() {
     let report = fs::read_to_string(folder.path().join("report")).unwrap();
     let last = report.lines().last().map(str::to_owned);
     assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
-    assert_eq!(last.as_deref(), Some("100000 errors in 2000 transcripts of 1 file"));
+    assert_eq!(last.as_deref(), Some("100,000 errors in 2,000 transcripts of 1 file"));
     assert_eq!(report.matches("error[").count(), 100_000);
 }
 

@@ -165,7 +165,7 @@ fn a_reserve_is_no_token_of_a_transcript() {
     };
     assert_eq!(tokens(&["--reserve", "1k"]), (tokens(&[]).0, 1000.into()));
     let (_, out, _) = run(&place, &["count", "--reserve", "1k", "a.jsonl"]);
-    assert!(out.contains("1000 tokens reserved for the reply are not included"), "{out}");
+    assert!(out.contains("1,000 tokens reserved for the reply are not included"), "{out}");
     let sums = |arguments: &[&str]| {
         let (_, _, stderr) = run(&place, &[&["limit", "-t", "5k", "--stats=json", "a.jsonl"], arguments].concat());
         serde_json::from_str::<serde_json::Value>(&stderr).unwrap()["tokens_before"].clone()
