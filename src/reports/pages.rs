@@ -20,8 +20,9 @@ use curtail_view::{Compared, LIST_END, List, Listed, Rendered, Sums, TextBlock, 
 /// Bytes of transcripts on one page. Further transcripts are listed without their messages.
 const PAGE_BYTES: usize = 100_000_000;
 
-/// Bytes of a file with the texts of sessions from which on the next one is begun: a browser cannot load a file of any size.
-const TEXT_FILE_BYTES: u64 = 16_000_000;
+/// Bytes of a file with the texts of sessions from which on the next one is begun: a page does not answer while its browser
+/// reads one.
+const TEXT_FILE_BYTES: u64 = 4_000_000;
 
 /// The pages of a run.
 pub(crate) struct Pages<'a> {

@@ -51,6 +51,11 @@ const SEARCHED = /\/search-\d+\.js$/;
 const number = (text) => Number(text.replaceAll(",", ""));
 // The menu with the filters and settings.
 const menu = (page) => page.evaluate(() => { document.getElementById("menu").open = true; });
+// Measures the longest task from now on.
+const watchTasks = (page) => page.evaluate(() => {
+  window.longest = 0;
+  new PerformanceObserver((list) => { for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration); }).observe({ type: "longtask" });
+});
 const here = (page) => page.evaluate(() => document.querySelector("article.here")?.id ?? "");
 
 await check("every page opens, asks for nothing and shows what is counted", async (page, open) => {
@@ -277,11 +282,14 @@ await check("an index is sorted and searched", async (page, open) => {
   const prompts = () => page.locator(".list tbody tr:visible td:nth-child(1) a").allTextContents();
   const tokens = async () => (await page.locator(".list tbody tr:visible td[data-column=tokens]").allTextContents()).map(number);
   await page.locator(".list th button", { hasText: "Tokens" }).click();
+  const sorted = (order) => page.locator(`.list th[data-column=tokens][aria-sort=${order}]`).waitFor();
+  await sorted("descending");
   assert.equal(await page.locator(".list th[aria-sort]").count(), 1);
   const falling = await tokens();
   assert.ok(falling.length > 2 && falling.every((count, nth) => nth === 0 || falling[nth - 1] >= count), falling.join());
   await page.locator(".list th button", { hasText: "Tokens" }).focus();
   await page.keyboard.press("Enter");
+  await sorted("ascending");
   assert.deepEqual(await tokens(), falling.toReversed());
   await page.locator("#query").fill((await prompts())[0]);
   await page.waitForFunction(() => / of /.test(document.getElementById("matches").textContent));
@@ -525,17 +533,30 @@ await check("an index of thousands opens, and is searched, at once", async (page
   const seconds = (performance.now() - begun) / 1000;
   console.log(`an index of 5,000 sessions is usable after ${seconds.toFixed(2)} s`);
   assert.ok(seconds < cases.big.seconds / 4, `${seconds.toFixed(2)} s`);
+  await watchTasks(page);
+  const said = (words) => page.waitForFunction((words) => document.getElementById("matches").textContent === words, words);
   await page.locator("#query").fill("nowhere");
-  await page.waitForFunction(() => document.getElementById("matches").textContent === "0 of 5000");
+  await said("0 of 5000");
+  await page.locator("#query").fill("e");
+  await said("5000 of 5000");
+  // Whoever types on sees what the last words find, even if the rows of the earlier ones are not all told yet.
+  await page.locator("#query").fill("");
+  await page.waitForFunction(() => Array.from(document.querySelectorAll(".list tbody tr .also")).length < 5000);
+  await page.locator("#query").fill("nowhere");
+  await said("0 of 5000");
+  assert.equal(await page.locator(".list tbody tr:not([hidden])").count() + await page.locator(".also").count(), 0);
+  await page.locator("#query").fill("");
+  await said("");
+  assert.equal(await page.locator(".list tbody tr[hidden]").count(), 0);
+  const longest = await page.evaluate(() => window.longest);
+  console.log(`the longest task of its searches took ${longest.toFixed(0)} ms`);
+  assert.ok(longest < 1000, `${longest} ms`);
 });
 
 await check("a frequent word of a long session is found soon, without building all of it", async (page, open) => {
   await open(cases.big.file);
   const built = await page.locator(".later[data-rows]").count();
-  await page.evaluate(() => {
-    window.longest = 0;
-    new PerformanceObserver((list) => { for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration); }).observe({ type: "longtask" });
-  });
+  await watchTasks(page);
   const begun = performance.now();
   await page.locator("#query").fill("bracket");
   await page.waitForFunction(() => /messages$/.test(document.getElementById("matches").textContent));

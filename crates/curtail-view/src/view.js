@@ -67,7 +67,7 @@
   const sight = globalThis.IntersectionObserver && new IntersectionObserver(
     (seen) => buildSoon(seen.filter((one) => one.isIntersecting).map((one) => one.target)), { rootMargin: "1500px" });
   // What takes long is done piece by piece, so that the page answers meanwhile.
-  const SLICE = 40;
+  const SLICE = 30;
   const awaited = new Set();
   function buildSoon(parts) {
     if (!awaited.size && parts.length) setTimeout(buildSome);
@@ -171,8 +171,11 @@
   // The list of transcripts: a click on the name of a column sorts it; the search and the filters of an index leave out rows.
   const list = document.querySelector(".list table");
   const table = list && !document.querySelector("section.session") ? list : null;
-  const cellOf = (row, column) => row.querySelector(`[data-column="${column}"]`) ?? row.cells[0];
-  const valueOf = (row, column) => cellOf(row, column).dataset.value ?? cellOf(row, column).textContent.trim();
+  const columns = new Map(Array.from(list?.tHead.rows[0].cells ?? [], (head, nth) => [head.dataset.column, nth]));
+  function valueOf(row, column) {
+    const cell = row.cells[columns.get(column)];
+    return cell.getAttribute("data-value") ?? cell.textContent.trim();
+  }
   const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
   function sortBy(head) {
     const column = head.dataset.column;
@@ -189,7 +192,8 @@
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = head.textContent;
-    button.addEventListener("click", () => sortBy(head));
+    // In a task of its own: the click is answered before all rows are drawn.
+    button.addEventListener("click", () => setTimeout(sortBy, 0, head));
     head.replaceChildren(button);
   }
   const sums = Array.from(document.querySelectorAll("#sums [data-sum]"));
@@ -240,17 +244,41 @@
     const after = text.slice(to, to + 60).match(/^[^\x1d-\x1f]*/)[0];
     return [before.length === 60 ? `…${before.replace(/^\S*\s/, "")}` : before, text.slice(from, to), after.length === 60 ? `${after.replace(/\s\S*$/, "")}…` : after];
   }
-  const pageOf = (row) => row.querySelector("a")?.getAttribute("href").split("#")[0];
+  // What a row shows before anything is told in it, and its page.
+  const firstShown = new WeakMap();
+  function shownIn(row) {
+    if (!firstShown.has(row)) firstShown.set(row, { text: row.textContent, page: row.querySelector("a")?.getAttribute("href") });
+    return firstShown.get(row);
+  }
+  const alsoIn = new Map();
   function tellHit(row, hit, words) {
-    row.querySelector("a")?.setAttribute("href", pageOf(row) + (hit ? `#q=${encodeURIComponent(words)}` : ""));
+    if (!hit && !alsoIn.has(row)) return;
+    alsoIn.get(row)?.remove();
+    alsoIn.delete(row);
+    row.querySelector("a")?.setAttribute("href", shownIn(row).page + (hit ? `#q=${encodeURIComponent(words)}` : ""));
     if (!hit) return;
     const also = document.createElement("span");
+    alsoIn.set(row, also);
     const mark = document.createElement("mark");
     const [before, found, after] = hit.words;
     also.className = "also";
     mark.textContent = found;
     also.append(`in ${hit.messages === 1 ? "1 message" : `${figure.format(hit.messages)} messages`}: ${before}`, mark, after);
     row.cells[0].append(also);
+  }
+  // Does something with each row, and lets the page answer meanwhile, also after as many rows as are `drawn` at once; false if a
+  // newer search began.
+  async function pieceByPiece(all, turn, work, drawn = Infinity) {
+    let begun = performance.now();
+    for (const [nth, row] of all.entries()) {
+      work(row);
+      const isFull = (nth + 1) % drawn === 0;
+      if (!isFull && performance.now() - begun < SLICE) continue;
+      await new Promise((done) => { setTimeout(done, isFull ? 16 : 0); });
+      if (turn !== searching) return false;
+      begun = performance.now();
+    }
+    return turn === searching;
   }
   async function searchRows() {
     const turn = (searching += 1);
@@ -266,30 +294,26 @@
       await (reading ??= readTexts());
     }
     const hits = new Map();
-    let begun = performance.now();
-    for (const row of words ? all : []) {
-      const hit = hitIn(textsOf.get(pageOf(row)) ?? "", pattern);
-      if (hit) hits.set(row, hit);
-      if (performance.now() - begun < SLICE) continue;
-      await new Promise((done) => { setTimeout(done); });
-      if (turn !== searching) return;
-      begun = performance.now();
-    }
-    if (turn !== searching) return;
-    for (const row of all) {
-      row.querySelector(".also")?.remove();
-      row.hidden = needs.some(([name, value]) => valueOf(row, name) !== value) ||
-        Boolean(chip && !Number(valueOf(row, chip === "failures" ? "failed" : chip))) ||
-        Boolean(words && !hits.has(row) && !has(row.textContent, pattern));
+    const isCurrent = await pieceByPiece(words ? all : [], turn, (row) => {
+      const { page, text } = shownIn(row);
+      const hit = hitIn(textsOf.get(page) ?? "", pattern);
+      if (hit || has(text, pattern)) hits.set(row, hit);
+    });
+    let shown = 0;
+    const totals = sums.map(() => 0);
+    const isDone = isCurrent && await pieceByPiece(all, turn, (row) => {
+      row.hidden = Boolean(words && !hits.has(row)) || needs.some(([name, value]) => valueOf(row, name) !== value) ||
+        Boolean(chip && !Number(valueOf(row, chip === "failures" ? "failed" : chip)));
       tellHit(row, hits.get(row), words);
-    }
-    const left = all.filter((row) => !row.hidden);
+      if (row.hidden) return;
+      shown += 1;
+      for (const [nth, { dataset: { sum } }] of sums.entries()) totals[nth] += sum === "transcripts" ? 1 : Number(valueOf(row, sum));
+    }, 1000);
+    if (!isDone) return;
     const missing = words && isIncomplete ? "; only this list was searched, because search-*.js is not beside it" : "";
-    say((words || left.length < all.length ? `${left.length} of ${all.length}` : "") + missing);
-    for (const sum of sums) {
-      const name = sum.dataset.sum;
-      const total = name === "transcripts" ? left.length : left.reduce((total, row) => total + Number(valueOf(row, name)), 0);
-      sum.querySelector("b").textContent = name === "cost" ? `$${total.toFixed(2)}` : figure.format(total);
+    say((words || shown < all.length ? `${shown} of ${all.length}` : "") + missing);
+    for (const [nth, sum] of sums.entries()) {
+      sum.querySelector("b").textContent = sum.dataset.sum === "cost" ? `$${totals[nth].toFixed(2)}` : figure.format(totals[nth]);
     }
   }
   // The strip and the prompts tell where the reader is.
