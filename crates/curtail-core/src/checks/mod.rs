@@ -246,18 +246,28 @@ impl Rule {
                 let _ = writeln!(page, "`--fix` does not write {others} and {last}, which are read-only.\n");
             }
         }
-        let mut rows = self.constraints().peekable();
-        if rows.peek().is_some() {
-            page.push_str("## What providers answer\n\n| provider | answer |\n|---|---|\n");
-            for row in rows {
-                let _ = writeln!(page, "| {} | {} |", row.provider, row.words.replace('|', "\\|").replace('<', "&lt;"));
-            }
-            page.push('\n');
+        let answers = self.answers();
+        if !answers.is_empty() {
+            let _ =
+                writeln!(page, "## What providers answer\n\n| provider | answer |\n|---|---|\n{}", answers.concat());
         }
         let flags = if self.flags.is_empty() { String::new() } else { format!(" {}", self.flags) };
         let _ =
             write!(page, "## Bad\n\n`curtail check{flags}` reports this transcript:\n\n```jsonl\n{}```\n\n", self.bad);
         let _ = write!(page, "## Good\n\n```jsonl\n{}```\n", self.good);
         page
+    }
+
+    /// The rows of a table of what providers answer, each once. What no provider was seen to answer is called inferred.
+    fn answers(&self) -> Vec<String> {
+        let mut rows = Vec::new();
+        for Constraint { provider, words, how, .. } in self.constraints() {
+            let inferred = if *how == "inferred" { " (inferred)" } else { "" };
+            let row = format!("| {provider}{inferred} | {} |\n", words.replace('|', "\\|").replace('<', "&lt;"));
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+        rows
     }
 }
