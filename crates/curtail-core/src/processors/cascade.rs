@@ -72,7 +72,7 @@ struct Replaced {
     /// The conversations with a replaced message that stays and a boundary that marks a range, so that the order of messages does
     /// not say which boundary replaces which of them.
     ranges: HashSet<u32>,
-    /// Index of the last boundary that stays.
+    /// Index of the last boundary that stays. Where what replaces is in a record that is no message, that stays.
     last: HashMap<u32, usize>,
 }
 
@@ -299,6 +299,10 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn replaced(&self) -> Replaced {
         let due: HashSet<usize> = self.boundaries.iter().map(|(at, _)| *at).collect();
         let mut replaced = Replaced::default();
+        let replacing = self.messages.iter().filter(|one| one.is_boundary() && one.standing != Standing::Superseded);
+        let by_message: HashSet<u32> = replacing.map(|message| message.thread).collect();
+        let threads = self.messages.iter().map(|message| message.thread);
+        replaced.last.extend(threads.filter(|thread| !by_message.contains(thread)).map(|thread| (thread, usize::MAX)));
         let mut marked = HashSet::default();
         let mut kept = HashSet::default();
         for (at, message) in self.messages.iter().enumerate().filter(|(at, _)| !self.is_gone(*at)) {
@@ -309,7 +313,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
             }
             if message.is_boundary() && !is_due {
                 replaced.first.remove(&thread);
-                replaced.last.insert(thread, at);
+                let last = replaced.last.entry(thread).or_insert(at);
+                *last = at.max(*last);
             }
             if message.standing == Standing::Superseded && !is_due {
                 replaced.first.entry(thread).or_insert(at);

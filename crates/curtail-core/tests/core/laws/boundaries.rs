@@ -331,6 +331,11 @@ proptest! {
             let Some(out) = result_in(framing, (case.chain)(), bounded.0, &text)? else { continue };
             let stays = |at: usize| out.contains(&format!("\"m{at}.\""));
             for (nth, &at) in boundaries.iter().enumerate().filter(|(_, at)| !stays(**at)) {
+                // A summary that only dropped ones replaced would be read again.
+                let is_replaced = standings.get(&format!("m{at}.")) == Some(&Standing::Superseded);
+                if is_replaced && !boundaries[nth + 1..].iter().any(|later| stays(*later)) {
+                    continue;
+                }
                 let end = boundaries.get(nth + 1).copied().unwrap_or(items.len());
                 let needing: Vec<usize> = (at + 1..end).filter(|&after| stays(after)).collect();
                 prop_assert!(needing.is_empty(), "{}: boundary {} is gone, {:?} stay\nin  {}\nout {}", case.name, at, needing, text, out);
