@@ -53,10 +53,15 @@ impl Processor for SlidingWindow {
         }
         let pairs = Pairs::from_messages(view.messages);
         let plan = |preserved| self.plan(view, &pairs, &units, preserved);
-        Ok(match self.step > 1 {
-            true => plan(self.keep.among(view.messages, &pairs)),
-            false => self.keep.with_question(view.messages, &pairs, plan),
-        })
+        let without_question = || plan(self.keep.among(view.messages, &pairs));
+        if self.step > 1 {
+            return Ok(without_question());
+        }
+        let asking = self.keep.with_question(view.messages, &pairs, plan);
+        // What stays of messages for their instructions may leave no place for a question in place of its round.
+        let kept = units.iter().filter(|unit| (*unit).clone().any(|at| asking.keeps(at))).count();
+        let fits = kept <= self.size || self.keep.question.is_open_after(&asking, view.messages);
+        Ok(if fits { asking } else { without_question() })
     }
 }
 

@@ -34,7 +34,17 @@ fn breaks(outputs: &[String]) -> usize {
 /// Whether what is read of each line stays as it is when the next one is there.
 fn grows(dialect: &str, items: &[String]) -> bool {
     let read = |count: usize| read_seen(Some(dialect), Framing::Lines, &items[..count].join("\n")).positional.len();
-    (1..items.len()).all(|count| read(count + 1) <= read(count) + 1)
+    let written = |count: usize| written_calls(dialect, &items[..count]);
+    (1..items.len()).all(|count| read(count + 1) <= read(count) + 1 && written(count + 1).starts_with(&written(count)))
+}
+
+/// The number of calls in the text of each message: a text becomes a call with the result after it.
+fn written_calls(dialect: &str, items: &[String]) -> Vec<usize> {
+    let text = items.join("\n");
+    let document = curtail_core::json::Document::parse_log(&text).expect("it is a log");
+    let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
+    let messages = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages);
+    messages.map(|message| message.calls().filter(|(_, call)| call.written.is_some()).count()).collect()
 }
 
 /// The same without reasoning: signed thoughts behind a change leave when their round ends, which is a break of its own.

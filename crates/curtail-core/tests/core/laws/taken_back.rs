@@ -118,8 +118,13 @@ fn calls_judged_by_turns_that_are_over(dialect: &str, log: &str) -> Vec<(u32, Fa
     let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
     let Some((_, transcript)) = transcripts.first() else { return Vec::new() };
     let view = View::of_layout(&transcript.layout, &transcript.messages);
+    let told = without_taken_back(&view);
+    // A call whose result was taken back leaves with it, and then its round is another one.
+    if told.len() < view.messages.iter().filter(|message| !message.standing.is_rolled_back()).count() {
+        return Vec::new();
+    }
     let of_all = open_calls(view.messages, view.pairing_rules);
-    let mut of_told = open_calls(&without_taken_back(&view), view.pairing_rules);
+    let mut of_told = open_calls(&told, view.pairing_rules);
     of_told.retain(|call| !of_all.contains(call));
     of_told
 }
