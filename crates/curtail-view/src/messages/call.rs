@@ -119,15 +119,20 @@ impl Chat<'_, '_> {
         let is_first = is_folded && first.is_some_and(|(part, _)| part == at.part);
         // The line of the command shows the number of tokens of its output.
         let is_plain = is_folded && fate.is_none_or(|fate| fate.state == State::Kept && fate.reasons.is_empty());
-        let label = self.label(called, at);
+        let is_closed = (called.kind.folds_result() || called.has_agents) && state == State::Kept && !called.is_failed;
+        let is_elsewhere = !is_folded && at.message != called.at.message;
+        let place = html! { a href={ "#" (self.conversation.anchor(at.message)) } { "message " (at.message) } };
+        let label = self.label(called, at, (is_elsewhere && !is_closed).then_some(&place));
         let body = html! {
+            // A link in a summary cannot be reached by key.
+            @if is_elsewhere && is_closed { p class="answer" { "In " (place) } }
             @if called.is_shell() { (self.printed(part, result)) } @else { (self.output(part, result)) }
             @if let Some(fate) = fate.and_then(|fate| fate.parts.get(at.part)) { (self.rewritten(fate)) }
         };
         html! {
             div class={ "result " (state.name()) } id=[is_first.then(|| self.conversation.anchor(at.message))]
                 data-message=[is_first.then_some(at.message)] data-state=[is_first.then_some(state.name())] {
-                @if (called.kind.folds_result() || called.has_agents) && state == State::Kept && !called.is_failed {
+                @if is_closed {
                     details class="aside" { summary { span class="label" { (label) } } (body) }
                 } @else {
                     @if !(is_plain && called.is_shell()) { div class="label" { (label) } }
@@ -137,17 +142,15 @@ impl Chat<'_, '_> {
         }
     }
 
-    /// Which message a result is in, when it came, and what a policy does to that message if it has nothing else.
-    fn label(&self, called: &Called, at: PartRef) -> Markup {
+    /// Which message a result is in, with a link to another one, when it came, and what a policy does to that message if it has
+    /// nothing else.
+    fn label(&self, called: &Called, at: PartRef, place: Option<&Markup>) -> Markup {
         let is_folded = self.is_folded(at.message);
         let is_elsewhere = at.message != called.at.message;
         let moment = self.conversation.moments[at.message].as_ref().filter(|_| is_elsewhere);
         html! {
             "Result "
-            @if is_folded { span class="number" { (at.message) } }
-            @else if is_elsewhere {
-                a href={ "#" (self.conversation.anchor(at.message)) } { "message " (at.message) }
-            }
+            @if is_folded { span class="number" { (at.message) } } @else if let Some(place) = place { (place) }
             @if let Some(moment) = moment { " " (moment.draw(false)) }
             @if is_folded { " " (self.fate(at.message, self.conversation.fate(at.message))) }
         }
