@@ -18,7 +18,7 @@ from shared import main, transcripts
 # Those of OpenAI's shape alone: the others have roles and members of their own.
 NAMED = r"^(gemini|in-flight|minimal|parallel|pending|tau-bench-airline)"
 # Rules whose violation the models or the validator see.
-KNOWS = {"detached-result", "duplicate-result", "misplaced-media", "missing-id", "missing-role", "orphan-result", "result-before-call", "unanswered-call", "unknown-role", "unread-content"}
+KNOWS = {"detached-result", "duplicate-result", "misplaced-media", "missing-id", "missing-role", "orphan-result", "result-before-call", "unanswered-call", "unknown-role", "unread-content", "value-shape"}
 VALIDATOR = MistralRequestValidator(ValidationMode.test)
 
 
