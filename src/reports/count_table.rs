@@ -143,7 +143,8 @@ fn table(counts: &Counts, screen: Screen) -> String {
             let estimated = amount.estimated > 0 && (title == TOKENS || title == LIVE);
             if estimated { ESTIMATE } else { "" }
         };
-        let cells = columns.iter().map(|column| format!("{}{}", mark(column.title), figure((column.value)(amount))));
+        let cells =
+            columns.iter().map(|column| format!("{}{}", mark(column.title), screen.number((column.value)(amount))));
         let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
         std::iter::once(one_line(name).into_owned()).chain(cells).chain(share).collect::<Vec<_>>()
     };

@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::console;
+use curtail_core::numbers::figure;
 
 /// The style of the names of sessions, policies, tools and rules.
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
@@ -42,6 +43,11 @@ impl Screen {
     /// That of standard error.
     pub(crate) fn of_stderr() -> Self {
         Self { width: console::err_width() }
+    }
+
+    /// A number with commas where a person reads it: the cells of a pipe are digits, which other programs read.
+    pub(crate) fn number(self, number: impl TryInto<u64> + ToString) -> String {
+        if self.width.is_some() { figure(number) } else { number.to_string() }
     }
 
     /// The columns that are left after `used` ones.

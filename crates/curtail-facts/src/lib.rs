@@ -119,9 +119,9 @@ pub fn is_typed(text: &str) -> bool {
     matches!(writers::writer(text), writers::Writer::Person(_))
 }
 
-/// A prompt as a person typed it: a [`command`], or without the tag that a template wraps it in, such as `<pr_description>`, and without the text after the closing
-/// tag. A closing tag that shares its line with other text is kept with what follows it. Without a closing tag at the end of a
-/// line, the prompt is returned unchanged.
+/// A prompt as a person typed it: a [`command`], or without the tag that a template wraps it in, such as `<pr_description>`, and
+/// without the text after the closing tag. A closing tag that shares its line with other text is kept with what follows it.
+/// Without a closing tag at the end of a line, the prompt is returned unchanged.
 ///
 /// ```
 /// assert_eq!(curtail_facts::as_typed("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");

@@ -77,9 +77,9 @@ pub struct Conversation<'a> {
     /// When each message was written.
     pub(super) moments: Vec<Option<Moment>>,
     /// Whether each message is a demonstration or the summary of a compaction: a program wrote it, although its role is user.
-    pub(super) summaries: Vec<bool>,
+    pub(super) by_program: Vec<bool>,
     /// Whether each message answers an action that the model wrote as text: a tool wrote it, although its role is user.
-    observations: Vec<bool>,
+    by_tool: Vec<bool>,
     pub(super) story: Story,
     pub(super) effect: Option<Effect<'a>>,
     pub(super) spending: Option<Spending>,
@@ -153,8 +153,8 @@ impl<'a> Conversation<'a> {
         let model = model.map(|model| model.decode().into_owned());
         let moments = moments(dialect, &messages);
         let pairs = Pairs::from_messages(&messages);
-        let summaries = summaries(dialect, &messages);
-        let observations = observations(&messages);
+        let by_program = by_program(dialect, &messages);
+        let by_tool = by_tool(&messages);
         let failures = failures(&messages, &pairs);
         let spending = Spending::new(&layout.elements, &messages, &usages, sources.prices);
         let story = Story::new(&StorySources {
@@ -162,8 +162,8 @@ impl<'a> Conversation<'a> {
             items: &layout.elements,
             messages: &messages,
             costs: &costs,
-            summaries: &summaries,
-            observations: &observations,
+            by_program: &by_program,
+            by_tool: &by_tool,
             pairs: &pairs,
             moments: &moments,
             failures: &failures,
@@ -183,8 +183,8 @@ impl<'a> Conversation<'a> {
             pairs,
             provided: usages.provided,
             moments,
-            summaries,
-            observations,
+            by_program,
+            by_tool,
             story,
             input_price,
             spending,
@@ -242,8 +242,8 @@ impl<'a> Conversation<'a> {
     /// Who wrote message `index`, which is also the name of its color: a person, the model, a tool or a program.
     pub(super) fn writer(&self, index: usize) -> &'static str {
         match writer(&self.messages[index]) {
-            "person" if self.summaries[index] => "program",
-            "person" if self.observations[index] => "tool",
+            "person" if self.by_program[index] => "program",
+            "person" if self.by_tool[index] => "tool",
             writer => writer,
         }
     }
@@ -303,14 +303,14 @@ fn failures(messages: &[Message<'_>], pairs: &Pairs) -> HashSet<PartRef> {
 }
 
 /// Whether each message answers an action that the model wrote as text, as in logs of SWE-agent.
-fn observations(messages: &[Message<'_>]) -> Vec<bool> {
+fn by_tool(messages: &[Message<'_>]) -> Vec<bool> {
     let acts = |message: &Message<'_>| message.value().is_some_and(|value| value.get_text("action").is_some());
     let follow = messages.windows(2).map(|pair| pair[0].role == Role::Assistant && acts(&pair[0]) && !acts(&pair[1]));
     std::iter::once(false).chain(follow).take(messages.len()).collect()
 }
 
 /// Whether each message is a demonstration of SWE-agent or the summary of a compaction.
-fn summaries(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<bool> {
+fn by_program(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<bool> {
     let values = messages.iter().map(Message::value);
     let is_demo = |value: Value<'_>| value.get("is_demo").is_some_and(|flag| flag.raw() == "true");
     values.map(|value| value.is_some_and(|value| is_demo(value) || dialect.log().replaces_past(value))).collect()

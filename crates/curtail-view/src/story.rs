@@ -37,9 +37,9 @@ pub(super) struct StorySources<'s, 'a> {
     pub(super) items: &'s [Value<'a>],
     pub(super) messages: &'s [Message<'a>],
     pub(super) costs: &'s [Cost],
-    pub(super) summaries: &'s [bool],
+    pub(super) by_program: &'s [bool],
     /// Whether each message answers an action that the model wrote as text.
-    pub(super) observations: &'s [bool],
+    pub(super) by_tool: &'s [bool],
     pub(super) pairs: &'s Pairs,
     pub(super) moments: &'s [Option<Moment>],
     pub(super) failures: &'s HashSet<PartRef>,
@@ -157,9 +157,9 @@ impl StorySources<'_, '_> {
 /// The messages with prompts of a person: those that begin a turn, without texts that the agent's program wrote, and without
 /// messages that a compaction repeats.
 fn prompts(sources: &StorySources<'_, '_>) -> Vec<usize> {
-    let &StorySources { messages, summaries, observations, .. } = sources;
+    let &StorySources { messages, by_program, by_tool, .. } = sources;
     let begins = turn_starts(messages);
-    let is_new = |at: usize| !summaries[at] && !observations[at] && !messages[at].is_in_compaction();
+    let is_new = |at: usize| !by_program[at] && !by_tool[at] && !messages[at].is_in_compaction();
     let typed: Vec<usize> = begins.iter().copied().filter(|&at| is_new(at) && is_asked(&messages[at])).collect();
     if typed.is_empty() { begins } else { typed }
 }

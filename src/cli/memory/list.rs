@@ -11,7 +11,6 @@ use crate::options::numbers::time_span;
 use crate::options::store::StoreFlag;
 use crate::reports::screen::Screen;
 use crate::reports::table::{Kind, Table};
-use curtail_core::numbers::figure;
 use curtail_core::visible::one_line;
 use curtail_memory::store::{Filter, Scope, Shelf, StoreEntry};
 
@@ -109,10 +108,11 @@ fn table(entries: &[StoreEntry]) -> String {
     if entries.is_empty() {
         return String::new();
     }
+    let screen = Screen::of_stdout();
     let rows = entries.iter().map(|entry| {
-        let bytes = entry.bytes.map_or_else(|| String::from("cleared"), figure);
-        let updates = figure(entry.applied_ids);
-        let set_aside = figure(entry.set_aside);
+        let bytes = entry.bytes.map_or_else(|| String::from("cleared"), |bytes| screen.number(bytes));
+        let updates = screen.number(entry.applied_ids);
+        let set_aside = screen.number(entry.set_aside);
         let scope = entry.scope.name().to_owned();
         let id = shown_id(&entry.id);
         [scope, id, bytes, updates, set_aside, entry.updated.clone()]
@@ -120,7 +120,7 @@ fn table(entries: &[StoreEntry]) -> String {
     let numbers = ["bytes", "updates", "set aside"].map(|title| (title, Kind::Count));
     let columns =
         [("scope", Kind::Text), ("id", Kind::Name)].into_iter().chain(numbers).chain([("changed", Kind::Text)]);
-    Table::new(columns).with(rows).text(Screen::of_stdout())
+    Table::new(columns).with(rows).text(screen)
 }
 
 fn json_line(entry: &StoreEntry) -> String {

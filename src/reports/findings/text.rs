@@ -45,7 +45,7 @@ fn write_text(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "… and {} more, not shown (--max-findings)\n", figure(hidden))?;
     }
     if outcome.only_counts || outcome.found() > 0 {
-        write_counts(&outcome.by_rule(), &Styles::new(outcome.colors), out)?;
+        write_counts(&outcome.by_rule(), &Styles::new(outcome.colors), outcome.screen, out)?;
     }
     for file in &outcome.changed {
         writeln!(out, "changed: {}", one_line(file))?;
@@ -95,14 +95,19 @@ pub(in crate::reports) fn text_of(file: &str, finding: &Finding, colors: bool, s
     out + "\n"
 }
 
-fn write_counts(counts: &[Count], Styles { name, count: figures, .. }: &Styles, out: &mut dyn Write) -> io::Result<()> {
+fn write_counts(
+    counts: &[Count],
+    Styles { name, count: figures, .. }: &Styles,
+    screen: Screen,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let width = counts.iter().map(|count| count.rule.name.len()).max().unwrap_or_default();
     for Count { rule, denied, warned } in counts {
         let levels = [(*denied, "denied"), (*warned, "warned")];
         let levels = levels
             .iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| format!("{figures}{:>6}{figures:#} {word}", figure(*count)));
+            .map(|(count, word)| format!("{figures}{:>6}{figures:#} {word}", screen.number(*count)));
         let levels = levels.collect::<Vec<_>>().join(", ");
         writeln!(out, "{} {name}{:width$}{name:#} {levels}", rule.code, rule.name)?;
     }

@@ -272,6 +272,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
         self.boundaries.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         // What is named twice is decided once.
         self.boundaries.dedup_by_key(|(at, _)| *at);
+        if self.boundaries.is_empty() {
+            return;
+        }
         let mut replaced = self.replaced();
         for (at, reason) in std::mem::take(&mut self.boundaries) {
             if self.is_gone(at) {

@@ -124,7 +124,7 @@ impl Chat<'_, '_> {
         let place = html! { a href={ "#" (self.conversation.anchor(at.message)) } { "message " (at.message) } };
         let label = self.label(called, at, (is_elsewhere && !is_closed).then_some(&place));
         let body = html! {
-            // A link in a summary cannot be reached by key.
+            // A summary is a button, and a link in it is none for who listens to the page.
             @if is_elsewhere && is_closed { p class="answer" { "In " (place) } }
             @if called.is_shell() { (self.printed(part, result)) } @else { (self.output(part, result)) }
             @if let Some(fate) = fate.and_then(|fate| fate.parts.get(at.part)) { (self.rewritten(fate)) }

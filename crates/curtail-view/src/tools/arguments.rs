@@ -7,8 +7,7 @@ use crate::content::{Passage, code, passage};
 use crate::visible::{Shown, line};
 use curtail_core::json::{Document, Value};
 
-/// The arguments of a call except those in `except`, which are drawn elsewhere, and switches that are off beside them; `byte` is
-/// their offset in the file.
+/// The arguments of a call except those in `except`; `byte` is their offset in the file.
 pub(crate) fn arguments(raw: &str, byte: usize, max_chars: usize, except: &[&[&str]]) -> Markup {
     let mono = |text: &str| passage(Passage { text, byte, max_chars, mono: true });
     let document = (raw.len() <= MAX_ARGUMENTS).then(|| Document::parse(raw).ok()).flatten();
@@ -16,15 +15,13 @@ pub(crate) fn arguments(raw: &str, byte: usize, max_chars: usize, except: &[&[&s
     let Some(object) = object else {
         return html! { @if !raw.trim().is_empty() && except.is_empty() { (mono(raw)) } };
     };
-    let is_drawn = |name: &str| except.iter().any(|names| names.contains(&name));
-    let is_off = |value: Value<'_>| !except.is_empty() && value.raw() == "false";
-    let shown_members = || object.members().filter(|member| !is_drawn(&member.key.decode()) && !is_off(member.value));
-    if shown_members().next().is_none() {
+    let is_shown = |name: &str| !except.iter().any(|names| names.contains(&name));
+    if !object.members().any(|member| is_shown(&member.key.decode())) {
         return html! {};
     }
     html! {
         dl class="arguments" {
-            @for member in shown_members() {
+            @for member in object.members().filter(|member| is_shown(&member.key.decode())) {
                 @let (name, text) = (member.key.decode(), shown(member.value));
                 div {
                     dt { (Shown(&line(&name, 80))) }
@@ -110,8 +107,7 @@ mod tests {
         let html = arguments(r#"{"<b>":"<i>","a":1,"a":2}"#, 0, 100, &[]).0;
         assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;") && !html.contains("<b>"), "{html}");
         assert_eq!(html.matches("<dt>a</dt>").count(), 2);
-        assert_eq!(arguments(r#"{"a":1,"b":false}"#, 0, 100, &[&["a"]]).0, "");
-        assert!(arguments(r#"{"b":false}"#, 0, 100, &[]).0.contains("false"));
+        assert_eq!(arguments(r#"{"a":1}"#, 0, 100, &[&["a"]]).0, "");
         assert!(arguments("not <json>", 0, 100, &[]).0.contains("not &lt;json&gt;"));
     }
 }

@@ -47,12 +47,11 @@ fn value_shapes<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let blocks = shaped.iter().filter(|(what, _)| *what == BLOCKS).map(|(_, block)| *block);
         let several: Vec<Match<'a>> = blocks.filter_map(|block| several_kinds(context, at, block)).collect();
         let wrong = shaped.into_iter().filter_map(|(what, value)| {
-            let mut wanted = names(provider, what)?;
+            let wanted: Vec<&str> = names(provider, what)?.collect();
             let shape = shape_of(value);
-            if shape == "null" || wanted.any(|name| name == shape) {
+            if shape == "null" || wanted.contains(&shape) {
                 return None;
             }
-            let wanted: Vec<&str> = names(provider, what)?.collect();
             let accepted: Vec<String> = wanted.iter().copied().map(with_article).collect();
             let text = format!("the {what} is {}, and {} is accepted", with_article(shape), accepted.join(" or "));
             let found = Match { at: Some(value), ..context.match_message(at, text) }.of(what);
