@@ -94,7 +94,7 @@ pub(super) struct Accounting {
 impl Accounting {
     /// Adds to `message`, which was read from `value`, what none of its parts has.
     pub(super) fn complete<'a>(&mut self, dialect: &dyn Dialect, value: Value<'a>, message: &mut Message<'a>) {
-        if dialect.format().accounts {
+        if dialect.format().accounts || is_one_text(value, message) {
             return;
         }
         self.begin(value, message);
@@ -188,6 +188,13 @@ impl Accounting {
         let before = self.read.partition_point(|span| span.start < at);
         before.checked_sub(1).map_or(0, |last| self.ends[last])
     }
+}
+
+/// Whether a message is one text, and what is beside it too short for another.
+fn is_one_text(value: Value<'_>, message: &Message<'_>) -> bool {
+    let [part] = message.parts.as_slice() else { return false };
+    let Content::Text(text) = &part.content else { return false };
+    span_of(value.source(), text).is_some_and(|text| value.span().len() - text.len() <= LONG)
 }
 
 /// What a part has of its message.

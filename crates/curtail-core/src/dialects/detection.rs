@@ -318,16 +318,19 @@ fn is_text_block(block: Value<'_>) -> bool {
 /// Whether all items of `row` fit `dialect`, one fits no other, and none has the mark of another. This is much cheaper than
 /// asking every dialect.
 pub(super) fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
+    // A text alone has the mark of no dialect, and fits the first.
+    let telling: Vec<Value<'_>> = row.items.iter().copied().filter(|item| !is_said(*item)).collect();
+    let asked = if dialect.name() == CODE[0].name() { &telling } else { &row.items };
     let mut worst = Fit::Marked;
     let mut best = Fit::No;
-    for &item in &row.items {
+    for &item in asked {
         let fit = dialect.fit(item);
         (worst, best) = (worst.min(fit), best.max(fit));
     }
     let mut others = CODE.iter().filter(|other| other.format().has_marks && other.name() != dialect.name());
-    let has_mark = |other: &dyn Dialect| row.items.iter().any(|&item| other.fit(item) == Fit::Marked);
+    let has_mark = |other: &dyn Dialect| telling.iter().any(|&item| other.fit(item) == Fit::Marked);
     let is_own = worst > Fit::No && best >= Fit::Certain && !others.any(|other| has_mark(*other));
-    is_own && !described::has_mark(&row.items, dialect)
+    is_own && !described::has_mark(&telling, dialect)
 }
 
 #[cfg(test)]

@@ -274,7 +274,11 @@ pub(super) fn may_hide_damage(line: &[u8]) -> bool {
 
 /// Whether a record seems to follow another one in `line`.
 fn joins(line: &[u8]) -> bool {
-    ["}{", "} {", "][", "] ["].iter().any(|joint| memchr::memmem::find(line, joint.as_bytes()).is_some())
+    memchr::memchr2_iter(b'}', b']', line).any(|end| {
+        let rest = &line[end + 1..];
+        let next = rest.strip_prefix(b" ").unwrap_or(rest).first();
+        next == Some(if line[end] == b'}' { &b'{' } else { &b'[' })
+    })
 }
 
 /// The text of UTF-16, as UTF-8.

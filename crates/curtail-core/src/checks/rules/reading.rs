@@ -280,6 +280,10 @@ pub(super) static LONE_SURROGATE: Rule = Rule {
 };
 
 fn lone_surrogate<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let source = context.messages.first().and_then(Message::value).map_or("", Value::source);
+    if memmem::find(source.as_bytes(), b"\\u").is_none() {
+        return Vec::new();
+    }
     let items = context.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read());
     let items = items.filter_map(|(at, message)| Some((at, message.value()?)));
     let halves = items.filter_map(|(at, item)| {
