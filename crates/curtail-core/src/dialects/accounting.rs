@@ -109,10 +109,13 @@ impl Accounting {
             if holder.is_array() {
                 open.extend(holder.items().filter(|item| self.is_left(*item)));
             }
-            for member in holder.members().filter(|member| self.is_left(member.value)) {
-                match is_sealed(holder, &member.key, member.value) {
-                    true => found.push(Estimated { value: member.value, sealed: true }),
-                    false if is_known(dialect, &member.key) => {}
+            for member in holder.members().filter(|member| member.value.span().len() >= LONG) {
+                let sealed = is_sealed(holder, &member.key, member.value);
+                if !sealed && is_known(dialect, &member.key) || !self.is_left(member.value) {
+                    continue;
+                }
+                match sealed {
+                    true => found.push(Estimated { value: member.value, sealed }),
                     false => open.push(member.value),
                 }
             }

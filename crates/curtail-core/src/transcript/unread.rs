@@ -1,7 +1,7 @@
 //! What a dialect does not know of a transcript: items that are no messages, how much of the text is in parts and items of
 //! unknown type, and whether calls or results may be in it.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::{Content, Estimated, Message};
 use crate::json::{Text, Value};
@@ -174,19 +174,22 @@ fn known_bytes(messages: &[Message<'_>]) -> usize {
 
 /// The first id in an unknown part that a call, a result or another unknown part has as well, with the part's index.
 fn shared_id(messages: &[Message<'_>], unknown: &[UnknownPart<'_>]) -> Option<(usize, String)> {
+    let mut ids = Vec::new();
+    for (nth, part) in unknown.iter().enumerate() {
+        ids_in(part.value, 2, &mut |id| ids.push((nth, id)));
+    }
+    if ids.is_empty() {
+        return None;
+    }
     let calls = messages.iter().flat_map(Message::calls).filter_map(|(_, call)| call.id.as_ref());
     let results = messages.iter().flat_map(Message::results).filter_map(|(_, result)| result.id.as_ref());
     let known: HashSet<_> = calls.chain(results).map(Text::decode).collect();
-    let mut first: HashMap<String, usize> = HashMap::new();
-    for (nth, part) in unknown.iter().enumerate() {
-        let mut ids = Vec::new();
-        ids_in(part.value, 2, &mut ids);
-        for id in ids {
-            match first.get(&id) {
-                Some(&other) if other != nth => return Some((other, id)),
-                _ if known.contains(&*id) => return Some((nth, id)),
-                _ => drop(first.insert(id, nth)),
-            }
+    let mut first: HashMap<String, usize> = HashMap::default();
+    for (nth, id) in ids {
+        match first.get(&id) {
+            Some(&other) if other != nth => return Some((other, id)),
+            _ if known.contains(&*id) => return Some((nth, id)),
+            _ => drop(first.insert(id, nth)),
         }
     }
     None
@@ -194,13 +197,13 @@ fn shared_id(messages: &[Message<'_>], unknown: &[UnknownPart<'_>]) -> Option<(u
 
 /// The ids by which parts name calls: under `id`, or under a key that names a call or a tool. Ids of sessions and messages
 /// are in many parts and name no call.
-fn ids_in(value: Value<'_>, depth: usize, ids: &mut Vec<String>) {
+fn ids_in(value: Value<'_>, depth: usize, found: &mut impl FnMut(String)) {
     for member in value.members() {
         let key = member.key.decode().to_ascii_lowercase();
         let names_call = key == "id" || key.ends_with("id") && ["call", "tool"].iter().any(|name| key.contains(name));
         match member.value.text() {
-            Some(id) if names_call && id.len_bound() > 0 => ids.push(id.decode().into_owned()),
-            None if depth > 1 && member.value.is_object() => ids_in(member.value, depth - 1, ids),
+            Some(id) if names_call && id.len_bound() > 0 => found(id.decode().into_owned()),
+            None if depth > 1 && member.value.is_object() => ids_in(member.value, depth - 1, found),
             _ => {}
         }
     }
