@@ -107,15 +107,12 @@ impl Accounting {
         while let Some(holder) = open.pop() {
             steps::count(1);
             if holder.is_array() {
-                open.extend(holder.items().filter(|item| self.is_left(*item)));
+                open.extend(holder.items().filter(|item| self.is_left(*item) && !blocks::is_media(*item)));
             }
-            for member in holder.members().filter(|member| member.value.span().len() >= LONG) {
-                let sealed = is_sealed(holder, &member.key, member.value);
-                if !sealed && is_known(dialect, &member.key) || !self.is_left(member.value) {
-                    continue;
-                }
-                match sealed {
-                    true => found.push(Estimated { value: member.value, sealed }),
+            for member in holder.members().filter(|member| self.is_left(member.value)) {
+                match is_sealed(holder, &member.key, member.value) {
+                    true => found.push(Estimated { value: member.value, sealed: true }),
+                    false if is_known(dialect, &member.key) || blocks::is_media(member.value) => {}
                     false => open.push(member.value),
                 }
             }
@@ -180,8 +177,7 @@ impl Accounting {
         match value.kind() {
             // A text can be divided into several parts.
             ValueKind::String => self.last_end(span.end - 1) <= span.start,
-            ValueKind::Object => self.last_end(span.start + 1) < span.end && !blocks::is_media(value),
-            ValueKind::Array => self.last_end(span.start + 1) < span.end,
+            ValueKind::Object | ValueKind::Array => self.last_end(span.start + 1) < span.end,
             _ => false,
         }
     }
