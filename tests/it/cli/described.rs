@@ -53,6 +53,30 @@ fn a_configuration_describes_dialects_that_are_detected() {
 }
 
 #[test]
+fn a_described_dialect_may_be_marked_by_a_chat_of_texts() {
+    let place = place();
+    let described = r#"
+name = "kiosk"
+fits = { role = "user", content = true }
+
+[dialects.role]
+at = "role"
+user = "user"
+assistant = "assistant"
+
+[[dialects.part]]
+is = "text"
+at = "content"
+text = "."
+"#;
+    place.write("named.toml", format!("[[dialects]]\n{described}").as_bytes());
+    let record = r#"{"messages":[{"role":"user","content":"One?"},{"role":"assistant","content":"Two."}]}"#;
+    place.write("chats.jsonl", format!("{record}\n{record}\n").as_bytes());
+    let (_, out, stderr) = ran(&place, &["check", "-v", "-c", "named.toml", "chats.jsonl"]);
+    assert!(stderr.contains("records, kiosk"), "{out}{stderr}");
+}
+
+#[test]
 fn a_wrong_description_is_named_with_its_place() {
     let place = place();
     place.write("ferry.toml", FERRY.replace("user =", "usr =").as_bytes());

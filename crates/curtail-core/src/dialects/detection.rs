@@ -288,26 +288,30 @@ pub(super) fn keys_of(item: Value<'_>) -> String {
 /// Roles whose texts fit the first dialect, and mark none.
 const PLAIN_ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
 
-/// Whether `row` is a chat of texts, which fits the first dialect best and marks none.
+/// Whether `row` is a chat of texts, which fits the first dialect best and marks none that the program brings.
 pub(super) fn is_plain(row: &Row<'_>) -> bool {
     !row.items.is_empty()
+        && !described::are_registered()
         && row.answers.branches.iter().all(Vec::is_empty)
         && row.items.iter().all(|item| is_said(*item))
+        && row.items.iter().any(|item| item.get("content").is_some())
 }
 
-/// Whether an item has nothing but a known role and a text, texts in blocks, or null.
+/// Whether an item has nothing but a known role and a text, texts in blocks, or null, which tables leave out.
 fn is_said(item: Value<'_>) -> bool {
-    let mut members = item.members();
-    let (Some(first), Some(second), None) = (members.next(), members.next(), members.next()) else { return false };
-    let (role, content) = if first.key.is("role") { (first, second) } else { (second, first) };
-    role.key.is("role")
-        && content.key.is("content")
-        && role.value.text().is_some_and(|role| PLAIN_ROLES.iter().any(|known| role.is(known)))
-        && match content.value.kind() {
-            ValueKind::String | ValueKind::Null => true,
-            ValueKind::Array => content.value.items().all(is_text_block),
-            _ => false,
+    let mut role = None;
+    item.members().all(|member| match &member.key {
+        key if key.is("role") && role.is_none() => {
+            role = member.value.text();
+            true
         }
+        key if key.is("content") => match member.value.kind() {
+            ValueKind::String | ValueKind::Null => true,
+            ValueKind::Array => member.value.items().all(is_text_block),
+            _ => false,
+        },
+        _ => false,
+    }) && role.is_some_and(|role| PLAIN_ROLES.iter().any(|known| role.is(known)))
 }
 
 /// Whether a value is `{"type": "text", "text": "…"}`.
@@ -318,8 +322,9 @@ fn is_text_block(block: Value<'_>) -> bool {
 /// Whether all items of `row` fit `dialect`, one fits no other, and none has the mark of another. This is much cheaper than
 /// asking every dialect.
 pub(super) fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
-    // A text alone has the mark of no dialect, and fits the first.
-    let telling: Vec<Value<'_>> = row.items.iter().copied().filter(|item| !is_said(*item)).collect();
+    // A text alone has the mark of no dialect that the program brings, and fits the first.
+    let are_registered = described::are_registered();
+    let telling: Vec<Value<'_>> = row.items.iter().copied().filter(|item| are_registered || !is_said(*item)).collect();
     let asked = if dialect.name() == CODE[0].name() { &telling } else { &row.items };
     let mut worst = Fit::Marked;
     let mut best = Fit::No;
@@ -350,8 +355,10 @@ mod tests {
             .iter()
             .flat_map(|role| contents.iter().map(move |said| format!(r#"{{"role": "{role}", "content": {said}}}"#)))
             .collect();
-        for (first, second) in all.iter().flat_map(|first| all.iter().map(move |second| (first, second))) {
-            let text = format!(r#"{{"messages": [{first}, {second}]}}"#);
+        let silent = PLAIN_ROLES.map(|role| format!(r#"{{"role": "{role}"}}"#));
+        let second = || all.iter().chain(&silent);
+        for (first, second) in all.iter().flat_map(|first| second().map(move |second| (first, second))) {
+            let text = format!(r#"{{"messages": [{second}, {first}]}}"#);
             let document = Document::parse(&text).unwrap();
             let [row] = rows(&document, Framing::Records, None).unwrap().try_into().ok().unwrap();
             assert!(is_plain(&row), "{text}");

@@ -69,6 +69,11 @@ pub(super) fn registered() -> &'static [&'static Described] {
     *REGISTERED.read().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether a user described dialects for this run.
+pub(in crate::dialects) fn are_registered() -> bool {
+    !registered().is_empty()
+}
+
 /// All described dialects: those of the user, then those that the program brings.
 pub(in crate::dialects) fn all() -> impl Iterator<Item = &'static dyn Dialect> {
     registered().iter().copied().chain(described()).map(|one| one as &dyn Dialect)

@@ -15,7 +15,7 @@ mod templates;
 mod write;
 
 pub use library::{Description, built_in, description_of, register};
-pub(super) use library::{all, dialect_named, list_in, records_in};
+pub(super) use library::{all, are_registered, dialect_named, list_in, records_in};
 pub(super) use marks::{decide, has_mark};
 pub use source::DescriptionError;
 
