@@ -16,7 +16,7 @@ use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Pairs, PartRef, Role, Subject, Transcript, main_thread};
 use curtail_io::batch::{Event, Flow, Unit, Work};
-use curtail_lab::calibration::counted_requests;
+use curtail_lab::counted_requests;
 use curtail_lab::figures::{Figures, NO_FIGURES};
 
 /// Count tokens, messages and calls

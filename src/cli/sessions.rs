@@ -21,7 +21,7 @@ use curtail_core::dialects::{AGENTS, Agent, agent_named};
 use curtail_core::numbers::counted;
 use curtail_core::suggest::unknown;
 use curtail_core::visible::one_line;
-use curtail_lab::calibration::SeenRequests;
+use curtail_lab::SeenRequests;
 
 /// List the sessions of coding agents on this machine, newest first
 ///

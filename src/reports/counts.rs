@@ -10,8 +10,8 @@ use crate::options::global::Global;
 use crate::reports::remarks;
 use curtail_core::processors::Counting;
 use curtail_io::batch::Opened;
-use curtail_lab::calibration::{CountedRequest, SeenRequests};
 use curtail_lab::figures::Figures;
+use curtail_lab::{CountedRequest, SeenRequests};
 
 /// The unit of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

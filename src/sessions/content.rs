@@ -12,7 +12,7 @@ use curtail_core::transcript::{Content, Message};
 use curtail_facts::{as_typed, is_typed};
 use curtail_io::FileError;
 use curtail_io::batch::Rescued;
-use curtail_lab::calibration::{CountedRequest, counted_requests};
+use curtail_lab::{CountedRequest, counted_requests};
 
 /// How many bytes to read: each next number applies if no prompt was found.
 const HEADS: [u64; 3] = [8 * 1024, 128 * 1024, 1024 * 1024];

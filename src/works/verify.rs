@@ -11,7 +11,7 @@ use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Message, Pairs, Standing, Transcript};
 use curtail_facts::verify::{Comparison, Side, compare, digest, used};
 use curtail_io::{ErrorKind, FileError};
-use curtail_lab::calibration::{Compaction, Session, sessions};
+use curtail_lab::{Compaction, Session, sessions};
 
 use crate::works::whole_file::{WholeFile, located};
 

@@ -56,7 +56,7 @@ impl Figures {
         let requests = observe(session, outside, |run| sums[run.end] - sums[run.start]);
         let last = requests.iter().rfind(|request| request.input.is_some())?;
         let calibration = calibrate_next(&requests)?;
-        let dropped = stretches(&requests).last().is_some_and(|(_, drops)| *drops);
+        let dropped = stretches(&requests).last().is_some_and(|stretch| stretch.drops);
         Some(Self { provider: last.input?, ours: last.tokens, messages: last.messages, calibration, dropped })
     }
 

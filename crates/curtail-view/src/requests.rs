@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use curtail_core::dialects::Dialect;
 use curtail_core::processors::Counting;
 use curtail_core::transcript::{Message, Role, Transcript, Usage};
-use curtail_lab::calibration::sessions;
+use curtail_lab::sessions;
 
 /// Tokens of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -120,7 +120,7 @@ pub(super) struct Moment {
 impl Moment {
     /// The time of an item as ISO 8601.
     pub(super) fn new(written: String) -> Option<Self> {
-        let seconds = curtail_lab::calibration::seconds(&written)?;
+        let seconds = curtail_lab::seconds(&written)?;
         Some(Self { written, seconds })
     }
 

@@ -17,8 +17,9 @@ use columns::{Asked, COLUMNS, legend, percent, shown};
 use csv::{CSV, csv};
 use curtail_core::numbers::{counted, figure};
 use curtail_core::visible::one_line;
+use curtail_lab::SeenRequests;
 use curtail_lab::replay::{
-    Calibration, NamedTotal, Prices, Replay, SeenRequests, SessionGroup, SessionReport, TotalReport, percentile,
+    Calibration, NamedTotal, Prices, Replay, SessionGroup, SessionReport, TotalReport, percentile,
 };
 use curtail_view::{ReplayVerdict, ReplayVerdicts, replayed_page, replayed_session};
 use verdict::{GroupVerdict, heading, rule, verdict_lines, verdicts};

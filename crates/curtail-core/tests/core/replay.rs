@@ -9,8 +9,8 @@ use curtail_core::processors::{
     ClearResults, Keep, Overflow, Plan, Processor, ProcessorError, SlidingWindow, StaleResults, TokenLimit, ToolFilter,
     ToolGlobs, Traits, View, WindowUnit,
 };
-use curtail_lab::calibration::sessions;
 use curtail_lab::replay::{Apply, Policy, PolicyChain, PolicyReport, Prices, Replay, SessionReport};
+use curtail_lab::sessions;
 use proptest::prelude::*;
 
 use crate::laws::boundaries::{BOUNDED, marked};

@@ -11,7 +11,7 @@ use super::resumed::Resumed;
 use super::runs::Difference;
 use super::sent::Sent;
 use super::written::WrittenMessages;
-use crate::calibration::Request;
+use crate::requests::Request;
 use curtail_core::processors::{HistoryWindow, Keep, Processor, ProcessorError, SlidingWindow, TokenLimit};
 use curtail_core::transcript::Layout;
 use curtail_memory::rolling::RollingSummary;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use foldhash::HashMap;
 
-use crate::calibration::Session;
 use crate::links::{Link, Links, MessageStats};
+use crate::requests::Session;
 use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, View};
 use curtail_core::steps;
@@ -44,9 +44,29 @@ pub(super) struct History<'a> {
     /// For each position, whether its message has no text of a user or an assistant, nor has any message whose calls it
     /// answers.
     pub(super) silent: Vec<bool>,
-    /// For each position, the last one before it that has text of a user, begins a turn, has text of an assistant, and begins a
-    /// turn while no pair is open.
-    pub(super) last_texts: Vec<[Option<usize>; 4]>,
+    /// For each position, what was said last before it.
+    pub(super) last_texts: Vec<LastTexts>,
+}
+
+/// The positions of the last messages of some kinds.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LastTexts {
+    /// The last one with text of a user.
+    user: Option<usize>,
+    /// The last one with text of an assistant.
+    assistant: Option<usize>,
+    /// The last one that begins a turn.
+    pub(super) prompt: Option<usize>,
+    /// The last one that begins a turn while no pair is open.
+    pub(super) opening: Option<usize>,
+}
+
+impl LastTexts {
+    /// Whether one of them is before `position`.
+    pub(super) fn is_any_before(&self, position: usize) -> bool {
+        let Self { user, assistant, prompt, opening } = *self;
+        [user, assistant, prompt, opening].into_iter().flatten().any(|last| last < position)
+    }
 }
 
 impl<'a> History<'a> {
@@ -190,12 +210,8 @@ fn answers(messages: &[Message<'_>], originals: &[usize], pairs: &Pairs) -> Vec<
 }
 
 fn unpaired(originals: &[usize], pairs: &Pairs) -> Vec<usize> {
-    let mut unpaired: Vec<usize> = pairs
-        .results()
-        .iter()
-        .filter(|result| pairs.counterpart(**result).is_none())
-        .map(|result| originals[result.message])
-        .collect();
+    let unpaired = pairs.results().iter().filter(|result| pairs.counterpart(**result).is_none());
+    let mut unpaired: Vec<usize> = unpaired.map(|result| originals[result.message]).collect();
     unpaired.dedup();
     unpaired
 }
@@ -224,27 +240,26 @@ fn after_instructions(messages: &[Message<'_>]) -> Vec<usize> {
 }
 
 fn silent(messages: &[Message<'_>], answers: &[Option<Vec<usize>>]) -> Vec<bool> {
-    let texts: Vec<bool> = messages
-        .iter()
-        .map(|message| message.has_text_as(Role::User) || message.has_text_as(Role::Assistant))
-        .collect();
+    let texts = messages.iter().map(|message| [Role::User, Role::Assistant].map(|role| message.has_text_as(role)));
+    let texts: Vec<bool> = texts.map(|[asked, answered]| asked || answered).collect();
     let silent = texts.iter().zip(answers).map(|(has_text, answered)| {
         !has_text && answered.as_ref().is_some_and(|calls| calls.iter().all(|&call| !texts[call]))
     });
     silent.collect()
 }
 
-fn last_texts(messages: &[Message<'_>], session: &Session, joints: &[usize]) -> Vec<[Option<usize>; 4]> {
-    let mut last = [None; 4];
+fn last_texts(messages: &[Message<'_>], session: &Session, joints: &[usize]) -> Vec<LastTexts> {
+    let mut last = LastTexts::default();
     let mut before = vec![last];
     for (at, message) in messages.iter().enumerate() {
+        let now = |is_such: bool| (is_such && !session.summaries[at]).then_some(at);
         let begins = message.begins_turn();
-        let is_joint = joints.binary_search(&at).is_ok();
-        let [asked, answered] = [Role::User, Role::Assistant].map(|role| message.has_text_as(role));
-        let found = [asked, begins, answered, begins && is_joint];
-        for (last, _) in last.iter_mut().zip(found).filter(|(_, found)| *found && !session.summaries[at]) {
-            *last = Some(at);
-        }
+        last = LastTexts {
+            user: now(message.has_text_as(Role::User)).or(last.user),
+            assistant: now(message.has_text_as(Role::Assistant)).or(last.assistant),
+            prompt: now(begins).or(last.prompt),
+            opening: now(begins && joints.binary_search(&at).is_ok()).or(last.opening),
+        };
         before.push(last);
     }
     before

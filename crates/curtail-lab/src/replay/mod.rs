@@ -32,6 +32,7 @@ use thiserror::Error;
 
 use crate::copies::keys;
 use crate::figures::observe;
+use crate::requests::{Session, sessions};
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, OnSummary};
@@ -43,9 +44,7 @@ use runs::Runs;
 use scores::{RecordedRequest, Scorer};
 use work_state::{WorkState, work_states};
 
-pub use crate::calibration::{
-    Calibrated, Calibration, Observed, Request, SeenRequests, Session, calibrate, percentile, sessions,
-};
+pub use crate::calibration::{Calibrated, Calibration, Observed, calibrate, percentile};
 pub use outcome::outcome;
 pub use policies::{AS_RECORDED, Apply, Policy, PolicyChain, ScaledChain};
 pub use prices::{ModelPrice, PriceError, Prices};
@@ -303,12 +302,8 @@ fn cache_writes(session: &Session) -> (u64, u64) {
 
 /// For each request, the number of messages that policies see; with `live`, those that the request sent.
 fn seen(session: &Session, history: &History<'_>, live: bool) -> Vec<usize> {
-    let mut ends: Vec<usize> = session
-        .rolled_back
-        .iter()
-        .filter(|(position, _)| !session.summaries[**position])
-        .map(|(_, end)| *end)
-        .collect();
+    let rolled_back = session.rolled_back.iter().filter(|(position, _)| !session.summaries[**position]);
+    let mut ends: Vec<usize> = rolled_back.map(|(_, end)| *end).collect();
     ends.sort_unstable();
     let seen = session.requests.iter().map(|request| match live {
         true => request.sent.iter().map(ExactSizeIterator::len).sum(),

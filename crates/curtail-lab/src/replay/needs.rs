@@ -4,7 +4,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::history::History;
 use super::repeats::{Repeat, repeats};
-use crate::calibration::{Request, Session};
+use crate::requests::{Request, Session};
 use curtail_core::json::Text;
 use curtail_core::transcript::Role;
 use curtail_facts::references;

@@ -95,12 +95,8 @@ impl Prices {
     pub fn parse(text: &str) -> Result<Self, PriceError> {
         let mut prices: Self = toml::from_str(text).map_err(|error| PriceError::from_toml(text, &error))?;
         prices.cache.entry(String::from("none")).or_insert_with(CacheRules::none);
-        let rules = prices
-            .models
-            .iter()
-            .map(|model| &model.cache)
-            .chain(prices.providers.values())
-            .chain(prices.families.values());
+        let rules = prices.models.iter().map(|model| &model.cache);
+        let rules = rules.chain(prices.providers.values()).chain(prices.families.values());
         let longer = prices.cache.values().filter_map(|rules| rules.long.as_ref());
         match rules.chain(longer).find(|name| !prices.cache.contains_key(*name)) {
             Some(name) => Err(PriceError(format!("there is no table [cache.{name}]"))),

@@ -9,7 +9,7 @@ use super::policies::Apply;
 use super::runs::Difference;
 use super::sent::Sent;
 use super::written::WrittenMessages;
-use crate::calibration::{Request, Session};
+use crate::requests::{Request, Session};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, ProcessorError};
 use curtail_core::transcript::{Layout, Message, Pairs};
@@ -170,7 +170,7 @@ impl<'h, 'a> Projection<'h, 'a> {
             return self.applied.run(history.messages_at(history.originals_in(0..request.at))).map(Some);
         }
         // A role that has no text after the joint may have text before it.
-        if history.last_texts[request.at].iter().flatten().any(|&position| position < from) {
+        if history.last_texts[request.at].is_any_before(from) {
             return Ok(None);
         }
         let mut originals = history.originals_in(from..request.at).iter();

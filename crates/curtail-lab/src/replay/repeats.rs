@@ -3,7 +3,7 @@
 
 use foldhash::HashMap;
 
-use crate::calibration::Session;
+use crate::requests::Session;
 use curtail_core::transcript::{Message, Pairs, PartRef, ToolCall};
 use curtail_facts::file_read;
 use curtail_facts::references::digest;

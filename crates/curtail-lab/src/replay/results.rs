@@ -4,7 +4,7 @@ use super::applied::Applied;
 use super::runs::{Difference, Runs};
 use super::sent::Sent;
 use super::written::WrittenMessages;
-use crate::calibration::Request;
+use crate::requests::Request;
 use curtail_core::processors::{ClearResults, ProcessorError, StaleResults};
 use curtail_core::steps;
 

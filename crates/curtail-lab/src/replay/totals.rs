@@ -74,15 +74,10 @@ impl TotalReport {
     /// and keeps at least as large a share of the references, with one of the two better. Without prices, tokens are
     /// compared.
     pub fn mark_pareto(&mut self, among: impl Fn(usize) -> bool) {
-        let points: Vec<Option<(f64, f64)>> = self
-            .policies
-            .iter()
-            .enumerate()
-            .map(|(nth, policy)| {
-                (among(nth) && policy.failed_sessions == 0)
-                    .then(|| (policy.total.price(true), policy.total.kept_share()))
-            })
-            .collect();
+        let points = self.policies.iter().enumerate().map(|(nth, policy)| {
+            (among(nth) && policy.failed_sessions == 0).then(|| (policy.total.price(true), policy.total.kept_share()))
+        });
+        let points: Vec<Option<(f64, f64)>> = points.collect();
         for (policy, point) in self.policies.iter_mut().zip(&points) {
             policy.pareto = point.map(|(cost, kept)| {
                 let beats =

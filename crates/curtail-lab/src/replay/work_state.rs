@@ -1,7 +1,7 @@
 //! What the model has to know at a request, whether its reply used it or not. It is taken from the facts of the session.
 
 use super::history::History;
-use crate::calibration::Session;
+use crate::requests::Session;
 use curtail_core::transcript::Pairs;
 use curtail_facts::references::{self, digest};
 use curtail_facts::{Facts, Pointer};
