@@ -79,11 +79,8 @@ impl FoundUpdate<'_> {
 /// are not included, nor are those of turns that were taken back.
 pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
     let main_thread = main_thread(messages);
-    let calls = messages
-        .iter()
-        .enumerate()
-        .filter(|(_, message)| message.counts_in(main_thread))
-        .flat_map(|(at, message)| message.calls().map(move |(_, call)| (at, call)));
+    let own = messages.iter().enumerate().filter(|(_, message)| message.counts_in(main_thread));
+    let calls = own.flat_map(|(at, message)| message.calls().map(move |(_, call)| (at, call)));
     let updates = calls.filter(|(_, call)| NAMES.iter().any(|name| call.name.is(name)));
     updates
         .map(|(message, call)| FoundUpdate {

@@ -41,9 +41,8 @@ impl Mark<'_> {
 
 /// `id` with a backslash before it if it looks like the beginning of another mark.
 fn distinct(id: &str) -> Cow<'_, str> {
-    let names_epoch = id
-        .split_once('~')
-        .is_some_and(|(epoch, _)| !epoch.is_empty() && epoch.bytes().all(|byte| byte.is_ascii_digit()));
+    let epoch = id.split_once('~').map_or("", |(epoch, _)| epoch);
+    let names_epoch = !epoch.is_empty() && epoch.bytes().all(|byte| byte.is_ascii_digit());
     if names_epoch || id.starts_with(['#', '@', '\\']) { Cow::Owned(format!("\\{id}")) } else { Cow::Borrowed(id) }
 }
 

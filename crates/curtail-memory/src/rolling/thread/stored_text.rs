@@ -3,19 +3,30 @@
 use std::borrow::Cow;
 
 use super::{Thread, ThreadError};
-use crate::rolling::lines::{StoredLine, bind_ahead, is_list, line_values};
+use crate::rolling::lines::{LineKind, StoredLine, bind_ahead, is_list, line_kinds, line_values};
 use curtail_core::dialects::{self, Dialect, Framing, Reading};
-use curtail_core::json::{Document, Span};
-use curtail_core::transcript::{SlotKind, Transcript};
+use curtail_core::json::{Document, Span, Value};
+use curtail_core::transcript::{Layout, Message, SlotKind, Transcript};
+
+/// The transcript that the stored lines are.
+pub(super) struct StoredTranscript<'a> {
+    pub(super) dialect: &'static dyn Dialect,
+    pub(super) layout: Layout<'a>,
+    pub(super) messages: Vec<Message<'a>>,
+    /// The value of each line.
+    pub(super) values: Vec<Value<'a>>,
+    /// What each line is in the transcript.
+    pub(super) kinds: Vec<LineKind>,
+}
 
 impl Thread {
     /// The lines of the log that are stored.
-    pub(in crate::rolling) fn log(&self) -> String {
+    pub(super) fn log(&self) -> String {
         self.joined("")
     }
 
     /// The stored lines, with the separator before the first one, in case another line is written before it.
-    pub(in crate::rolling) fn lines(&self) -> String {
+    pub(super) fn lines(&self) -> String {
         self.joined(self.lead())
     }
 
@@ -35,35 +46,34 @@ impl Thread {
     }
 
     /// The stored lines as a JSON list.
-    pub(in crate::rolling) fn list(&self) -> String {
+    pub(super) fn list(&self) -> String {
         let items: Vec<Cow<'_, str>> = self.items.iter().map(StoredLine::on_one_line).collect();
         format!("[{}]\n", items.join(","))
     }
 
-    /// The transcript in a document of the stored lines, and its dialect.
-    pub(in crate::rolling) fn transcript<'a>(
-        &self,
-        document: &'a Document<'a>,
-    ) -> Result<(&'static dyn Dialect, Transcript<'a>), ThreadError> {
+    /// Reads a document of the stored lines.
+    pub(super) fn read<'a>(&self, document: &'a Document<'a>) -> Result<StoredTranscript<'a>, ThreadError> {
         let dialect = self.dialect.as_deref().and_then(dialects::dialect_named);
         let framing = if is_list(document) { Framing::Document } else { Framing::Lines };
         let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: None };
         let read = reading.transcripts_or_none(document).map_err(|error| ThreadError::Stored(error.what))?;
         let first = read.into_iter().next();
-        let (dialect, mut transcript) = first.ok_or(ThreadError::Empty)?;
-        bind_ahead(&self.items, &line_values(document), &mut transcript.layout);
+        let (dialect, Transcript { mut layout, messages }) = first.ok_or(ThreadError::Empty)?;
+        let values = line_values(document);
+        bind_ahead(&self.items, &values, &mut layout);
         if framing == Framing::Lines {
-            self.separate_first(&mut transcript);
+            self.separate_first(&mut layout);
         }
-        Ok((dialect, transcript))
+        let kinds = line_kinds(&values, &layout);
+        Ok(StoredTranscript { dialect, layout, messages, values, kinds })
     }
 
     /// Makes the white space before the first line its separator. As a part of the frame, it would always be written.
-    fn separate_first(&self, transcript: &mut Transcript<'_>) {
+    fn separate_first(&self, layout: &mut Layout<'_>) {
         let open = self.open.len();
         let lead = self.lead().len();
         let (Ok(open), Ok(begin)) = (u32::try_from(open), u32::try_from(open + lead)) else { return };
-        if let [frame, first, ..] = transcript.layout.slots.as_mut_slice()
+        if let [frame, first, ..] = layout.slots.as_mut_slice()
             && matches!(frame.kind, SlotKind::Frame { .. })
             && frame.span == Span::new(0, begin)
             && first.span.start == begin
@@ -74,6 +84,6 @@ impl Thread {
     }
 }
 
-pub(in crate::rolling) fn document(text: &str) -> Result<Document<'_>, ThreadError> {
+pub(super) fn document(text: &str) -> Result<Document<'_>, ThreadError> {
     Document::parse_all(text).map_err(|fault| ThreadError::Stored(fault.to_string()))
 }

@@ -1,6 +1,6 @@
 //! Taking an input into a thread: the lines of it that are new are stored.
 
-use super::stored_text::document;
+use super::stored_text::{StoredTranscript, document};
 use super::{Taken, Thread, ThreadError};
 use crate::rolling::intake::{Fresh, Had, InputLine, Intake};
 use crate::rolling::lines::{LineKind, StoredLine, is_list, line_break, line_kinds, line_values, spaces};
@@ -67,13 +67,11 @@ impl Thread {
         }
         let text = self.lines();
         let document = document(&text)?;
-        let Transcript { layout, messages } = self.transcript(&document)?.1;
+        let StoredTranscript { messages, values, kinds, .. } = self.read(&document)?;
         if messages.is_empty() {
             return Ok(());
         }
-        let values = line_values(&document);
-        let kinds = line_kinds(&values, &layout);
-        for (stored, (&value, kind)) in self.items.iter().zip(values.iter().zip(kinds)) {
+        for (stored, (value, kind)) in self.items.iter().zip(values.into_iter().zip(kinds)) {
             // What stands in front of the window has the number that it had before the messages after it were dropped.
             if !stored.outlived {
                 let line = InputLine { value, kind, messages: &messages[kind.messages()] };
@@ -99,16 +97,14 @@ impl Thread {
 
     /// Remembers the dialect of the first messages, and checks that later messages have the same one.
     fn check_dialect(&mut self, dialect: &'static dyn Dialect, transcript: &Transcript<'_>) -> Result<(), ThreadError> {
-        match &self.dialect {
-            Some(kept) if kept != dialect.name() && !transcript.messages.is_empty() => {
-                Err(ThreadError::Dialect { kept: kept.clone(), new: dialect.name() })
-            }
-            Some(_) => Ok(()),
-            None => {
-                self.dialect = (!transcript.messages.is_empty()).then(|| dialect.name().to_owned());
-                Ok(())
-            }
+        if transcript.messages.is_empty() {
+            return Ok(());
         }
+        let kept = self.dialect.get_or_insert_with(|| dialect.name().to_owned());
+        if kept == dialect.name() {
+            return Ok(());
+        }
+        Err(ThreadError::Dialect { kept: kept.clone(), new: dialect.name() })
     }
 
     /// The number of leading messages that the thread already contains, of `count`, if the number of the first one is known.

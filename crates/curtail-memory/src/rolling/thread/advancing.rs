@@ -1,0 +1,62 @@
+//! What a thread does after each input: it makes the summaries that are due, and drops what is no longer needed.
+
+use super::stored_text::{StoredTranscript, document};
+use super::{Thread, ThreadError};
+use crate::rolling::lines::LineKind;
+use crate::rolling::window::window_start;
+use crate::rolling::{RollingSummary, RollingView, StateSoFar};
+use curtail_core::dialects;
+
+impl Thread {
+    /// Makes the summaries that are due and drops lines that are no longer needed. `before` is the number of messages that were
+    /// stored before the last input.
+    pub(super) fn advance(&mut self, summary: &RollingSummary, before: usize) -> Result<(), ThreadError> {
+        if self.dialect.as_deref().and_then(dialects::dialect_named).is_none() {
+            return Ok(());
+        }
+        self.drop_rolled_back(summary, before)?;
+        let text = self.lines();
+        let document = document(&text)?;
+        let stored = self.read(&document)?;
+        self.mark_ahead(&stored.kinds);
+        let mut rolling = self.rolling(summary, &stored);
+        let due = summary.due(&rolling);
+        let mut fresh = summary.summarize(&stored.messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
+        let times = self.times(&stored);
+        for summary in &mut fresh {
+            let last = rolling.interaction(summary.range.span.end);
+            summary.ts = last.and_then(|last| times.get(*last.utterances.last()?).cloned());
+        }
+        let seen = rolling.seen();
+        rolling.memory.advance(summary.rolling, seen, fresh);
+        let held = summary.held(&rolling).start.max(self.first);
+        let (next, start) = window_start(&rolling, held, &stored.messages);
+        self.memory = rolling.memory;
+        // Part of a list inside a line cannot be dropped: the line would no longer be the one that was read.
+        let dialect = stored.dialect;
+        if !stored.kinds.iter().any(|kind| matches!(kind, LineKind::Nested { .. })) {
+            self.first = next;
+            self.drop_before(start, stored);
+        }
+        self.drop_replaced(dialect)
+    }
+
+    /// The interactions in the thread. Messages that were kept in front of the window belong to none of them.
+    pub(super) fn rolling(&self, summary: &RollingSummary, stored: &StoredTranscript<'_>) -> RollingView {
+        let so_far = StateSoFar { state: self.memory.clone(), next: self.first };
+        let mut rolling = summary.rolling_view(&stored.messages, Some(so_far));
+        let lines = self.items.iter().zip(&stored.kinds);
+        let front = lines.filter(|(line, kind)| line.outlived && matches!(kind, LineKind::Message(_))).count();
+        if let Some(first) = rolling.interactions.first_mut() {
+            first.start = first.start.max(front);
+        }
+        rolling
+    }
+
+    /// The time of each message: its own, or that of its line.
+    pub(super) fn times(&self, stored: &StoredTranscript<'_>) -> Vec<String> {
+        let own = |at: usize| stored.dialect.time(stored.messages.get(at)?.value()?);
+        let lines = self.items.iter().zip(&stored.kinds);
+        lines.flat_map(|(line, kind)| kind.messages().map(|at| own(at).unwrap_or_else(|| line.ts.clone()))).collect()
+    }
+}
