@@ -241,3 +241,14 @@ fn patches_are_rescued_in_process_too() {
         assert!(counted.status.success() && !counted.stderr.is_empty(), "{damaged:?}: {}", text(&counted.stderr));
     }
 }
+
+/// A record that can be read although its line is damaged ends no file: what follows it in other blocks is read, too.
+#[test]
+fn a_rescued_record_leaves_the_blocks_behind_it_readable() {
+    let record = format!("{{\"messages\":[{SAY},{ANSWER}]}}\n");
+    let damaged = record.replacen("leave", "leave\",,", 1) + &record.repeat(8000);
+    for jobs in ["1", "2"] {
+        let output = run(&["summarize", "--emit", "state", "--jobs", jobs], &damaged);
+        assert_eq!(text(&output.stdout).lines().count(), 8000, "{}", text(&output.stderr));
+    }
+}

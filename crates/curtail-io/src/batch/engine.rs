@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Task};
 use super::worker::{Done, Worker};
-use super::{Batch, BatchProgress, Event, Flow, Work};
+use super::{Batch, BatchProgress, Event, Flow, Opened, Work};
 use crate::{Buffer, Source};
 
 /// How many folded results a worker keeps for its next blocks.
@@ -63,9 +63,8 @@ impl Batch {
 
     /// A worker: pulls tasks until none is left.
     fn work<W: Work>(&self, shared: &Shared<'_, '_, W::Out>, number: usize, first: Option<(Task, Buffer)>, work: &W) {
-        let (mut given, buffer) =
-            first.map_or_else(|| (None, Buffer::default()), |(task, buffer)| (Some(task), buffer));
-        let mut worker = Worker { batch: self, work, buffer, ends: Vec::new() };
+        let (mut given, buffer) = first.unzip();
+        let mut worker = Worker { batch: self, work, buffer: buffer.unwrap_or_default(), ends: Vec::new() };
         let _released = ReleaseOnDrop { tickets: &shared.tickets, halt: &shared.halt };
         loop {
             if given.is_none() {
@@ -193,9 +192,7 @@ impl<Out> Folding<'_, Out> {
             return;
         }
         if done.unrelated {
-            opened.skip_rest();
-            self.closed = Some(opened.number);
-            self.end(opened.number);
+            self.close(&opened);
             self.emit(Event::PassedOver(&opened));
             return;
         }
@@ -214,17 +211,18 @@ impl<Out> Folding<'_, Out> {
             wanted = wanted && self.emit(Event::Failed(failure));
         }
         if done.last || done.broken || !wanted {
-            opened.skip_rest();
-            self.closed = Some(opened.number);
-            self.end(opened.number);
+            self.close(&opened);
             let complete = done.last && !done.broken && wanted;
             self.emit(Event::Closed { opened: &opened, complete });
         }
     }
 
-    fn end(&self, number: usize) {
+    /// Ends a file: its other blocks are not folded.
+    fn close(&mut self, opened: &Opened) {
+        opened.skip_rest();
+        self.closed = Some(opened.number);
         if let Some(progress) = self.progress {
-            progress.end(number);
+            progress.end(opened.number);
         }
     }
 

@@ -32,24 +32,29 @@ pub(super) enum TaskKind {
     File(Source, usize),
     /// An opened file of one transcript or document; the worker's buffer contains its first block.
     Whole(Arc<Opened>, Box<Blocks>),
-    /// The worker's buffer contains whole records of a file.
-    Block {
-        opened: Arc<Opened>,
-        /// The number of its first line.
-        line: LineNumber,
-        /// The number of the first line of the next block, which the worker finds.
-        next_line: LineNumber,
-        /// The place of its first byte in the file.
-        offset: usize,
-        first: bool,
-        last: bool,
-        /// Bytes of the file, before decompression, that were read for it.
-        taken: u64,
-        /// Its rows, and the bytes that the worker must still read.
-        read: ReadBlock,
-    },
+    /// Whole records or rows of a file.
+    Block(Block),
     /// A file that could not be opened or read to its end.
     Broken(Option<Arc<Opened>>, FileError),
+}
+
+/// Whole records or rows of a file, which the worker's buffer contains.
+pub(super) struct Block {
+    pub(super) opened: Arc<Opened>,
+    /// The number of its first line.
+    pub(super) line: LineNumber,
+    /// The number of the first line of the next block, which the worker finds.
+    pub(super) next_line: LineNumber,
+    /// The place of its first byte in the file.
+    pub(super) offset: usize,
+    /// Whether it is the first block of the file.
+    pub(super) first: bool,
+    /// Whether it is the last one.
+    pub(super) last: bool,
+    /// Bytes of the file, before decompression, that were read for it.
+    pub(super) taken: u64,
+    /// Its rows, and the bytes that the worker must still read.
+    pub(super) read: ReadBlock,
 }
 
 /// The number of a line, which is known as soon as the lines before it were counted.
@@ -201,18 +206,17 @@ impl Current {
         first: Option<ReadBlock>,
         one_by_one: bool,
     ) -> Result<ReadBlock, FileError> {
-        let line = || self.line.wait();
-        let start = Start { name: &self.opened.source.name, line: &line };
-        let rows = match (first, &mut self.reader) {
-            (first, Reader::Lines(_)) if one_by_one => {
-                self.split(buffer, first.is_some())?;
-                None
-            }
-            (Some(read), _) => return Ok(read),
-            (None, rows @ Reader::Rows(_)) if one_by_one => rows.next(buffer, start, one_by_one)?,
-            (None, reader) => return reader.claim(buffer, start),
-        };
-        Ok(ReadBlock { rows, unread: None })
+        if one_by_one && matches!(self.reader, Reader::Lines(_)) {
+            return self.split(buffer, first.is_some()).map(|()| ReadBlock::default());
+        }
+        if let Some(first) = first {
+            return Ok(first);
+        }
+        let start = Start { name: &self.opened.source.name, line: &|| self.line.wait() };
+        match one_by_one {
+            true => Ok(ReadBlock { rows: self.reader.next(buffer, start, true)?, unread: None }),
+            false => self.reader.claim(buffer, start),
+        }
     }
 
     /// Replaces the block in `buffer`, or the next one, by its next record.
@@ -303,7 +307,7 @@ impl<'w> Feed<'w> {
         let opened = Arc::clone(&current.opened);
         let last = current.is_done();
         self.current = (!last).then_some(current);
-        TaskKind::Block { opened, line, next_line, offset, first: is_first, last, taken, read }
+        TaskKind::Block(Block { opened, line, next_line, offset, first: is_first, last, taken, read })
     }
 }
 
@@ -389,17 +393,9 @@ impl Unopened<'_> {
     }
 
     fn opened(&self, blocks: &Blocks, reading: Reading, table: Option<Arc<dyn Table>>) -> Arc<Opened> {
-        Arc::new(Opened {
-            source: self.source.clone(),
-            number: self.number,
-            packing: blocks.packing(),
-            stamp: blocks.stamp().cloned(),
-            reading,
-            table,
-            rebuilt: false,
-            export: None,
-            rest_skipped: Arc::default(),
-        })
+        let packing = blocks.packing();
+        let stamp = blocks.stamp().cloned();
+        Arc::new(Opened { number: self.number, packing, stamp, table, ..Opened::new(self.source.clone(), reading) })
     }
 }
 

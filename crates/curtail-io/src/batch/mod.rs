@@ -182,8 +182,12 @@ impl Opened {
     /// A text in memory, called `name`.
     #[must_use]
     pub fn in_memory(name: &str, reading: Reading) -> Self {
+        Self::new(Source::in_memory(name), reading)
+    }
+
+    fn new(source: Source, reading: Reading) -> Self {
         Self {
-            source: Source::in_memory(name),
+            source,
             number: 0,
             packing: Packing::Plain,
             stamp: None,

@@ -1,12 +1,17 @@
 //! What can be read of a damaged log: lines that are JSON, and records among others on one line. What cannot is named, and
 //! nothing is guessed.
 
-use curtail_core::error::TextPlace;
-use curtail_core::json::Document;
-use curtail_core::numbers::number_of;
+mod damaged_line;
+mod soundness;
+mod utf16;
 
-use super::records::{Part, Records};
+use super::records::Records;
 use crate::{ErrorKind, FileError};
+use curtail_core::error::TextPlace;
+use damaged_line::{DamagedLine, LineEnd, SoundRecord};
+use soundness::spans_lines;
+pub(super) use soundness::{hides_damage, is_record, is_sound, may_hide_damage};
+pub(super) use utf16::utf16;
 
 /// A text without what is damaged in it.
 #[derive(Debug, Default)]
@@ -16,9 +21,86 @@ pub struct Rescued {
     /// What was lost or changed, in order.
     pub losses: Vec<Loss>,
     /// How many records are in the text.
-    records: usize,
+    count: usize,
     /// Whether records stay at their places, and white space stands for what is left out.
     is_in_place: bool,
+}
+
+impl Rescued {
+    /// What can be read of `text`, each record on a line; `None` if nothing is damaged.
+    pub fn from_text(text: &[u8]) -> Option<Self> {
+        Self::default().read(text)
+    }
+
+    /// As [`from_text`](Self::from_text), for a reader that names places: each record is at its place in `text`, with white space
+    /// for what is left out. Only UTF-16 is shorter as UTF-8; its lines stay.
+    pub fn in_place(text: &[u8]) -> Option<Self> {
+        Self { is_in_place: true, ..Self::default() }.read(text)
+    }
+
+    /// What can be read of the line with this number, one of several whose sound records are `known`; `None` if nothing is damaged.
+    pub(super) fn from_line(number: usize, line: &[u8], known: &Records) -> Option<Self> {
+        let mut rescued = Self::default();
+        rescued.add_line(number, line, known, &[]);
+        (!rescued.losses.is_empty()).then_some(rescued)
+    }
+
+    /// Whether nothing can be read.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn read(mut self, text: &[u8]) -> Option<Self> {
+        let converted = utf16(text);
+        self.losses.extend(converted.as_ref().map(|_| Loss::conversion()));
+        let text = converted.as_deref().unwrap_or(text);
+        self.add_lines(text, &Records::from_text(text));
+        (!self.losses.is_empty() && !spans_lines(text)).then_some(self)
+    }
+
+    fn add_lines(&mut self, text: &[u8], known: &Records) {
+        let mut start = 0;
+        let mut number = 0;
+        while start < text.len() {
+            number += 1;
+            let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
+            self.add_line(number, &text[start..end], known, &text[end..]);
+            start = end;
+        }
+    }
+
+    /// Adds what can be read of a line; `rest` is what follows it.
+    fn add_line(&mut self, number: usize, line: &[u8], known: &Records, rest: &[u8]) {
+        let body = line.trim_ascii_end();
+        let is_like_others = is_record(body) || !known.are_known();
+        if body.is_empty() || is_like_others && is_sound(number, body) {
+            self.count += usize::from(!body.is_empty());
+            return self.text.extend_from_slice(line);
+        }
+        let ending = &line[body.len()..];
+        let damaged = DamagedLine { number, body, end: LineEnd::new(ending, rest) };
+        let sound = damaged.sound_records(known, &mut self.losses);
+        self.count += sound.len();
+        if self.is_in_place {
+            return self.put_in_place(line, &sound);
+        }
+        let line_break: &[u8] = if ending.ends_with(b"\n") { ending } else { b"\n" };
+        for record in sound {
+            self.text.extend(record.bytes);
+            self.text.extend_from_slice(line_break);
+        }
+    }
+
+    /// Writes `line` with nothing but its sound records, each at its place.
+    fn put_in_place(&mut self, line: &[u8], sound: &[SoundRecord]) {
+        let start = self.text.len();
+        let blank = line.iter().map(|byte| if byte.is_ascii_whitespace() { *byte } else { b' ' });
+        self.text.extend(blank);
+        for record in sound {
+            let at = start + record.at;
+            self.text[at..at + record.bytes.len()].copy_from_slice(&record.bytes);
+        }
+    }
 }
 
 /// What was lost of a line.
@@ -45,272 +127,10 @@ impl Loss {
     }
 }
 
-impl Rescued {
-    /// What can be read of `text`, each record on a line; `None` if nothing is damaged.
-    pub fn from_text(text: &[u8]) -> Option<Self> {
-        Self::default().read(text)
-    }
-
-    /// As [`from_text`](Self::from_text), for a reader that names places: each record is at its place in `text`, with white space
-    /// for what is left out. Only UTF-16 is shorter as UTF-8; its lines stay.
-    pub fn in_place(text: &[u8]) -> Option<Self> {
-        Self { is_in_place: true, ..Self::default() }.read(text)
-    }
-
-    /// What can be read of the line with this number, one of several that `records` describes; `None` if nothing is damaged.
-    pub(super) fn from_line(number: usize, line: &[u8], records: &Records) -> Option<Self> {
-        let mut rescued = Self::default();
-        rescued.line(number, line, records, &[]);
-        (!rescued.losses.is_empty()).then_some(rescued)
-    }
-
-    fn read(mut self, text: &[u8]) -> Option<Self> {
-        let converted = utf16(text);
-        self.losses.extend(converted.as_ref().map(|_| Loss::conversion()));
-        let text = converted.as_deref().unwrap_or(text);
-        self.lines(text, &Records::from_text(text));
-        (!self.losses.is_empty() && !spans_lines(text)).then_some(self)
-    }
-
-    fn lines(&mut self, text: &[u8], records: &Records) {
-        let mut start = 0;
-        let mut number = 0;
-        while start < text.len() {
-            number += 1;
-            let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
-            self.line(number, &text[start..end], records, &text[end..]);
-            start = end;
-        }
-    }
-
-    /// Whether nothing can be read.
-    pub const fn is_empty(&self) -> bool {
-        self.records == 0
-    }
-
-    fn lose(&mut self, line: usize, reason: String, bytes: &[u8]) {
-        self.losses.push(Loss { line, reason, bytes: bytes.to_vec() });
-    }
-
-    /// Reads a line; `rest` is what follows it.
-    fn line(&mut self, number: usize, line: &[u8], records: &Records, rest: &[u8]) {
-        let body = line.trim_ascii_end();
-        let is_other = !body.is_empty() && records.are_known() && !is_record(body);
-        if body.is_empty() || !is_other && is_sound(number, body) {
-            self.records += usize::from(!body.is_empty());
-            return self.text.extend_from_slice(line);
-        }
-        let ending = &line[body.len()..];
-        let sound = match is_other && is_value(body) {
-            true => {
-                let reason = format!("{} left out: a JSON value that is no record", number_of(body.len(), "byte"));
-                self.lose(number, reason, body);
-                Vec::new()
-            }
-            false => {
-                let next = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
-                // In front of a record, a bracket is no rest of this one.
-                let goes_on = matches!(next.trim_ascii_start(), [b',' | b'}' | b']', after @ ..] if !is_value(after));
-                let end = match ending.is_empty() {
-                    true if rest.is_empty() => LineEnd::Torn,
-                    _ if goes_on => LineEnd::Broken,
-                    _ => LineEnd::Whole,
-                };
-                self.sound_parts(number, body, records, end)
-            }
-        };
-        self.records += sound.len();
-        if self.is_in_place {
-            return self.put_in_place(line, &sound);
-        }
-        let line_break: &[u8] = if ending.ends_with(b"\n") { ending } else { b"\n" };
-        for part in sound {
-            self.text.extend(part.bytes);
-            self.text.extend_from_slice(line_break);
-        }
-    }
-
-    /// Writes `line` with nothing but its sound parts, each at its place.
-    fn put_in_place(&mut self, line: &[u8], sound: &[Sound]) {
-        let start = self.text.len();
-        let blank = line.iter().map(|byte| if byte.is_ascii_whitespace() { *byte } else { b' ' });
-        self.text.extend(blank);
-        for part in sound {
-            let at = start + part.at;
-            self.text[at..at + part.bytes.len()].copy_from_slice(&part.bytes);
-        }
-    }
-
-    /// The sound records of a damaged line. Everything else of it is lost.
-    fn sound_parts(&mut self, number: usize, body: &[u8], records: &Records, end: LineEnd) -> Vec<Sound> {
-        // Files that were put one behind another bring theirs.
-        let marked = body.strip_prefix(MARK);
-        if marked.is_some() {
-            self.lose(number, "a byte order mark cut".to_owned(), &[]);
-        }
-        let cut = Cut::from_bytes(marked.unwrap_or(body), body.len());
-        if cut.nulls > 0 {
-            self.lose(number, format!("{} cut", number_of(cut.nulls, "NUL byte")), &[]);
-        }
-        let parts = records.in_line(&cut.clean, &cut.breaks, end == LineEnd::Whole);
-        let (sound, lost): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.is_sound);
-        for part in &lost {
-            let bytes = cut.clean[part.range.clone()].trim_ascii();
-            let is_torn = end == LineEnd::Torn && part.range.end == cut.clean.len();
-            let what = match (is_torn, std::str::from_utf8(bytes)) {
-                (true, _) => "the last line is torn",
-                (_, Err(_)) => "not UTF-8",
-                (_, Ok(_)) if sound.is_empty() => "not JSON",
-                _ => "not JSON, beside a sound record",
-            };
-            self.lose(number, format!("{} left out: {what}", number_of(bytes.len(), "byte")), bytes);
-        }
-        if sound.len() > 1 && lost.is_empty() {
-            self.lose(number, format!("{} on one line parted", number_of(sound.len(), "record")), &[]);
-        }
-        cut.sound(sound)
-    }
-}
-
-/// How a damaged line ends.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LineEnd {
-    /// With a line break, before a record or the end of the log.
-    Whole,
-    /// With a line break inside a record, which goes on behind an object.
-    Broken,
-    /// The log ends in it.
-    Torn,
-}
-
-/// A sound record of a damaged line.
-struct Sound {
-    /// Where it begins in the line.
-    at: usize,
-    bytes: Vec<u8>,
-}
-
-/// A line without its NUL bytes.
-struct Cut<'l> {
-    /// The line with them.
-    bytes: &'l [u8],
-    /// Where it begins in the damaged line.
-    start: usize,
-    clean: Vec<u8>,
-    nulls: usize,
-    /// Where in `clean` they were.
-    breaks: Vec<usize>,
-}
-
-impl<'l> Cut<'l> {
-    /// The end of a damaged line of `length` bytes.
-    fn from_bytes(bytes: &'l [u8], length: usize) -> Self {
-        let mut clean = Vec::with_capacity(bytes.len());
-        let mut breaks = Vec::new();
-        for run in bytes.split(|byte| *byte == 0) {
-            clean.extend_from_slice(run);
-            breaks.push(clean.len());
-        }
-        breaks.dedup();
-        let nulls = bytes.len() - clean.len();
-        Self { bytes, start: length - bytes.len(), clean, nulls, breaks }
-    }
-
-    /// The records that stand at these parts, which are in order.
-    fn sound(&self, parts: Vec<Part>) -> Vec<Sound> {
-        let mut kept = (0..self.bytes.len()).filter(|at| self.bytes[*at] != 0);
-        let mut passed = 0;
-        let mut sound = Vec::new();
-        for Part { range, .. } in parts {
-            let at = kept.nth(range.start - passed).unwrap_or(0);
-            passed = range.start + 1;
-            sound.push(Sound { at: self.start + at, bytes: self.clean[range].to_vec() });
-        }
-        sound
-    }
-}
-
-/// A byte order mark.
-const MARK: &[u8] = "\u{feff}".as_bytes();
-
-/// Whether `body` is one JSON value.
-fn is_value(body: &[u8]) -> bool {
-    std::str::from_utf8(body).is_ok_and(|text| Document::parse(text).is_ok())
-}
-
-/// Whether `body` is one JSON value, and has a byte order mark only where the file begins.
-pub(super) fn is_sound(number: usize, body: &[u8]) -> bool {
-    (number == 1 || !body.starts_with(MARK)) && is_value(body)
-}
-
-/// Whether `line` begins as a record does, an object or a list.
-pub(super) fn is_record(line: &[u8]) -> bool {
-    let line = line.strip_prefix(MARK).unwrap_or(line).trim_ascii_start();
-    line.starts_with(b"{") || line.starts_with(b"[")
-}
-
-/// Whether a value of `text` is printed over several lines: what is on one of them is no record.
-fn spans_lines(text: &[u8]) -> bool {
-    let Some(document) = std::str::from_utf8(text).ok().and_then(|text| Document::parse_all(text).ok()) else {
-        return false;
-    };
-    document.roots().any(|root| document.slice(root.span()).contains('\n'))
-}
-
-/// Whether something in `text` may be read as if nothing were wrong, although its program reads lines: one that is a text or a
-/// number, several records on one, or the torn one at the end. Only the lines that look so are read.
-pub(super) fn hides_damage(text: &[u8]) -> bool {
-    let is_whole =
-        |line: &[u8]| line.trim_ascii().is_empty() || !may_hide_damage(line) || is_record(line) && is_value(line);
-    let last = text.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    !last.is_empty() && !is_value(last) || !text.split(|byte| *byte == b'\n').all(is_whole)
-}
-
-/// The same for a line, by its first byte, its last one and what stands between records alone.
-pub(super) fn may_hide_damage(line: &[u8]) -> bool {
-    let end = line.trim_ascii_end().last();
-    !is_record(line) || line.starts_with(MARK) || !matches!(end, Some(b'}' | b']')) || joins(line)
-}
-
-/// Whether a record seems to follow another one in `line`.
-fn joins(line: &[u8]) -> bool {
-    memchr::memchr2_iter(b'}', b']', line).any(|end| {
-        let rest = &line[end + 1..];
-        let next = rest.strip_prefix(b" ").unwrap_or(rest).first();
-        next == Some(if line[end] == b'}' { &b'{' } else { &b'[' })
-    })
-}
-
-/// The text of UTF-16, as UTF-8.
-pub(super) fn utf16(text: &[u8]) -> Option<Vec<u8>> {
-    let text = [[0xFF, 0xFE], [0xFE, 0xFF]].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text);
-    let unit = if is_little_utf16(text)? { u16::from_le_bytes } else { u16::from_be_bytes };
-    let units = text.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-    let decoded = char::decode_utf16(units).collect::<Result<String, _>>().ok()?;
-    // Where it is none, its first bytes are one character of another script.
-    let is_begun = decoded.trim_start_matches('\0').starts_with(|first: char| first.is_ascii());
-    is_begun.then(|| decoded.into_bytes())
-}
-
-/// Whether text is UTF-16 with the low byte first, or with the high byte first; `None` if it is neither, whatever its mark says.
-/// One half of an ASCII character is NUL, and so it is of line breaks, unless only some lines of the file are UTF-16.
-fn is_little_utf16(text: &[u8]) -> Option<bool> {
-    memchr::memchr(0, text)?;
-    let units = || text.chunks_exact(2);
-    let ascii = |null: usize| units().filter(|unit| unit[null] == 0 && unit[1 - null] != 0).count();
-    let [big, little] = [ascii(0), ascii(1)];
-    let is_little = little > big;
-    let is_whole = |unit: &[u8]| unit[usize::from(is_little)] == 0;
-    let (whole, halved): (Vec<_>, Vec<_>) =
-        units().filter(|unit| unit.contains(&b'\n')).partition(|unit| is_whole(unit));
-    let written = units().filter(|unit| *unit != [0, 0]).count();
-    let is_mostly = 4 * little.max(big) > written && 8 * little.min(big) < little.max(big);
-    (is_mostly && halved.len() <= whole.len()).then_some(is_little)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use curtail_core::json::Document;
 
     const ONE: &str = r#"{"type":"user","uuid":"1","message":{"content":[{"type":"text","text":"a {\"b\"} c"}]}}"#;
     const TWO: &str = r#"{"type":"assistant","uuid":"2","message":{"content":[{"type":"text","text":"d"}]}}"#;

@@ -1,0 +1,73 @@
+//! The records or rows in the buffer, each of which is a unit.
+
+use std::cell::OnceCell;
+use std::sync::atomic::Ordering;
+
+use super::unit::{FilePlace, RawUnit};
+use super::{Done, Worker};
+use crate::batch::{OnError, Opened, Work};
+use crate::{RowBlock, RowPlace, RowResult};
+
+impl<W: Work> Worker<'_, W> {
+    /// Works on the records or rows of the buffer, which begins at `place`, up to the first that fails. Returns how many there were.
+    pub(super) fn units(
+        &self,
+        opened: &Opened,
+        place: FilePlace,
+        rows: Option<&RowBlock>,
+        done: &mut Done<W::Out>,
+    ) -> usize {
+        match rows {
+            _ if done.unrelated => 0,
+            Some(rows) => self.rows(opened, rows, done),
+            None => self.records(opened, place, done),
+        }
+    }
+
+    fn rows(&self, opened: &Opened, block: &RowBlock, done: &mut Done<W::Out>) -> usize {
+        for (index, text) in block.texts.iter().enumerate() {
+            if self.is_over(done) {
+                return index;
+            }
+            let row = RowPlace { row: block.first.row + index, ..block.first };
+            let result = match text {
+                Err(level) => RowResult::Null(*level),
+                Ok(range) => {
+                    let place = FilePlace { line: block.line + index, offset: 0 };
+                    let unit = RawUnit::new(opened, &self.buffer[range.clone()], place);
+                    let is_done = self.unit(RawUnit { row: Some(row), ..unit }, done);
+                    if is_done || self.batch.on_error == OnError::Keep {
+                        RowResult::Text(0)
+                    } else {
+                        RowResult::Dropped
+                    }
+                }
+            };
+            self.work.row(row, result, &mut done.out);
+        }
+        block.texts.len()
+    }
+
+    fn records(&self, opened: &Opened, block: FilePlace, done: &mut Done<W::Out>) -> usize {
+        // By these, records on damaged lines are recognized.
+        let known = OnceCell::new();
+        let mut start = 0;
+        for (nth, &end) in self.ends.iter().enumerate() {
+            if self.is_over(done) {
+                return nth;
+            }
+            let place = FilePlace { line: block.line + nth, offset: block.offset + start };
+            let unit = RawUnit::new(opened, &self.buffer[start..end], place);
+            done.is_read |= self.record(unit, &known, done);
+            start = end;
+        }
+        self.ends.len()
+    }
+
+    /// Whether the rest of the file is not read, because a unit failed or the batch is stopped: where every record asks a model, a
+    /// block may take minutes.
+    fn is_over(&self, done: &mut Done<W::Out>) -> bool {
+        done.broken |= self.batch.stop.load(Ordering::Relaxed);
+        done.broken
+    }
+}
