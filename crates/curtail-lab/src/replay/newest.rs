@@ -88,12 +88,14 @@ impl Newest {
         let Some(prompt) = last.prompt else {
             return Some(Kept { start, question: None }).filter(|_| !self.user_first);
         };
+        // The last turn begins in what fits. What is kept may have to begin with a message of the user.
         if prompt >= start {
             let first = history.joints.partition_point(|&joint| joint < start);
             let mut joints = history.joints[first..].iter().copied();
             let start = joints.find(|&joint| !self.user_first || history.messages[joint].has_text_as(Role::User));
             return Some(Kept { start: start.filter(|start| *start < end)?, question: None });
         }
+        // It begins before: its question is kept as well if the round is in flight.
         let newest = history.originals_in(0..end).last()?;
         let is_answered = last.opening == Some(prompt) && history.messages[*newest].has_tools();
         if !self.keeps_question || !is_answered {
