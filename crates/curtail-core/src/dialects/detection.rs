@@ -297,7 +297,10 @@ pub(super) fn is_plain(row: &Row<'_>) -> bool {
         && row.items.iter().any(|item| item.get("content").is_some())
 }
 
-/// Whether an item has nothing but a known role and a text, texts in blocks, or null, which tables leave out.
+/// Members beside a role and a text that mark no dialect either.
+const PLAIN_MEMBERS: [&str; 8] = ["name", "weight", "train", "loss", "loss_mask", "loss_weight", "trainable", "mask"];
+
+/// Whether an item has a known role and a text, texts in blocks, or null, which tables leave out, and little else.
 fn is_said(item: Value<'_>) -> bool {
     let mut role = None;
     item.members().all(|member| match &member.key {
@@ -310,7 +313,7 @@ fn is_said(item: Value<'_>) -> bool {
             ValueKind::Array => member.value.items().all(is_text_block),
             _ => false,
         },
-        _ => false,
+        key => PLAIN_MEMBERS.iter().any(|known| key.is(known)) && !member.value.is_object() && !member.value.is_array(),
     }) && role.is_some_and(|role| PLAIN_ROLES.iter().any(|known| role.is(known)))
 }
 
@@ -355,8 +358,12 @@ mod tests {
             .iter()
             .flat_map(|role| contents.iter().map(move |said| format!(r#"{{"role": "{role}", "content": {said}}}"#)))
             .collect();
-        let silent = PLAIN_ROLES.map(|role| format!(r#"{{"role": "{role}"}}"#));
-        let second = || all.iter().chain(&silent);
+        let mut others = PLAIN_ROLES.map(|role| format!(r#"{{"role": "{role}"}}"#)).to_vec();
+        for (role, member) in PLAIN_ROLES.iter().flat_map(|role| PLAIN_MEMBERS.map(|member| (role, member))) {
+            let values = ["0", "false", r#""Ada""#, "null"];
+            others.extend(values.map(|value| format!(r#"{{"{member}": {value}, "role": "{role}", "content": "A"}}"#)));
+        }
+        let second = || all.iter().chain(&others);
         for (first, second) in all.iter().flat_map(|first| second().map(move |second| (first, second))) {
             let text = format!(r#"{{"messages": [{second}, {first}]}}"#);
             let document = Document::parse(&text).unwrap();
