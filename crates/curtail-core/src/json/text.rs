@@ -54,8 +54,10 @@ impl<'a> Text<'a> {
         steps::count(1);
         match self {
             Self::Escaped(raw) if *raw == text => !raw.contains('\\'),
-            // Escapes make a string longer.
-            Self::Escaped(raw) => raw.len() > text.len() && raw.contains('\\') && self.decode() == text,
+            // Escapes make a string longer, and before the first one it is the text.
+            Self::Escaped(raw) => {
+                raw.len() > text.len() && raw.as_bytes()[..text.len()].contains(&b'\\') && self.decode() == text
+            }
             _ => self.decode() == text,
         }
     }

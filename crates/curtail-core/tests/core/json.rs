@@ -110,6 +110,13 @@ proptest! {
     }
 
     #[test]
+    fn a_text_is_what_its_characters_are(inside in r"(a|b|\\u006[12]|\\\\|\\n|é|\\ud800){0,4}", other in r"[ab\\é\n]{0,4}") {
+        let text = Text::escaped(&inside);
+        prop_assert_eq!(text.is(&other), text.decode() == other, "{} {}", inside, other);
+        prop_assert!(text.is(&text.decode()), "{}", inside);
+    }
+
+    #[test]
     fn pointers_lead_where_they_say(text in json()) {
         let document = Document::parse(&text).map_err(|fault| TestCaseError::fail(format!("{fault:?}")))?;
         let whole = serde_json::from_str::<serde_json::Value>(&text).unwrap();

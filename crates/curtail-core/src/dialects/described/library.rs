@@ -81,8 +81,9 @@ pub(in crate::dialects) fn all() -> impl Iterator<Item = &'static dyn Dialect> {
 
 /// The described dialect with this name.
 pub(in crate::dialects) fn dialect_named(name: &str) -> Option<&'static dyn Dialect> {
-    let mut all = registered().iter().copied().chain(described());
-    all.find(|one| one.format.name == name).map(|one| one as _)
+    let of_user = registered().iter().copied().find(|one| one.format.name == name);
+    let number = BUILT_IN.iter().position(|(known, _)| *known == name);
+    of_user.or_else(|| described_at(number?)).map(|one| one as _)
 }
 
 /// The names and the texts of the descriptions that the program brings.

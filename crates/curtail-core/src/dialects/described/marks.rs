@@ -8,7 +8,7 @@ use super::library::{built_in, described_at, heads, registered};
 use super::read::all_hold;
 use super::rules::{Mark, Rules};
 use super::screen::Screen;
-use crate::dialects::{Dialect, Item, ReadError};
+use crate::dialects::{Dialect, ReadError};
 use crate::json::Value;
 
 impl Rules {
@@ -55,11 +55,12 @@ pub(in crate::dialects) fn has_mark(items: &[Value<'_>], dialect: &dyn Dialect) 
 pub(in crate::dialects) fn decide(items: &[Value<'_>]) -> Result<Option<&'static dyn Dialect>, ReadError> {
     let mut best: Option<(usize, &'static Described)> = None;
     let mut tied = None;
-    for one in candidates(items) {
-        let marked = items.iter().filter(|item| one.rules.is_marked(**item)).count();
-        if marked == 0 || !one.reads(items) {
-            continue;
-        }
+    let has_mark = |one: &&Described| items.iter().any(|item| one.rules.is_marked(*item));
+    let fitting: Vec<_> = candidates(items).filter(has_mark).filter(|one| one.reads(items)).collect();
+    // Of one alone, the first mark says as much as all.
+    let enough = if fitting.len() == 1 { 1 } else { items.len() };
+    for one in fitting {
+        let marked = items.iter().filter(|item| one.rules.is_marked(**item)).take(enough).count();
         match best {
             Some((most, _)) if most > marked => {}
             Some((most, _)) if most == marked => tied = Some(one),
@@ -100,6 +101,6 @@ impl Described {
 
     /// Whether the description knows what all items are. In a log, new versions of a program write new events.
     fn reads(&self, items: &[Value<'_>]) -> bool {
-        self.rules.is_log || items.iter().all(|item| !matches!(self.rules.item(*item), Item::Unknown(_)))
+        self.rules.is_log || !items.iter().any(|item| self.rules.is_unknown(*item))
     }
 }

@@ -72,11 +72,8 @@ impl Dialect for Described {
         if self.rules.is_marked(item) {
             return Fit::Marked;
         }
-        match self.rules.item(item) {
-            Item::Unknown(_) => Fit::No,
-            _ if self.rules.base.is_some_and(|base| base.fit(self.rules.said(item)) == Fit::No) => Fit::No,
-            _ => Fit::Possible,
-        }
+        let misfits = |base: &dyn Dialect| base.fit(self.rules.said(item)) == Fit::No;
+        if self.rules.is_unknown(item) || self.rules.base.is_some_and(misfits) { Fit::No } else { Fit::Possible }
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {

@@ -208,13 +208,18 @@ impl Path {
 
     /// Whether there is a value that is one of `wanted`.
     pub(super) fn holds(&self, from: Value<'_>, wanted: &[String]) -> bool {
-        let is_wanted = |value: &Value<'_>| {
-            wanted.iter().any(|text| value.is(text) || value.text().is_none() && value.raw() == text)
-        };
         self.routes.iter().any(|route| match route {
-            Route::Steps(steps) => any(from, steps, &is_wanted),
+            Route::Steps(steps) => any(from, steps, &|value| is_one_of(*value, wanted)),
             Route::Constant(_) => true,
         })
+    }
+}
+
+/// Whether a value is one of some texts, or is written as one.
+pub(super) fn is_one_of(value: Value<'_>, texts: &[String]) -> bool {
+    match value.text() {
+        Some(string) => texts.iter().any(|text| string.is(text)),
+        None => texts.iter().any(|text| value.raw() == text),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading items by the rules of a description.
 
-use super::paths::Path;
+use super::paths::{Path, is_one_of};
 use super::rules::{Condition, Group, Is, Kind, RoleRule, Rules, Speaker};
 use crate::dialects::{Item, blocks};
 use crate::json::{Json, Span, Text, Value, object};
@@ -31,6 +31,14 @@ impl Rules {
             Ok(Speaker::Metadata) => Item::Metadata,
             Ok(Speaker::Pinned) => Item::Pinned,
             Err(unknown) => Item::Unknown(unknown),
+        }
+    }
+
+    /// Whether an item is read as nothing that is known.
+    pub(super) fn is_unknown(&self, item: Value<'_>) -> bool {
+        match self.base {
+            Some(_) => matches!(self.item(item), Item::Unknown(_)),
+            None => self.inner_list(item).is_none() && self.speaker(item, self.said(item)).is_err(),
         }
     }
 
@@ -288,10 +296,17 @@ impl<'r, 'a> Reading<'r, 'a> {
             self.parts.extend(blocks::plain_parts(Some(element)));
             return;
         }
+        // What most conditions ask for is looked up once.
+        let tag = group.tag().map(|key| (key, element.some(key)));
+        let holds = |condition: &Condition| match (tag, condition.tag()) {
+            (Some((key, value)), Some((wanted, texts))) if key == wanted => {
+                value.is_some_and(|value| is_one_of(value, texts))
+            }
+            _ => condition.holds(element, Some(self.said)),
+        };
         let inner = |kind: &Kind| {
             let inner = kind.inner.first(element)?;
-            (all_hold(&kind.when, element, Some(self.said)) && kind.is_of(self.role) && kind.has_its_value(inner))
-                .then_some(inner)
+            (kind.when.iter().all(holds) && kind.is_of(self.role) && kind.has_its_value(inner)).then_some(inner)
         };
         let found = group.kinds.iter().find_map(|kind| Some((kind, inner(kind)?)));
         match found {
@@ -353,8 +368,8 @@ impl<'r, 'a> Reading<'r, 'a> {
         let arguments = kind.arguments.as_ref().and_then(|path| self.first(path, inner));
         self.account(kind.arguments.as_ref(), inner);
         let mut call = ToolCall::new(
-            self.id(kind, inner),
-            self.name(kind, inner).unwrap_or(Text::Escaped("")),
+            self.word(kind.id.as_ref(), inner),
+            self.word(kind.name.as_ref(), inner).unwrap_or(Text::Escaped("")),
             blocks::arguments(arguments),
         );
         call.family = kind.family(call.id.is_some());
@@ -379,7 +394,8 @@ impl<'r, 'a> Reading<'r, 'a> {
         let values = path.map_or_else(Vec::new, |path| path.all(path.base(inner, self.said)));
         self.accounted.extend(values.iter().map(|value| value.span()));
         let texts = values.iter().flat_map(|value| blocks::texts(Some(*value))).collect();
-        let mut result = ToolResult::new(self.id(kind, inner), self.name(kind, inner), texts);
+        let [id, name] = [&kind.id, &kind.name].map(|path| self.word(path.as_ref(), inner));
+        let mut result = ToolResult::new(id, name, texts);
         result.media = values.iter().map(|value| blocks::count_media(Some(*value))).sum();
         result.family = kind.family(result.id.is_some());
         let rewrite = match (values.as_slice(), path) {
@@ -390,16 +406,11 @@ impl<'r, 'a> Reading<'r, 'a> {
         (result, rewrite)
     }
 
-    fn id(&mut self, kind: &Kind, inner: Value<'a>) -> Option<Text<'a>> {
-        self.account(kind.id.as_ref(), inner);
-        let path = kind.id.as_ref()?;
-        path.text(path.base(inner, self.said)).filter(|id| id.len_bound() > 0)
-    }
-
-    fn name(&mut self, kind: &Kind, inner: Value<'a>) -> Option<Text<'a>> {
-        self.account(kind.name.as_ref(), inner);
-        let path = kind.name.as_ref()?;
-        path.text(path.base(inner, self.said)).filter(|name| name.len_bound() > 0)
+    /// An id or a name.
+    fn word(&mut self, path: Option<&Path>, inner: Value<'a>) -> Option<Text<'a>> {
+        self.account(path, inner);
+        let path = path?;
+        path.text(path.base(inner, self.said)).filter(|word| word.len_bound() > 0)
     }
 
     fn text(&mut self, value: Value<'a>) -> Text<'a> {
@@ -500,9 +511,8 @@ const HOLE: &str = "\u{0}";
 
 /// How the texts of a list are replaced by one.
 fn rewrite_of_list(path: &Path, inner: Value<'_>) -> Option<Rewrite> {
-    let (list, _) = path.parted();
-    let list = list?.first(inner)?;
     let keys = path.keys_in_list()?;
+    let list = path.parted().0?.first(inner)?;
     let element = keys.iter().rev().fold(String::from(HOLE), |json, key| object! { key: Json(json) }.0);
     let (before, after) = element.split_once(HOLE)?;
     Some(Rewrite { span: list.span(), around: around(&format!("[{before}"), &format!("{after}]")) })

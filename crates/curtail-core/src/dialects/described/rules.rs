@@ -78,6 +78,14 @@ impl Condition {
             Wanted::OneOf(texts) => self.path.holds(value, texts),
         }
     }
+
+    /// The key of the value itself that it wants a text under, and the texts.
+    pub(super) fn tag(&self) -> Option<(&str, &[String])> {
+        match &self.wanted {
+            Wanted::OneOf(texts) if !self.path.is_outer() => Some((self.path.only_key()?, texts)),
+            _ => None,
+        }
+    }
 }
 
 /// Who speaks in a message.
@@ -117,6 +125,14 @@ pub(super) struct Group {
     /// The list; `None` for a part that is a member of the message.
     pub(super) list: Option<Path>,
     pub(super) kinds: Vec<Kind>,
+}
+
+impl Group {
+    /// The key whose text tells kinds apart.
+    pub(super) fn tag(&self) -> Option<&str> {
+        let mut tags = self.kinds.iter().flat_map(|kind| &kind.when).filter_map(Condition::tag);
+        tags.next().map(|(key, _)| key)
+    }
 }
 
 /// A kind of part.
