@@ -9,7 +9,6 @@ mod agentkit;
 mod ai_sdk;
 mod answers;
 mod anthropic;
-mod antigravity;
 mod assemble;
 mod atif;
 mod bedrock;
@@ -125,7 +124,6 @@ const CODE: &[&dyn Dialect] = &[
     &grok::Grok,
     &kimi::Kimi,
     &cursor::Cursor,
-    &antigravity::Antigravity,
     &openhands::OpenHands,
     &atif::Atif,
     &otel::Otel,

@@ -24,7 +24,7 @@ const BUILT_IN: &[(&str, &str)] = descriptions! { "":
     "cohere", "ollama", "mcp-sampling", "ag-ui", "mastra", "letta", "letta-messages", "continue",
     "claude-ai", "codex-exec", "opencode-run", "cursor-stream", "gemini-stream", "kimi-wire", "kimi-context",
     "crush", "harmony", "openai-conversations", "openai-threads", "ai-studio", "agentcore-memory",
-    "lm-studio", "nextchat", "silly-tavern", "deepseek-harness", "a2a", "zencoder",
+    "lm-studio", "nextchat", "silly-tavern", "deepseek-harness", "a2a", "zencoder", "antigravity",
 };
 
 /// What descriptions of dialects that are code extend.

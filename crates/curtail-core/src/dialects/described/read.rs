@@ -98,6 +98,8 @@ impl Rules {
                 message.parts.push(blocks::whole(stranger, blocks::unknown(stranger)));
             }
         }
+        // Where results have no ids and may be anywhere, nothing says that one had a call.
+        message.call_rules.unasked = self.results == ResultPlace::Anywhere && !self.has_ids();
         message.id = self.reply.as_ref().and_then(|reply| reply.text(said));
         if !self.boundary.is_empty() && all_hold(&self.boundary, said, Some(item)) {
             message.set_boundary();
