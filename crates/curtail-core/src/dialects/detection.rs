@@ -303,18 +303,19 @@ const PLAIN_MEMBERS: [&str; 8] = ["name", "weight", "train", "loss", "loss_mask"
 /// Whether an item has a known role and a text, texts in blocks, or null, which tables leave out, and little else.
 fn is_said(item: Value<'_>) -> bool {
     let mut role = None;
-    item.members().all(|member| match &member.key {
-        key if key.is("role") && role.is_none() => {
+    item.members().all(|member| match member.key {
+        Text::Escaped("role") if role.is_none() => {
             role = member.value.text();
             true
         }
-        key if key.is("content") => match member.value.kind() {
+        Text::Escaped("content") => match member.value.kind() {
             ValueKind::String | ValueKind::Null => true,
             ValueKind::Array => member.value.items().all(is_text_block),
             _ => false,
         },
-        key => PLAIN_MEMBERS.iter().any(|known| key.is(known)) && !member.value.is_object() && !member.value.is_array(),
-    }) && role.is_some_and(|role| PLAIN_ROLES.iter().any(|known| role.is(known)))
+        Text::Escaped(key) => PLAIN_MEMBERS.contains(&key) && !member.value.is_object() && !member.value.is_array(),
+        _ => false,
+    }) && matches!(role, Some(Text::Escaped(role)) if PLAIN_ROLES.contains(&role))
 }
 
 /// Whether a value is `{"type": "text", "text": "…"}`.
