@@ -239,9 +239,11 @@ impl CheckArgs {
         if let Some(diagnosis) = answer.unrelated() {
             return Ok(ExitCode::from(if tell_about(&diagnosis) { 2 } else { 0 }));
         }
-        if text == "-" && self.input.paths.is_empty() {
+        if text == "-" && (self.input.paths.is_empty() || self.input.paths.iter().any(|path| path.as_os_str() == "-")) {
             bail!("standard input is the answer; name the file of the transcript");
         }
+        // It may describe the dialect of the input.
+        self.config.load()?;
         let batch = self.input.batch(global)?;
         let (sources, missing) = self.input.sources(None, global)?;
         let mut reporter = AnswerReporter::new(global);

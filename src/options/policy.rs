@@ -152,7 +152,7 @@ impl PolicyCommand {
 }
 
 /// The words of each command, split as in a shell: at white space outside quotes.
-fn split(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
+pub(crate) fn split(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;
     let mut quote = None;

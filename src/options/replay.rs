@@ -13,6 +13,7 @@ use crate::options::variables::Variables;
 use curtail_core::counting::Tokenizer;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::Counting;
+use curtail_core::visible;
 use curtail_lab::replay::{Policy, PolicyChain, Remembered, remembering};
 
 /// The policies to replay.
@@ -159,16 +160,38 @@ fn config_policy(path: &Path, settings: &PolicySettings<'_>) -> anyhow::Result<P
 
 /// The command line that applies `policy`, with shares of `largest` as numbers of tokens.
 pub(crate) fn command_line(policy: &Policy, largest: u64) -> String {
-    let words: Vec<String> = policy.command.split(' ').map(str::to_owned).collect();
-    let command = scaled(&words, largest).join(" ");
-    let mut stages = command.split('|').map(|stage| format!("curtail {}", stage.trim()));
+    let commands = policy::split(&policy.command).unwrap_or_default();
+    let mut stages = commands.iter().map(|words| {
+        let words = scaled(words, largest);
+        std::iter::once("curtail".to_owned())
+            .chain(words.iter().map(|word| shell_word(word)))
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
     let first = stages.next().map(|stage| stage + " FILE").unwrap_or_default();
     std::iter::once(first).chain(stages).collect::<Vec<_>>().join(" | ")
 }
 
+/// A word of a command as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let bare = word.trim_start_matches('-');
+    let dashes = &word[..word.len() - bare.len()];
+    if bare.is_empty() && !word.is_empty() { word.to_owned() } else { format!("{dashes}{}", visible::word(bare)) }
+}
+
+/// The flag that a word begins with, if it has its value as well, and the value: `--max-tokens=50%`, `-t50%` or `50%`.
+fn flag_and_value(word: &str) -> (&str, &str) {
+    let end = match word.rfind('=') {
+        Some(at) => at + 1,
+        None if word.starts_with("-t") => "-t".len(),
+        None => 0,
+    };
+    word.split_at(end)
+}
+
 /// The share in a word such as `50%` or `--max-tokens=50%`.
 fn share(word: &str) -> Option<f64> {
-    let number = word.rsplit('=').next()?.strip_suffix('%')?;
+    let number = flag_and_value(word).1.strip_suffix('%')?;
     number.parse().ok().filter(|share: &f64| (0.0..=1000.0).contains(share))
 }
 
@@ -178,8 +201,7 @@ fn scaled(words: &[String], largest: u64) -> Vec<String> {
         #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
         Some(share) => {
             let tokens = (largest as f64 * share / 100.0).floor();
-            let before = word.rfind('=').map_or("", |at| &word[..=at]);
-            format!("{before}{tokens}")
+            format!("{}{tokens}", flag_and_value(word).0)
         }
         None => word.clone(),
     };
@@ -190,9 +212,10 @@ fn scaled(words: &[String], largest: u64) -> Vec<String> {
 pub(crate) fn budgets(policy: &Policy) -> Vec<(String, u64)> {
     let words: Vec<&str> = policy.command.split_whitespace().collect();
     let separate = words.windows(2).filter(|pair| matches!(pair[0], "-t" | "--max-tokens"));
-    let joined = words.iter().filter_map(|word| Some((*word, word.strip_prefix("--max-tokens=")?)));
+    let joined = words.iter().map(|word| (*word, flag_and_value(word)));
+    let joined = joined.filter(|(_, (flag, _))| matches!(*flag, "--max-tokens=" | "-t=" | "-t"));
     let budgets =
-        separate.map(|pair| (pair.join(" "), pair[1])).chain(joined.map(|(word, value)| (word.to_owned(), value)));
+        separate.map(|pair| (pair.join(" "), pair[1])).chain(joined.map(|(word, (_, value))| (word.to_owned(), value)));
     budgets.filter_map(|(word, value)| Some((word, value.parse::<Tokens>().ok()?.0 as u64))).collect()
 }
 
@@ -218,13 +241,17 @@ fn grid(sweep: &str) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Policy, PolicyChain, command_line, grid, scaled};
+    use super::{Policy, PolicyChain, budgets, command_line, grid, scaled};
 
     #[test]
     fn a_policy_is_a_command_line() {
         let command = "filter -x debug | limit -t 50%".to_owned();
         let policy = Policy { name: String::new(), command, chain: PolicyChain::Recorded, swept: false };
         assert_eq!(command_line(&policy, 1001), "curtail filter -x debug FILE | curtail limit -t 500");
+        let command = "filter -x 'a|b' | limit -t50%".to_owned();
+        let policy = Policy { command, ..policy };
+        assert_eq!(command_line(&policy, 1001), "curtail filter -x 'a|b' FILE | curtail limit -t500");
+        assert_eq!(budgets(&Policy { command: "limit -t60k".to_owned(), ..policy }), [("-t60k".to_owned(), 60_000)]);
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Tried {
         let mut counts = Counts::default();
         let mut first = 1;
         for piece in pieces(text, framing) {
-            let outcome = counts.add(description, framing, piece);
+            let outcome = if piece.trim().is_empty() { Ok(()) } else { counts.add(description, framing, piece) };
             if let Err((offset, what)) = outcome {
                 let place = TextPlace::locate(piece.as_bytes(), offset, first);
                 return self.fails(&format!("{}:{}: {}", place.line, place.column, one_line(&what)));
@@ -136,10 +136,10 @@ impl Tried {
     }
 }
 
-/// The pieces of a text that each hold one transcript or more.
+/// The pieces of a text that each hold one transcript or more, and blank lines.
 fn pieces(text: &str, framing: Framing) -> Vec<&str> {
     match framing {
-        Framing::Records => text.split_inclusive('\n').filter(|line| !line.trim().is_empty()).collect(),
+        Framing::Records => text.split_inclusive('\n').collect(),
         Framing::Lines | Framing::Document => vec![text],
     }
 }
@@ -233,7 +233,7 @@ impl Counts {
 /// Whether a window that is larger than the text writes it as it was.
 fn unchanged(dialect: &dyn Dialect, framing: Framing, text: &str) -> Result<bool, String> {
     let window = SlidingWindow { size: usize::MAX, unit: WindowUnit::Items, keep: Keep::default(), step: 1 };
-    for piece in pieces(text, framing) {
+    for piece in pieces(text, framing).into_iter().filter(|piece| !piece.trim().is_empty()) {
         let mut out = String::new();
         let cutter = TextCutter { chain: Chain::default().then(window), ..TextCutter::default() };
         cutter.cut(&reading_of(dialect.name(), framing), piece, &mut out).map_err(|error| error.to_string())?;

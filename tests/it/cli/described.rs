@@ -77,6 +77,31 @@ text = "."
 }
 
 #[test]
+fn an_answer_is_searched_for_in_a_dialect_of_the_configuration() {
+    let place = place();
+    let described = FERRY.replace("[role]", "[dialects.role]").replace("[[part]]", "[[dialects.part]]");
+    let described = described.replace("[write]", "[dialects.write]");
+    place.write("named.toml", format!("[[dialects]]\n{described}").as_bytes());
+    let answer = "messages.1.content.0: text content blocks must be non-empty";
+    let (_, out, stderr) = ran(&place, &["check", "-c", "named.toml", "--error", answer, "log.jsonl"]);
+    assert!(!stderr.contains("fits no dialect"), "{out}{stderr}");
+    let (status, _, stderr) = ran(&place, &["check", "--error", "-", "-"]);
+    assert!(status == Some(2) && stderr.contains("standard input is the answer"), "{stderr}");
+}
+
+#[test]
+fn a_trial_counts_blank_lines() {
+    let place = place();
+    let chats = FERRY.replace("name = \"ferry\"", "name = \"ferry\"\nlist = \"log[]\"");
+    place.write("chats.toml", chats.as_bytes());
+    let items: Vec<&str> = LOG.lines().collect();
+    let record = format!("{{\"log\":[{}]}}", items.join(","));
+    place.write("chats.jsonl", format!("{record}\n\n{{\"log\": [\n").as_bytes());
+    let (_, out, stderr) = ran(&place, &["dialects", "--test", "chats.toml", "chats.jsonl"]);
+    assert!(format!("{out}{stderr}").contains(" 3:"), "{out}{stderr}");
+}
+
+#[test]
 fn a_wrong_description_is_named_with_its_place() {
     let place = place();
     place.write("ferry.toml", FERRY.replace("user =", "usr =").as_bytes());

@@ -187,7 +187,8 @@ fn or_unreadable(examined: Result<Examination, ReadError>, verdicts: &Verdicts, 
 fn remove_repeated(findings: &mut Vec<Finding>, first: usize) {
     let mut seen = HashSet::new();
     let of_branches = findings.split_off(first);
-    findings.extend(of_branches.into_iter().filter(|finding| seen.insert((finding.rule.code, finding.at.offset))));
+    let is_new = |found: &Finding| seen.insert((found.rule.code, found.at.offset, found.message.clone()));
+    findings.extend(of_branches.into_iter().filter(is_new));
 }
 
 /// `text`, or what of it is JSON: with spaces in place of the lines that are not.

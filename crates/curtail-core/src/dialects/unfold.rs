@@ -179,7 +179,7 @@ fn chatgpt(value: &Json) -> Option<Json> {
     let mut open: Option<String> = None;
     for node in branch {
         let Some(message) = node.get("message").filter(|message| message.is_object()) else { continue };
-        let role = message.pointer("/author/role")?.as_str()?;
+        let role = message.pointer("/author/role").and_then(Json::as_str).unwrap_or("unknown");
         let name = message.pointer("/author/name").and_then(Json::as_str);
         let recipient = text_of(message, "recipient").filter(|recipient| *recipient != "all");
         let content = &message["content"];
@@ -233,7 +233,9 @@ fn parts(content: &Json) -> Json {
     }
     let part = |part: &Json| match part {
         Json::String(text) => json!({ "type": "text", "text": text }),
-        part if is_media(part) => json!({ "type": "image_url", "image_url": { "url": part["asset_pointer"] } }),
+        part if part.get("asset_pointer").is_some() => {
+            json!({ "type": "image_url", "image_url": { "url": part["asset_pointer"] } })
+        }
         part => json!({ "type": "text", "text": part.to_string() }),
     };
     items(&content["parts"]).map(part).collect()
@@ -486,7 +488,7 @@ fn in_string(value: &Json) -> Option<Json> {
 fn xlam(value: &Json) -> Option<Json> {
     let query = text_of(value, "query")?;
     let answers = plain(value.get("answers")?);
-    let call = |(nth, answer): (usize, &Json)| json!({ "id": format!("call_{nth}"), "type": "function", "function": { "name": answer["name"], "arguments": answer["arguments"].to_string() } });
+    let call = |(nth, answer): (usize, &Json)| json!({ "id": format!("call_{nth}"), "type": "function", "function": { "name": answer["name"], "arguments": joined(&answer["arguments"]) } });
     let calls: Vec<Json> = items(&answers).enumerate().map(call).collect();
     let messages = [
         json!({ "role": "user", "content": query }),

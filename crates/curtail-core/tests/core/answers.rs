@@ -191,6 +191,27 @@ fn an_index_counts_the_messages_of_the_request_and_not_the_lines_of_the_log() {
     assert_eq!(line(without_index), Some(6));
 }
 
+#[test]
+fn an_id_is_found_whole_whatever_is_in_it_and_with_a_gap_wherever_that_is() {
+    let call = |id: &str| {
+        let call = format!(r#"{{"id":"{id}","type":"function","function":{{"name":"look","arguments":"{{}}"}}}}"#);
+        format!("{{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{call}]}}\n")
+    };
+    let user = "{\"role\":\"user\",\"content\":\"Go on.\"}\n";
+    let line = |ids: [&str; 2], said: &str| {
+        let chat = format!("{user}{}{user}{}{user}", call(ids[0]), call(ids[1]));
+        let lines: Vec<usize> = found(&format!("No tool output found for function call {said}."), &chat)
+            .iter()
+            .map(|one| one.at.line)
+            .collect();
+        lines
+    };
+    assert_eq!(line(["call_xyz|fc_9", "call_abc|fc_123"], "call_abc|fc_123"), [4]);
+    let long = ["call_ZzYyXxWwVvUuTtSsRrQq9999", "call_AbCdEfGhIjKlMnOpQrSt1234"];
+    assert_eq!(line(long, "call_AbCdEfGhIjKlMn…Qr St1234".replace(' ', "").as_str()), [4]);
+    assert_eq!(line(long, "call_AbCdEfGhI...MnOpQrSt1234"), [4]);
+}
+
 /// The second of two places with the same fault, and both of them where the answer names none.
 #[test]
 fn two_places_that_fit_are_both_said() {

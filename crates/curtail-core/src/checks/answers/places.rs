@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::quoted::Quoted;
+use super::quoted::{Quoted, is_box};
 use super::wording::place_of;
 
 /// What a text names of a request.
@@ -66,7 +66,7 @@ impl Naming {
 
     /// Whether the text has this id, whole or with a gap.
     pub(super) fn has_id(&self, id: &str) -> bool {
-        let id: String = id.chars().filter(|c| !c.is_whitespace()).collect();
+        let id: String = id.chars().filter(|c| !c.is_whitespace() && !is_box(*c)).collect();
         id.len() >= SHORTEST_ID && (self.text.contains(&id) || self.has_shortened(&id))
     }
 
@@ -201,9 +201,9 @@ fn shortened(tight: &str) -> Vec<[&str; 2]> {
 /// Whether `id` begins as the text before a gap ends, and ends as the text after it begins.
 fn is_shortened(id: &str, head: &str, tail: &str) -> bool {
     const LEAST: usize = 3;
-    let ends = |least: usize| id.get(..least).is_some_and(|begin| head.ends_with(begin));
-    let begins = |least: usize| id.get(id.len().saturating_sub(least)..).is_some_and(|end| tail.starts_with(end));
-    (LEAST..=id.len().min(12)).any(ends) && (LEAST..=id.len().min(12)).any(begins)
+    let ends = |most: usize| id.get(..most).is_some_and(|begin| head.ends_with(begin));
+    let begins = |most: usize| id.get(id.len().saturating_sub(most)..).is_some_and(|end| tail.starts_with(end));
+    (LEAST..=id.len().min(head.len())).any(ends) && (LEAST..=id.len().min(tail.len())).any(begins)
 }
 
 #[cfg(test)]

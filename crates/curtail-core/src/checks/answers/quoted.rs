@@ -148,7 +148,7 @@ fn dotted(text: &str) -> String {
 }
 
 /// Whether a character only draws a box, or takes no space.
-const fn is_box(c: char) -> bool {
+pub(super) const fn is_box(c: char) -> bool {
     matches!(c, '\u{2500}'..='\u{259f}' | '|' | '\u{200b}'..='\u{200f}' | '\u{ad}' | '\u{feff}')
 }
 

@@ -100,17 +100,18 @@ fn names<'a>(context: &RuleContext<'_, 'a>, pattern: &Pattern) -> Vec<Match<'a>>
                 continue;
             }
         };
-        let new = free_name(&pattern.mended(&name), &taken);
+        let new = free_name(&name, pattern, &taken);
         matches.push(found.writing(vec![Patch { span: value.span(), text: quote(&new) }]));
         taken.insert(new);
     }
     matches
 }
 
-/// `name`, or with a number if it is taken.
-fn free_name(name: &str, taken: &HashSet<String>) -> String {
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+/// `name` in the form of `pattern`, with a number if it is taken.
+fn free_name(name: &str, pattern: &Pattern, taken: &HashSet<String>) -> String {
+    let name = pattern.mended(name);
+    let numbered = (2..).map(|number| pattern.mended(&format!("{name}-{number}")));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
     names.find(|name| !taken.contains(name)).unwrap_or_default()
 }
 

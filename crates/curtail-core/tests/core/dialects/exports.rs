@@ -67,6 +67,27 @@ fn exports_are_read_along_their_current_branch() {
 }
 
 #[test]
+fn a_conversation_with_a_message_of_nobody_is_not_left_out() {
+    let conversation = |author: Value| {
+        json!({"current_node": "a", "mapping": {"a": {"id": "a", "parent": null, "children": [], "message":
+            {"id": "a", "author": author, "content": {"content_type": "text", "parts": ["Is the lamp lit?"]}}}}})
+    };
+    let export = json!([conversation(json!({"role": "user"})), conversation(json!({}))]).to_string();
+    let export = unfolded(&export).expect("it is an export");
+    assert_eq!(export.text.matches("Is the lamp lit?").count(), 2, "{}", export.text);
+}
+
+#[test]
+fn arguments_that_are_text_already_stay_as_they_are() {
+    for arguments in [json!({"lamp": 1}), json!("{\"lamp\":1}")] {
+        let answers = json!([{"name": "look", "arguments": arguments}]).to_string();
+        let export = unfolded(&json!({"query": "Lit?", "answers": answers}).to_string()).expect("it is an export");
+        let read: Value = serde_json::from_str(&export.text).expect("JSON");
+        assert_eq!(read.pointer("/0/messages/1/tool_calls/0/function/arguments"), Some(&json!("{\"lamp\":1}")));
+    }
+}
+
+#[test]
 fn traces_and_rows_are_read_out_of_their_strings() {
     let reply = json!({"role": "assistant", "content": "It is."});
     let flat = json!({"attributes": {
