@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::console;
@@ -235,13 +235,14 @@ impl CheckArgs {
 
     /// Searches the input for what an answer of a provider means.
     fn explain(&self, text: &str, global: &Global) -> anyhow::Result<ExitCode> {
+        const TAKEN: &str = "standard input is the answer; name the file of the transcript";
+        let names_stdin = self.input.paths.iter().any(|path| path.as_os_str() == "-");
+        ensure!(text != "-" || !names_stdin, TAKEN);
         let answer = Answer::read(&quoted(text)?);
         if let Some(diagnosis) = answer.unrelated() {
             return Ok(ExitCode::from(if tell_about(&diagnosis) { 2 } else { 0 }));
         }
-        if text == "-" && (self.input.paths.is_empty() || self.input.paths.iter().any(|path| path.as_os_str() == "-")) {
-            bail!("standard input is the answer; name the file of the transcript");
-        }
+        ensure!(text != "-" || !self.input.paths.is_empty(), TAKEN);
         // It may describe the dialect of the input.
         self.config.load()?;
         let batch = self.input.batch(global)?;
