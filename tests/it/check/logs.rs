@@ -115,6 +115,20 @@ fn documents_of_bedrock_are_counted_and_have_names_of_their_own() {
     assert_eq!(places(&sound), expected(&[]));
 }
 
+/// A name as long as it may be has no room for a number.
+#[test]
+fn a_long_name_of_a_document_gets_one_of_its_own() {
+    let document = json!({"document": {"format": "txt", "name": "n".repeat(200), "source": {"text": "12 EUR"}}});
+    let answer = json!({"role": "assistant", "content": [{"text": "No."}]});
+    let history = json!([{"role": "user", "content": [{"text": "Match?"}, document, document]}, answer]);
+    let place = Place::new();
+    place.write("chat.json", history.to_string().as_bytes());
+    place.command(&["check", "--fix", "--unsafe-fixes", "chat.json"]).output().expect("a run");
+    let mended: Value = serde_json::from_slice(&place.read("chat.json")).expect("a transcript");
+    assert_eq!(mended[0]["content"].as_array().map(Vec::len), Some(3));
+    assert_eq!(places(&mended), expected(&[]));
+}
+
 /// The short form of messages is that of chats, and items beside it are not.
 #[test]
 fn items_after_short_messages_make_a_request_of_the_responses_api() {
