@@ -508,5 +508,5 @@ fn rows(values: &[Json]) -> Option<Vec<Json>> {
         row.insert(String::from("parts"), parts);
         Some(Json::Object(row))
     };
-    values.iter().map(message).collect()
+    values.iter().map(message).collect::<Option<_>>().filter(|messages: &Vec<Json>| !messages.is_empty())
 }

@@ -59,6 +59,12 @@ pub struct Thread {
     undigested: usize,
 }
 
+/// The version of a stored thread, whatever else is in it.
+#[derive(Deserialize)]
+struct StoredVersion {
+    version: u32,
+}
+
 /// Messages to append.
 #[derive(Debug, Clone, Copy)]
 pub struct Taken<'t> {
@@ -132,16 +138,19 @@ impl Thread {
 
     /// The thread that was stored as `body`.
     fn parse(body: &str) -> Result<Self, ThreadError> {
-        let thread: Self = serde_json::from_str(body).map_err(|error| ThreadError::Stored(error.to_string()))?;
-        match thread.version {
-            VERSION => Ok(thread),
-            MESSAGES_ONLY => {
-                let dropped = thread.taken.saturating_sub(thread.items.len());
-                let undigested = thread.taken;
-                Ok(Self { version: VERSION, dropped, undigested, ..thread })
-            }
-            version => Err(ThreadError::Version(version)),
+        let damaged = |error: serde_json::Error| ThreadError::Stored(error.to_string());
+        // Another version has other members.
+        let StoredVersion { version } = serde_json::from_str(body).map_err(damaged)?;
+        if !matches!(version, VERSION | MESSAGES_ONLY) {
+            return Err(ThreadError::Version(version));
         }
+        let thread: Self = serde_json::from_str(body).map_err(damaged)?;
+        if version == VERSION {
+            return Ok(thread);
+        }
+        let dropped = thread.taken.saturating_sub(thread.items.len());
+        let undigested = thread.taken;
+        Ok(Self { version: VERSION, dropped, undigested, ..thread })
     }
 
     fn write(&self) -> String {
@@ -168,5 +177,17 @@ impl Default for Thread {
             trailing: 0,
             undigested: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Thread, ThreadError};
+
+    #[test]
+    fn a_thread_of_a_newer_version_is_not_called_damaged() {
+        let newer = Thread::parse(r#"{"version":3,"unit":"message","more":{}}"#);
+        assert!(matches!(newer, Err(ThreadError::Version(3))), "{newer:?}");
+        assert!(matches!(Thread::parse(r#"{"version":2,"more":{}}"#), Err(ThreadError::Stored(_))));
     }
 }
