@@ -6,8 +6,8 @@ use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, Keep, Overflow, Plan, Processor, ProcessorError, SlidingWindow, StaleResults, TokenLimit, ToolFilter,
-    ToolGlobs, Traits, View, WindowUnit,
+    ClearResults, Keep, Overflow, Plan, Processor, ProcessorError, Question, SlidingWindow, StaleResults, TokenLimit,
+    ToolFilter, ToolGlobs, Traits, View, WindowUnit,
 };
 use curtail_lab::replay::{Apply, Policy, PolicyChain, PolicyReport, Prices, Replay, SessionReport};
 use curtail_lab::sessions;
@@ -17,7 +17,7 @@ use crate::laws::boundaries::{BOUNDED, marked};
 use crate::laws::cases::{globs, history, keep, limit, rolling, tokenizer};
 use crate::laws::generated::with_rules;
 use crate::properties::{Drawn, drawn, property, tried};
-use crate::serializers::{SERIALIZERS, anthropic, broken_script, sound_script};
+use crate::serializers::{SERIALIZERS, anthropic, broken_script, open_script, sound_script};
 
 /// A table in which a token costs a dollar for a million, everything is cached, and writing and reading cost as in most.
 const PRICES: &str = r#"date = "2026-01-01"
@@ -167,10 +167,15 @@ fn requests(policy: &PolicyReport) -> (&[curtail_lab::replay::RequestReport], &[
 
 /// What is decided from the end of the conversation, or from what was decided before, is what the whole of it gives.
 fn sends_the_same(items: &[String], dialect: &str, drawn: Drawn) -> Result<(), TestCaseError> {
-    let text: String = items.iter().map(|item| format!("{item}\n")).collect();
     let cases = tried(CASES.iter().filter(|case| (case.1)().stages.len() == 1), drawn);
-    let incremental = cases.iter().map(|case| policy(case.0, (case.1)())).collect();
-    let whole = cases.iter().map(|case| policy(case.0, Chain::default().then(Whole((case.1)())))).collect();
+    let cases: Vec<(&str, Chain)> = cases.iter().map(|case| (case.0, (case.1)())).collect();
+    chains_send_the_same(items, dialect, &cases)
+}
+
+fn chains_send_the_same(items: &[String], dialect: &str, chains: &[(&str, Chain)]) -> Result<(), TestCaseError> {
+    let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+    let incremental = chains.iter().map(|(name, chain)| policy(name, chain.clone())).collect();
+    let whole = chains.iter().map(|(name, chain)| policy(name, Chain::default().then(Whole(chain.clone())))).collect();
     let incremental = replayed(incremental, Apply::View, false, dialect, &text);
     let whole = replayed(whole, Apply::View, false, dialect, &text);
     for (incremental, whole) in incremental.iter().zip(&whole) {
@@ -221,6 +226,16 @@ proptest! {
     #[test]
     fn a_policy_goes_on_as_with_the_whole_history(scripts in prop::collection::vec(sound_script(), 4..8), end in broken_script(), serializer in prop::sample::select(SERIALIZERS), drawn in drawn()) {
         sends_the_same(&(serializer.1)(&[scripts.concat(), end].concat()), serializer.0, drawn)?;
+    }
+
+    #[test]
+    fn sums_of_tokens_decide_as_the_limit_does(scripts in prop::collection::vec(sound_script(), 0..5), (rounds, end) in (open_script(), broken_script()), serializer in prop::sample::select(SERIALIZERS), budgets in prop::collection::vec(1..400_usize, 8), trigger in prop::option::of(1..400_usize), question in prop::sample::select(&[Question::InFlight, Question::Never][..])) {
+        let limits: Vec<(&str, Chain)> = budgets.into_iter().map(|budget| {
+            let limit = TokenLimit { trigger, preserve_system: true, question, ..limit(budget, Overflow::KeepNewest) };
+            ("limit", Chain::default().then(limit))
+        }).collect();
+        let items = (serializer.1)(&[scripts.concat(), rounds, end].concat());
+        chains_send_the_same(&items, serializer.0, &limits)?;
     }
 
     /// A message of the user that also contains instructions is kept for them, wherever it is.

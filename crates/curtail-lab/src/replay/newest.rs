@@ -1,5 +1,8 @@
 //! How a token limit decides about a growing history, from sums of tokens: its messages are counted once, and not again for every
 //! request. [`TokenLimit`] itself decides where more matters than instructions, the newest segments and one question before them.
+//!
+//! This is a second implementation of [`TokenLimit`], for speed. `sums_of_tokens_decide_as_the_limit_does`, a property in
+//! `crates/curtail-core/tests/core/replay.rs`, holds them equal.
 
 use std::ops::Range;
 
@@ -73,41 +76,48 @@ impl Newest {
         let Tokens { instructions, conversation } = self.before[end];
         let fits = self.outside + instructions + conversation <= self.trigger;
         let kept = if fits { Kept::default() } else { self.cut(end, history)? };
-        let mut before: Vec<usize> = history.instructions_before(kept.start).chain(kept.question).collect();
-        before.sort_unstable();
+        let mut ahead: Vec<usize> = history.instructions_before(kept.start).chain(kept.question).collect();
+        ahead.sort_unstable();
         let mut runs = Runs::default();
-        push_all(&mut runs, &before);
+        push_all(&mut runs, &ahead);
         push_all(&mut runs, history.originals_in(kept.start..end));
         Some(runs)
     }
 
     /// What a cut keeps of the messages before `end`; `None` if the limit itself has to decide.
     fn cut(&self, end: usize, history: &History<'_>) -> Option<Kept> {
-        let start = self.start(end, history, 0)?;
-        let last = &history.last_texts[end];
-        let Some(prompt) = last.prompt else {
-            return Some(Kept { start, question: None }).filter(|_| !self.user_first);
-        };
-        // The last turn begins in what fits. What is kept may have to begin with a message of the user.
-        if prompt >= start {
-            let first = history.joints.partition_point(|&joint| joint < start);
-            let mut joints = history.joints[first..].iter().copied();
-            let start = joints.find(|&joint| !self.user_first || history.messages[joint].has_text_as(Role::User));
-            return Some(Kept { start: start.filter(|start| *start < end)?, question: None });
+        let start = self.newest_that_fit(end, history, 0)?;
+        // Where the last turn begins.
+        match history.last_texts[end].prompt {
+            Some(prompt) if prompt < start => self.turn_begins_before(prompt, end, history),
+            Some(_) => self.turn_begins_inside(start, end, history),
+            None => (!self.user_first).then_some(Kept { start, question: None }),
         }
-        // It begins before: its question is kept as well if the round is in flight.
+    }
+
+    /// What it keeps if the last turn begins in what fits, from `start` on. That may have to begin with a message of the user.
+    fn turn_begins_inside(&self, start: usize, end: usize, history: &History<'_>) -> Option<Kept> {
+        let first = history.joints.partition_point(|&joint| joint < start);
+        let mut joints = history.joints[first..].iter().copied();
+        let start = joints.find(|&joint| !self.user_first || history.messages[joint].has_text_as(Role::User))?;
+        (start < end).then_some(Kept { start, question: None })
+    }
+
+    /// What it keeps if the last turn begins before that, with `prompt`: this question as well, if the round is in flight.
+    fn turn_begins_before(&self, prompt: usize, end: usize, history: &History<'_>) -> Option<Kept> {
         let newest = history.originals_in(0..end).last()?;
-        let is_answered = last.opening == Some(prompt) && history.messages[*newest].has_tools();
-        if !self.keeps_question || !is_answered {
+        // A turn that begins while a call is open is no `opening`: the round answers an earlier question, too.
+        let opens_the_round = history.last_texts[end].opening == Some(prompt);
+        if !self.keeps_question || !opens_the_round || !history.messages[*newest].has_tools() {
             return None;
         }
-        let start = self.start(end, history, self.tokens(prompt..prompt + 1))?;
+        let start = self.newest_that_fit(end, history, self.tokens(prompt..prompt + 1))?;
         Some(Kept { start, question: Some(prompt) })
     }
 
     /// The position from which on the newest segments before `end` fit beside `question` tokens. `None` if not even the last one
     /// fits, if they contain only instructions, or if one of their results has no call.
-    fn start(&self, end: usize, history: &History<'_>, question: usize) -> Option<usize> {
+    fn newest_that_fit(&self, end: usize, history: &History<'_>, question: usize) -> Option<usize> {
         let room = self.budget.checked_sub(self.outside + self.before[end].instructions + question)?;
         let last = history.joints.partition_point(|&joint| joint < end).checked_sub(1)?;
         // An in-flight round may form several segments as long as its results are missing: all of them have to fit.
@@ -116,6 +126,7 @@ impl Newest {
         }
         let joints = &history.joints[..=last];
         let start = joints[joints.partition_point(|&joint| self.tokens(joint..end) > room)];
+        // Segments without tokens are not looked at: whether they are enough is for the limit to decide.
         let has_own = self.before[end] != self.before[start]
             && history.originals_in(start..end).iter().any(|&at| !history.messages[at].role.instructs());
         (has_own && history.is_paired(start..end)).then_some(start)
