@@ -1,20 +1,17 @@
 //! Hands out the next task: a block of a large file, or a whole small file.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::rescue::{Rescued, utf16};
+use super::heads::{at_line, fault_of_head, readable_head, valid_prefix};
+use super::opening::{FirstBlock, Unopened};
 use super::{InputOptions, Opened};
-use crate::{
-    BLOCK, Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Rows, Source, Table, TableFormat, Unread,
-    WantedColumn,
-};
-use curtail_core::dialects::{Framing, ReadError, Reading, begins_damaged, detect_framing, framing_of_first};
+use crate::{BLOCK, Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Rows, Source, Unread};
+use curtail_core::dialects::Framing;
 use curtail_core::error::TextPlace;
-use curtail_core::json::{Document, ParseErrorKind};
+use curtail_core::json::Document;
 
 /// Files up to this length are one task each.
 const SMALL: u64 = 1024 * 1024;
@@ -182,6 +179,11 @@ impl SplitBlock {
         self.next == self.text.len()
     }
 
+    /// Takes the first block, which is in `buffer`.
+    fn take(&mut self, buffer: &mut Buffer) {
+        std::mem::swap(&mut self.text, buffer);
+    }
+
     /// Puts the next record into `buffer`.
     fn hand_out(&mut self, buffer: &mut Buffer) -> io::Result<()> {
         let rest = &self.text[self.next..];
@@ -207,7 +209,12 @@ impl Current {
         one_by_one: bool,
     ) -> Result<ReadBlock, FileError> {
         if one_by_one && matches!(self.reader, Reader::Lines(_)) {
-            return self.split(buffer, first.is_some()).map(|()| ReadBlock::default());
+            match first {
+                Some(_) => self.split.take(buffer),
+                None => self.refill()?,
+            }
+            let handed_out = self.split.hand_out(buffer).map(|()| ReadBlock::default());
+            return handed_out.map_err(|error| FileError::system(&self.opened.source.name, &error));
         }
         if let Some(first) = first {
             return Ok(first);
@@ -219,17 +226,14 @@ impl Current {
         }
     }
 
-    /// Replaces the block in `buffer`, or the next one, by its next record.
-    fn split(&mut self, buffer: &mut Buffer, first: bool) -> Result<(), FileError> {
-        let name = &self.opened.source.name;
-        if first {
-            std::mem::swap(&mut self.split.text, buffer);
-        } else if self.split.is_done() {
-            let start = Start { name, line: &|| self.line.wait() };
+    /// Reads the next block if all records of the one before were handed out.
+    fn refill(&mut self) -> Result<(), FileError> {
+        if self.split.is_done() {
+            let start = Start { name: &self.opened.source.name, line: &|| self.line.wait() };
             self.reader.next(&mut self.split.text, start, true)?;
             self.split.next = 0;
         }
-        self.split.hand_out(buffer).map_err(|error| FileError::system(name, &error))
+        Ok(())
     }
 }
 
@@ -311,104 +315,6 @@ impl<'w> Feed<'w> {
     }
 }
 
-/// The first of `sources` that is not a file of records, whose cut cannot follow another on standard output. Inputs that fail
-/// or that may not be transcripts are left to the batch.
-pub fn first_without_records<'s>(sources: &'s [Source], input_options: &InputOptions) -> Option<&'s Source> {
-    let limits = input_options.limits(&Arc::default());
-    sources.iter().enumerate().find_map(|(number, source)| {
-        if source.path.is_none() || source.doubtful || source.len_hint().is_none_or(|len| len == 0) {
-            return None;
-        }
-        let mut buffer = Buffer::default();
-        let first = Unopened { input_options, source, number }.open(&limits, &mut buffer).ok()?;
-        (first.opened.reading.framing != Framing::Records).then_some(source)
-    })
-}
-
-/// An input with its first block, which is in the buffer.
-pub(super) struct FirstBlock {
-    pub(super) opened: Arc<Opened>,
-    pub(super) reader: Reader,
-    /// Where the rows of the block are, if it is a table.
-    pub(super) rows: Option<RowBlock>,
-}
-
-/// An input that is to be opened.
-pub(super) struct Unopened<'s> {
-    pub(super) input_options: &'s InputOptions,
-    pub(super) source: &'s Source,
-    /// Its number among the inputs of the batch, from 0.
-    pub(super) number: usize,
-}
-
-impl Unopened<'_> {
-    /// Opens it, reads its first block and decides how it is read.
-    pub(super) fn open(&self, limits: &Limits, buffer: &mut Buffer) -> Result<FirstBlock, FileError> {
-        let mut blocks = Box::new(Blocks::open(self.source, limits)?);
-        if let Some(format) = blocks.table() {
-            return self.open_table(format, &blocks, buffer);
-        }
-        next_lines(&mut blocks, buffer, Start { name: &self.source.name, line: &|| 1 })?;
-        let head = readable_head(buffer);
-        let head = head.as_ref();
-        let key = self.input_options.messages_key.as_deref();
-        let framing = self.input_options.framing.unwrap_or_else(|| match detect_framing(head, key) {
-            // A list that is the whole head, with more behind it, is the first of many.
-            framing if !blocks.is_done() && (blocks.is_live() || framing == Framing::Document) => {
-                framing_of_first(head, key)
-            }
-            framing => framing,
-        });
-        let reading = self.reading(framing, head)?;
-        Ok(FirstBlock { opened: self.opened(&blocks, reading, None), reader: Reader::Lines(blocks), rows: None })
-    }
-
-    /// Opens a table. Each row is a transcript, unless the user named another framing.
-    fn open_table(&self, format: TableFormat, blocks: &Blocks, buffer: &mut Buffer) -> Result<FirstBlock, FileError> {
-        let Self { input_options, source, .. } = self;
-        let framing = input_options.framing.unwrap_or(Framing::Records);
-        let reads = |text: &str| {
-            let reading = input_options.reading(framing).ok()?;
-            let document = reading.parse(text).ok()?;
-            Some(!reading.transcripts_or_none(&document).ok()?.is_empty())
-        };
-        let wanted = WantedColumn { column: input_options.column.as_deref(), most: input_options.max_record };
-        let open = input_options.open_table.ok_or_else(|| cannot_open(source, format))?;
-        let table = open(source, format, wanted, &|text| reads(text).unwrap_or_default())?;
-        let mut rows = Arc::clone(&table).rows();
-        let block = rows.next_block(buffer, false)?;
-        let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));
-        let reading = self.reading(framing, head)?;
-        let opened = self.opened(blocks, reading, Some(table));
-        Ok(FirstBlock { opened, reader: Reader::Rows(rows), rows: Some(block) })
-    }
-
-    /// How an input that begins with `head` is read.
-    fn reading(&self, framing: Framing, head: &str) -> Result<Reading, FileError> {
-        let mut reading = self.input_options.reading(framing)?;
-        if reading.dialect.is_none() {
-            reading.dialect = reading.dialect_of_head(head);
-        }
-        Ok(reading)
-    }
-
-    fn opened(&self, blocks: &Blocks, reading: Reading, table: Option<Arc<dyn Table>>) -> Arc<Opened> {
-        let packing = blocks.packing();
-        let stamp = blocks.stamp().cloned();
-        Arc::new(Opened { number: self.number, packing, stamp, table, ..Opened::new(self.source.clone(), reading) })
-    }
-}
-
-/// The error of a table in a build without the crate for them.
-fn cannot_open(source: &Source, format: TableFormat) -> FileError {
-    let name = format.name();
-    let reason = format!(
-        "this build cannot read {name} files; in a clone of the repository, build one that can: `cargo install --path . \
-         --features parquet`"
-    );
-    FileError::new(ErrorKind::Usage, &source.name, reason)
-}
-
 /// Reads the rest of a file that is one unit, unless none of its first lines is JSON: an endless stream of other data must
 /// not be read forever.
 pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buffer) -> Result<(), FileError> {
@@ -442,66 +348,7 @@ pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(
 }
 
 /// Reads the next whole lines.
-fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Result<(), FileError> {
+pub(super) fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Result<(), FileError> {
     let fault = |head: &[u8]| fault_of_head(head, start.name, (start.line)());
     blocks.next_lines(buffer, &fault).map_err(|error| at_line(error, start.line))
-}
-
-/// The error of a value that begins with `head`, if no continuation can be valid. A decompression bomb is thus refused
-/// early.
-fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
-    let text = valid_prefix(head);
-    let broken = match Document::parse_all(text) {
-        _ if text.len() + 4 <= head.len() => ReadError::invalid_utf8(text),
-        // A literal or an escape may be incomplete.
-        Err(fault) if fault.offset + 16 < text.len() && fault.kind != ParseErrorKind::UnfinishedString => fault.into(),
-        _ => return None,
-    };
-    let place = TextPlace::locate(head, broken.offset, line);
-    Some(FileError::new(ErrorKind::Content, name, described(broken, head, line)).at(place))
-}
-
-/// What is wrong with `text`, which begins on `line` of a file. A file whose first byte is not JSON is most likely not a
-/// transcript.
-pub fn described(broken: ReadError, text: &[u8], line: usize) -> String {
-    let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
-    match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {
-        true if text.trim_ascii_start().starts_with(b"<|") => String::from(
-            "this is a text that a chat template rendered; cut the messages that it was rendered from, and render again",
-        ),
-        true => broken.what + "; a transcript is JSON or JSON Lines",
-        false => broken.what,
-    }
-}
-
-fn at_line(error: FileError, line: &dyn Fn() -> usize) -> FileError {
-    match error.place {
-        None if error.kind == ErrorKind::Content => error.at(TextPlace { line: line(), column: 1 }),
-        _ => error,
-    }
-}
-
-/// The beginning of a file, to see what it is: what is damaged in it does not matter.
-pub fn readable_head(bytes: &[u8]) -> Cow<'_, str> {
-    let head = match simdutf8::basic::from_utf8(bytes) {
-        Ok(text) if memchr::memchr(0, bytes).is_none() => Cow::Borrowed(text),
-        _ => match utf16(bytes) {
-            Some(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
-            None => Cow::Owned(String::from_utf8_lossy(bytes).replace('\0', "")),
-        },
-    };
-    // A text of another kind is no log, whatever is quoted in it.
-    if !head.trim_start().starts_with(['{', '[']) || !begins_damaged(&head) {
-        return head;
-    }
-    let sound = Rescued::from_text(head.as_bytes()).filter(|rescued| !rescued.is_empty());
-    sound.and_then(|rescued| String::from_utf8(rescued.text).ok()).map_or(head, Cow::Owned)
-}
-
-/// The beginning of `bytes` that is UTF-8.
-pub(super) fn valid_prefix(bytes: &[u8]) -> &str {
-    match simdutf8::compat::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
-    }
 }

@@ -46,6 +46,8 @@
 
 mod engine;
 mod feed;
+mod heads;
+mod opening;
 mod records;
 mod rescue;
 mod worker;
@@ -53,7 +55,8 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use feed::{described, first_without_records, readable_head};
+pub use heads::{described, readable_head};
+pub use opening::first_without_records;
 pub use rescue::{Loss, Rescued};
 
 use crate::{BLOCK, ErrorKind, FileError, Limits, OpenTable, Packing, RowPlace, RowResult, Source, Stamp, Table};
@@ -237,7 +240,7 @@ impl Opened {
 
     /// Whether the file is probably not a transcript: its name is doubtful, and its beginning, `text`, shows no message.
     fn is_unrelated(&self, text: &[u8]) -> bool {
-        self.source.doubtful && !text.is_empty() && !self.reading.shows_messages(feed::valid_prefix(text))
+        self.source.doubtful && !text.is_empty() && !self.reading.shows_messages(heads::valid_prefix(text))
     }
 
     fn skip_rest(&self) {

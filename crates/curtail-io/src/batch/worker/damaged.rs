@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::unit::{FilePlace, RawUnit};
 use super::{Done, Worker};
-use crate::batch::feed::valid_prefix;
+use crate::batch::heads::valid_prefix;
 use crate::batch::records::Records;
 use crate::batch::rescue::{Loss, Rescued, is_record, is_sound, may_hide_damage, utf16};
 use crate::batch::{Damage, Opened, Work};

@@ -7,7 +7,8 @@ mod whole;
 
 use std::sync::Arc;
 
-use super::feed::{Block, FirstBlock, Reader, Start, Task, TaskKind, Unopened};
+use super::feed::{Block, Reader, Start, Task, TaskKind};
+use super::opening::{FirstBlock, Unopened};
 use super::{Batch, Failure, Opened, Work};
 use crate::{Buffer, FileError, RowBlock, Source};
 use curtail_core::dialects::Framing;

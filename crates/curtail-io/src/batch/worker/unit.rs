@@ -1,7 +1,7 @@
 //! One unit: it is passed to the command's work, and what fails is handled as the batch says.
 
 use super::{Done, Worker};
-use crate::batch::feed::{described, valid_prefix};
+use crate::batch::heads::{described, valid_prefix};
 use crate::batch::{Failure, OnError, Opened, Unit, Work};
 use crate::{ErrorKind, FileError, RowPlace, too_long};
 use curtail_core::dialects::ReadError;

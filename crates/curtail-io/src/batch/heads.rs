@@ -1,0 +1,68 @@
+//! Judges the beginning of a text: what it is, and what is wrong with it.
+
+use std::borrow::Cow;
+
+use super::rescue::{Rescued, utf16};
+use crate::{ErrorKind, FileError};
+use curtail_core::dialects::{ReadError, begins_damaged};
+use curtail_core::error::TextPlace;
+use curtail_core::json::{Document, ParseErrorKind};
+
+/// The error of a value that begins with `head`, if no continuation can be valid. A decompression bomb is thus refused
+/// early.
+pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
+    let text = valid_prefix(head);
+    let broken = match Document::parse_all(text) {
+        _ if text.len() + 4 <= head.len() => ReadError::invalid_utf8(text),
+        // A literal or an escape may be incomplete.
+        Err(fault) if fault.offset + 16 < text.len() && fault.kind != ParseErrorKind::UnfinishedString => fault.into(),
+        _ => return None,
+    };
+    let place = TextPlace::locate(head, broken.offset, line);
+    Some(FileError::new(ErrorKind::Content, name, described(broken, head, line)).at(place))
+}
+
+/// What is wrong with `text`, which begins on `line` of a file. A file whose first byte is not JSON is most likely not a
+/// transcript.
+pub fn described(broken: ReadError, text: &[u8], line: usize) -> String {
+    let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
+    match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {
+        true if text.trim_ascii_start().starts_with(b"<|") => String::from(
+            "this is a text that a chat template rendered; cut the messages that it was rendered from, and render again",
+        ),
+        true => broken.what + "; a transcript is JSON or JSON Lines",
+        false => broken.what,
+    }
+}
+
+pub(super) fn at_line(error: FileError, line: &dyn Fn() -> usize) -> FileError {
+    match error.place {
+        None if error.kind == ErrorKind::Content => error.at(TextPlace { line: line(), column: 1 }),
+        _ => error,
+    }
+}
+
+/// The beginning of a file, to see what it is: what is damaged in it does not matter.
+pub fn readable_head(bytes: &[u8]) -> Cow<'_, str> {
+    let head = match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) if memchr::memchr(0, bytes).is_none() => Cow::Borrowed(text),
+        _ => match utf16(bytes) {
+            Some(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
+            None => Cow::Owned(String::from_utf8_lossy(bytes).replace('\0', "")),
+        },
+    };
+    // A text of another kind is no log, whatever is quoted in it.
+    if !head.trim_start().starts_with(['{', '[']) || !begins_damaged(&head) {
+        return head;
+    }
+    let sound = Rescued::from_text(head.as_bytes()).filter(|rescued| !rescued.is_empty());
+    sound.and_then(|rescued| String::from_utf8(rescued.text).ok()).map_or(head, Cow::Owned)
+}
+
+/// The beginning of `bytes` that is UTF-8.
+pub(super) fn valid_prefix(bytes: &[u8]) -> &str {
+    match simdutf8::compat::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+    }
+}
