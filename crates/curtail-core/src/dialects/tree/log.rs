@@ -116,7 +116,7 @@ impl<'a> Log<'a> {
     }
 
     /// Whether the parent `id` is written before the record `behind`. A draft that is one is, and has no place.
-    pub(super) fn is_before(&self, id: &Cow<'a, str>, behind: usize) -> bool {
+    pub(super) fn is_before(&self, id: &str, behind: usize) -> bool {
         self.places.get(id).is_none_or(|place| *place < behind)
     }
 
