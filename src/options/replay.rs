@@ -154,7 +154,7 @@ fn config_policy(path: &Path, settings: &PolicySettings<'_>) -> anyhow::Result<P
     settings.rules.check_steps(&config, &steps)?;
     let chain = without_repetition(config.chain(&steps, false)?, settings.counting);
     let chain = chain.map_err(|error| anyhow!("{}: {error}", config.file))?;
-    let command = format!("run -c {}", config.file);
+    let command = format!("run -c {}", visible::word(&config.file));
     Ok(Policy { name: config.file.clone(), command, chain: PolicyChain::Fixed(chain), swept: false })
 }
 

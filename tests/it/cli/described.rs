@@ -82,9 +82,10 @@ fn an_answer_is_searched_for_in_a_dialect_of_the_configuration() {
     let described = FERRY.replace("[role]", "[dialects.role]").replace("[[part]]", "[[dialects.part]]");
     let described = described.replace("[write]", "[dialects.write]");
     place.write("named.toml", format!("[[dialects]]\n{described}").as_bytes());
-    let answer = "messages.1.content.0: text content blocks must be non-empty";
+    place.write("log.jsonl", LOG.replace("At nine.", "").as_bytes());
+    let answer = "messages.1.content.0.text: text content blocks must be non-empty";
     let (_, out, stderr) = ran(&place, &["check", "-c", "named.toml", "--error", answer, "log.jsonl"]);
-    assert!(!stderr.contains("fits no dialect"), "{out}{stderr}");
+    assert!(out.contains("has no content"), "the message is read: {out}{stderr}");
     let (status, _, stderr) = ran(&place, &["check", "--error", "-", "-"]);
     assert!(status == Some(2) && stderr.contains("standard input is the answer"), "{stderr}");
 }
