@@ -328,8 +328,9 @@ impl<'r, 'a> Reading<'r, 'a> {
             Is::Text | Is::Reasoning => {
                 let value = kind.text.as_ref().map_or(Some(inner), |path| self.first(path, inner));
                 let text = value.map_or(Text::Escaped(""), |value| self.text(value));
-                // A member without a text beside a list of parts says nothing.
-                if element != self.said && element == inner && text.len_bound() == 0 {
+                // A member without a text beside a list of parts says nothing; an element of the list is a part all the same.
+                let is_listed = element.parent().is_some_and(Value::is_array);
+                if element != self.said && element == inner && !is_listed && text.len_bound() == 0 {
                     return;
                 }
                 let content = if kind.is == Is::Text { Content::Text(text) } else { Content::Reasoning(text) };

@@ -6,6 +6,7 @@ mod codex;
 mod copilot;
 mod crossed;
 mod data;
+mod emptied;
 mod exports;
 pub mod files;
 mod forms;
