@@ -196,27 +196,24 @@ fn replace<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
     recover_calls(read);
 }
 
-/// A call whose answer is read is read, too, with the other calls beside it and their newest answers.
+/// A call whose answer is read is read, too, with the other calls beside it and all their answers: an answer before the last one
+/// cannot be dropped without its call.
 fn recover_calls(read: &mut [Item<'_>]) {
     let mut calls: HashMap<String, usize> = HashMap::default();
-    // For each calling message and id: the newest answer, and whether one is read.
-    let mut answers: HashMap<(usize, String), (usize, bool)> = HashMap::default();
+    // Of each answer: where its call is, and where it is itself.
+    let mut answers: Vec<(usize, usize)> = Vec::new();
     for (at, item) in read.iter_mut().enumerate() {
         let Some(message) = item.message_mut().filter(|message| !message.standing.is_rolled_back()) else { continue };
         calls.extend(ids_of_calls(message).map(|id| (id, at)));
-        for (_, result) in message.results() {
-            let Some(id) = result.id.as_ref().map(|id| id.decode().into_owned()) else { continue };
-            let Some(&call) = calls.get(&id) else { continue };
-            let answer = answers.entry((call, id)).or_insert((at, false));
-            *answer = (at, answer.1 || message.standing.is_read());
-        }
+        let answered = message.results().filter_map(|(_, result)| calls.get(&*result.id.as_ref()?.decode()));
+        answers.extend(answered.map(|call| (*call, at)));
     }
-    let is_replaced =
-        |at: usize| matches!(&read[at], Item::Message(message) if message.standing == Standing::Superseded);
-    let answered = answers.iter().filter(|(_, (_, is_read))| *is_read).map(|((call, _), _)| *call);
-    let recovered: HashSet<usize> = answered.filter(|call| is_replaced(*call)).collect();
-    let siblings = answers.iter().filter(|((call, _), (_, is_read))| !is_read && recovered.contains(call));
-    for at in siblings.map(|(_, (at, _))| at).chain(&recovered) {
+    let standing = |at: usize| if let Item::Message(message) = &read[at] { Some(message.standing) } else { None };
+    let is_replaced = |at: usize| standing(at) == Some(Standing::Superseded);
+    let is_recovered = |(call, at): &&(usize, usize)| is_replaced(*call) && !is_replaced(*at);
+    let recovered: HashSet<usize> = answers.iter().filter(is_recovered).map(|(call, _)| *call).collect();
+    answers.retain(|(call, at)| recovered.contains(call) && is_replaced(*at));
+    for at in answers.iter().map(|(_, at)| at).chain(&recovered) {
         if let Item::Message(message) = &mut read[*at] {
             message.standing = Standing::Preserved;
             message.call_rules.indivisible |= recovered.contains(at);

@@ -1,5 +1,6 @@
 //! Every dialect on its fixtures: how they are read, that nothing to do changes nothing, and that the dialect is detected.
 
+mod adk;
 mod anthropic;
 mod claude_code;
 mod codex;
