@@ -14,7 +14,7 @@ use crate::transcript::{Content, Estimated, Message, Part, PartOrigin};
 const LONG: usize = 40;
 
 /// Members without text for a model, whatever the format: ids, times and places of files, what a provider counted, marks of
-/// caches, proofs, what a screen shows. Those that end with one of [`ENDS`] are, too.
+/// caches, proofs, what a screen shows. Those with the end of such a key are, too.
 const KNOWN: &[&str] = &[
     "id", "uuid", "thinkingSignature", "timestamp", "ts", "time", "date", "created", "updated", "url", "uri", "href",
     "cwd", "path", "file", "model", "provider", "usage", "usageMetadata", "usage_metadata", "tokens", "metrics",
@@ -26,8 +26,14 @@ const KNOWN: &[&str] = &[
 
 static KNOWN_KEYS: LazyLock<HashSet<&str>> = LazyLock::new(|| KNOWN.iter().copied().collect());
 
-const ENDS: &[&str] =
-    &["id", "Id", "ID", "ids", "Ids", "Uuid", "_at", "At", "Time", "Url", "_url", "Path", "_path", "Hash"];
+/// Whether a key ends as those of ids, times, addresses and checksums do.
+fn ends_as_known(key: &str) -> bool {
+    let end = |length: usize| key.as_bytes().get(key.len().wrapping_sub(length)..).unwrap_or_default();
+    matches!(end(2), b"id" | b"Id" | b"ID" | b"At")
+        || matches!(end(3), b"ids" | b"Ids" | b"_at" | b"Url")
+        || matches!(end(4), b"Time" | b"_url" | b"Path" | b"Hash")
+        || end(5) == b"_path"
+}
 
 /// Members that only the provider can read, and that are sent to it again.
 const SEALED: &[&str] = &[
@@ -101,7 +107,6 @@ impl Accounting {
         if value.is_object() && !self.has_gap(value.span()) {
             return;
         }
-        let made: Vec<Vec<String>> = message.parts.iter().map(made_texts).filter(|made| !made.is_empty()).collect();
         let mut found = Vec::new();
         let mut open = vec![value];
         while let Some(holder) = open.pop() {
@@ -116,7 +121,7 @@ impl Accounting {
                     false => open.push(member.value),
                 }
             }
-            if holder.text().is_some_and(|text| is_long(&text) && !is_in(&text, &made)) {
+            if holder.text().is_some_and(|text| is_long(&text) && !is_in(&text, &message.parts)) {
                 found.push(Estimated { value: holder, sealed: false });
             }
         }
@@ -149,7 +154,12 @@ impl Accounting {
 
     fn read_part(&mut self, source: &str, part: &Part<'_>) {
         let Some(place) = part.place() else { return };
-        let texts = texts_of(&part.content).filter_map(|text| span_of(source, text));
+        let id = match &part.content {
+            Content::ToolCall(call) => call.id.as_ref(),
+            Content::ToolResult(result) => result.id.as_ref(),
+            _ => None,
+        };
+        let texts = texts_of(&part.content).chain(id).filter_map(|text| span_of(source, text));
         self.read.extend(texts);
         if matches!(part.content, Content::Other) {
             self.marks.push(place.element.span());
@@ -161,11 +171,17 @@ impl Accounting {
         }
     }
 
-    /// Whether parts leave so many bytes of a message in one piece that a long text can be in them.
-    fn has_gap(&self, message: Span) -> bool {
-        let starts = self.read.iter().map(|span| span.start).chain([message.end]);
-        let ends = std::iter::once(message.start).chain(self.ends.iter().copied());
-        starts.zip(ends).any(|(start, end)| start.saturating_sub(end) as usize > LONG)
+    /// Whether parts leave so many bytes of a value in one piece that a long text can be in them.
+    fn has_gap(&self, value: Span) -> bool {
+        let mut end = self.last_end(value.start + 1).max(value.start);
+        let first = self.read.partition_point(|span| span.start <= value.start);
+        for span in self.read[first..].iter().take_while(|span| span.start < value.end) {
+            if span.start.saturating_sub(end) as usize > LONG {
+                return true;
+            }
+            end = end.max(span.end);
+        }
+        value.end.saturating_sub(end) as usize > LONG
     }
 
     /// Whether a value may contain a long text that no part has.
@@ -177,7 +193,7 @@ impl Accounting {
         match value.kind() {
             // A text can be divided into several parts.
             ValueKind::String => self.last_end(span.end - 1) <= span.start,
-            ValueKind::Object | ValueKind::Array => self.last_end(span.start + 1) < span.end,
+            ValueKind::Object | ValueKind::Array => self.has_gap(span),
             _ => false,
         }
     }
@@ -230,15 +246,16 @@ fn condensed(text: &str, ascii: bool) -> String {
 }
 
 /// Whether a text is in one that was put together, or all that was read out of it for a part is in it.
-fn is_in(text: &Text<'_>, made: &[Vec<String>]) -> bool {
-    if made.is_empty() {
+fn is_in(text: &Text<'_>, parts: &[Part<'_>]) -> bool {
+    let mut made = parts.iter().map(made_texts).filter(|made| !made.is_empty()).peekable();
+    if made.peek().is_none() {
         return false;
     }
     let text = text.decode();
     let ascii = text.contains("\\u");
     let text = condensed(&text, ascii);
     !text.is_empty()
-        && made.iter().any(|made| {
+        && made.any(|made| {
             let condensed = made.iter().map(|made| condensed(made, ascii));
             // A text of signs alone tells nothing.
             let made: Vec<String> = condensed.filter(|made| !made.is_empty()).collect();
@@ -269,7 +286,7 @@ fn is_known(dialect: &dyn Dialect, key: &Text<'_>) -> bool {
 
 /// Whether a member holds no text for a model in any format.
 fn is_common(key: &str) -> bool {
-    KNOWN_KEYS.contains(key) || ENDS.iter().any(|end| key.ends_with(end))
+    ends_as_known(key) || KNOWN_KEYS.contains(key)
 }
 
 /// Whether only the provider can read a member.

@@ -15,7 +15,7 @@ pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
             continue;
         }
         keys.clear();
-        keys.extend(object.keys().map(|key| object.document.slice(object.inside(key))));
+        keys.extend(object.written_members().map(|(key, _)| key));
         if object.document.has_escaped_keys() || may_repeat(&keys) {
             let mut seen = HashSet::new();
             repeated.extend(object.members().filter(|member| !seen.insert(member.key.decode().into_owned())));
@@ -27,8 +27,7 @@ pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
 /// Whether two keys of an object are of the same length and begin and end alike, or seem so.
 fn may_repeat_by_ends(object: Value<'_>) -> bool {
     let mut seen = 0_u128;
-    object.keys().any(|key| {
-        let key = object.document.slice(object.inside(key)).as_bytes();
+    object.written_members().any(|(key, _)| {
         let [first, last] = [key.first(), key.last()].map(|byte| byte.copied().map_or(0, usize::from));
         let bit = 1 << ((37 * key.len() + 5 * first + last) % 128);
         let is_seen = seen & bit != 0;
@@ -39,7 +38,7 @@ fn may_repeat_by_ends(object: Value<'_>) -> bool {
 
 /// Whether two keys without escapes may be equal. Up to a few dozen keys, comparing each with each is faster than a set,
 /// because most differ in length.
-fn may_repeat(keys: &[&str]) -> bool {
+fn may_repeat(keys: &[&[u8]]) -> bool {
     keys.len() > 48 || (1..keys.len()).any(|nth| keys[..nth].contains(&keys[nth]))
 }
 

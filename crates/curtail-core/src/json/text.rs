@@ -62,6 +62,15 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Whether the characters are one of `texts`.
+    #[must_use]
+    pub fn is_one_of(&self, texts: &[&str]) -> bool {
+        match self {
+            Self::Escaped(raw) if !raw.contains('\\') => texts.contains(raw),
+            _ => texts.iter().any(|text| self.is(text)),
+        }
+    }
+
     /// An upper bound of the decoded length in bytes, known without decoding.
     #[must_use]
     pub fn len_bound(&self) -> usize {

@@ -150,21 +150,27 @@ impl<'a> Value<'a> {
 
     /// As [`Value::get`] for each of `keys`, in one pass over the members.
     #[must_use]
-    #[inline]
+    #[expect(clippy::inline_always, reason = "where the keys are known, so are their lengths")]
+    #[inline(always)]
     pub fn get_each<const N: usize>(self, keys: [&str; N]) -> [Option<Value<'a>>; N] {
         if self.document.has_escaped_keys() {
             return keys.map(|key| self.get(key));
         }
         let node = self.document.node(self.at);
         let text = self.document.text().as_bytes();
+        // Most other keys have a length that none of these has.
+        let length = |key: &[u8]| 1_u64 << key.len().min(63);
+        let lengths = keys.iter().fold(0, |lengths, key| lengths | length(key.as_bytes()));
         let mut found = [None; N];
         let mut at = if text[node.start as usize] == b'{' { self.at + 1 } else { node.next };
         while at < node.next {
             let quoted = self.document.node(at);
             let inside = &text[quoted.start as usize + 1..quoted.end as usize - 1];
-            for (key, found) in keys.iter().zip(&mut found) {
-                if inside == key.as_bytes() {
-                    *found = Some(Value { document: self.document, at: at + 1 });
+            if lengths & length(inside) != 0 {
+                for (key, found) in keys.iter().zip(&mut found) {
+                    if inside == key.as_bytes() {
+                        *found = Some(Value { document: self.document, at: at + 1 });
+                    }
                 }
             }
             at = self.document.node(at + 1).next;
@@ -210,7 +216,8 @@ impl<'a> Value<'a> {
 
     /// Whether there is a member under one of `keys` that is not `null`.
     #[must_use]
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as for `get_each`")]
+    #[inline(always)]
     pub fn has_any<const N: usize>(self, keys: [&str; N]) -> bool {
         self.get_each(keys).into_iter().flatten().any(|value| value.kind() != ValueKind::Null)
     }
@@ -239,6 +246,15 @@ impl<'a> Value<'a> {
             let value = Value { at: at + 1, ..self };
             let key = Text::escaped(self.document.slice(inside));
             Member { key, value, span: Span::new(inside.start - 1, value.span().end) }
+        })
+    }
+
+    /// The members of an object, with their keys as they are written; none for any other kind.
+    pub(crate) fn written_members(self) -> impl Iterator<Item = (&'a [u8], Value<'a>)> {
+        let text = self.document.text().as_bytes();
+        self.keys().map(move |at| {
+            let key = self.document.node(at);
+            (&text[key.start as usize + 1..key.end as usize - 1], Value { at: at + 1, ..self })
         })
     }
 

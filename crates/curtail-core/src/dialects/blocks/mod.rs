@@ -24,8 +24,7 @@ pub(in crate::dialects) fn count_media(value: Option<Value<'_>>) -> usize {
 
 /// Whether a block is an image, audio or a file, by the types that the wire formats use.
 pub(in crate::dialects) fn is_media(block: Value<'_>) -> bool {
-    let is = |kind: &Text<'_>| kind.is("container_upload") || media::TYPES.iter().any(|name| kind.is(name));
-    block.get_text("type").is_some_and(|kind| is(&kind))
+    block.get_text("type").is_some_and(|kind| kind.is("container_upload") || kind.is_one_of(media::TYPES))
 }
 
 /// The parts of a `content` that is a string or a list of blocks, each of which `read` reads.

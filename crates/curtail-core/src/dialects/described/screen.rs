@@ -1,9 +1,7 @@
 //! Which described dialects the keys of an item allow: asked of every item, so that no other description is.
 
-use foldhash::HashMap;
-
 use super::rules::{Condition, Mark, Wanted};
-use crate::json::{Member, Text, Value};
+use crate::json::{Value, ValueKind};
 
 /// The dialects by their number, as bits.
 pub(super) type Mask = u128;
@@ -15,8 +13,8 @@ const COMMON: [&str; 25] = [
     "title", "error", "extra",
 ];
 
-/// The longest text that a mark wants, in bytes.
-const LONGEST: usize = 64;
+/// The places that keys are distributed to.
+const PLACES: usize = 128;
 
 /// The keys by which items of built-in dialects are recognized.
 #[derive(Default)]
@@ -27,11 +25,9 @@ pub(super) struct Screen {
 }
 
 /// Keys of an object, each with the dialects that it allows.
-#[derive(Default)]
 struct Keys {
-    known: HashMap<String, Allowed>,
-    /// Which lengths and first bytes the keys have: most others are told by it alone.
-    filter: [u64; 4],
+    /// The known keys, by their [`place`].
+    known: [Vec<(String, Allowed)>; PLACES],
 }
 
 /// What a key allows.
@@ -40,7 +36,7 @@ struct Allowed {
     /// With any value.
     any: Mask,
     /// With one of some texts.
-    texts: HashMap<String, Mask>,
+    texts: Vec<(String, Mask)>,
     /// With an object that has one of these keys.
     object: Option<Box<Keys>>,
     /// With a list of objects of which one has one of these keys.
@@ -103,38 +99,51 @@ impl Screen {
     }
 }
 
-impl Keys {
-    fn allowed(&mut self, key: &str) -> &mut Allowed {
-        let (word, bit) = place(key);
-        self.filter[word] |= bit;
-        self.known.entry(key.to_owned()).or_default()
-    }
-
-    fn mask(&self, object: Value<'_>) -> Mask {
-        object.members().fold(0, |mask, member| mask | self.of_member(&member))
-    }
-
-    fn of_member(&self, member: &Member<'_>) -> Mask {
-        let Text::Escaped(raw) = &member.key else { return 0 };
-        let (word, bit) = place(raw);
-        if self.filter[word] & bit == 0 {
-            return 0;
-        }
-        self.known.get(*raw).map_or(0, |allowed| allowed.mask(member.value))
+impl Default for Keys {
+    fn default() -> Self {
+        Self { known: std::array::from_fn(|_| Vec::new()) }
     }
 }
 
-/// Where a key is in the filter: by its length and its first byte. A key with escapes is in no format.
-fn place(key: &str) -> (usize, u64) {
-    let first = key.bytes().next().map_or(0, usize::from);
-    let at = ((key.len() * 31) ^ first) % 256;
-    (at / 64, 1 << (at % 64))
+impl Keys {
+    fn allowed(&mut self, key: &str) -> &mut Allowed {
+        entry(&mut self.known[place(key.as_bytes())], key)
+    }
+
+    fn mask(&self, object: Value<'_>) -> Mask {
+        let mut mask = 0;
+        for (key, value) in object.written_members() {
+            if let Some(allowed) = find(&self.known[place(key)], key) {
+                mask |= allowed.mask(value);
+            }
+        }
+        mask
+    }
+}
+
+/// Where a key is among [`PLACES`]: by its length and its first byte, which distinguish most keys.
+fn place(key: &[u8]) -> usize {
+    let first = key.first().map_or(0, |first| usize::from(*first));
+    ((key.len() * 31) ^ first) % PLACES
+}
+
+/// What is known of `key`; made if nothing is.
+fn entry<'l, T: Default>(list: &'l mut Vec<(String, T)>, key: &str) -> &'l mut T {
+    let at = list.iter().position(|(known, _)| known == key).unwrap_or(list.len());
+    if at == list.len() {
+        list.push((key.to_owned(), T::default()));
+    }
+    &mut list[at].1
+}
+
+fn find<'l, T>(list: &'l [(String, T)], key: &[u8]) -> Option<&'l T> {
+    list.iter().find(|(known, _)| known.as_bytes() == key).map(|(_, value)| value)
 }
 
 impl Allowed {
     fn add(&mut self, texts: &[String], dialect: Mask) {
         for text in texts {
-            *self.texts.entry(text.clone()).or_default() |= dialect;
+            *entry(&mut self.texts, text) |= dialect;
         }
     }
 
@@ -143,13 +152,16 @@ impl Allowed {
         let mut mask = if raw == "null" { 0 } else { self.any };
         if !self.texts.is_empty() {
             let text = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
-            mask |= if text.len() <= LONGEST { self.texts.get(text).copied().unwrap_or(0) } else { 0 };
+            mask |= find(&self.texts, text.as_bytes()).copied().unwrap_or(0);
         }
-        if let Some(keys) = &self.object {
-            mask |= keys.mask(value);
-        }
-        if let Some(keys) = &self.list {
-            mask |= value.items().fold(keys.mask(value), |mask, element| mask | keys.mask(element));
+        match (value.kind(), &self.object, &self.list) {
+            (ValueKind::Object, object, list) => {
+                mask |= [object, list].into_iter().flatten().fold(0, |mask, keys| mask | keys.mask(value));
+            }
+            (ValueKind::Array, _, Some(keys)) => {
+                mask |= value.items().fold(0, |mask, element| mask | keys.mask(element));
+            }
+            _ => {}
         }
         mask
     }

@@ -42,11 +42,17 @@ pub(in crate::batch) fn may_hide_damage(line: &[u8]) -> bool {
     !is_record(line) || line.starts_with(MARK) || !matches!(end, Some(b'}' | b']')) || joins(line)
 }
 
-/// Whether a record seems to follow another one in `line`.
+/// Whether a record seems to follow another one in `line`. A quote behind the joint is one of JSON: in a text it would have an
+/// escape before it.
 fn joins(line: &[u8]) -> bool {
     memchr::memchr2_iter(b'}', b']', line).any(|end| {
         let rest = &line[end + 1..];
-        let next = rest.strip_prefix(b" ").unwrap_or(rest).first();
-        next == Some(if line[end] == b'}' { &b'{' } else { &b'[' })
+        let next = rest.strip_prefix(b" ").unwrap_or(rest);
+        let open = if line[end] == b'}' { b'{' } else { b'[' };
+        let inside = next.strip_prefix(&[open]).map(<[u8]>::trim_ascii_start);
+        inside.and_then(<[u8]>::first).is_some_and(|first| match open {
+            b'{' => b"\"}".contains(first),
+            _ => b"{[\"]".contains(first),
+        })
     })
 }
