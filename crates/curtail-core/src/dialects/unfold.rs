@@ -29,51 +29,45 @@ pub fn refusal(format: &str) -> String {
     )
 }
 
-/// A text of each of these is in an export of one of the formats.
-const SIGNS: &[&str] = &[
-    "\"mapping\"", "\"childrenIds\"", "\"messagesTree\"", "llm.input_messages", "\"input.value\"",
-    "\"input_messages\"", "\"run_type\"", "\"traceId\"", "\"op_name\"", "gen_ai.input.messages", "\"message_data\"",
-    "\"answers\"", "\"[{", "\"[ {", "\"[\\n",
-];
-
 /// How much of a text shows what it is.
 const HEAD: usize = 1 << 16;
 
 /// What reads a record of one format: the record with its messages, or `None` if it is in no such format.
 type Reader = fn(&Json) -> Option<Json>;
 
-const READERS: &[(&str, Reader)] = &[
-    ("an export of ChatGPT", chatgpt),
-    ("an export of Open WebUI", open_webui),
-    ("an export of LibreChat with branches", librechat),
-    ("a span of OpenInference", openinference),
-    ("a run of LangSmith", langsmith),
-    ("a call of Weave", weave),
-    ("an observation of Langfuse", langfuse),
-    ("a span of OpenTelemetry with messages in strings", otel),
-    ("a row of questions and calls", xlam),
-    ("a row with its messages in a string", in_string),
+/// A format: its name, texts of which one is at the beginning of every export, and what reads a record of it.
+type Format = (&'static str, &'static [&'static str], Reader);
+
+const FORMATS: &[Format] = &[
+    ("an export of ChatGPT", &["\"mapping\""], chatgpt),
+    ("an export of Open WebUI", &["\"childrenIds\""], open_webui),
+    ("an export of LibreChat with branches", &["\"messagesTree\""], librechat),
+    ("a span of OpenInference", &["llm.input_messages", "\"input.value\"", "\"input_messages\""], openinference),
+    ("a run of LangSmith", &["\"run_type\""], langsmith),
+    ("a call of Weave", &["\"op_name\""], weave),
+    ("an observation of Langfuse", &["\"traceId\"", "\"trace_id\""], langfuse),
+    ("a span of OpenTelemetry with messages in strings", &["gen_ai.input.messages"], otel),
+    ("a row of questions and calls", &["\"answers\""], xlam),
+    ("a row with its messages in a string", &["\"[{", "\"[ {", "\"[\\n"], in_string),
 ];
+
+/// Rows of a store, which are messages only together.
+const ROWS: (&str, &str) = ("rows of a store with messages in strings", "\"message_data\"");
 
 /// What an export contains; `None` if `text` is none of these.
 #[must_use]
 pub fn unfolded(text: &str) -> Option<Unfolded> {
     let text = text.trim_start_matches('\u{feff}');
     let head = &text[..text.floor_char_boundary(HEAD)];
-    if !SIGNS.iter().any(|sign| head.contains(sign)) {
-        return None;
-    }
-    if !begins_folded(text) {
+    let mut signs = FORMATS.iter().flat_map(|(_, signs, _)| *signs).chain([&ROWS.1]);
+    if !signs.any(|sign| head.contains(sign)) || !begins_folded(text) {
         return None;
     }
     let values = spans(values(text)?);
     if let Some(messages) = rows(&values) {
-        return Some(Unfolded {
-            format: "rows of a store with messages in strings",
-            text: json!({ "messages": messages }).to_string(),
-        });
+        return Some(Unfolded { format: ROWS.0, text: json!({ "messages": messages }).to_string() });
     }
-    let (format, read) = READERS.iter().find(|(_, read)| values.iter().any(|value| read(value).is_some()))?;
+    let (format, _, read) = FORMATS.iter().find(|(.., read)| values.iter().any(|value| read(value).is_some()))?;
     let records: Vec<Json> = values.iter().filter_map(read).collect();
     Some(Unfolded { format, text: Json::Array(records).to_string() })
 }
@@ -85,7 +79,7 @@ fn begins_folded(text: &str) -> bool {
     let first: Option<Vec<Json>> = lines.map(|line| serde_json::from_str(line).ok()).collect();
     let Some(first) = first.filter(|first| first.len() > 1) else { return true };
     let first = spans(first);
-    rows(&first).is_some() || first.iter().any(|value| READERS.iter().any(|(_, read)| read(value).is_some()))
+    rows(&first).is_some() || first.iter().any(|value| FORMATS.iter().any(|(.., read)| read(value).is_some()))
 }
 
 /// The values of a document that is a list, or of lines.
@@ -386,7 +380,10 @@ fn span_message(message: &Json) -> Option<Json> {
     let block = |item: &Json| {
         let block = &item["message_content"];
         match text_of(block, "type") {
-            Some("image") => json!({ "type": "image_url", "image_url": block["image"] }),
+            Some("image") => {
+                let image = &block["image"];
+                json!({ "type": "image_url", "image_url": image.get("image").unwrap_or(image) })
+            }
             _ => {
                 json!({ "type": "text", "text": block.get("text").cloned().unwrap_or_else(|| Json::String(block.to_string())) })
             }

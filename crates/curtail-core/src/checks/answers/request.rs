@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use foldhash::HashMap;
+
 use super::places::Mention;
 use crate::json::Value;
 use crate::transcript::{Content, Message, Part, PartRef, ProviderRules, ResultPlace, Role, Transcript, main_thread};
@@ -151,9 +153,14 @@ fn is_about_error(item: Value<'_>) -> bool {
 
 /// Every item of the transcript, known or not.
 fn items<'a>(transcript: &Transcript<'a>) -> Vec<Sent<'a>> {
-    let message_of = |item: Value<'a>| transcript.messages.iter().find(|message| message.value() == Some(item));
+    let mut read: HashMap<Value<'a>, &Message<'a>> = HashMap::default();
+    for message in &transcript.messages {
+        if let Some(value) = message.value() {
+            read.entry(value).or_insert(message);
+        }
+    }
     let elements = transcript.layout.elements.iter();
-    elements.map(|&item| Sent::of_item(item, message_of(item))).collect()
+    elements.map(|&item| Sent::of_item(item, read.get(&item).copied())).collect()
 }
 
 /// Messages of one side in a row are one.

@@ -113,6 +113,7 @@ fn traces_and_rows_are_read_out_of_their_strings() {
         (json!({"id": "r", "run_type": "llm", "inputs": {"messages": [chat()]}, "outputs": {"choices": [{"message": reply}]}}).to_string(), ("a run of LangSmith", "uata", 1)),
         (json!({"op_name": "x", "inputs": {"messages": chat()}, "output": {"choices": [{"message": reply}]}}).to_string(), ("a call of Weave", "uata", 1)),
         (json!({"traceId": "t", "input": {"messages": chat()}, "output": reply}).to_string(), ("an observation of Langfuse", "uata", 1)),
+        (json!({"trace_id": "t", "input": {"messages": chat()}, "output": reply}).to_string(), ("an observation of Langfuse", "uata", 1)),
         (json!({"messages": chat().to_string(), "id": 1}).to_string(), ("a row with its messages in a string", "uat", 1)),
         (rows.join("\n"), ("rows of a store with messages in strings", "uat", 1)),
         (json!({"query": "Lit?", "answers": "[{\"name\": \"look\", \"arguments\": {}}]"}).to_string(), ("a row of questions and calls", "ua", 0)),
@@ -128,6 +129,20 @@ fn traces_and_rows_are_read_out_of_their_strings() {
     ] {
         assert!(unfolded(&other).is_none(), "{other}");
     }
+}
+
+/// A span has an image under two keys of the same name.
+#[test]
+fn images_of_spans_are_media() {
+    let block = "llm.input_messages.0.message.contents.0.message_content";
+    let span = json!({"attributes": {
+        "llm.input_messages.0.message.role": "user",
+        (format!("{block}.type")): "image", (format!("{block}.image.image.url")): "https://example.org/lamp.png",
+    }});
+    let export = unfolded(&span.to_string()).expect("it is an export");
+    let read: Value = serde_json::from_str(&export.text).expect("JSON");
+    let url = read.pointer("/0/messages/0/content/0/image_url/url");
+    assert_eq!(url, Some(&json!("https://example.org/lamp.png")));
 }
 
 #[test]
