@@ -63,7 +63,7 @@ impl<'r> Framed<'r> {
         work: impl FnOnce(&Texts<'r>, &str) -> std::result::Result<T, Failure>,
     ) -> std::result::Result<T, Failure> {
         let body = text.strip_suffix('\n').unwrap_or(text);
-        let texts = if body.contains('\n') { &self.documents } else { &self.records };
+        let texts = if memchr::memchr(b'\n', body.as_bytes()).is_some() { &self.documents } else { &self.records };
         guarded(|| work(texts, body))
     }
 }

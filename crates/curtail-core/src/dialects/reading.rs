@@ -273,7 +273,9 @@ fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<Re
 /// Refuses to cut a transcript without a call whose results name calls that are in members the dialect does not know: each half of
 /// such a pair would be kept or dropped without the other.
 fn refuse_hidden_calls(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Result<(), ReadError> {
-    if dialect.is_log() || messages.iter().any(|message| message.calls().next().is_some()) {
+    let has_call = |message: &Message<'_>| message.calls().next().is_some();
+    let names_call = |message: &Message<'_>| message.results().any(|(_, result)| result.id.is_some());
+    if dialect.is_log() || messages.iter().any(has_call) || !messages.iter().any(names_call) {
         return Ok(());
     }
     let mut messages_of: HashMap<Value<'_>, usize> = HashMap::new();
