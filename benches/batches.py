@@ -115,6 +115,7 @@ def main():
             "datasets.map, lazy loop": lambda: objects_by(limit),
             "datasets.map, LangChain": lambda: objects_by(trim),
             "datasets.map, the module": by_batch(objects, curtail),
+            "datasets.map, the module, format arrow": by_batch(objects.with_format("arrow"), curtail),
         },
         "structs": {
             "a loop over a table, usual": rows_of(structs, lambda row: limit_usual(row, int(budget), encode)),
@@ -133,6 +134,7 @@ def main():
                 lambda rows: {"messages": list(map(last, rows["messages"]))}, batched=True, batch_size=200, **named
             ),
             "datasets.map, the module": by_batch(objects, newest),
+            "datasets.map, the module, format arrow": by_batch(objects.with_format("arrow"), newest),
         },
         "window -n 10, structs": {
             "a loop over a table, plain": rows_of(structs, last),

@@ -124,16 +124,15 @@ impl<'a> Sniffer<'a> {
 /// # Errors
 /// Two of them read as much, and not the same: nobody can tell which one is right.
 pub(super) fn best_reader(readers: &[&'static dyn Dialect], row: &Row<'_>) -> Result<&'static dyn Dialect, ReadError> {
-    let [first, others @ ..] = readers else { return Ok(CODE[0]) };
-    if others.is_empty() {
-        return Ok(*first);
-    }
     // Another format of texts reads what no dialect does, and less of each message than those.
     let is_last = |dialect: &&dyn Dialect| CODE.last().is_some_and(|last| last.name() == dialect.name());
-    let tried = readers.iter().copied().filter(|dialect| !is_last(dialect));
-    let mut found: Vec<Tried> = tried.map(|dialect| Tried::of_row(dialect, row)).collect();
+    let tried: Vec<_> = readers.iter().copied().filter(|dialect| !is_last(dialect)).collect();
+    let [_, _, ..] = tried.as_slice() else {
+        return Ok(tried.first().or(readers.first()).copied().unwrap_or(CODE[0]));
+    };
+    let mut found: Vec<Tried> = tried.into_iter().map(|dialect| Tried::of_row(dialect, row)).collect();
     found.sort_by_key(|tried| (tried.unread, std::cmp::Reverse(tried.read)));
-    let Some(best) = found.first() else { return Ok(*first) };
+    let best = &found[0];
     let is_rival = |other: &&Tried| (other.unread, other.read) == (best.unread, best.read) && other.kinds != best.kinds;
     let Some(rival) = found[1..].iter().find(is_rival) else { return Ok(best.dialect) };
     let reason = format!(

@@ -1,6 +1,8 @@
 //! How models and chat templates spell calls and results in a text.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use crate::dialects::blocks;
 use crate::json::{Document, Text, Value};
@@ -16,6 +18,22 @@ const OPENINGS: &[&str] = &[
 /// What several calls begin with that are in one pair of tags.
 const WRAPPERS: &[&str] =
     &["<tool_calls>", "<function_calls>", "<|tool_calls_section_begin|>", "<｜tool▁calls▁begin｜>"];
+
+/// To make a [`Finder`] takes longer than to search most texts.
+type Finders = LazyLock<Vec<Finder<'static>>>;
+
+static OPENING: Finders = LazyLock::new(|| finders(OPENINGS.iter().copied()));
+static WRAPPER: Finders = LazyLock::new(|| finders(WRAPPERS.iter().copied()));
+/// What is before a name, in the order of [`NAMES`].
+static BEFORE_NAME: Finders = LazyLock::new(|| finders(NAMES.iter().map(|[open, _]| *open)));
+static FENCE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("```"));
+static ACTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("Action: "));
+static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("name"));
+static CALL_ID: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("tool_call_id"));
+
+fn finders(words: impl Iterator<Item = &'static str>) -> Vec<Finder<'static>> {
+    words.map(Finder::new).collect()
+}
 
 /// What each call in such a pair begins with.
 const UNITS: &[&str] =
@@ -91,12 +109,14 @@ impl Calls {
 
 /// The calls in the inside of a JSON string; `None` if it has none of a known syntax.
 pub(super) fn calls(raw: &str) -> Option<Calls> {
-    let first = |openings: &[&'static str]| {
-        openings.iter().filter_map(|opening| Some((find(raw, opening, 0)?, *opening))).min()
+    let first = |openings: &'static Finders| {
+        let found = openings.iter().filter_map(|opening| Some((find(raw, opening, 0)?, opening)));
+        found.min_by_key(|(at, opening)| (*at, opening.needle()))
     };
-    let wrapper = first(WRAPPERS);
-    if let Some((start, opening)) = first(OPENINGS).filter(|one| wrapper.is_none_or(|wrapper| *one < wrapper)) {
-        let next = |at: &usize| find(raw, opening, at + opening.len());
+    let wrapper = first(&WRAPPER);
+    let is_outer = |at: usize| wrapper.is_none_or(|(wrapper, _)| at < wrapper);
+    if let Some((start, opening)) = first(&OPENING).filter(|(at, _)| is_outer(*at)) {
+        let next = |at: &usize| find(raw, opening, at + opening.needle().len());
         return Some(Calls::at(raw, std::iter::successors(Some(start), next).collect()));
     }
     wrapper.map(|(start, _)| start).or_else(|| start_of_structure(raw)).map(|start| Calls::at(raw, vec![start]))
@@ -111,15 +131,16 @@ fn start_of_structure(raw: &str) -> Option<usize> {
     if text.starts_with(['{', '[']) && is_structure(text) {
         return Some(0);
     }
-    if let Some(fence) = find(raw, "```", 0).filter(|at| !json_calls(&Text::Escaped(&raw[*at..]).decode()).is_empty()) {
+    if let Some(fence) = find(raw, &FENCE, 0).filter(|at| !json_calls(&Text::Escaped(&raw[*at..]).decode()).is_empty())
+    {
         return Some(fence);
     }
-    find(raw, "Action: ", 0).filter(|at| raw[*at..].contains("Action Input:"))
+    find(raw, &ACTION, 0).filter(|at| raw[*at..].contains("Action Input:"))
 }
 
 /// Where `opening` is in the inside of a JSON string, from `from` on, and not in the middle of an escape.
-fn find(raw: &str, opening: &str, from: usize) -> Option<usize> {
-    let mut places = memmem::find_iter(raw.get(from..)?.as_bytes(), opening).map(|at| from + at);
+fn find(raw: &str, opening: &Finder<'_>, from: usize) -> Option<usize> {
+    let mut places = opening.find_iter(raw.get(from..)?.as_bytes()).map(|at| from + at);
     places.find(|at| !is_in_escape(raw, *at))
 }
 
@@ -233,12 +254,12 @@ fn end_of_arguments(text: &str) -> Option<usize> {
 
 /// A call of another syntax: the name after one of the usual words, or a quoted `name`, and the text.
 fn named(text: &str) -> ToolCall<'static> {
-    let after = |[open, close]: &[&str; 2]| {
-        let rest = &text[memmem::find(text.as_bytes(), open.as_bytes())? + open.len()..];
+    let after = |(open, [_, close]): (&Finder<'_>, &[&str; 2])| {
+        let rest = &text[open.find(text.as_bytes())? + open.needle().len()..];
         let name = rest.split(close).next().unwrap_or_default();
         Some(name.trim().trim_matches('"')).filter(|name| is_name(name))
     };
-    let name = NAMES.iter().find_map(after).or_else(|| quoted(text, "name")).unwrap_or_default();
+    let name = BEFORE_NAME.iter().zip(NAMES).find_map(after).or_else(|| quoted(text, &NAME)).unwrap_or_default();
     ToolCall::new(None, Text::Owned(name.to_owned()), Text::Owned(text.to_owned()))
 }
 
@@ -249,9 +270,15 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The string under `key` in an object that is JSON or a literal of Python.
-fn quoted<'t>(text: &'t str, key: &str) -> Option<&'t str> {
-    let found = ["\"", "'"].iter().find_map(|quote| text.split_once(&[quote, key, quote].concat()));
-    let value = found?.1.trim_start().strip_prefix(':')?.trim_start();
+fn quoted<'t>(text: &'t str, key: &Finder<'_>) -> Option<&'t str> {
+    let bytes = text.as_bytes();
+    let in_quotes = |quote: u8| {
+        let ends =
+            key.find_iter(bytes).filter(|at| *at > 0 && bytes[at - 1] == quote).map(|at| at + key.needle().len());
+        ends.into_iter().find(|end| bytes.get(*end) == Some(&quote))
+    };
+    let end = in_quotes(b'"').or_else(|| in_quotes(b'\''))?;
+    let value = text[end + 1..].trim_start().strip_prefix(':')?.trim_start();
     let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
     value[1..].split(quote).next()
 }
@@ -260,12 +287,11 @@ fn quoted<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 pub(super) fn results(raw: &str) -> Option<usize> {
     /// The most white space, in bytes, that precedes a tag. Longer texts are not searched for one.
     const LONGEST_BLANK: usize = 16;
-    let begins =
-        |open: &str| find_within(raw, open, LONGEST_BLANK).is_some_and(|at| Text::Escaped(&raw[..at]).is_blank());
-    if !raw.bytes().take(LONGEST_BLANK + 1).any(|byte| matches!(byte, b'<' | b'[' | b'O')) {
+    let tag = raw.bytes().take(LONGEST_BLANK).position(|byte| matches!(byte, b'<' | b'[' | b'O'))?;
+    let [_, close] = RESULTS.iter().find(|[open, _]| raw[tag..].starts_with(open))?;
+    if !Text::Escaped(&raw[..tag]).is_blank() {
         return None;
     }
-    let [_, close] = RESULTS.iter().find(|[open, _]| begins(open))?;
     let is_closed = close.is_empty() || {
         let end = raw.rfind(close)? + close.len();
         Text::Escaped(&raw[end..]).is_blank()
@@ -274,18 +300,13 @@ pub(super) fn results(raw: &str) -> Option<usize> {
     is_closed.then_some(count)
 }
 
-/// Where `word` first begins in `text`, if that is within so many bytes.
-fn find_within(text: &str, word: &str, bytes: usize) -> Option<usize> {
-    (0..bytes.min(text.len())).find(|at| text.as_bytes()[*at..].starts_with(word.as_bytes()))
-}
-
 /// The id of the call that a result names in its own text.
 pub(super) fn answered_id(result: &Text<'_>) -> Option<String> {
     /// The bytes within which a result names its call, so that a long result is not searched.
     const NEAR: usize = 400;
     let Text::Escaped(raw) = result else { return None };
-    find_within(raw, "tool_call_id", NEAR)?;
-    quoted(&result.decode(), "tool_call_id").map(str::to_owned)
+    CALL_ID.find(&raw.as_bytes()[..raw.len().min(NEAR)])?;
+    quoted(&result.decode(), &CALL_ID).map(str::to_owned)
 }
 
 #[cfg(test)]
