@@ -123,12 +123,63 @@ fn traces_and_rows_are_read_out_of_their_strings() {
     }
     for other in [
         chat().to_string(),
+        json!({"query": "Lit?", "answers": [{"name": "look", "arguments": {}}], "messages": chat()}).to_string(),
         String::from(
             "{\"role\": \"user\", \"content\": \"[{\\\"a\\\": 1}]\"}\n{\"role\": \"assistant\", \"content\": \"[]\"}",
         ),
     ] {
         assert!(unfolded(&other).is_none(), "{other}");
     }
+}
+
+/// ChatGPT makes several calls before the first result, and gives some results in two messages.
+#[test]
+fn results_of_a_tree_belong_to_the_calls_of_their_tools() {
+    let said = |id: &str, parent: Value, [role, name, recipient]: [&str; 3], text: &str| {
+        json!({"id": id, "parent": parent, "message": {"id": id, "author": {"role": role, "name": name},
+            "recipient": recipient, "content": {"content_type": "text", "parts": [text]}}})
+    };
+    let tree = json!({"current_node": "f", "mapping": {
+        "a": said("a", Value::Null, ["user", "", "all"], "Are the lamp and the gate well?"),
+        "b": said("b", json!("a"), ["assistant", "", "lamp"], "look"),
+        "c": said("c", json!("b"), ["assistant", "", "gate"], "look"),
+        "d": said("d", json!("c"), ["tool", "gate", "all"], "closed"),
+        "e": said("e", json!("d"), ["tool", "lamp", "all"], "lit"),
+        "f": said("f", json!("e"), ["tool", "lamp", "all"], "and warm"),
+    }});
+    assert_eq!(looked_at(&tree.to_string()), Some(("an export of ChatGPT", String::from("uaatt"), 2)));
+    let export = unfolded(&tree.to_string()).expect("it is an export");
+    let read: Value = serde_json::from_str(&export.text).expect("JSON");
+    let answered = |nth: usize| read.pointer(&format!("/0/messages/{nth}/tool_call_id")).and_then(Value::as_str);
+    assert_eq!([answered(3), answered(4)], [Some("c"), Some("b")]);
+    assert_eq!(read.pointer("/0/messages/4/content/1/text"), Some(&json!("and warm")));
+}
+
+#[test]
+fn a_batch_of_a_trace_is_a_record_for_each_list() {
+    let reply = |said: &str| json!([{"message": {"role": "assistant", "content": said}}]);
+    let run = json!({"run_type": "llm", "inputs": {"messages": [chat(), [{"role": "user", "content": "Lit?"}]]},
+        "outputs": {"generations": [reply("It is."), reply("Yes.")]}});
+    let export = unfolded(&run.to_string()).expect("it is an export");
+    let read: Value = serde_json::from_str(&export.text).expect("JSON");
+    assert_eq!(read.pointer("/0/messages/3/content"), Some(&json!("It is.")));
+    assert_eq!(read.pointer("/1/messages/1/content"), Some(&json!("Yes.")));
+}
+
+/// What is no row of the format stays, so that reading it says what is wrong with it.
+#[test]
+fn no_row_of_an_export_is_left_out() {
+    let rows = [
+        json!({"messages": chat().to_string()}),
+        json!({"messages": chat()}),
+        json!({"messages": chat().to_string()}),
+        json!({"messages": "not JSON"}),
+    ];
+    let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
+    let export = unfolded(&lines.join("\n")).expect("it is an export");
+    let read: Value = serde_json::from_str(&export.text).expect("JSON");
+    assert_eq!(read.as_array().map(Vec::len), Some(4));
+    assert_eq!(read.pointer("/3"), Some(&rows[3]));
 }
 
 /// A span has an image under two keys of the same name.

@@ -1,0 +1,158 @@
+//! Spans of OpenTelemetry, whose attributes hold messages in strings or under flat keys.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::traces::records;
+use super::{decoded, items, plain, text_of};
+
+/// The spans in values that hold them as OTLP writes them, and all other values as they are.
+pub(super) fn in_resources(values: Vec<Json>) -> Vec<Json> {
+    values
+        .into_iter()
+        .flat_map(|value| match value.get("resourceSpans") {
+            None => vec![value],
+            Some(resources) => {
+                let scopes = items(resources).flat_map(|resource| items(&resource["scopeSpans"]));
+                scopes.flat_map(|scope| items(&scope["spans"])).cloned().collect()
+            }
+        })
+        .collect()
+}
+
+/// A span by the conventions of OpenTelemetry.
+pub(super) fn opentelemetry(value: &Json) -> Option<Vec<Json>> {
+    let attributes = attributes(value)?;
+    let under = |key: &str| attributes.get(key).and_then(decoded).and_then(|list| list.as_array().cloned());
+    let mut messages = under("gen_ai.input.messages")?;
+    messages.extend(under("gen_ai.output.messages").unwrap_or_default());
+    let mut record = Map::new();
+    record.insert(String::from("gen_ai.input.messages"), Json::Array(messages));
+    for key in ["gen_ai.system_instructions", "gen_ai.tool.definitions"] {
+        record.extend(attributes.get(key).map(|value| (key.to_owned(), plain(value))));
+    }
+    Some(vec![Json::Object(record)])
+}
+
+/// A span by the conventions of OpenInference.
+pub(super) fn openinference(value: &Json) -> Option<Vec<Json>> {
+    let attributes = attributes(value)?;
+    let tree = nested(&attributes);
+    let under = |key: &str| -> Vec<Json> {
+        items(&tree["llm"][key]).filter_map(|item| span_message(&item["message"])).collect()
+    };
+    let mut messages = under("input_messages");
+    if messages.is_empty() {
+        // What instruments that know no messages record.
+        return records(attributes.get("input.value")?, attributes.get("output.value"));
+    }
+    answer_in_order(&mut messages);
+    messages.extend(under("output_messages"));
+    Some(vec![json!({ "messages": messages })])
+}
+
+/// Lets results that name no call answer the calls before them, in order.
+fn answer_in_order(messages: &mut [Json]) {
+    let mut open: Vec<Json> = Vec::new();
+    for message in messages {
+        if message.get("tool_calls").is_some() {
+            open = items(&message["tool_calls"]).map(|call| call["id"].clone()).collect();
+        } else if message["role"] == "tool" && message["tool_call_id"].is_null() && !open.is_empty() {
+            message["tool_call_id"] = open.remove(0);
+        }
+    }
+}
+
+/// A message of a span, as chat completions write it.
+fn span_message(message: &Json) -> Option<Json> {
+    let role = text_of(message, "role")?;
+    let mut chat = json!({ "role": role, "content": message.get("content").cloned().unwrap_or(Json::Null) });
+    let block = |item: &Json| {
+        let block = &item["message_content"];
+        match text_of(block, "type") {
+            Some("image") => {
+                let image = &block["image"];
+                json!({ "type": "image_url", "image_url": image.get("image").unwrap_or(image) })
+            }
+            _ => {
+                json!({ "type": "text", "text": block.get("text").cloned().unwrap_or_else(|| Json::String(block.to_string())) })
+            }
+        }
+    };
+    let blocks: Vec<Json> = items(&message["contents"]).map(block).collect();
+    if !blocks.is_empty() {
+        chat["content"] = Json::Array(blocks);
+    }
+    let call = |item: &Json| {
+        let call = &item["tool_call"];
+        let arguments = call.pointer("/function/arguments").cloned().unwrap_or_else(|| json!("{}"));
+        json!({ "id": call["id"], "type": "function", "function": { "name": call["function"]["name"], "arguments": arguments } })
+    };
+    let calls: Vec<Json> = items(&message["tool_calls"]).map(call).collect();
+    if !calls.is_empty() {
+        chat["tool_calls"] = Json::Array(calls);
+    }
+    if role == "tool" {
+        chat["tool_call_id"] = message.get("tool_call_id").cloned().unwrap_or(Json::Null);
+    }
+    Some(chat)
+}
+
+/// The attributes of a span: an object, or a list of keys with values.
+fn attributes(span: &Json) -> Option<Map<String, Json>> {
+    match span.get("attributes")? {
+        Json::Object(attributes) => Some(attributes.clone()),
+        Json::Array(list) => {
+            let one = |pair: &Json| {
+                let value = pair.get("value")?.as_object()?.values().next()?;
+                Some((text_of(pair, "key")?.to_owned(), value.clone()))
+            };
+            Some(list.iter().filter_map(one).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The tree that flat keys spell: `llm.input_messages.0.message.role`.
+fn nested(attributes: &Map<String, Json>) -> Json {
+    let mut tree = Json::Object(Map::new());
+    let mut keys: Vec<(&String, &Json)> = attributes.iter().filter(|(key, _)| key.starts_with("llm")).collect();
+    keys.sort_by_key(|(key, _)| numbered(key));
+    for (key, value) in keys {
+        let steps: Vec<&str> = key.split('.').collect();
+        put(&mut tree, &steps, value);
+    }
+    tree
+}
+
+/// Puts a value at its place in a tree. Keys come in the order of their numbers: a gap in a list is closed.
+fn put(here: &mut Json, steps: &[&str], value: &Json) {
+    const NUMBER: &str = "#";
+    let Some((step, rest)) = steps.split_first() else {
+        *here = value.clone();
+        return;
+    };
+    if step.parse::<usize>().is_ok() {
+        if !here.is_array() {
+            *here = Json::Array(Vec::new());
+        }
+        let Json::Array(list) = here else { return };
+        if list.last().is_none_or(|last| last[NUMBER] != **step) {
+            list.push(json!({ NUMBER: step }));
+        }
+        if let Some(last) = list.last_mut() {
+            put(last, rest, value);
+        }
+        return;
+    }
+    if !here.is_object() {
+        *here = Json::Object(Map::new());
+    }
+    if let Json::Object(object) = here {
+        put(object.entry(*step).or_insert(Json::Null), rest, value);
+    }
+}
+
+/// A key with its numbers as numbers, so that 10 comes after 9.
+fn numbered(key: &str) -> Vec<(u64, &str)> {
+    key.split('.').map(|step| step.parse().map_or((u64::MAX, step), |number| (number, ""))).collect()
+}

@@ -1,0 +1,65 @@
+//! Traces of hubs: what was asked, and what a model answered.
+
+use serde_json::{Value as Json, json};
+
+use super::plain;
+
+pub(super) fn langsmith(value: &Json) -> Option<Vec<Json>> {
+    value.get("run_type")?;
+    records(value.get("inputs")?, value.get("outputs"))
+}
+
+pub(super) fn weave(value: &Json) -> Option<Vec<Json>> {
+    value.get("op_name")?;
+    records(value.get("inputs")?, value.get("output"))
+}
+
+pub(super) fn langfuse(value: &Json) -> Option<Vec<Json>> {
+    value.get("traceId").or_else(|| value.get("trace_id"))?;
+    records(value.get("input")?, value.get("output"))
+}
+
+/// The records of what a trace calls the input and the output: one for each list of messages, as a batch has several.
+pub(super) fn records(input: &Json, output: Option<&Json>) -> Option<Vec<Json>> {
+    let chats = chats_in(input)?;
+    let output = output.map(plain).unwrap_or_default();
+    let record = |(nth, mut messages): (usize, Vec<Json>)| {
+        messages.extend(replies(&output, nth));
+        json!({ "messages": messages })
+    };
+    Some(chats.into_iter().enumerate().map(record).collect())
+}
+
+/// The lists of messages in an input.
+fn chats_in(input: &Json) -> Option<Vec<Vec<Json>>> {
+    let input = plain(input);
+    let list = match &input {
+        Json::Array(list) => list,
+        _ => input.get("messages").or_else(|| input.get("input")).or_else(|| input.get("contents"))?.as_array()?,
+    };
+    let chats: Vec<Vec<Json>> = match list.iter().map(Json::as_array).collect::<Option<Vec<_>>>() {
+        Some(batch) => batch.into_iter().cloned().collect(),
+        None => vec![list.clone()],
+    };
+    let is_chat = |list: &Vec<Json>| !list.is_empty() && list.iter().all(Json::is_object);
+    (!chats.is_empty() && chats.iter().all(is_chat)).then_some(chats)
+}
+
+/// The reply in an output to the list of messages with this number.
+fn replies(output: &Json, nth: usize) -> Vec<Json> {
+    let at = |path: &str| output.pointer(path).filter(|found| found.is_object()).cloned();
+    if let Some(reply) = at(&format!("/generations/{nth}/0/message")) {
+        return vec![reply];
+    }
+    if nth > 0 {
+        return Vec::new();
+    }
+    if let Some(reply) = ["/choices/0/message", "/message", "/output/message"].iter().find_map(|path| at(path)) {
+        return vec![reply];
+    }
+    match output {
+        Json::String(said) => vec![json!({ "role": "assistant", "content": said })],
+        Json::Object(object) if object.contains_key("role") || object.contains_key("kwargs") => vec![output.clone()],
+        _ => chats_in(output).into_iter().flatten().flatten().collect(),
+    }
+}
