@@ -16,7 +16,7 @@ const LONG: usize = 40;
 /// Members without text for a model, whatever the format: ids, times and places of files, what a provider counted, marks of
 /// caches, proofs, what a screen shows. Those with the end of such a key are, too.
 const KNOWN: &[&str] = &[
-    "id", "uuid", "thinkingSignature", "timestamp", "ts", "time", "date", "created", "updated", "url", "uri", "href",
+    "id", "ids", "thinkingSignature", "timestamp", "ts", "time", "date", "created", "updated", "url", "uri", "href",
     "cwd", "path", "file", "model", "provider", "usage", "usageMetadata", "usage_metadata", "tokens", "metrics",
     "cost", "version", "hash", "sha256", "checksum", "etag", "signature", "fingerprint", "system_fingerprint",
     "logprobs", "annotations", "citations", "metadata", "meta", "_meta", "mimeType", "media_type", "cache_control",
@@ -29,9 +29,9 @@ static KNOWN_KEYS: LazyLock<HashSet<&str>> = LazyLock::new(|| KNOWN.iter().copie
 /// Whether a key ends as those of ids, times, addresses and checksums do.
 fn ends_as_known(key: &str) -> bool {
     let end = |length: usize| key.as_bytes().get(key.len().wrapping_sub(length)..).unwrap_or_default();
-    matches!(end(2), b"id" | b"Id" | b"ID" | b"At")
-        || matches!(end(3), b"ids" | b"Ids" | b"_at" | b"Url")
-        || matches!(end(4), b"Time" | b"_url" | b"Path" | b"Hash")
+    matches!(end(2), b"Id" | b"ID" | b"At")
+        || matches!(end(3), b"_id" | b"Ids" | b"_at" | b"Url")
+        || matches!(end(4), b"uuid" | b"Uuid" | b"_ids" | b"Time" | b"_url" | b"Path" | b"Hash")
         || end(5) == b"_path"
 }
 

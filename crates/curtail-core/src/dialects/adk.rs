@@ -29,8 +29,11 @@ pub(super) fn summary(event: Value<'_>) -> Option<Value<'_>> {
 
 /// The compaction in an event: among its actions, or the event itself, as the version in JavaScript has it.
 fn compaction(event: Value<'_>) -> Option<Value<'_>> {
-    let among = event.some("actions").and_then(|actions| actions.some("compaction"));
-    among.or_else(|| event.is_true("isCompacted").then_some(event)).filter(|_| event.has("author"))
+    if !event.has("author") {
+        return None;
+    }
+    let in_actions = event.some("actions").and_then(|actions| actions.some("compaction"));
+    in_actions.or_else(|| event.is_true("isCompacted").then_some(event))
 }
 
 /// Whether the event is a piece of a reply that a later event repeats whole.
@@ -173,15 +176,15 @@ fn take_back(first: usize, event: usize, read: &mut [Item<'_>]) {
 fn replace<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
     let in_force = |at: usize| matches!(&read[at], Item::Message(message) if !message.standing.is_rolled_back());
     let compactions = compactions(events.iter().copied().enumerate().filter(|(at, _)| in_force(*at)));
-    let Some(last) = compactions.iter().map(|range| range.event).max() else { return };
+    let standing: HashSet<usize> = compactions.iter().map(|range| range.event).collect();
+    let Some(last) = standing.iter().copied().max() else { return };
     for (at, (event, item)) in events.iter().zip(read.iter_mut()).enumerate() {
         let Item::Message(message) = item else { continue };
         if message.standing.is_rolled_back() {
             continue;
         }
-        let stands = compactions.iter().any(|range| range.event == at);
         let replaced = match message.is_boundary() {
-            true => !stands,
+            true => !standing.contains(&at),
             false => Moment::of_event(*event).is_some_and(|time| is_replaced(&compactions, &time)),
         };
         message.standing = match (replaced, at < last) {
@@ -226,7 +229,7 @@ fn ids_of_calls<'m>(message: &'m Message<'_>) -> impl Iterator<Item = String> + 
 }
 
 /// Makes a compaction a boundary. A call before it can be answered behind it: the program joins them again.
-pub(super) const fn begin(message: &mut Message<'_>) {
+pub(super) const fn mark_boundary(message: &mut Message<'_>) {
     message.set_boundary();
     message.marks_range = true;
     message.call_rules.closes = Closes::Nothing;
@@ -285,9 +288,9 @@ pub(super) fn kept_by(event: Value<'_>, before: &[Value<'_>]) -> Vec<Range<usize
         return Vec::new();
     }
     let compactions = compactions(before.iter().copied().chain([event]).enumerate());
-    let stands = |at: usize| compactions.iter().any(|range| range.event == at);
+    let standing: HashSet<usize> = compactions.iter().map(|range| range.event).collect();
     let is_kept = |at: &usize| match summary(before[*at]) {
-        Some(_) => stands(*at),
+        Some(_) => standing.contains(at),
         None => !Moment::of_event(before[*at]).is_some_and(|time| is_replaced(&compactions, &time)),
     };
     let mut kept: Vec<Range<usize>> = Vec::new();

@@ -266,7 +266,7 @@ fn read_summary<'a>(event: Value<'a>, summary: Value<'a>) -> Item<'a> {
     let list = summary.some("parts").unwrap_or(summary);
     let mut message = Message { parts: blocks::content(Some(list), plain), ..Message::from_source(role, event) };
     message.id = event.get_text("id");
-    adk::begin(&mut message);
+    adk::mark_boundary(&mut message);
     Item::Message(message)
 }
 

@@ -31,9 +31,11 @@ impl<'a> Value<'a> {
         self.get(key).is_some_and(|flag| flag.raw() == "true")
     }
 
-    /// The integer under `key`; 0 if it is missing or has another type.
+    /// The integer under `key`, which some programs write as `1200.0`; 0 if it is missing or has another type.
     pub(in crate::dialects) fn number(self, key: &str) -> u64 {
-        self.get(key).and_then(|value| value.raw().parse().ok()).unwrap_or(0)
+        let Some(raw) = self.get(key).map(Value::raw) else { return 0 };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the nearest integer below")]
+        raw.parse().or_else(|_| raw.parse().map(|number: f64| number as u64)).unwrap_or(0)
     }
 
     /// The values of the list under `key`, in order; none if there is no list.
@@ -96,9 +98,9 @@ pub(in crate::dialects) fn either<'a>(value: Value<'a>, camel: &str, snake: &str
 }
 
 /// The model under `model` of an item or of its `message`. A name in angle brackets belongs to a program and is ignored.
-pub(in crate::dialects) fn model(item: Value<'_>) -> Option<Text<'_>> {
-    let named = item.get_text("model").or_else(|| item.get("message")?.get_text("model"))?;
-    (named.len_bound() > 0 && !named.decode().starts_with('<')).then_some(named)
+pub(in crate::dialects) fn model<'a>(item: Value<'a>) -> Option<Text<'a>> {
+    let named = |holder: Value<'a>| holder.get_text("model").filter(|name| name.len_bound() > 0);
+    named(item).or_else(|| named(item.get("message")?)).filter(|name| !name.decode().starts_with('<'))
 }
 
 /// The arguments of a call: the text of a string, or the JSON of any other value.
@@ -109,4 +111,24 @@ pub(in crate::dialects) fn arguments(value: Option<Value<'_>>) -> Text<'_> {
 /// The values under `keys` of a record, as text.
 pub(in crate::dialects) fn preamble<'a>(record: Value<'a>, keys: &[&str]) -> Vec<Text<'a>> {
     keys.iter().flat_map(|key| texts(record.some(key))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Document;
+
+    #[test]
+    fn whole_numbers_are_integers_however_they_are_written() {
+        let document = Document::parse(r#"{"a": 1200, "b": 1200.0, "c": 1.2e3, "d": "1200", "e": null}"#).unwrap();
+        let usage = document.roots().next().unwrap();
+        assert_eq!(["a", "b", "c", "d", "e", "f"].map(|key| usage.number(key)), [1200, 1200, 1200, 0, 0, 0]);
+    }
+
+    #[test]
+    fn an_empty_model_names_none() {
+        let document = Document::parse(r#"{"model": "", "message": {"model": "gpt-5"}}"#).unwrap();
+        let named = model(document.roots().next().unwrap());
+        assert!(named.is_some_and(|name| name.is("gpt-5")));
+    }
 }

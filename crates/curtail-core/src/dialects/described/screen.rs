@@ -113,11 +113,19 @@ impl Keys {
     fn mask(&self, object: Value<'_>) -> Mask {
         let mut mask = 0;
         for (key, value) in object.written_members() {
-            if let Some(allowed) = find(&self.known[place(key)], key) {
-                mask |= allowed.mask(value);
-            }
+            mask |= match find(&self.known[place(key)], key) {
+                Some(allowed) => allowed.mask(value),
+                // Escapes can spell any of them.
+                None if key.contains(&b'\\') => self.all(),
+                None => 0,
+            };
         }
         mask
+    }
+
+    /// The dialects that one of the keys may allow.
+    fn all(&self) -> Mask {
+        self.known.iter().flatten().fold(0, |mask, (_, allowed)| mask | allowed.all())
     }
 }
 
@@ -152,7 +160,11 @@ impl Allowed {
         let mut mask = if raw == "null" { 0 } else { self.any };
         if !self.texts.is_empty() {
             let text = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
-            mask |= find(&self.texts, text.as_bytes()).copied().unwrap_or(0);
+            mask |= match find(&self.texts, text.as_bytes()) {
+                Some(dialects) => *dialects,
+                None if text.contains('\\') => self.all_texts(),
+                None => 0,
+            };
         }
         match (value.kind(), &self.object, &self.list) {
             (ValueKind::Object, object, list) => {
@@ -164,5 +176,14 @@ impl Allowed {
             _ => {}
         }
         mask
+    }
+
+    fn all_texts(&self) -> Mask {
+        self.texts.iter().fold(0, |mask, (_, dialects)| mask | dialects)
+    }
+
+    fn all(&self) -> Mask {
+        let nested = [&self.object, &self.list].into_iter().flatten();
+        nested.fold(self.any | self.all_texts(), |mask, keys| mask | keys.all())
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn opentelemetry(value: &Json) -> Option<Vec<Json>> {
     Some(vec![Json::Object(record)])
 }
 
-/// A span by the conventions of OpenInference.
+/// A span by the conventions of `OpenInference`.
 pub(super) fn openinference(value: &Json) -> Option<Vec<Json>> {
     let attributes = attributes(value)?;
     let tree = nested(&attributes);

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{items, joined, text_of};
 
-/// A conversation of ChatGPT.
+/// A conversation of `ChatGPT`.
 pub(super) fn chatgpt(value: &Json) -> Option<Vec<Json>> {
     let nodes = value.get("mapping")?.as_object()?;
     let last = text_of(value, "current_node").or_else(|| newest(nodes, "children"));
@@ -17,7 +17,7 @@ pub(super) fn chatgpt(value: &Json) -> Option<Vec<Json>> {
     Some(record(chat.messages))
 }
 
-/// The messages of ChatGPT, as chat completions write them.
+/// The messages of `ChatGPT`, as chat completions write them.
 #[derive(Default)]
 struct Chat {
     messages: Vec<Json>,
@@ -129,7 +129,7 @@ fn webui_message(node: &Json) -> Vec<Json> {
     if outputs.is_empty() { vec![json!({ "role": role, "content": node["content"] })] } else { outputs }
 }
 
-/// A conversation of LibreChat.
+/// A conversation of `LibreChat`.
 pub(super) fn librechat(value: &Json) -> Option<Vec<Json>> {
     let mut level = value.get("messagesTree")?;
     let mut messages = Vec::new();

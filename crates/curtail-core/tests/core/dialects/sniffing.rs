@@ -2,7 +2,7 @@
 
 use curtail_core::dialects::Framing;
 
-use super::files::{fixtures, read_transcripts};
+use super::files::{File, fixtures, read_transcripts};
 
 /// Fixtures that are not a message per line.
 const FRAMINGS: &[(&str, Framing)] = &[
@@ -202,4 +202,35 @@ fn forms_that_look_alike_are_told_apart() {
         reading.unwrap_or_else(|error| panic!("{item}: {}", error.what));
         assert_eq!(reported, dialect, "{item}");
     }
+}
+
+/// JSON can write every letter as an escape: it is the same format.
+#[test]
+fn escapes_change_no_dialect() {
+    let dialect = |text: &str| {
+        let mut found = Vec::new();
+        read_transcripts(text, |dialect, _| found.push(dialect.name())).map(|_| found).ok()
+    };
+    let differs = |file: &File| dialect(&escaped(&file.text)) != dialect(&file.text);
+    let failed: Vec<String> = fixtures().into_iter().filter(differs).map(|file| file.name).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+}
+
+/// JSON with the first letter of every key and text as an escape.
+fn escaped(json: &str) -> String {
+    let mut escaped = String::new();
+    let mut in_text = false;
+    let mut characters = json.chars().peekable();
+    while let Some(character) = characters.next() {
+        escaped.push(character);
+        if in_text && character == '\\' {
+            escaped.extend(characters.next());
+        } else if character == '"' {
+            in_text = !in_text;
+            if let Some(first) = characters.next_if(|first| in_text && first.is_ascii_alphabetic()) {
+                escaped.push_str(&format!("\\u{:04x}", u32::from(first)));
+            }
+        }
+    }
+    escaped
 }

@@ -127,3 +127,16 @@ fn formats_define_the_members_of_real_transcripts() {
     found.retain(|(dialect, member), _| !RIGHTLY.contains(&(dialect, member)));
     assert!(found.is_empty(), "{found:#?}");
 }
+
+/// A key that only ends as those of ids and times do is any word.
+#[test]
+fn words_with_the_end_of_an_id_have_texts() {
+    let said = "I said that the tide turns at nine and that the gate is to be painted before.";
+    for key in ["said", "grid", "valid", "kids", "aids", "chat", "format", "runtime", "curl", "footpath", "rehash"] {
+        let chat = format!("{{\"role\":\"user\",\"content\":\"hi\",\"{key}\":\"{said}\"}}\n");
+        let found = read_transcripts(&chat, |_, transcript| {
+            assert_eq!(transcript.messages[0].estimated.len(), 1, "{key}");
+        });
+        found.expect("it is read");
+    }
+}
