@@ -14,7 +14,7 @@ pub(super) fn chatgpt(value: &Json) -> Option<Vec<Json>> {
             chat.add(message);
         }
     }
-    Some(record(chat.messages))
+    Some(record(&chat.messages))
 }
 
 /// The messages of `ChatGPT`, as chat completions write them.
@@ -112,7 +112,8 @@ pub(super) fn open_webui(value: &Json) -> Option<Vec<Json>> {
     let nodes = history.get("messages")?.as_object()?;
     let last = text_of(history, "currentId").or_else(|| newest(nodes, "childrenIds"));
     let branch = last.map(|last| branch(nodes, last, "parentId")).unwrap_or_default();
-    Some(record(branch.into_iter().flat_map(webui_message).collect()))
+    let messages: Vec<Json> = branch.into_iter().flat_map(webui_message).collect();
+    Some(record(&messages))
 }
 
 /// A message of Open `WebUI`; an answer that used tools is a list of items.
@@ -140,7 +141,7 @@ pub(super) fn librechat(value: &Json) -> Option<Vec<Json>> {
         messages.push(Json::Object(message));
         level = &node["children"];
     }
-    Some(record(messages))
+    Some(record(&messages))
 }
 
 /// The nodes from the root to `last`.
@@ -170,6 +171,6 @@ fn newest<'j>(nodes: &'j Map<String, Json>, children: &str) -> Option<&'j str> {
 }
 
 /// The record of a conversation; none if nothing was said.
-fn record(messages: Vec<Json>) -> Vec<Json> {
+fn record(messages: &[Json]) -> Vec<Json> {
     if messages.is_empty() { Vec::new() } else { vec![json!({ "messages": messages })] }
 }

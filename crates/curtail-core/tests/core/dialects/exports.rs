@@ -132,7 +132,7 @@ fn traces_and_rows_are_read_out_of_their_strings() {
     }
 }
 
-/// ChatGPT makes several calls before the first result, and gives some results in two messages.
+/// `ChatGPT` makes several calls before the first result, and gives some results in two messages.
 #[test]
 fn results_of_a_tree_belong_to_the_calls_of_their_tools() {
     let said = |id: &str, parent: Value, [role, name, recipient]: [&str; 3], text: &str| {
