@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::effects::{self, effects, files_written_by};
 use super::kinds::{Action, CheckRun, Effect};
 use super::paths;
+use super::programs::{PROGRAMS, lists};
 use super::todos::todo_action;
 use curtail_core::digest::fnv1a_64;
 
@@ -161,8 +162,8 @@ fn patch_effects(arguments: &str) -> Vec<Effect> {
             found.push(Effect::Change { path, edit: None, whole: true });
         } else if let Some(path) = named("*** Update File: ") {
             found.push(Effect::Change { path, edit: Some(PATCH), whole: false });
-        } else if let Some(path) = named("*** Delete File: ") {
-            found.push(Effect::Remove(path));
+        } else if let Some(path) = deleted_on(line) {
+            found.push(Effect::Remove(path.to_owned()));
         } else if let (Some(to), Some(Effect::Change { path: from, .. })) =
             (named("*** Move to: "), found.last().cloned())
         {
@@ -173,6 +174,11 @@ fn patch_effects(arguments: &str) -> Vec<Effect> {
     found
 }
 
+/// The file that a line of a patch deletes.
+pub(super) fn deleted_on(line: &str) -> Option<&str> {
+    line.strip_prefix("*** Delete File: ").map(str::trim)
+}
+
 /// The command line in an argument: a string, or a list of words, which may run a shell with a script.
 fn command_line(value: &Value) -> Option<String> {
     match value {
@@ -180,7 +186,7 @@ fn command_line(value: &Value) -> Option<String> {
         Value::Array(words) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
             match words.as_slice() {
-                [shell, flag, script, ..] if shell.ends_with("sh") && flag.starts_with('-') && flag.ends_with('c') => {
+                [shell, flag, script, ..] if is_shell(shell) && flag.starts_with('-') && flag.ends_with('c') => {
                     Some((*script).to_owned())
                 }
                 [] => None,
@@ -189,6 +195,11 @@ fn command_line(value: &Value) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a program is a shell, such as `/bin/bash`.
+fn is_shell(program: &str) -> bool {
+    lists(&PROGRAMS.shells, paths::name(program))
 }
 
 /// Digests of the text that an edit replaces and of the text that it writes.

@@ -51,6 +51,25 @@ pub(super) fn effects(line: &str) -> Vec<Effect> {
     commands(line).iter().flat_map(effects_of).collect()
 }
 
+/// The files and folders that the line removes.
+pub(super) fn removed_paths(line: &str) -> Vec<String> {
+    commands(line).iter().flat_map(removed_by).collect()
+}
+
+fn removed_by(command: &Simple) -> Vec<String> {
+    let Some((program, arguments)) = unwrapped(&command.words).split_first() else { return Vec::new() };
+    let call = Call { command, program, name: paths::name(program), arguments };
+    if let Some(script) = call.shell_script() {
+        return removed_paths(script);
+    }
+    let removes = |listed: &FileProgram| listed.does == FileAction::Remove && listed.applies_to(&call);
+    if PROGRAMS.files.iter().any(removes) {
+        return call.operands().filter_map(|word| command.any_file(word.trim_end_matches('/'))).collect();
+    }
+    let removed = |effect| if let Effect::Remove(path) = effect { Some(path) } else { None };
+    effects_of(command).into_iter().filter_map(removed).collect()
+}
+
 /// The files that the script `text` writes: those that it opens for writing, or those that the commands of a shell script write.
 /// `place` is its path, or the program that runs it.
 pub(super) fn files_written_by(place: &str, text: &str) -> Vec<String> {
@@ -201,12 +220,18 @@ impl<'c> Call<'c> {
         script.map(Effect::RunScript).into_iter().collect()
     }
 
+    /// The script of a shell that runs its argument: `bash -lc 'rm a.py'`.
+    fn shell_script(&self) -> Option<&'c str> {
+        let mut words = self.arguments.iter().skip_while(|word| !is_code_flag(word));
+        words.next().filter(|_| lists(&PROGRAMS.shells, self.name))?;
+        words.next().map(String::as_str)
+    }
+
     /// The effects of an interpreter: it runs a script file, or code in its arguments or its input.
     fn interpret(&self) -> Vec<Effect> {
         let edits = |body: &String| -> Vec<Effect> {
             self.command.files_written(self.name, body).into_iter().map(Effect::edit).collect()
         };
-        let is_code_flag = |word: &str| matches!(word, "-c" | "-e" | "-lc");
         let mut words =
             self.arguments.iter().skip_while(|word| word.starts_with('-') && *word != "-" && !is_code_flag(word));
         match words.next() {
@@ -215,6 +240,11 @@ impl<'c> Call<'c> {
             _ => self.command.input.as_ref().map(edits).unwrap_or_default(),
         }
     }
+}
+
+/// Whether a flag of an interpreter is followed by what it runs.
+fn is_code_flag(word: &str) -> bool {
+    matches!(word, "-c" | "-e" | "-lc")
 }
 
 /// The path of `from` after a move to `to`, which may be a folder: a name without an ending is one, unless the move removes
@@ -290,7 +320,7 @@ fn targets(arguments: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CheckRun, Effect, PROGRAMS, effects, files_written_by};
+    use super::{CheckRun, Effect, PROGRAMS, effects, files_written_by, removed_paths};
 
     fn written(line: &str) -> Vec<String> {
         let path = |effect| if let Effect::Change { path, .. } = effect { Some(path) } else { None };
@@ -300,6 +330,18 @@ mod tests {
     #[test]
     fn the_table_is_valid() {
         assert!(!PROGRAMS.checks.is_empty());
+    }
+
+    #[test]
+    fn files_that_commands_remove_are_found() {
+        for (line, expected) in [
+            ("cd infra && rm -f main.tf", &["infra/main.tf"][..]),
+            ("git rm -q a.py b.py", &["a.py", "b.py"]),
+            ("rm -rf build/ && bash -lc 'rm a.py'", &["build", "a.py"]),
+            ("terraform plan main.tf; git commit -m 'rm a.py'; confirm a.py; npm run rm a.py", &[]),
+        ] {
+            assert_eq!(removed_paths(line), expected, "{line}");
+        }
     }
 
     #[test]

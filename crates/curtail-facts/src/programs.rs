@@ -48,7 +48,7 @@ pub(super) struct FileProgram {
 }
 
 /// What a program does to the files in its arguments.
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FileAction {
     Write,

@@ -118,6 +118,11 @@ fn is_abbreviation(before: &str) -> bool {
         || word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
+/// What is between backticks.
+pub(super) fn spans(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
 /// What the segments of a sentence are between.
 const JOINTS: &[&str] = &[
     ", and ", ", but ", ", or ", ", then ", " and only then ", " and then ", " and ", " but ", " und ", " aber ",

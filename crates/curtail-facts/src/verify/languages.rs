@@ -40,6 +40,7 @@ pub(super) struct Languages {
     pub(super) vague: Phrases,
     pub(super) removed: Phrases,
     pub(super) changed: Phrases,
+    pub(super) unchanged: Phrases,
     pub(super) done: Phrases,
     pub(super) place: Phrases,
     pub(super) earlier: Phrases,
@@ -143,6 +144,12 @@ pub(super) fn negates(text: &str) -> bool {
     let plain = words.iter().filter(|word| is_plain_negation(word)).count();
     let joined = if concord > 0 { concord + plain - 1 } else { 0 };
     (words.len() - pairs.max(joined) + LANGUAGES.undoing.places(text).len()) % 2 == 1
+}
+
+/// Whether a word says nothing by itself: it may stand between a verb and a name.
+pub(super) fn is_small(word: &str) -> bool {
+    let word = word.to_lowercase();
+    LANGUAGES.stop.contains(&word) || LANGUAGES.weak.contains(&word) || LANGUAGES.negation.first_in(&word) == Some(0)
 }
 
 /// The words of a sentence that negate.
@@ -307,10 +314,11 @@ mod tests {
             &LANGUAGES.rule, &LANGUAGES.story, &LANGUAGES.order, &LANGUAGES.condition, &LANGUAGES.object,
             &LANGUAGES.order_end, &LANGUAGES.ban, &LANGUAGES.telling, &LANGUAGES.rule_heading, &LANGUAGES.todo_heading,
             &LANGUAGES.done_heading, &LANGUAGES.every, &LANGUAGES.pass, &LANGUAGES.fail, &LANGUAGES.causing,
-            &LANGUAGES.wish, &LANGUAGES.vague, &LANGUAGES.removed, &LANGUAGES.changed, &LANGUAGES.done,
-            &LANGUAGES.place, &LANGUAGES.earlier, &LANGUAGES.single, &LANGUAGES.and, &LANGUAGES.or, &LANGUAGES.decided,
-            &LANGUAGES.instead, &LANGUAGES.anew, &LANGUAGES.new_plan, &LANGUAGES.permit, &LANGUAGES.announcing,
-            &LANGUAGES.setting, &LANGUAGES.tests, &LANGUAGES.lint, &LANGUAGES.types, &LANGUAGES.build,
+            &LANGUAGES.wish, &LANGUAGES.vague, &LANGUAGES.removed, &LANGUAGES.changed, &LANGUAGES.unchanged,
+            &LANGUAGES.done, &LANGUAGES.place, &LANGUAGES.earlier, &LANGUAGES.single, &LANGUAGES.and, &LANGUAGES.or,
+            &LANGUAGES.decided, &LANGUAGES.instead, &LANGUAGES.anew, &LANGUAGES.new_plan, &LANGUAGES.permit,
+            &LANGUAGES.announcing, &LANGUAGES.setting, &LANGUAGES.tests, &LANGUAGES.lint, &LANGUAGES.types,
+            &LANGUAGES.build,
         ];
         for (number, phrases) in all.iter().enumerate() {
             assert!(!phrases.sources.is_empty() && phrases.pattern().is_some(), "{number}");

@@ -3,6 +3,7 @@
 //! A fact is kept wherever it is said and however it is spelled, lost if it is not said or if the same words now mean something
 //! else, and reworded if only a person can decide. It knows no dialect and no file; both sides are messages, or a text.
 
+mod about;
 mod clauses;
 mod digests;
 mod fact;

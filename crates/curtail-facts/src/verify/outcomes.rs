@@ -1,10 +1,10 @@
-//! How a sentence says that a check passed or failed, and which word of it is about which name.
+//! How a sentence says that a check passed or failed.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::languages::{LANGUAGES, Phrases, lowered, negates};
+use super::languages::{LANGUAGES, lowered, negates};
 use super::tokens::{Class, Token, tokens};
 use crate::paths;
 
@@ -143,14 +143,20 @@ fn last_words(text: &str) -> &str {
     text.rsplit([',', ';', '，', '.']).next().unwrap_or(text)
 }
 
-/// What parts of a sentence about different things are between.
-const JOINTS: &[&str] =
-    &[", ", "; ", " but ", " and ", " while ", " aber ", " und ", " mais ", " et ", " pero ", " y ", "，", "；", "、"];
+/// Words between parts of a sentence that say different things.
+pub(super) const CONJUNCTIONS: &[&str] = &[
+    " but ", " and ", " while ", " whereas ", " aber ", " und ", " während ", " mais ", " et ", " pero ", " y ",
+    " mientras ",
+];
+
+/// Marks between such parts.
+const MARKS: &[&str] = &[", ", "; ", "，", "；", "、"];
 
 /// Where the parts of a sentence begin and end.
-fn parts(text: &str) -> Vec<(usize, usize)> {
+pub(super) fn parts(text: &str) -> Vec<(usize, usize)> {
+    let joints = MARKS.iter().chain(CONJUNCTIONS);
     let mut cuts: Vec<usize> =
-        JOINTS.iter().flat_map(|joint| text.match_indices(joint).map(|(at, joint)| at + joint.len())).collect();
+        joints.flat_map(|joint| text.match_indices(joint).map(|(at, joint)| at + joint.len())).collect();
     cuts.sort_unstable();
     cuts.insert(0, 0);
     cuts.push(text.len());
@@ -185,86 +191,9 @@ fn goes_on(part: &str) -> bool {
     !Family::ALL.iter().any(|family| family.is_in(subject)) && !tokens(subject).iter().any(is_name)
 }
 
-/// The part of a sentence that says one of the words of the file `name`: only small words and other names are between them, and no
-/// word that makes the file a place.
-pub(super) fn said_about<'t>(text: &'t str, name: &str, words: &Phrases) -> Option<&'t str> {
-    let places = words.places(text);
-    if places.is_empty() {
-        return None;
-    }
-    let file = paths::name(name);
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | ':');
-    let is_whole = |(start, end): &(usize, usize)| {
-        !text[..*start].ends_with(is_part) && !text[*end..].starts_with(|c: char| c != '.' && c != ':' && is_part(c))
-    };
-    let mentions = text.match_indices(file).map(|(at, _)| (at, at + file.len())).filter(is_whole);
-    let (from, to) = mentions.into_iter().find_map(|(start, end)| {
-        let folders = text[..start].trim_end_matches(|c: char| is_part(c) || matches!(c, '/' | '\\'));
-        let begins = folders.len();
-        let says = |(first, last): (usize, usize)| {
-            if last <= begins {
-                joins(&text[last..begins], true)
-            } else {
-                first >= end && joins(&text[end..first], false) && !has_object(&text[last..])
-            }
-        };
-        let (first, last) = places.iter().copied().find(|place| says(*place))?;
-        Some((first.min(begins), last.max(end)))
-    })?;
-    let is_stop = |c: char| matches!(c, ',' | ';' | '，' | '；' | '。');
-    let opens = text[..from].rfind(is_stop).map_or(0, |at| text.ceil_char_boundary(at + 1));
-    let closes = text[to..].find(is_stop).map_or(text.len(), |length| to + length);
-    Some(&text[opens..closes])
-}
-
-/// Whether a verb has the name after it as its object, so that it is not about the one before it.
-fn has_object(rest: &str) -> bool {
-    let name = tokens(rest).into_iter().find(|token| token.class == Class::Name);
-    name.is_some_and(|name| {
-        !rest[..name.at].contains([',', ';', '，', '；', '。', '.']) && joins(&rest[..name.at], true)
-    })
-}
-
-/// Whether what is between a word and a name joins them.
-fn joins(between: &str, is_object: bool) -> bool {
-    let is_small = |text: &str| {
-        let word = text.to_lowercase();
-        LANGUAGES.stop.contains(&word)
-            || LANGUAGES.weak.contains(&word)
-            || LANGUAGES.negation.first_in(&word) == Some(0)
-    };
-    let is_place = || {
-        is_object && LANGUAGES.place.are_in(between) && !between.contains(['`', ':'])
-            || is_object && LANGUAGES.place.are_in(between.trim_end_matches(['`', ' ', '"']))
-    };
-    let names = tokens(between);
-    // `a.py was removed, b.py changed`: what follows a verb and a comma is not its object.
-    if is_object && between.trim_start_matches(['`', '*', ' ']).starts_with([',', ';', '，', '；', '、']) {
-        return false;
-    }
-    // `b.py was changed, a.py is gone`: the verb of one name is not that of a name before it.
-    if !is_object && between.contains(',') && LANGUAGES.single.are_in(between) && !LANGUAGES.and.are_in(between) {
-        return false;
-    }
-    // A comma after a name ends what is said of it, unless a list goes on.
-    let is_cut = || {
-        !is_object
-            && between.contains([',', ';', '，', '；', '。'])
-            && !names.iter().any(|token| token.class == Class::Name)
-    };
-    !is_place()
-        && !is_cut()
-        && names.iter().all(|token| {
-            token.class == Class::Name
-                || is_small(token.text)
-                || token.class == Class::Han && token.text.chars().count() <= 3
-        })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, outcome_in, said_about};
-    use crate::verify::languages::LANGUAGES;
+    use super::{Outcome, outcome_in};
 
     #[test]
     fn outcomes_of_sentences() {
@@ -289,18 +218,6 @@ mod tests {
         }
         for text in ["Clippy was run", "Now make the tests pass", "go on until it fails", "让测试通过"] {
             assert_eq!(outcome_in(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_word_is_about_the_file_beside_it() {
-        for text in ["Deleted src/a.py and b.py", "b.py was removed", "删除 b.py", "Removed files: a.py, b.py"] {
-            assert!(said_about(text, "b.py", &LANGUAGES.removed).is_some(), "{text}");
-        }
-        for text in
-            ["Removed dead code from b.py", "Removed the cache in b.py", "b.py was changed and dead code of it removed"]
-        {
-            assert!(said_about(text, "b.py", &LANGUAGES.removed).is_none(), "{text}");
         }
     }
 }

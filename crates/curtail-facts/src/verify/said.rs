@@ -36,6 +36,11 @@ impl Sentence {
     pub(super) fn has(&self, term: Term) -> bool {
         self.terms.binary_search(&term).is_ok()
     }
+
+    /// Whether it has all of these terms, of which there is at least one.
+    pub(super) fn has_all(&self, terms: &[Term]) -> bool {
+        !terms.is_empty() && terms.iter().all(|term| self.has(*term))
+    }
 }
 
 /// The sentences of a side with terms of facts.

@@ -4,10 +4,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::clauses::each_clause;
+use super::about::said_about;
+use super::clauses::{each_clause, spans};
 use super::fact::{Fact, Kind, State};
 use super::languages::{LANGUAGES, negates};
-use super::outcomes::{Outcome, outcome_in, part_about, said_about};
+use super::outcomes::{Outcome, outcome_in, part_about};
 use super::tokens::{Class, Spelling, spelling, tokens};
 use super::voices::{Spoken, Voice};
 use crate::effects::{Effect, effects};
@@ -105,7 +106,6 @@ fn replace(facts: &mut Vec<Fact>, fact: Fact) {
 /// The checks that a sentence names, each with its targets: a span between backticks, or words that begin with a known program.
 fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./:@=".contains(c);
-    let spans = text.split('`').skip(1).step_by(2).map(str::to_owned);
     let words: Vec<&str> = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).collect();
     let runs = (0..words.len()).map(|at| {
         let first = words[at].to_owned();
@@ -113,7 +113,7 @@ fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
         rest.fold(first, |line, word| format!("{line} {}", word.trim_end_matches(['.', ':'])))
     });
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    for line in spans.chain(runs) {
+    for line in spans(text).map(str::to_owned).chain(runs) {
         for effect in effects(&line) {
             if let Effect::Check(run) = effect
                 && !found.iter().any(|(known, _)| known.ends_with(&run.command))

@@ -2,8 +2,8 @@
 
 use foldhash::{HashMap, HashSet};
 
+use super::commands::says_command;
 use super::meaning::means_the_same;
-use super::names::says_command;
 use super::statements::decide_statement;
 use super::{Decision, Fate, Wanted};
 use crate::verify::fact::{Fact, Kind, State};

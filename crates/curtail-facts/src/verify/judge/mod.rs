@@ -2,12 +2,15 @@
 //! said: a statement by its words, a name by its spelling, a check by its outcome.
 
 mod checks;
+mod commands;
+mod files;
 mod meaning;
 mod names;
 mod statements;
 
 pub(super) use checks::{CheckGroups, is_run};
-pub(super) use names::{claim, says_command};
+pub(super) use commands::says_command;
+pub(super) use files::claim;
 pub(super) use statements::stale;
 
 use super::fact::{Fact, Kind};
@@ -17,7 +20,9 @@ use super::said::{Said, Sentence};
 use super::tokens::{Class, tokens};
 use crate::paths;
 use checks::{CheckNames, decide_check, decide_error};
-use names::{decide_command, decide_file, decide_name, pieces};
+use commands::decide_command;
+use files::decide_file;
+use names::{decide_name, pieces};
 use statements::decide_statement;
 
 /// What became of a fact.
@@ -146,7 +151,7 @@ pub(super) fn decide(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
             decide_statement(fact, wanted, said)
         }
         Kind::File => decide_file(fact, wanted, said),
-        Kind::Identifier => decide_name(fact, wanted, said),
+        Kind::Identifier => decide_name(wanted, said),
         Kind::Command => decide_command(fact, wanted, said),
         Kind::Check => decide_check(fact, wanted, said),
         Kind::Error => decide_error(fact, wanted, said),

@@ -1,0 +1,145 @@
+//! Which word of a sentence is about which file.
+
+use super::languages::{LANGUAGES, Phrases, is_small};
+use super::outcomes::CONJUNCTIONS;
+use super::tokens::{Class, Spelling, spelling, tokens};
+use crate::paths;
+
+/// The clause of a sentence that says one of the words of the file `name`: only small words and other names are between them, and no
+/// word that makes the file a place.
+pub(super) fn said_about<'t>(text: &'t str, name: &str, words: &Phrases) -> Option<&'t str> {
+    let places = words.places(text);
+    if places.is_empty() {
+        return None;
+    }
+    mentions(text, name).into_iter().find_map(|(begins, ends)| {
+        let says = |(first, last): (usize, usize)| {
+            if last <= begins {
+                joins_object(&text[last..begins])
+            } else {
+                first >= ends && joins_subject(&text[ends..first]) && !has_object(&text[last..])
+            }
+        };
+        let (first, last) = places.iter().copied().find(|place| says(*place))?;
+        Some(clause_around(text, first.min(begins), last.max(ends), last <= begins))
+    })
+}
+
+/// Where a text names a file, with or without its folders, each as its first and last byte.
+fn mentions(text: &str, name: &str) -> Vec<(usize, usize)> {
+    let file = paths::name(name);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | ':');
+    let ends = text.match_indices(file).map(|(at, _)| (at, at + file.len())).filter(|(start, end)| {
+        !text[..*start].ends_with(is_part) && !text[*end..].starts_with(|c: char| c != '.' && c != ':' && is_part(c))
+    });
+    let whole = ends.map(|(start, end)| {
+        let folders = text[..start].trim_end_matches(|c: char| is_part(c) || matches!(c, '/' | '\\'));
+        (folders.len(), end)
+    });
+    whole.filter(|(begins, end)| may_be_same(&text[*begins..*end], name)).collect()
+}
+
+/// Whether one of two paths is the end of the other.
+fn may_be_same(one: &str, other: &str) -> bool {
+    match (spelling(one), spelling(other)) {
+        (Spelling::Path(one), Spelling::Path(other)) => {
+            one.parts.ends_with(&other.parts) || other.parts.ends_with(&one.parts)
+        }
+        _ => true,
+    }
+}
+
+/// Marks that end a clause.
+const STOPS: [char; 5] = [',', ';', '，', '；', '。'];
+
+/// The clause in which a word and a name stand, up to the next stops, or to a conjunction beyond which something else is said.
+fn clause_around(text: &str, from: usize, to: usize, is_object: bool) -> &str {
+    let stop = text[..from].rfind(STOPS).map_or(0, |at| text.ceil_char_boundary(at + 1));
+    let end = text[to..].find(STOPS).map_or(text.len(), |length| to + length);
+    let before = &text[stop..from];
+    let conjunction = CONJUNCTIONS.iter().filter_map(|word| before.rfind(word).map(|at| (at, at + word.len()))).max();
+    let opens = conjunction.filter(|(at, _)| states(&before[..*at])).map_or(stop, |(_, at)| stop + at);
+    let mut after: Vec<(usize, &str)> =
+        CONJUNCTIONS.iter().flat_map(|word| text[to..end].match_indices(word)).collect();
+    after.sort_unstable();
+    // What a verb takes may go on with another name.
+    let goes_on =
+        |at: usize| is_object && tokens(&text[at..end]).first().is_some_and(|token| token.class == Class::Name);
+    let ends = after.into_iter().find(|(at, word)| !goes_on(to + at + word.len()));
+    &text[opens..ends.map_or(end, |(at, _)| to + at)]
+}
+
+/// Whether a part of a sentence says more than names and small words.
+fn states(part: &str) -> bool {
+    tokens(part).iter().any(|token| token.class == Class::Word && !is_small(token.text))
+}
+
+/// Whether a verb has the name after it as its object, so that it is not about the one before it.
+fn has_object(rest: &str) -> bool {
+    let name = tokens(rest).into_iter().find(|token| token.class == Class::Name);
+    name.is_some_and(|name| {
+        let between = &rest[..name.at];
+        !between.contains(STOPS) && !between.contains('.') && joins_object(between)
+    })
+}
+
+/// Whether what is between a verb and a name after it makes the name its object, and not the place of a change.
+fn joins_object(between: &str) -> bool {
+    let is_place = LANGUAGES.place.are_in(between) && !between.contains(['`', ':'])
+        || LANGUAGES.place.are_in(between.trim_end_matches(['`', ' ', '"']));
+    // `a.py was removed, b.py changed`: what follows a verb and a comma is not its object.
+    let is_cut = between.trim_start_matches(['`', '*', ' ']).starts_with([',', ';', '，', '；', '、']);
+    !is_place && !is_cut && !states_between(between)
+}
+
+/// Whether what is between a name and a verb after it makes the name its subject.
+fn joins_subject(between: &str) -> bool {
+    // `b.py was changed, a.py is gone`: the verb of one name is not that of a name before it.
+    let has_verb = between.contains(',') && LANGUAGES.single.are_in(between) && !LANGUAGES.and.are_in(between);
+    // A comma after a name ends what is said of it, unless a list goes on.
+    let is_list = tokens(between).iter().any(|token| token.class == Class::Name);
+    let is_cut = between.contains(STOPS) && !is_list;
+    !has_verb && !is_cut && !states_between(between)
+}
+
+/// Whether there is more than names and small words between a word and a name.
+fn states_between(between: &str) -> bool {
+    tokens(between).iter().any(|token| match token.class {
+        Class::Name => false,
+        Class::Word => !is_small(token.text),
+        Class::Han => !is_small(token.text) && token.text.chars().count() > 3,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::said_about;
+    use crate::verify::languages::LANGUAGES;
+
+    #[test]
+    fn a_word_is_about_the_file_beside_it() {
+        for text in ["Deleted src/a.py and b.py", "b.py was removed", "删除 b.py", "Removed files: a.py, b.py"] {
+            assert!(said_about(text, "b.py", &LANGUAGES.removed).is_some(), "{text}");
+        }
+        for text in
+            ["Removed dead code from b.py", "Removed the cache in b.py", "b.py was changed and dead code of it removed"]
+        {
+            assert!(said_about(text, "b.py", &LANGUAGES.removed).is_none(), "{text}");
+        }
+        assert!(said_about("src/a.py was removed, lib/a.py is new", "lib/a.py", &LANGUAGES.removed).is_none());
+    }
+
+    #[test]
+    fn a_word_stands_in_its_own_clause() {
+        for (text, clause) in [
+            ("The tests were left as they are and b.py was removed", "b.py was removed"),
+            ("b.py was removed and not committed", "b.py was removed"),
+            ("b.py wurde gelöscht und die Tests nicht geändert", "b.py wurde gelöscht"),
+            ("Did not remove a.py and b.py", "Did not remove a.py and b.py"),
+            ("Not a.py and b.py were removed", "Not a.py and b.py were removed"),
+        ] {
+            let words = &LANGUAGES.removed;
+            assert_eq!(said_about(text, "b.py", words), Some(clause), "{text}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Commands: their words, one after the other.
+
+use super::{Decision, Fate, Wanted};
+use crate::paths;
+use crate::verify::clauses::spans;
+use crate::verify::fact::Fact;
+use crate::verify::said::Said;
+use crate::verify::tokens::is_han;
+
+pub(super) fn decide_command(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
+    let Some((_, needs)) = wanted.sentences.first() else { return Decision::lost() };
+    let words: Vec<&str> = fact.text.split_whitespace().collect();
+    let mut near = None;
+    for (at, _) in said.nearest(needs) {
+        let sentence = &said.sentences[at];
+        if says_command(&sentence.text, &words) {
+            return Decision::by(Fate::Kept, sentence);
+        }
+        // The same program with other arguments is another command.
+        let head = &words[..words.len().min(2)];
+        if words.len() > 2 && says_command(&sentence.text, head) {
+            continue;
+        }
+        if spans(&sentence.text).any(|span| span.split(' ').next() == words.first().copied() && span.contains(' ')) {
+            continue;
+        }
+        let hits = needs.iter().filter(|need| sentence.has(need.term)).count();
+        let has_program = needs.first().is_some_and(|need| sentence.has(need.term));
+        if near.is_none() && sentence.is_told() && has_program && hits >= 2 {
+            near = Some(sentence);
+        }
+    }
+    near.map_or_else(Decision::lost, |sentence| Decision::by(Fate::Reworded, sentence))
+}
+
+/// Whether a text contains these words, one after the other.
+pub(in crate::verify) fn says_command(text: &str, words: &[&str]) -> bool {
+    let said: Vec<&str> = bare_words(text.split(|c: char| c.is_whitespace() || is_han(c)));
+    let wanted: Vec<&str> = bare_words(words.iter().copied());
+    let is_same = |(one, other): (&&str, &&str)| one == other || paths::same_file(one, other);
+    !wanted.is_empty() && said.windows(wanted.len()).any(|window| window.iter().zip(&wanted).all(is_same))
+}
+
+/// Words without the marks around them.
+fn bare_words<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
+    let bare = words.map(|word| {
+        word.trim_start_matches(['`', '"', '\'', '('])
+            .trim_end_matches(['`', '"', '\'', ')', ',', ';', '.', ':', '。', '，', '；', '、'])
+    });
+    bare.filter(|word| !word.is_empty()).collect()
+}

@@ -1,0 +1,79 @@
+//! Files with their state: changed, removed, or only read.
+
+use super::names::decide_by_pieces;
+use super::{Decision, Fate, Wanted};
+use crate::calls::deleted_on;
+use crate::effects::removed_paths;
+use crate::paths;
+use crate::verify::about::said_about;
+use crate::verify::clauses::spans;
+use crate::verify::fact::{Fact, Kind, State};
+use crate::verify::languages::{LANGUAGES, negates};
+use crate::verify::said::{Said, Sentence};
+
+pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
+    let Some(&term) = wanted.names.first() else { return Decision::lost() };
+    let mut contrary = None;
+    for sentence in said.with(term) {
+        if says_state(sentence, fact) {
+            return Decision::by(Fate::Kept, sentence);
+        }
+        contrary = contrary.or(Some(sentence));
+    }
+    contrary.map_or_else(|| decide_by_pieces(wanted, said), |sentence| Decision::by(Fate::Lost, sentence))
+}
+
+/// Whether a sentence with the name of a file leaves it in its state: a file that is only named was changed, as far as anybody can
+/// tell.
+fn says_state(sentence: &Sentence, fact: &Fact) -> bool {
+    match fact.state {
+        Some(State::Removed) => says_removed(sentence, &fact.text) || cites_removal(sentence, &fact.text),
+        Some(State::Changed) => !says_removed(sentence, &fact.text) && !says_unchanged(sentence, &fact.text),
+        _ => true,
+    }
+}
+
+/// Whether a sentence says that a file was removed: in its words, by its heading, or as a command that removes it.
+fn says_removed(sentence: &Sentence, file: &str) -> bool {
+    if let Some(part) = said_about(&sentence.text, file, &LANGUAGES.removed) {
+        return !negates(part);
+    }
+    let heading = sentence.heading.as_deref().unwrap_or_default();
+    let is_listed = LANGUAGES.removed.are_in(heading) && !negates(heading) && !LANGUAGES.changed.are_in(&sentence.text);
+    is_listed && !negates(&sentence.text) || !sentence.is_told() && removes(&sentence.text, file)
+}
+
+/// Whether a sentence tells of a command that removes a file.
+fn cites_removal(sentence: &Sentence, file: &str) -> bool {
+    sentence.is_told() && spans(&sentence.text).any(|command| removes(command, file)) && !negates(&sentence.text)
+}
+
+/// Whether a line of a script or of a patch removes a file.
+fn removes(line: &str, file: &str) -> bool {
+    // A terminal shows a command behind its prompt.
+    let line = line.trim_start_matches(['$', '+', ' ']);
+    let is_file = |path: &str| paths::same_file(path, file);
+    deleted_on(line).is_some_and(is_file) || removed_paths(line).iter().any(|path| is_file(path))
+}
+
+/// Whether a sentence says that a file was not changed, in its words or by its heading.
+fn says_unchanged(sentence: &Sentence, file: &str) -> bool {
+    if let Some(part) = said_about(&sentence.text, file, &LANGUAGES.changed) {
+        return negates(part);
+    }
+    let heading = sentence.heading.as_deref().unwrap_or_default();
+    said_about(&sentence.text, file, &LANGUAGES.unchanged).is_some()
+        || LANGUAGES.unchanged.are_in(heading)
+        || LANGUAGES.changed.are_in(heading) && negates(heading)
+}
+
+/// A sentence that says a file was changed that was only read.
+pub(in crate::verify) fn claim<'s>(fact: &Fact, wanted: &Wanted, said: &'s Said) -> Option<&'s Sentence> {
+    let term = wanted.names.first().filter(|_| fact.kind == Kind::File && fact.state == Some(State::Read))?;
+    said.with(*term).find(|sentence| {
+        let heading = sentence.heading.as_deref().unwrap_or_default();
+        let told = said_about(&sentence.text, &fact.text, &LANGUAGES.changed);
+        let part = told.or_else(|| LANGUAGES.changed.are_in(heading).then_some(sentence.text.as_str()));
+        sentence.is_told() && part.is_some_and(|part| !negates(part))
+    })
+}
