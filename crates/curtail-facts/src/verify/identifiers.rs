@@ -5,18 +5,14 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashSet};
 
-use super::clauses::each_clause;
 use super::fact::{Fact, Kind};
-use super::languages::{LANGUAGES, same_word};
-use super::statements::{content_words, replaced_words};
+use super::languages::LANGUAGES;
+use super::outdated_names::OutdatedNames;
 use super::tokens::{Class, Spelling, Token, spelling, tokens};
 use super::voices::{Spoken, Voice};
 
 /// The most identifiers that are listed.
 const MOST: usize = 4000;
-
-/// The most sentences about settings and replaced names, of which the last ones count.
-const MOST_CHANGES: usize = 300;
 
 /// The last messages, in which the model uses what it is at.
 const RECENT: usize = 10;
@@ -38,10 +34,9 @@ pub(super) struct Identifiers {
     order: Vec<String>,
     /// Digests of names that results contain.
     printed: HashSet<u64>,
-    /// Names that a sentence says are replaced, each with its message.
-    replaced: Vec<(String, Option<usize>)>,
-    /// The last value of each setting, and those before it.
-    settings: Vec<Setting>,
+    /// What sentences say of names that no longer hold.
+    outdated: OutdatedNames,
+    /// The last message.
     last: usize,
 }
 
@@ -57,16 +52,6 @@ struct Uses {
     message: Option<usize>,
 }
 
-/// A setting that has one value, such as a port.
-#[derive(Debug)]
-struct Setting {
-    name: String,
-    value: String,
-    about: Vec<String>,
-    message: Option<usize>,
-    changes: bool,
-}
-
 impl Identifiers {
     /// Reads a text.
     pub(super) fn hear(&mut self, spoken: &Spoken) {
@@ -78,7 +63,7 @@ impl Identifiers {
             Voice::Instructions | Voice::Project | Voice::Program | Voice::Summary | Voice::Content => {}
             Voice::Person | Voice::Model => {
                 self.hear_names(spoken);
-                each_clause(&spoken.text, |clause| self.hear_clause(clause.text, spoken.message));
+                self.outdated.hear(spoken);
             }
             Voice::Arguments => self.hear_names(spoken),
         }
@@ -120,29 +105,6 @@ impl Identifiers {
         uses.message = spoken.message;
     }
 
-    /// Reads what a sentence says of settings, and what it replaces.
-    fn hear_clause(&mut self, text: &str, message: Option<usize>) {
-        if LANGUAGES.instead.are_in(text) {
-            self.replaced.extend(replaced_words(text).into_iter().map(|word| (word, message)));
-        }
-        if text.len() > 400 || !LANGUAGES.setting.are_in(text) {
-            return;
-        }
-        for (start, end) in LANGUAGES.setting.places(text) {
-            let Some(value) = tokens(&text[end..])
-                .into_iter()
-                .take(3)
-                .find(|token| token.text.starts_with(|c: char| c.is_ascii_digit() || c == 'v'))
-            else {
-                continue;
-            };
-            let name = text[start..end].trim_end_matches('s').to_lowercase();
-            let about = content_words(text).into_iter().filter(|word| word != value.text && *word != name).collect();
-            let value = value.text.to_owned();
-            self.settings.push(Setting { name, value, about, message, changes: LANGUAGES.anew.are_in(text) });
-        }
-    }
-
     /// How many names results contain that nobody used.
     pub(super) fn printed(&self) -> usize {
         let used: HashSet<u64> = self.uses.keys().map(|name| digest(name)).collect();
@@ -151,8 +113,6 @@ impl Identifiers {
 
     /// The identifiers, without the files of `files`.
     pub(super) fn finish(mut self, files: &HashSet<String>) -> Vec<Fact> {
-        self.replaced.drain(..self.replaced.len().saturating_sub(MOST_CHANGES));
-        self.settings.drain(..self.settings.len().saturating_sub(MOST_CHANGES));
         let half = self.last / 2;
         let recent = self.last - (self.last / 4).min(RECENT);
         self.join_hashes();
@@ -171,7 +131,7 @@ impl Identifiers {
             let rank = NAME + u32::try_from(uses.taken_up.min(OFTEN)).unwrap_or_default();
             let mut fact =
                 Fact::new(Kind::Identifier, name, uses.message).important_if(uses.given || is_needed).ranked(rank);
-            fact.overtaken = self.is_replaced(name, uses.message) || self.is_reset(name);
+            fact.overtaken = self.outdated.has(name, uses.message);
             facts.push(fact);
         }
         facts
@@ -203,23 +163,6 @@ impl Identifiers {
                 long.message = long.message.max(short.message);
             }
         }
-    }
-
-    fn is_replaced(&self, name: &str, last: Option<usize>) -> bool {
-        self.replaced.iter().any(|(word, at)| word == name && *at >= last)
-    }
-
-    /// Whether a name was the value of a setting that got another one, and nothing else.
-    fn is_reset(&self, name: &str) -> bool {
-        let was = |setting: &&Setting| setting.value == name;
-        let Some(old) = self.settings.iter().rev().find(was) else { return false };
-        self.settings.iter().any(|new| {
-            let shares = new.about.iter().any(|word| old.about.contains(word));
-            new.message > old.message
-                && same_word(&new.name, &old.name)
-                && new.value != old.value
-                && (shares || new.changes)
-        })
     }
 }
 

@@ -15,6 +15,7 @@ mod judge;
 mod languages;
 mod lexicon;
 mod outcomes;
+mod outdated_names;
 mod said;
 mod statements;
 mod tokens;
