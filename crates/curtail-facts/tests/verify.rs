@@ -357,6 +357,16 @@ fn fate(found: &Comparison, kind: Kind, words: &str) -> Option<Fate> {
 }
 
 #[test]
+fn the_last_of_several_vague_sentences_is_shown() {
+    let before =
+        written("user: Make it shine.\n$ cargo test -p lamp\n> test result: ok. 4 passed; 0 failed; 0 ignored\n");
+    let last = "Some issues with cargo test -p lamp are left.";
+    let found = compared(&before, &format!("There were problems with cargo test -p lamp. {last}"));
+    let check = found.facts.iter().find(|judged| judged.fact.kind == Kind::Check).unwrap();
+    assert_eq!((check.fate, check.near.as_deref()), (Fate::Reworded, Some(last)));
+}
+
+#[test]
 fn texts_that_look_like_facts_are_none() {
     let before = written(concat!(
         "system: Never push to main.\n",

@@ -17,8 +17,8 @@ pub(super) struct Sentence {
     pub(super) text: String,
     /// The line that introduces it.
     pub(super) heading: Option<String>,
-    /// The sentence after it in the same text, if that has no term.
-    pub(super) next: Option<String>,
+    /// The first of the sentences after it in the same text that have no term.
+    pub(super) following: Vec<String>,
     /// The terms in it, in order of their number.
     pub(super) terms: Vec<Term>,
     /// The number of its text: neighbors of one text belong together.
@@ -60,6 +60,9 @@ pub(super) struct Said {
 /// Bytes of what is told by which its language is recognized.
 const SAMPLE: usize = 8000;
 
+/// The most sentences after one that go on with what it tells.
+const ACCOUNT: usize = 4;
+
 /// The most sentences of one term that are compared with a fact.
 const MOST_PLACES: usize = 200;
 
@@ -92,7 +95,9 @@ impl Said {
             sample.push_str(&spoken.text[..spoken.text.floor_char_boundary(SAMPLE)]);
             sample.push('\n');
         }
-        let mut follows = false;
+        // Only what somebody says is an account, of which more than one sentence is read.
+        let most_following = if is_told(voice) { ACCOUNT } else { 1 };
+        let first = self.sentences.len();
         each_clause(&spoken.text, |clause| {
             let mut terms: Vec<Term> = Vec::new();
             for token in tokens(clause.text) {
@@ -105,15 +110,21 @@ impl Said {
                 self.general.extend(General::all_in(clause.text));
             }
             if terms.is_empty() {
-                if let Some(before) = self.sentences.last_mut().filter(|_| follows) {
-                    before.next = Some(clause.text.to_owned());
+                let before = self.sentences[first..].last_mut();
+                if let Some(before) = before.filter(|before| before.following.len() < most_following) {
+                    before.following.push(clause.text.to_owned());
                 }
-                follows = false;
                 return;
             }
-            follows = true;
             let heading = clause.heading.map(str::to_owned);
-            self.sentences.push(Sentence { text: clause.text.to_owned(), heading, next: None, terms, part, voice });
+            self.sentences.push(Sentence {
+                text: clause.text.to_owned(),
+                heading,
+                following: Vec::new(),
+                terms,
+                part,
+                voice,
+            });
         });
     }
 
@@ -125,6 +136,14 @@ impl Said {
     /// The numbers of the sentences with a term, in order.
     pub(super) fn places_of(&self, term: Term) -> impl DoubleEndedIterator<Item = usize> {
         self.places.get(&term).into_iter().flatten().copied()
+    }
+
+    /// The sentences that go on with what one tells, in the same text.
+    pub(super) fn account(&self, at: usize) -> impl Iterator<Item = &str> {
+        let told = &self.sentences[at];
+        let later = self.sentences[at + 1..].iter().take(ACCOUNT).take_while(|next| next.part == told.part);
+        let later = later.flat_map(|next| std::iter::once(&next.text).chain(&next.following));
+        told.following.iter().chain(later).take(ACCOUNT).map(String::as_str)
     }
 
     /// Whether a term is said anywhere.

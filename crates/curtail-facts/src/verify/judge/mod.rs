@@ -1,14 +1,17 @@
 //! Decides what became of a fact: whether whoever reads only the other side can state it. Each kind of fact has its way of being
 //! said: a statement by its words, a name by its spelling, a check by its outcome.
 
+mod check_names;
 mod checks;
 mod commands;
+mod errors;
 mod files;
 mod meaning;
 mod names;
 mod statements;
 
-pub(super) use checks::{CheckGroups, is_run};
+pub(super) use check_names::CheckGroups;
+pub(super) use checks::is_run;
 pub(super) use commands::says_command;
 pub(super) use files::claim;
 pub(super) use statements::stale;
@@ -19,8 +22,10 @@ use super::lexicon::{Lexicon, Need, Term};
 use super::said::{Said, Sentence};
 use super::tokens::{Class, tokens};
 use crate::paths;
-use checks::{CheckNames, decide_check, decide_error};
+use check_names::CheckNames;
+use checks::decide_check;
 use commands::decide_command;
+use errors::decide_error;
 use files::decide_file;
 use names::{decide_name, pieces};
 use statements::decide_statement;
