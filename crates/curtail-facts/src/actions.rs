@@ -223,10 +223,7 @@ impl Facts {
     fn mark_passed(&mut self, run: &CheckRun, command: &str, runner: &str, outcome: &RunOutcome) {
         let covers = |failure: &FailedTest| {
             let file = failure.name.split("::").next().unwrap_or_default();
-            let named = |target: &String| {
-                let target = target.trim_end_matches('/');
-                failure.name.contains(target) || file.contains('.') && target.contains(file)
-            };
+            let named = |target: &String| selects(target.trim_end_matches('/'), &failure.name, file);
             let whole = run.targets.is_empty() && failure.runner == runner;
             whole
                 || failure.command == command
@@ -255,6 +252,12 @@ impl Facts {
         }
         self.trace_todos();
     }
+}
+
+/// Whether a target selects a test of `file`: a path as a whole, any other text as a filter, wherever it stands in the name.
+fn selects(target: &str, test: &str, file: &str) -> bool {
+    let is_named = if target.contains(['/', '.']) { paths::has_whole(test, target) } else { test.contains(target) };
+    is_named || file.contains('.') && paths::has_whole(target, file)
 }
 
 /// The outcome by the exit code, for output that shows none. After a pipe, code 0 proves nothing: it is another program's.

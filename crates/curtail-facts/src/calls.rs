@@ -221,8 +221,8 @@ fn normalized(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// The words of a tool's name: `multiEdit`, `edit_file` and `edit-file` contain `edit`.
-fn name_words(name: &str) -> Vec<String> {
+/// The words of which a name consists: `multiEdit`, `edit_file` and `edit-file` contain `edit`.
+pub(super) fn name_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut before_is_lower = false;
     for letter in name.chars() {

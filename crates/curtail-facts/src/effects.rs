@@ -1,6 +1,7 @@
 //! What shell commands and scripts do to files and to the history of a repository, and which of them build or test.
 //! The known programs are in `programs.toml`.
 
+use super::calls::name_words;
 use super::git::git_effects;
 use super::kinds::CheckRun;
 pub(super) use super::kinds::Effect;
@@ -288,7 +289,7 @@ fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
     let is_script = lists(&PROGRAMS.package_managers, program) && matches!(word(0), "run" | "run-script");
     let verb = arguments.iter().find(|word| !word.starts_with('+')).map_or("", String::as_str);
     let checks = match is_script {
-        true => PROGRAMS.check_scripts.iter().any(|part| word(1).contains(part.as_str())),
+        true => name_words(word(1)).iter().any(|part| lists(&PROGRAMS.check_scripts, part)),
         false => verbs.is_empty() || lists(verbs, verb),
     };
     let idle = program != "pytest" && arguments.iter().any(|word| lists(&PROGRAMS.idle_flags, word));

@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::languages::{LANGUAGES, lowered, negates};
 use super::tokens::{Class, Token, tokens};
+use crate::calls::name_words;
 use crate::paths;
 
 /// How a check ended, as a sentence says.
@@ -27,19 +28,26 @@ pub(super) enum Family {
 impl Family {
     pub(super) const ALL: [Self; 4] = [Self::Tests, Self::Lint, Self::Types, Self::Build];
 
-    /// The family of a command.
+    /// The family of a command: that of its first word that names one.
     pub(super) fn of(command: &str) -> Self {
-        let has = |words: &[&str]| words.iter().any(|word| command.contains(word));
-        match () {
-            () if has(&["lint", "clippy", "flake8", "ruff"]) => Self::Lint,
-            () if has(&["mypy", "pyright", "tsc", "typecheck", "type-check"]) => Self::Types,
-            () if has(&[
-                "test", "jest", "mocha", "spec", "tox", "nox", "phpunit", "prove", "bats", "mvn", "gradle",
-            ]) =>
-            {
-                Self::Tests
-            }
-            () => Self::Build,
+        let words = name_words(command);
+        let named = |word: &String| {
+            Self::ALL.into_iter().find(|family| family.programs().contains(&word.as_str()) || family.is_in(word))
+        };
+        words.iter().find_map(named).unwrap_or(Self::Build)
+    }
+
+    /// Programs of it that are not called by a word for it.
+    const fn programs(self) -> &'static [&'static str] {
+        match self {
+            Self::Tests => &[
+                "pytest", "unittest", "runtests", "nextest", "ctest", "vitest", "jest", "mocha", "rspec", "phpunit",
+                "tox", "nox", "prove", "bats", "ava", "pest", "playwright", "cypress", "mvn", "mvnw", "gradle",
+                "gradlew",
+            ],
+            Self::Lint => &["pylint", "stylelint", "shellcheck", "biome", "vet"],
+            Self::Types => &["typecheck"],
+            Self::Build => &[],
         }
     }
 
@@ -164,21 +172,32 @@ pub(super) fn parts(text: &str) -> Vec<(usize, usize)> {
     cuts.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
-/// The part of a sentence about a check: from its name, or its target, to the next part that names something else.
+/// The part of a sentence about a check: from its command, or else its name or its target, to the next part that names something else.
 pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -> &'t str {
+    let words = command.split(' ').filter(|word| !word.starts_with('-'));
     let names: Vec<String> = targets
         .iter()
         .flat_map(|target| [target.as_str(), paths::name(target)])
-        .chain(command.split(' ').filter(|word| !word.starts_with('-')))
+        .chain(words)
         .filter(|name| name.len() > 2)
         .map(str::to_lowercase)
         .collect();
-    let mut parts = parts(text).into_iter();
-    let has_name = |text: &str| names.iter().any(|name| text.contains(name));
-    let is_about = |text: &str| has_name(&lowered(text)) && outcome_in(text).is_some();
-    let Some((start, end)) = parts.find(|(start, end)| is_about(&text[*start..*end])) else { return text };
-    let end = parts.take_while(|(start, end)| goes_on(&text[*start..*end])).last().map_or(end, |(_, end)| end);
-    &text[start..end]
+    let command = command.to_lowercase();
+    let has_command = |part: &str| paths::has_whole(part, &command);
+    let has_name = |part: &str| {
+        names.iter().any(|name| paths::has_whole(part, name) || paths::has_whole(part, &format!("{name}s")))
+    };
+    let parts = parts(text);
+    let first = |is_about: &dyn Fn(&str) -> bool| {
+        parts.iter().position(|(start, end)| {
+            let part = &text[*start..*end];
+            is_about(&lowered(part)) && outcome_in(part).is_some()
+        })
+    };
+    let Some(at) = first(&has_command).or_else(|| first(&has_name)) else { return text };
+    let rest = parts[at + 1..].iter().take_while(|(start, end)| goes_on(&text[*start..*end]));
+    let (start, end) = parts[at];
+    &text[start..rest.last().map_or(end, |(_, end)| *end)]
 }
 
 /// Whether a part of a sentence says more of what the part before it is about: it has an outcome and names nothing before that.
@@ -193,7 +212,27 @@ fn goes_on(part: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, outcome_in};
+    use super::{Family, Outcome, outcome_in};
+
+    #[test]
+    fn a_command_is_of_the_family_that_its_first_word_names() {
+        for (command, family) in [
+            ("cargo test -p lint-rules", Family::Tests),
+            ("npm run testUnit", Family::Tests),
+            ("pytest tests/types", Family::Tests),
+            ("cargo nextest run", Family::Tests),
+            ("./gradlew check", Family::Tests),
+            ("cargo build -p latest-inspector", Family::Build),
+            ("make splinter", Family::Build),
+            ("cargo build --tests", Family::Build),
+            ("npm run eslint", Family::Lint),
+            ("golangci-lint run ./tests", Family::Lint),
+            ("ruff check tests", Family::Lint),
+            ("npx tsc -p tests", Family::Types),
+        ] {
+            assert_eq!(Family::of(command), family, "{command}");
+        }
+    }
 
     #[test]
     fn outcomes_of_sentences() {

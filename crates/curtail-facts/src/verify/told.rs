@@ -58,12 +58,10 @@ impl Told {
         let error = ERROR.as_ref().and_then(|error| error.find(text));
         if let Some(found) = error {
             let is_resolved = LANGUAGES.done.are_in(text) && !negates(text);
-            let name = found.as_str().split([' ', ':']).next().unwrap_or_default();
             if is_resolved {
-                self.errors
-                    .iter_mut()
-                    .filter(|known| known.text.contains(name))
-                    .for_each(|known| known.overtaken = true);
+                let name = error_name(found.as_str());
+                let same = self.errors.iter_mut().filter(|known| error_name(&known.text) == name);
+                same.for_each(|known| known.overtaken = true);
             } else {
                 let words = found.as_str().trim_end_matches(['.', '。', '`', '"']);
                 replace(&mut self.errors, Fact::new(Kind::Error, words, message).in_state(State::Open));
@@ -89,6 +87,12 @@ impl Told {
     }
 }
 
+/// The name with which an error begins, without its module.
+fn error_name(error: &str) -> &str {
+    let name = error.split([' ', ':']).next().unwrap_or_default();
+    name.rsplit('.').find(|part| !part.is_empty()).unwrap_or_default()
+}
+
 /// The most facts of one kind, and the most of them, the last ones, that a new one may overtake.
 const MOST: usize = 2000;
 const MOST_OVERTAKEN: usize = 100;
@@ -110,19 +114,30 @@ fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
     let runs = (0..words.len()).map(|at| {
         let first = words[at].to_owned();
         let rest = words[at + 1..].iter().take_while(|word| is_argument(word)).take(4);
-        rest.fold(first, |line, word| format!("{line} {}", word.trim_end_matches(['.', ':'])))
+        rest.fold(first, |line, word| format!("{line} {}", without_stop(word)))
     });
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for line in spans(text).map(str::to_owned).chain(runs) {
         for effect in effects(&line) {
             if let Effect::Check(run) = effect
-                && !found.iter().any(|(known, _)| known.ends_with(&run.command))
+                && !found.iter().any(|(known, _)| ends_with_words(known, &run.command))
             {
                 found.push((run.command, run.targets));
             }
         }
     }
     found
+}
+
+/// An argument without the mark that ends its sentence; `./...` is all packages of a folder.
+fn without_stop(word: &str) -> &str {
+    let bare = word.trim_end_matches(['.', ':']);
+    if bare.ends_with('/') { word } else { bare }
+}
+
+/// Whether a command is another one, or ends with its words.
+fn ends_with_words(command: &str, other: &str) -> bool {
+    command.strip_suffix(other).is_some_and(|before| before.is_empty() || before.ends_with(' '))
 }
 
 /// Whether a word after a program belongs to its command: a subcommand, a flag or a path.

@@ -1,7 +1,7 @@
 //! Who says what in a transcript: each text of its messages, with whoever speaks.
 
 use super::Side;
-use super::tokens::composed;
+use super::tokens::{composed, tokens};
 use crate::calls::read_path;
 use crate::writers::{COMMANDS, INSERTED, Writer, writer};
 use curtail_core::json::{Document, Value};
@@ -150,8 +150,8 @@ fn say_user_text(message: &Message<'_>, text: &str, say: &mut impl FnMut(Voice, 
 }
 
 fn voice_of_insertion(text: &str) -> Voice {
-    let text = text.to_lowercase();
-    if PROJECT_FILES.iter().any(|name| text.contains(name)) { Voice::Project } else { Voice::Program }
+    let names_project_file = tokens(text).iter().any(|token| is_project_file(token.text));
+    if names_project_file { Voice::Project } else { Voice::Program }
 }
 
 /// Who wrote a text in the role of the user.

@@ -115,10 +115,7 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
         return Match::Contrary;
     }
     // Many words in the same order are a quotation.
-    if !matches!(fact.kind, Kind::Todo | Kind::Error)
-        && needs.len() >= 6
-        && folded(&sentence.text).contains(&folded(text))
-    {
+    if !matches!(fact.kind, Kind::Todo | Kind::Error) && needs.len() >= 6 && quotes(&sentence.text, text) {
         return Match::Same;
     }
     if is_full {
@@ -162,9 +159,27 @@ fn counts_otherwise(text: &str, sentence: &Sentence) -> bool {
     own.iter().any(|number| !others.contains(number)) && others.iter().any(|number| !own.contains(number))
 }
 
-/// The letters and digits of a text, in lower case.
-fn folded(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+/// Whether a sentence contains the words of a statement in their order, however they are divided and marked.
+fn quotes(sentence: &str, text: &str) -> bool {
+    let (letters, ends) = folded(sentence);
+    let (wanted, _) = folded(text);
+    let is_end = |at: usize| at == 0 || ends.binary_search(&at).is_ok();
+    letters.match_indices(&wanted).any(|(at, _)| is_end(at) && is_end(at + wanted.len()))
+}
+
+/// The letters and digits of a text, in lower case, and where among them its words end.
+fn folded(text: &str) -> (String, Vec<usize>) {
+    let mut letters = String::new();
+    let mut ends = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        letters.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
+        let is_inside = |next: &char| next.is_alphanumeric() && c.is_alphanumeric() && !is_han(*next) && !is_han(c);
+        if !chars.peek().is_some_and(is_inside) && ends.last() != Some(&letters.len()) {
+            ends.push(letters.len());
+        }
+    }
+    (letters, ends)
 }
 
 /// Whether a sentence names something else than a statement: it has a name, a number or a proper noun that the statement lacks.
