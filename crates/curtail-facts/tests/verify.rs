@@ -54,6 +54,7 @@ const FILES: &[(&str, &str)] = &[
     ("error", include_str!("pairs/error.toml")),
     ("decision", include_str!("pairs/decision.toml")),
     ("identifier", include_str!("pairs/identifier.toml")),
+    ("clauses", include_str!("pairs/clauses.toml")),
     ("sessions", include_str!("pairs/sessions.toml")),
     ("languages", include_str!("pairs/languages.toml")),
     ("wires", include_str!("pairs/wires.toml")),

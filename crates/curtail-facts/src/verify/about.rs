@@ -87,8 +87,9 @@ fn has_object(rest: &str) -> bool {
 fn joins_object(between: &str) -> bool {
     let is_place = LANGUAGES.place.are_in(between) && !between.contains(['`', ':'])
         || LANGUAGES.place.are_in(between.trim_end_matches(['`', ' ', '"']));
-    // `a.py was removed, b.py changed`: what follows a verb and a comma is not its object.
-    let is_cut = between.trim_start_matches(['`', '*', ' ']).starts_with([',', ';', '，', '；', '、']);
+    // `a.py was removed, b.py changed`: what follows a verb and a comma or a conjunction is not its object.
+    let next = between.trim_start_matches(['`', '*', ' ']);
+    let is_cut = next.starts_with([',', ';', '，', '；', '、']) || LANGUAGES.and.first_in(next) == Some(0);
     !is_place && !is_cut && !states_between(between)
 }
 

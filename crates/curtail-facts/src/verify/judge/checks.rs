@@ -41,8 +41,11 @@ pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, said: &Said) -> Decisio
 fn is_mended(said: &Said, at: usize, family: Family) -> bool {
     let failure = &said.sentences[at];
     let failed = LANGUAGES.fail.first_in(&failure.text).unwrap_or_default();
+    // The account ends where another outcome is told.
+    let goes_on = |next: &&str| refers_back(next, family) || outcome_in(next).is_none();
     let ends_well = |next: &str| says_mended(next) || outcome_in(next) == Some(Outcome::Passed);
-    says_mended(&failure.text[failed..]) || said.account(at).any(|next| refers_back(next, family) && ends_well(next))
+    says_mended(&failure.text[failed..])
+        || said.account(at).take_while(goes_on).any(|next| refers_back(next, family) && ends_well(next))
 }
 
 /// Whether the last part of a text that speaks of mending says that it was done.
