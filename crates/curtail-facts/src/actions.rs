@@ -5,6 +5,7 @@ use super::kinds::{Action, CheckRun, Effect, is_hash};
 use super::outcomes::{self, RunOutcome, last_line};
 use super::quotes::{one_line, short_line};
 use super::trace::Moved;
+use super::words::has_whole;
 use super::{
     Change, Check, Commit, Facts, FailedTest, MAX_FACTS, Todo, Verdict, effects, git, keep_newest, paths, todos,
 };
@@ -256,8 +257,8 @@ impl Facts {
 
 /// Whether a target selects a test of `file`: a path as a whole, any other text as a filter, wherever it stands in the name.
 fn selects(target: &str, test: &str, file: &str) -> bool {
-    let is_named = if target.contains(['/', '.']) { paths::has_whole(test, target) } else { test.contains(target) };
-    is_named || file.contains('.') && paths::has_whole(target, file)
+    let is_named = if target.contains(['/', '.']) { has_whole(test, target) } else { test.contains(target) };
+    is_named || file.contains('.') && has_whole(target, file)
 }
 
 /// The outcome by the exit code, for output that shows none. After a pipe, code 0 proves nothing: it is another program's.

@@ -8,6 +8,7 @@ use super::kinds::{Action, CheckRun, Effect};
 use super::paths;
 use super::programs::{PROGRAMS, lists};
 use super::todos::todo_action;
+use super::words::name_words;
 use curtail_core::digest::fnv1a_64;
 
 /// Names of arguments that contain the path of a file, in lower case without separators.
@@ -219,23 +220,6 @@ fn member<'m>(members: &'m Map<String, Value>, keys: &[&str]) -> Option<&'m Valu
 /// A key in lower case without separators: `filePath` and `file_path` are equal.
 fn normalized(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
-}
-
-/// The words of which a name consists: `multiEdit`, `edit_file` and `edit-file` contain `edit`.
-pub(super) fn name_words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![String::new()];
-    let mut before_is_lower = false;
-    for letter in name.chars() {
-        if !letter.is_alphanumeric() || letter.is_uppercase() && before_is_lower {
-            words.push(String::new());
-        }
-        before_is_lower = letter.is_lowercase();
-        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
-            word.extend(letter.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// `text` without the quotes around it: some logs write values as JSON inside strings.

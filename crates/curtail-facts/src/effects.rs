@@ -1,12 +1,12 @@
 //! What shell commands and scripts do to files and to the history of a repository, and which of them build or test.
 //! The known programs are in `programs.toml`.
 
-use super::calls::name_words;
 use super::git::git_effects;
 use super::kinds::CheckRun;
 pub(super) use super::kinds::Effect;
 use super::programs::{CheckProgram, FileAction, FileProgram, PROGRAMS, is_interpreter, lists};
 use super::shell::{Simple, commands};
+use super::words::name_words;
 use super::{paths, scripts};
 
 /// A simple command of a line, without what wraps it.

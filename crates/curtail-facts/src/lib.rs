@@ -26,6 +26,7 @@ mod text;
 mod todos;
 mod trace;
 pub mod verify;
+mod words;
 mod wrappers;
 mod writers;
 mod written_facts;

@@ -46,14 +46,6 @@ pub(super) fn same_file(one: &str, other: &str) -> bool {
     before.is_some_and(|before| before.is_empty() || !short.starts_with(['/', '~']) && before.ends_with(['/', '\\']))
 }
 
-/// Whether a text contains a word or a path as a whole, and not inside a longer one.
-pub(super) fn has_whole(text: &str, name: &str) -> bool {
-    // Chinese and Japanese have no spaces between words.
-    let joins = |c: char| c == '_' || c.is_alphanumeric() && c < '\u{2e80}';
-    let is_whole = |at: usize| !text[..at].ends_with(joins) && !text[at + name.len()..].starts_with(joins);
-    text.match_indices(name).any(|(at, _)| is_whole(at))
-}
-
 /// The new path of a file if the folder `from` is moved to `to`; `None` if the file is not below it.
 pub(super) fn moved_with(path: &str, from: &str, to: &str) -> Option<String> {
     let mut found = path.match_indices(from).map(|(at, _)| (&path[..at], &path[at + from.len()..]));
@@ -89,7 +81,7 @@ pub(super) fn common_root<'p>(mut paths: impl Iterator<Item = &'p str>) -> &'p s
 
 #[cfg(test)]
 mod tests {
-    use super::{common_root, has_whole, moved_with, name, project_path, resolved, same_file};
+    use super::{common_root, moved_with, name, project_path, resolved, same_file};
 
     #[test]
     fn paths_are_distinguished_from_patterns_and_scratch_files() {
@@ -114,18 +106,6 @@ mod tests {
         assert!(!same_file("/repo/src/aa.rs", "a.rs") && !same_file("/a/b", "/b"));
         assert_eq!(resolved(Some("/repo/"), "a.rs"), "/repo/a.rs");
         assert_eq!(resolved(Some("/repo"), "/a.rs"), "/a.rs");
-    }
-
-    #[test]
-    fn a_name_inside_a_longer_one_is_another() {
-        for (text, name) in
-            [("a gate opens", "gate"), ("gate-keeper", "gate"), ("测试gate通过", "gate"), ("x/a.py::b", "a.py")]
-        {
-            assert!(has_whole(text, name), "{text}");
-        }
-        for (text, name) in [("we navigate", "gate"), ("tests/unit_slow/a.py", "tests/unit"), ("aa.py", "a.py")] {
-            assert!(!has_whole(text, name), "{text}");
-        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use regex::Regex;
 
 use super::languages::{LANGUAGES, lowered, negates};
 use super::tokens::{Class, Token, tokens};
-use crate::calls::name_words;
 use crate::paths;
+use crate::words::{has_whole, name_words};
 
 /// How a check ended, as a sentence says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,10 +183,8 @@ pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -
         .map(str::to_lowercase)
         .collect();
     let command = command.to_lowercase();
-    let has_command = |part: &str| paths::has_whole(part, &command);
-    let has_name = |part: &str| {
-        names.iter().any(|name| paths::has_whole(part, name) || paths::has_whole(part, &format!("{name}s")))
-    };
+    let has_command = |part: &str| has_whole(part, &command);
+    let has_name = |part: &str| names.iter().any(|name| has_whole(part, name) || has_whole(part, &format!("{name}s")));
     let parts = parts(text);
     let first = |is_about: &dyn Fn(&str) -> bool| {
         parts.iter().position(|(start, end)| {

@@ -50,8 +50,8 @@ fn is_mended(said: &Said, at: usize, family: Family) -> bool {
 
 /// Whether the last part of a text that speaks of mending says that it was done.
 fn says_mended(text: &str) -> bool {
-    let parts = parts(text).into_iter().map(|(start, end)| &text[start..end]);
-    let last = parts.filter(|part| LANGUAGES.mended.are_in(part)).last();
+    let mut parts = parts(text).into_iter().map(|(start, end)| &text[start..end]);
+    let last = parts.rfind(|part| LANGUAGES.mended.are_in(part));
     last.is_some_and(|part| !negates(part) && !LANGUAGES.intended.are_in(part) && !LANGUAGES.wish.are_in(part))
 }
 

@@ -1,0 +1,49 @@
+//! Words inside names, and names inside texts: each is whole, and not a part of a longer one.
+
+/// The words of which a name consists: `multiEdit`, `edit_file` and `edit-file` contain `edit`.
+pub(super) fn name_words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut before_is_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || letter.is_uppercase() && before_is_lower {
+            words.push(String::new());
+        }
+        before_is_lower = letter.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether a text contains a word or a path as a whole, and not inside a longer one.
+pub(super) fn has_whole(text: &str, name: &str) -> bool {
+    // Chinese and Japanese have no spaces between words.
+    let joins = |c: char| c == '_' || c.is_alphanumeric() && c < '\u{2e80}';
+    let is_whole = |at: usize| !text[..at].ends_with(joins) && !text[at + name.len()..].starts_with(joins);
+    text.match_indices(name).any(|(at, _)| is_whole(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{has_whole, name_words};
+
+    #[test]
+    fn a_name_has_its_words() {
+        assert_eq!(name_words("multiEdit-file_now"), ["multi", "edit", "file", "now"]);
+        assert_eq!(name_words("fetch:latest"), ["fetch", "latest"]);
+    }
+
+    #[test]
+    fn a_name_inside_a_longer_one_is_another() {
+        for (text, name) in
+            [("a gate opens", "gate"), ("gate-keeper", "gate"), ("测试gate通过", "gate"), ("x/a.py::b", "a.py")]
+        {
+            assert!(has_whole(text, name), "{text}");
+        }
+        for (text, name) in [("we navigate", "gate"), ("tests/unit_slow/a.py", "tests/unit"), ("aa.py", "a.py")] {
+            assert!(!has_whole(text, name), "{text}");
+        }
+    }
+}
