@@ -193,8 +193,7 @@ fn ticks(conversation: &Conversation<'_>) -> Markup {
         // Writing to a String cannot fail.
         let _ = write!(turns, "M{} 38V44", edges[turn]);
     }
-    let boundary_messages = conversation.messages.iter().enumerate().filter(|(_, message)| message.closes_calls());
-    for (at, _) in boundary_messages {
+    for at in conversation.boundaries() {
         let _ = write!(boundaries, "M{} 0V44", edges[at]);
     }
     html! {

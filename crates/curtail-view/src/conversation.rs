@@ -248,6 +248,16 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    /// The messages with which what the model reads begins anew, in order: it no longer reads what is before them.
+    pub(super) fn boundaries(&self) -> impl Iterator<Item = usize> {
+        (1..self.messages.len()).filter(|at| self.is_boundary(*at))
+    }
+
+    /// Whether the model reads message `at` in place of those before it.
+    pub(super) fn is_boundary(&self, at: usize) -> bool {
+        at > 0 && self.messages[at].begins_context()
+    }
+
     /// The id of the element of message `index`.
     pub(super) fn anchor(&self, index: usize) -> String {
         format!("{}m{index}", self.place.anchor)

@@ -33,6 +33,7 @@ mod story;
 mod terminal;
 mod tools;
 mod totals;
+mod unread;
 mod visible;
 
 pub use comparison::{Compared, comparison};

@@ -12,7 +12,6 @@ use super::spending::{CostSource, Spending, dollars};
 use super::totals::{costliest, tools, writers};
 use super::visible::{Moment, Shown, duration, line, percent, short};
 use curtail_core::numbers::{counted, figure};
-use curtail_core::transcript::Message;
 
 /// Maximum number of findings that are listed; further ones are counted.
 const MAX_FINDINGS: usize = 100;
@@ -303,7 +302,6 @@ fn legend(conversation: &Conversation<'_>) -> Markup {
     let mut shades: Vec<&str> = (0..conversation.messages.len()).map(|at| conversation.writer(at)).collect();
     shades.sort_unstable();
     shades.dedup();
-    let boundaries = conversation.messages.iter().any(Message::closes_calls);
     html! {
         p class="legend" {
             @for shade in shades { span class={ "key " (shade) } { (shade) } " " }
@@ -312,7 +310,7 @@ fn legend(conversation: &Conversation<'_>) -> Markup {
                 span class="key dropped" { "dropped" } " " span class="key changed" { "changed" } " "
             }
             span class="key turn" { "turn" } " "
-            @if boundaries { span class="key boundary" { "boundary" } " " }
+            @if conversation.boundaries().next().is_some() { span class="key boundary" { "boundary" } " " }
             span class="hint" { "Width is tokens; a click jumps." }
         }
     }

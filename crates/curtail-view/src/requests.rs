@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use curtail_core::dialects::Dialect;
 use curtail_core::processors::Counting;
-use curtail_core::transcript::{Message, Role, Transcript, Usage};
+use curtail_core::transcript::{Message, Role, Standing, Transcript, Usage};
 use curtail_lab::sessions;
 
 /// Tokens of a message.
@@ -29,26 +29,39 @@ impl Cost {
 pub(super) struct Request {
     /// Index of the first message of the reply.
     pub(super) message: usize,
-    /// Tokens before it, from the last boundary on.
+    /// Tokens before it, from the last boundary on, with those of messages that the boundary kept.
     pub(super) tokens: usize,
 }
 
 /// The requests of a transcript. Assistant messages in a row are one reply.
 pub(super) fn requests(messages: &[Message<'_>], costs: &[Cost], outside: usize) -> Vec<Request> {
-    let mut sums: HashMap<u32, (usize, Option<Role>)> = HashMap::new();
+    let mut contexts: HashMap<u32, Context> = HashMap::new();
     let mut requests = Vec::new();
     for (at, (message, cost)) in messages.iter().zip(costs).enumerate() {
-        let (sum, last) = sums.entry(message.thread).or_insert((outside, None));
-        if message.closes_calls() {
-            *sum = outside;
+        let context = contexts.entry(message.thread).or_default();
+        if message.begins_context() {
+            context.tokens = context.preserved;
         }
-        if message.role == Role::Assistant && *last != Some(Role::Assistant) {
-            requests.push(Request { message: at, tokens: *sum });
+        if message.role == Role::Assistant && context.last != Some(Role::Assistant) {
+            requests.push(Request { message: at, tokens: outside + context.tokens });
         }
-        *sum += cost.tokens;
-        *last = Some(message.role);
+        context.tokens += cost.tokens;
+        if message.standing == Standing::Preserved {
+            context.preserved += cost.tokens;
+        }
+        context.last = Some(message.role);
     }
     requests
+}
+
+/// What the model reads of a conversation before a message.
+#[derive(Default)]
+struct Context {
+    tokens: usize,
+    /// The tokens of it that the next boundary keeps.
+    preserved: usize,
+    /// The role of the last message.
+    last: Option<Role>,
 }
 
 /// At most `most` of the requests, evenly spaced, with the first and the last.

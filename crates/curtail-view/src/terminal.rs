@@ -7,10 +7,11 @@ use anstyle::{AnsiColor, Effects, Style};
 use super::content::capped;
 use super::conversation::Conversation;
 use super::effect::{Drafted, Fate, PartFate, State, texts};
+use super::unread::{UnreadText, unread};
 use super::visible::{line, size};
 use curtail_core::json::Text;
 use curtail_core::numbers::{counted, figure};
-use curtail_core::transcript::{Content, PartRef, Role, ToolResult, writer_named};
+use curtail_core::transcript::{Content, Estimated, PartPlace, PartRef, Role, ToolResult, writer_named};
 use curtail_core::visible::{self, one_line};
 
 /// How much of a conversation is printed.
@@ -76,7 +77,7 @@ impl TerminalChat<'_, '_> {
         let Self { conversation, .. } = *self;
         let message = &conversation.messages[at];
         let fate = conversation.fate(at);
-        if message.closes_calls() {
+        if conversation.is_boundary(at) {
             self.push(&format!("\n{BOLD}==== boundary ===={BOLD:#}"));
         }
         self.heading(at, fate);
@@ -87,12 +88,14 @@ impl TerminalChat<'_, '_> {
                 self.push(&format!("{style}dropped:{style:#}"));
             }
             self.part(PartRef { message: at, part: nth });
+            self.unread(message.parts[nth].place().map_or(&[], PartPlace::estimated));
             if let Some(PartFate::Rewritten(text)) = fate.and_then(|fate| fate.parts.get(nth)) {
                 let style = AnsiColor::Magenta.on_default();
                 self.push(&format!("{style}changed to:{style:#}"));
                 self.text(text, "  ", usize::MAX);
             }
         }
+        self.unread(&message.estimated);
     }
 
     fn heading(&mut self, at: usize, fate: Option<&Fate>) {
@@ -113,13 +116,14 @@ impl TerminalChat<'_, '_> {
     fn part(&mut self, at: PartRef) {
         let Self { conversation, terminal, .. } = *self;
         let part = &conversation.messages[at.message].parts[at.part];
-        let folded = if terminal.full { usize::MAX } else { FOLDED_LINES };
         match &part.content {
             Content::Text(text) => self.text(&text.decode(), "", usize::MAX),
-            Content::Reasoning(text) if text.is_blank() => {}
+            Content::Reasoning(text) if text.is_blank() => {
+                self.push(&format!("{QUIET}thinking, hidden by the provider{QUIET:#}"));
+            }
             Content::Reasoning(text) => {
                 self.push(&format!("{QUIET}thinking{QUIET:#}"));
-                self.text(&text.decode(), "  ", folded);
+                self.folded(&text.decode());
             }
             Content::ToolCall(call) => {
                 let name = call.name.decode();
@@ -131,13 +135,17 @@ impl TerminalChat<'_, '_> {
                     if conversation.pairs.counterpart(at).is_none() && !call.hosted { " (no result)" } else { "" };
                 self.push(&format!("{BOLD}> {name}{BOLD:#} {shown}{unanswered}"));
             }
-            Content::ToolResult(result) => self.result(at, result, folded),
+            Content::ToolResult(result) => self.result(at, result),
             Content::Media(text) => self.push(&format!("[image or file, {}]", size(text.len_bound()))),
-            Content::Unknown(_) | Content::Other => self.push("[other content]"),
+            Content::Unknown(text) => {
+                self.push(&format!("{QUIET}other content, {}{QUIET:#}", size(text.len_bound())));
+                self.folded(&text.decode());
+            }
+            Content::Other => self.push("[other content]"),
         }
     }
 
-    fn result(&mut self, at: PartRef, result: &ToolResult<'_>, folded: usize) {
+    fn result(&mut self, at: PartRef, result: &ToolResult<'_>) {
         let call = match self.conversation.pairs.counterpart(at) {
             Some(call) => format!("of message {}", call.message),
             None => String::from("without a call"),
@@ -146,7 +154,7 @@ impl TerminalChat<'_, '_> {
         let name = one_line(&name);
         self.push(&format!("{BOLD}< {name}{BOLD:#} {QUIET}{call}{QUIET:#}"));
         for text in result.content.iter().filter(|text| !text.is_blank()).map(Text::decode) {
-            self.text(&text, "  ", folded);
+            self.folded(&text);
         }
         if result.media > 0 {
             self.push(&format!("  [{}]", counted(result.media, "image or file")));
@@ -161,6 +169,19 @@ impl TerminalChat<'_, '_> {
         for text in draft.message.parts.iter().flat_map(|part| texts(&part.content)) {
             self.text(&text, "", usize::MAX);
         }
+    }
+
+    /// Prints the texts of members that the format does not define.
+    fn unread(&mut self, texts: &[Estimated<'_>]) {
+        for UnreadText { name, text, .. } in unread(texts) {
+            self.push(&format!("{QUIET}{}, {}{QUIET:#}", one_line(&name), size(text.len())));
+            self.folded(&text);
+        }
+    }
+
+    /// Prints a text below its heading: its first lines, or with `--full` all of it.
+    fn folded(&mut self, text: &str) {
+        self.text(text, "  ", if self.terminal.full { usize::MAX } else { FOLDED_LINES });
     }
 
     /// Prints the first `lines` lines of a text, each after `indent`.

@@ -1,5 +1,6 @@
 //! `curtail view`: what is on its pages.
 
+mod accounted;
 #[cfg(target_os = "linux")]
 mod desktop;
 mod index;

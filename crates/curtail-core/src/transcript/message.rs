@@ -195,6 +195,13 @@ impl<'a> Message<'a> {
         self.call_rules.closes.applies(|| self.calls().next().is_some()) && !self.standing.is_rolled_back()
     }
 
+    /// Whether what a model reads begins with it: it is a boundary, or the first message of the list inside a compaction. Calls
+    /// before it may still be answered.
+    #[must_use]
+    pub fn begins_context(&self) -> bool {
+        (self.is_boundary() || self.call_rules.closes == Closes::Always) && !self.standing.is_rolled_back()
+    }
+
     /// Whether it is kept or dropped with the message after it.
     #[must_use]
     pub fn is_bound(&self) -> bool {

@@ -127,6 +127,7 @@ impl Chat<'_, '_> {
             // A summary is a button, and a link in it is none for who listens to the page.
             @if is_elsewhere && is_closed { p class="answer" { "In " (place) } }
             @if called.is_shell() { (self.printed(part, result)) } @else { (self.output(part, result)) }
+            (self.unread_in(part))
             @if let Some(fate) = fate.and_then(|fate| fate.parts.get(at.part)) { (self.rewritten(fate)) }
         };
         html! {

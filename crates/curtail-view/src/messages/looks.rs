@@ -34,7 +34,7 @@ impl Chat<'_, '_> {
     /// The number of calls of a message that only looks at something; `None` if it does anything else, or fails.
     fn looks_in(&self, at: usize) -> Option<usize> {
         let message = &self.conversation.messages[at];
-        if message.role != Role::Assistant || message.closes_calls() || self.loose.contains_key(&at) {
+        if message.role != Role::Assistant || message.begins_context() || self.loose.contains_key(&at) {
             return None;
         }
         let mut parts = message.parts.iter().enumerate();

@@ -3,15 +3,16 @@
 use maud::{Markup, html};
 
 use super::Chat;
-use crate::content::{Passage, capped, passage};
+use crate::content::{Passage, capped, code, passage};
 use crate::conversation::Conversation;
 use crate::effect::{Fate, PartFate, State};
 use crate::images::images;
 use crate::markdown::markdown;
+use crate::unread::{UnreadText, unread};
 use crate::visible::{Body, Shown, gap, line, size};
 use curtail_core::json::Text;
 use curtail_core::numbers::{counted, figure};
-use curtail_core::transcript::{Content, Message, Part, PartRef};
+use curtail_core::transcript::{Content, Estimated, Message, Part, PartPlace, PartRef};
 use curtail_facts::command;
 
 /// A text that a program wrote for the model is folded if it is longer than this many bytes.
@@ -27,13 +28,13 @@ impl Chat<'_, '_> {
         let by = conversation.writer(at);
         let tally = self.tally(at);
         let tools = self.tools_with_agents(at);
-        let joined = if before == Some(by) && !message.closes_calls() { " joined" } else { "" };
+        let joined = if before == Some(by) && !message.begins_context() { " joined" } else { "" };
         let slim = if self.is_slim(at) { " slim" } else { "" };
         html! {
             @if let Some(gap) = self.gap(at) {
                 p class="gap" { (gap) " later" }
             }
-            @if message.closes_calls() && at > 0 { p class="boundary" { "Boundary: the model no longer reads what is above." } }
+            @if conversation.is_boundary(at) { p class="boundary" { "Boundary: the model no longer reads what is above." } }
             article id=(conversation.anchor(at)) class={ (by) " " (state) (joined) (slim) }
                 data-message=(at) data-by=(self.writers_with_agents(at)) data-failures=[Some(tally.failures).filter(|count| *count > 0)]
                 data-edits=[Some(tally.edits).filter(|count| *count > 0)] data-state=(state) data-tools=[tools.as_deref().map(Shown)]
@@ -42,6 +43,7 @@ impl Chat<'_, '_> {
                 @for nth in 0..message.parts.len() {
                     @if !is_marker(message, nth, fate) { (self.part(PartRef { message: at, part: nth }, fate)) }
                 }
+                (self.unread(&message.estimated))
                 @if message.parts.is_empty() { p class="quiet" { "empty" } }
             }
         }
@@ -132,6 +134,7 @@ impl Chat<'_, '_> {
                     },
                     Content::Other => { p class="quiet" { "Other content, " (size(bytes(part))) } },
                 }
+                (self.unread_in(part))
                 (self.rewritten(fate))
             }
         }
@@ -142,6 +145,22 @@ impl Chat<'_, '_> {
             @if let PartFate::Rewritten(text) = fate {
                 p class="quiet" { "changed to" }
                 (passage(Passage { text, byte: 0, max_chars: self.limits.max_text, mono: true }))
+            }
+        }
+    }
+
+    /// The folded texts in the element of a part that belong to no part.
+    pub(super) fn unread_in(&self, part: &Part<'_>) -> Markup {
+        self.unread(part.place().map_or(&[], PartPlace::estimated))
+    }
+
+    fn unread(&self, texts: &[Estimated<'_>]) -> Markup {
+        html! {
+            @for UnreadText { name, text, byte } in unread(texts) {
+                details class="aside" {
+                    summary { "Show " (code(&name)) ", " (size(text.len())) }
+                    (passage(Passage { text: &text, byte: self.conversation.place.offset + byte, max_chars: self.limits.max_text, mono: true }))
+                }
             }
         }
     }

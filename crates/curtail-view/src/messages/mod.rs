@@ -13,6 +13,7 @@ use crate::conversation::{Attached, Conversation};
 use crate::effect::State;
 use crate::sides::Side;
 use crate::tools::{CallKind, Look};
+use crate::unread::unread;
 use curtail_core::transcript::{Part, PartRef};
 
 /// The limits that keep a page small.
@@ -117,7 +118,8 @@ impl Chat<'_, '_> {
     fn is_folded(&self, at: usize) -> bool {
         let message = &self.conversation.messages[at];
         let mut parts = message.parts.iter().enumerate();
-        !message.closes_calls()
+        !message.begins_context()
+            && unread(&message.estimated).next().is_none()
             && !message.parts.is_empty()
             && parts.all(|(nth, part)| self.answers_elsewhere(PartRef { message: at, part: nth }, part))
     }
