@@ -15,9 +15,10 @@ use crate::options::input::Input;
 use crate::options::verify::{GivenForm, VerifyFormat, VerifyOptions};
 use crate::reports::remarks;
 use crate::reports::verify::{VerifyPage, document, rows, screen, workflow_commands};
+use crate::works::counterpart::counterpart;
 use crate::works::verdict::Failing;
 use crate::works::verify::{Verified, Verifying};
-use crate::works::whole_file::{WholeFile, counterpart};
+use crate::works::whole_file::WholeFile;
 use curtail_facts::verify::give_back;
 use curtail_io::batch::InputOptions;
 use curtail_io::{FileError, Source};
@@ -49,7 +50,7 @@ enum Job {
 /// What a job found.
 struct Judged {
     verified: Vec<Verified>,
-    /// What could not be read of a damaged log.
+    /// What could not be read as it is written.
     losses: Vec<FileError>,
 }
 
@@ -58,11 +59,12 @@ impl Job {
     fn run(&self, verifying: &Verifying, options: &InputOptions) -> Result<Judged, FileError> {
         let (Self::Pair(before, _) | Self::Log(before)) = self;
         let before = WholeFile::read_around(before, options)?;
-        let verified = match self {
-            Self::Pair(_, after) => verifying.pair(&before, &WholeFile::read(after, options)?)?,
-            Self::Log(_) => verifying.log(&before)?,
+        let Self::Pair(_, after) = self else {
+            return Ok(Judged { verified: verifying.log(&before)?, losses: before.losses });
         };
-        Ok(Judged { verified, losses: before.losses })
+        let after = WholeFile::read(after, options)?;
+        let verified = verifying.pair(&before, &after)?;
+        Ok(Judged { verified, losses: [before.losses, after.losses].concat() })
     }
 }
 

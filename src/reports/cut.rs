@@ -161,9 +161,11 @@ impl<'f> CutReporter<'f> {
     /// Drops copies of earlier records, and notes all dropped records.
     fn dropped(&mut self, opened: &Opened, output: &mut CutOutput) -> Result<(), FileError> {
         output.drop_copies(&mut self.seen);
-        output.notes.extend(output.dropped.iter().map(|record| (record.place, format!("dropped: {}", record.reason))));
-        self.sums.dropped_records += output.dropped.len();
-        output.dropped.drain(..).try_for_each(|dropped| {
+        output
+            .notes
+            .extend(output.drops.records.iter().map(|record| (record.place, format!("dropped: {}", record.reason))));
+        self.sums.dropped_records += output.drops.records.len();
+        output.drops.records.drain(..).try_for_each(|dropped| {
             let Some(rejects) = &mut self.beside.rejects else { return Ok(()) };
             let reject = Reject {
                 file: &opened.source.name,
@@ -181,7 +183,7 @@ impl<'f> CutReporter<'f> {
         self.sums.add(output);
         let targets = &self.cutting.targets;
         self.file.changed |= output.changed;
-        self.file.parts |= output.parts && !targets.is_in_place();
+        self.file.parts |= output.windows.are_parts && !targets.is_in_place();
         if let Some(Err(error)) = self.beside.new_session.as_mut().map(|writer| writer.hold(opened, output)) {
             self.fail(&error);
             return Flow::Stop;
@@ -205,16 +207,16 @@ impl<'f> CutReporter<'f> {
     }
 
     fn write_stdout(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), FileError> {
-        let text = output.output();
+        let text = output.text.bytes();
         let framing = opened.reading.framing;
         let refusal = match &opened.table {
             Some(table) => Some(format!(
                 "the output has the format of the input, {}; pass --output, --output-dir or --in-place",
                 table.format().name()
             )),
-            None if output.parts => Some(format!(
+            None if output.windows.are_parts => Some(format!(
                 "becomes {} transcripts, and standard output holds one; pass --output-dir or --output",
-                output.windows.len()
+                output.windows.places.len()
             )),
             None if self.inputs > 1 && framing != Framing::Records && !text.is_empty() => {
                 Some(shared_output(self.inputs))

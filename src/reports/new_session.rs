@@ -82,7 +82,8 @@ impl<'f> NewSessionWriter<'f> {
             return Err(refusal(&opened.source, reason));
         }
         let project = output.project.take();
-        self.cut = output.dialect.map(|dialect| HeldCut { text: std::mem::take(&mut output.text), dialect, project });
+        self.cut =
+            output.dialect.map(|dialect| HeldCut { text: std::mem::take(&mut output.text.valid), dialect, project });
         Ok(())
     }
 

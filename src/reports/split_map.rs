@@ -61,17 +61,19 @@ impl SplitMap {
     /// Writes the lines of a block of `opened`.
     pub(crate) fn add(&mut self, opened: &Opened, output: &CutOutput, targets: &Targets) -> Result<(), FileError> {
         let mut text = Vec::new();
-        for place in &output.windows {
+        let output_lines = output.windows.output_lines(&output.text, &output.rows);
+        let are_parts = output.windows.are_parts;
+        for (place, output_line) in output.windows.places.iter().zip(output_lines) {
             let window = &place.window;
-            let part = output.parts.then_some(window.number).filter(|_| !targets.is_in_place());
+            let part = are_parts.then_some(window.number).filter(|_| !targets.is_in_place());
             let path = targets.path_of_part(&opened.source, part);
             let entry = MapLine {
                 output: path.map(|path| path.to_string_lossy().into_owned()),
-                output_line: if output.parts { 1 } else { self.lines + place.output_line },
+                output_line: if are_parts { 1 } else { self.lines + output_line },
                 source: &opened.source.name,
                 line: place.line,
-                row_group: place.row.map(|row| row.group.number()),
-                row: place.row.map(|row| row.row),
+                row_group: place.row.map(|row| row.input.group.number()),
+                row: place.row.map(|row| row.input.row),
                 window: window.number,
                 windows: window.count,
                 pinned: bounds(&window.pinned),
@@ -86,8 +88,8 @@ impl SplitMap {
             text.push(b'\n');
         }
         self.lines += match opened.table {
-            Some(_) => output.row_count,
-            None => memchr::memchr_iter(b'\n', &output.output()).count(),
+            Some(_) => output.rows.count(),
+            None => output.text.lines().all(),
         };
         self.file.add(&text)
     }

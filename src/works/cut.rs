@@ -11,7 +11,9 @@ use crate::works::check::Checking;
 use crate::works::copies::{DropRecords, Held};
 use crate::works::explained::{report, with_lines};
 use crate::works::mark_of;
-use crate::works::output::{CutOutput, OutputSink, WindowPlace};
+use crate::works::output::{CutOutput, OutputSink};
+use crate::works::rows::RowText;
+use crate::works::windows::WindowPlace;
 use curtail_core::dialects::{ReadError, project};
 use curtail_core::pipeline::{StageCount, TextCutter};
 use curtail_io::batch::{Opened, Unit, Work};
@@ -45,7 +47,7 @@ impl Work for Cutting {
         let examined = self
             .drops
             .as_ref()
-            .map(|drops| drops.examine(unit, &mut out.verdicts).map(|found| (drops, found)))
+            .map(|drops| drops.examine(unit, &mut out.drops.verdicts).map(|found| (drops, found)))
             .transpose()?;
         if let Some((drops, found)) = &examined
             && let Some(finding) = found.findings.first()
@@ -54,26 +56,27 @@ impl Work for Cutting {
             return Ok(());
         }
         let before = out.lengths();
-        let mut cut = self.cutter.cut(&unit.opened.reading, unit.text, &mut out.text)?;
+        let mut cut = self.cutter.cut(&unit.opened.reading, unit.text, &mut out.text.valid)?;
         if let Some(checking) = self.verifies.as_ref().filter(|_| cut.changed)
-            && let Err(error) = checking.verify(unit, &out.text[before.text..])
+            && let Err(error) = checking.verify(unit, &out.text.valid[before.text..])
         {
-            out.text.truncate(before.text);
+            out.text.valid.truncate(before.text);
             return Err(error);
         }
         match unit.row {
             Some(_) if self.cutter.chain.splitting.is_some() && cut.windows.is_empty() => {
-                out.text.truncate(before.text);
-                out.row = Some(RowResult::Dropped);
+                out.text.valid.truncate(before.text);
+                out.rows.drop_current();
             }
             Some(row) => {
                 let shape = unit.opened.table.as_deref().and_then(curtail_io::Table::shape);
-                out.note_row(shape, unit.text, before.text, &cut)?;
-                out.add_rows(unit, row, std::mem::take(&mut cut.windows));
+                let text = RowText { old: unit.text, before: before.text, cut: &cut };
+                out.rows.cut_current(shape, &text, &mut out.text)?;
+                out.windows.add_row(unit, out.rows.current_place(row), std::mem::take(&mut cut.windows));
             }
             None => {
-                out.parts |= cut.parts && cut.windows.len() > 1;
-                out.add_windows(unit, std::mem::take(&mut cut.windows));
+                out.windows.are_parts |= cut.parts && cut.windows.len() > 1;
+                out.windows.add(unit, std::mem::take(&mut cut.windows));
             }
         }
         if self.finds_project {
@@ -84,7 +87,7 @@ impl Work for Cutting {
         out.bytes += unit.text.len() as u64;
         if let Some((drops, examined)) = &examined {
             let after = out.lengths();
-            out.held.extend(Held::new(drops, unit, examined, &mut cut, (before, after)));
+            out.drops.held.extend(Held::new(drops, unit, examined, &mut cut, (before, after)));
         }
         out.totals.add(cut.totals);
         StageCount::add(&mut out.stages, &cut.stages);
@@ -101,29 +104,15 @@ impl Work for Cutting {
     }
 
     fn keep(&self, record: &[u8], out: &mut CutOutput) {
-        match std::str::from_utf8(record) {
-            Ok(text) => out.text.push_str(text),
-            Err(_) => out.garbled.push((out.text.len(), record.to_vec())),
-        }
+        out.text.keep(record);
     }
 
     fn report(&self, error: &FileError, out: &mut CutOutput) {
-        out.text.push_str(&report(error.place, &error.what));
+        out.text.valid.push_str(&report(error.place, &error.what));
     }
 
     fn row(&self, place: RowPlace, result: RowResult, out: &mut CutOutput) {
-        let done = match (result, out.row.take()) {
-            (RowResult::Text(_), Some(row)) => row,
-            (RowResult::Text(_), None) if place.structs => {
-                // A list that stays has no text.
-                out.text.truncate(out.end_of_texts());
-                RowResult::Unchanged
-            }
-            (RowResult::Text(_), None) => RowResult::Text(out.output_len()),
-            (other, _) => other,
-        };
-        out.rows.push(done);
-        out.row_count += out.rows.last().map_or(0, RowResult::count);
+        out.rows.end(place, result, &mut out.text);
     }
 
     fn whole(&self, opened: &Opened, out: &mut CutOutput) {
@@ -145,7 +134,7 @@ impl Cutting {
         if !out.changed && self.targets.is_in_place() {
             return Ok(());
         }
-        if out.parts {
+        if out.windows.are_parts {
             return self.write_parts(opened, out);
         }
         if let Some(mut sink) = self.begin(opened)? {
@@ -158,19 +147,21 @@ impl Cutting {
     /// Writes every window to a file of its own; none if one cannot be written, or if the program is to end before all are.
     fn write_parts(&self, opened: &Opened, out: &CutOutput) -> Result<(), FileError> {
         if self.targets.is_in_place() {
-            let reason =
-                format!("becomes {} transcripts, and --in-place writes one; pass --output-dir", out.windows.len());
+            let reason = format!(
+                "becomes {} transcripts, and --in-place writes one; pass --output-dir",
+                out.windows.places.len()
+            );
             return Err(FileError::new(ErrorKind::Usage, &opened.source.name, reason));
         }
         self.refuse_table_name(opened)?;
-        let mut files = Vec::with_capacity(out.windows.len());
-        for WindowPlace { window, .. } in &out.windows {
+        let mut files = Vec::with_capacity(out.windows.places.len());
+        for WindowPlace { window, .. } in &out.windows.places {
             if self.stop.load(Ordering::Relaxed) {
                 let reason = "interrupted before all of its parts were written; none of them is left";
                 return Err(FileError::new(ErrorKind::System, &opened.source.name, reason));
             }
             if let Some(mut sink) = self.targets.open_part(&opened.source, window.number)? {
-                sink.write(&out.text.as_bytes()[window.written.clone()])?;
+                sink.write(&out.text.valid.as_bytes()[window.written.clone()])?;
                 files.push(self.targets.complete(sink, None)?);
             }
         }

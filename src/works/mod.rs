@@ -1,16 +1,20 @@
-//! What is done with each unit of a batch: it is cut, checked, searched, or compared.
+//! What is done with each unit of a batch: it is cut, checked, or compared.
 
 pub(crate) mod agents;
 pub(crate) mod answer;
 pub(crate) mod check;
 pub(crate) mod copies;
+pub(crate) mod counterpart;
 pub(crate) mod cut;
 pub(crate) mod explained;
+mod given_back;
 pub(crate) mod output;
-mod rows;
+pub(crate) mod rows;
+pub(crate) mod text;
 pub(crate) mod verdict;
 pub(crate) mod verify;
 pub(crate) mod whole_file;
+pub(crate) mod windows;
 
 use curtail_core::dialects;
 use curtail_io::batch::Unit;

@@ -58,10 +58,10 @@ pub(crate) struct Verifying {
 impl Verifying {
     /// Compares the transcripts of two files.
     pub(crate) fn pair(&self, before: &WholeFile, after: &WholeFile) -> Result<Vec<Verified>, FileError> {
-        let reading = before.reading()?;
+        let reading = before.transcript_reading()?;
         let document = before.parse(reading)?;
         let all = before.transcripts(reading, &document)?;
-        let Some(after_reading) = after.transcript_reading() else {
+        let Some(after_reading) = after.reading() else {
             let [(dialect, transcript)] = all.as_slice() else { return Err(uneven(after, all.len(), 1)) };
             return Ok(vec![self.with_text(&Read { file: before, nth: 0, dialect: *dialect, transcript }, after)]);
         };
@@ -137,7 +137,7 @@ impl Verifying {
 
     /// Compares what the model read before each compaction of a log with what it read after it.
     pub(crate) fn log(&self, file: &WholeFile) -> Result<Vec<Verified>, FileError> {
-        let reading = file.reading()?;
+        let reading = file.transcript_reading()?;
         let document = file.parse(reading)?;
         let mut verified = Vec::new();
         for (nth, (dialect, transcript)) in file.transcripts(reading, &document)?.into_iter().enumerate() {

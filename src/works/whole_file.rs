@@ -1,24 +1,22 @@
-//! A file that is read as a whole, as transcripts or as a text, and to which a message may be added.
+//! A file that is read as a whole: as transcripts, or as a text such as a summary.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing, rebuilt, rebuilt_around};
 use curtail_core::error::{INVALID_UTF8, TextPlace};
-use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{Plan, Prepend, Processor, ProcessorError, Reason, Traits, View, place_blocks};
-use curtail_core::transcript::{DraftPart, Role, Transcript, front};
-use curtail_io::batch::{InputOptions, Rescued, readable_head};
-use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Source};
+use curtail_core::json::{Document, Value, ValueKind};
+use curtail_core::transcript::Transcript;
+use curtail_io::batch::{InputOptions, Rescued, converted, readable_head};
+use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Packing, Source};
 
 /// A file that was read as a whole.
 #[derive(Debug)]
 pub(crate) struct WholeFile {
     pub(crate) name: String,
     text: String,
-    /// How its transcripts are read; `None` for a text, such as a summary.
+    /// How its transcripts are read; `None` for a text.
     reading: Option<Reading>,
-    /// What could not be read of a damaged log.
+    /// What could not be read as it is written.
     pub(crate) losses: Vec<FileError>,
 }
 
@@ -53,9 +51,11 @@ impl WholeFile {
     }
 
     fn of_bytes(source: &Source, bytes: Vec<u8>, options: &InputOptions) -> Result<Self, FileError> {
-        let text =
-            String::from_utf8(bytes).map_err(|_| FileError::new(ErrorKind::Content, &source.name, INVALID_UTF8))?;
-        Self::of_text(source.name.clone(), source.path.as_deref(), text, options)
+        let (text, losses) = match converted(&bytes) {
+            Some((text, loss)) => (text, vec![loss.error(&source.name)]),
+            None => (utf8(&source.name, bytes)?, Vec::new()),
+        };
+        Ok(Self { losses, ..Self::of_text(source.name.clone(), source.path.as_deref(), text, options)? })
     }
 
     /// A text in memory, called `name`.
@@ -82,14 +82,18 @@ impl WholeFile {
         &self.text
     }
 
-    /// How the file is read, if it is no text.
-    pub(crate) const fn transcript_reading(&self) -> Option<&Reading> {
+    /// How its transcripts are read; `None` for a text.
+    pub(crate) const fn reading(&self) -> Option<&Reading> {
         self.reading.as_ref()
     }
 
-    /// Whether it is a text, and no transcript.
-    pub(crate) const fn is_text(&self) -> bool {
-        self.reading.is_none()
+    /// How its transcripts are read.
+    ///
+    /// # Errors
+    /// It is a text.
+    pub(crate) fn transcript_reading(&self) -> Result<&Reading, FileError> {
+        let what = "no transcript; BEFORE is JSON or JSON Lines, and only AFTER may be a text";
+        self.reading().ok_or_else(|| FileError::new(ErrorKind::Content, &self.name, what))
     }
 
     /// The transcripts of `document`, which is the text as JSON.
@@ -105,12 +109,6 @@ impl WholeFile {
     pub(crate) fn parse<'t>(&'t self, reading: &Reading) -> Result<Document<'t>, FileError> {
         reading.parse(&self.text).map_err(|error| located(&self.name, &self.text, &error))
     }
-
-    /// How the file is read as transcripts, which a text is not.
-    pub(crate) fn reading(&self) -> Result<&Reading, FileError> {
-        let what = "no transcript; BEFORE is JSON or JSON Lines, and only AFTER may be a text";
-        self.reading.as_ref().ok_or_else(|| FileError::new(ErrorKind::Content, &self.name, what))
-    }
 }
 
 /// All bytes of a file.
@@ -121,70 +119,34 @@ fn contents(source: &Source, options: &InputOptions) -> Result<Vec<u8>, FileErro
     Ok(buffer.to_vec())
 }
 
-/// Adds a message with a text behind the instructions and the last compaction, where a model reads it first.
-#[derive(Clone)]
-struct GivenBack(String);
-
-impl Processor for GivenBack {
-    fn name(&self) -> &'static str {
-        "give-back"
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { writes: true, ..Traits::default() }
-    }
-
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        let mut plan = Plan::keep(view.messages.len());
-        if !self.0.is_empty() && !view.messages.is_empty() {
-            let part = Prepend::Draft(DraftPart::Text(self.0.clone()));
-            place_blocks(
-                &mut plan,
-                view,
-                front(view.messages),
-                Role::User,
-                vec![part],
-                Reason::Borrowed("what was lost"),
-            );
-        }
-        Ok(plan)
-    }
+/// The text of `bytes`, which are not UTF-16.
+fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, FileError> {
+    String::from_utf8(bytes).map_err(|error| {
+        let place = TextPlace::locate(error.as_bytes(), error.utf8_error().valid_up_to(), 1);
+        FileError::new(ErrorKind::Content, name, format!("{INVALID_UTF8}; convert the file to UTF-8")).at(place)
+    })
 }
 
-impl WholeFile {
-    /// The file, with a message that says `text`.
-    pub(crate) fn with_message(&self, text: &str) -> Result<String, FileError> {
-        let Some(reading) = &self.reading else {
-            let what = "a text has no messages; pass --as text, or name a transcript as AFTER";
-            return Err(FileError::new(ErrorKind::Usage, &self.name, what));
-        };
-        let cutter = TextCutter { chain: Chain::default().then(GivenBack(text.to_owned())), ..TextCutter::default() };
-        let mut out = String::new();
-        cutter
-            .cut(reading, &self.text, &mut out)
-            .map_err(|error| FileError::new(ErrorKind::Content, &self.name, error.to_string()))?;
-        Ok(out)
-    }
-}
-
-/// Whether a file contains JSON: its name says so, or its first line is a value.
+/// Whether a file contains transcripts: its name says so, or its first line is an item or a list of items.
 fn is_json(path: Option<&Path>, text: &str) -> bool {
-    let ending = path.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
-    let begins = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']);
-    let is_value =
-        || Document::parse_all(begins.lines().next().unwrap_or_default()).is_ok() || Document::parse(begins).is_ok();
-    ending.is_some_and(|ending| JSON_ENDINGS.contains(&ending.as_str()) || ending == "gz" || ending == "zst")
-        || begins.starts_with(['{', '[']) && is_value()
+    let name = path.and_then(Packing::bare_name).map(Path::new);
+    let ending = name.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
+    if ending.is_some_and(|ending| JSON_ENDINGS.contains(&ending.as_str())) {
+        return true;
+    }
+    let text = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']);
+    let first_line = text.lines().next().unwrap_or_default();
+    text.starts_with(['{', '[']) && (is_items(Document::parse_all(first_line)) || is_items(Document::parse(text)))
+}
+
+/// Whether JSON is an item or several, such as messages, or lists of these. A list of numbers may be a reference in a text.
+fn is_items<E>(document: Result<Document<'_>, E>) -> bool {
+    let is_list = |value: Value<'_>| value.kind() == ValueKind::Array;
+    let is_item = |value: Value<'_>| value.is_object() || is_list(value);
+    document.is_ok_and(|document| document.roots().all(|root| is_item(root) && root.items().all(is_item)))
 }
 
 pub(crate) fn located(name: &str, text: &str, error: &ReadError) -> FileError {
     let place = TextPlace::locate(text.as_bytes(), error.offset, 1);
     FileError::new(ErrorKind::Content, name, error.what.clone()).at(place)
-}
-
-/// The file below `folder` that belongs to a file of the other folder: with the same name, or that of a text.
-pub(crate) fn counterpart(folder: &Path, relative: &Path) -> Option<PathBuf> {
-    let same = folder.join(relative);
-    let others = ["jsonl", "json", "md", "txt"].iter().map(|ending| same.with_extension(ending));
-    std::iter::once(same.clone()).chain(others).find(|path| path.is_file())
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, run, text};
+use crate::program::{Place, gzip, run, text, zstd};
 
 const CHAT: &str = "fixtures/verify/chat.jsonl";
 const BEFORE: &str = "fixtures/verify/before.jsonl";
@@ -212,4 +212,79 @@ fn a_summary_that_loses_too_much_is_refused() {
         "--retry-with-missing", BEFORE,
     ];
     assert_eq!(run(&repeating, "").status.code(), Some(0));
+}
+
+/// The report of BEFORE and a file of these bytes.
+fn verified(name: &str, bytes: &[u8]) -> Result<Value, String> {
+    let place = Place::new();
+    place.write(name, bytes);
+    let path = place.path(name).display().to_string();
+    let done = run(&["verify", "--output-format", "json", BEFORE, &path], "");
+    let report: Value = serde_json::from_slice(&done.stdout).unwrap();
+    if done.status.code() == Some(2) { Err(text(&done.stderr).replace(&path, name)) } else { Ok(report) }
+}
+
+const SUMMARY: &str = "[1]\nFix the total of order 48213 in src/cart.py.\n";
+
+/// What a file contains is said by its content, and by its name without the ending of a compression.
+#[test]
+fn a_text_is_a_text_whatever_it_is_packed_in() {
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let plain = verified("summary.md", SUMMARY.as_bytes()).unwrap();
+    assert_eq!(plain["pairs"][0]["after"]["dialect"], json!("text"));
+    for (name, bytes) in [
+        ("summary.md.gz", gzip(SUMMARY)),
+        ("summary.md.zst", zstd(SUMMARY)),
+        ("summary", gzip(SUMMARY)),
+        ("summary.txt", utf16(SUMMARY)),
+        ("summary.md.gz", utf16(SUMMARY)),
+    ] {
+        let found = verified(name, &bytes).unwrap();
+        assert_eq!(found["pairs"][0]["facts"], plain["pairs"][0]["facts"], "{name}");
+    }
+    let log = fs::read_to_string(BEFORE).unwrap();
+    for (name, bytes) in [
+        ("after.jsonl.gz", gzip(&log)),
+        ("after.gz", gzip(&log)),
+        ("after", zstd(&log)),
+        ("after.jsonl", utf16(&log)),
+        ("after.txt", log.clone().into_bytes()),
+    ] {
+        let found = verified(name, &bytes).unwrap();
+        assert_eq!(found["pairs"][0]["sound"], json!(true), "{name}");
+    }
+}
+
+#[test]
+fn a_text_that_is_not_utf8_is_named_with_its_line() {
+    let bytes = [SUMMARY.as_bytes(), b"ab\xff"].concat();
+    for name in ["summary.md", "after.jsonl"] {
+        let error = verified(name, &bytes).unwrap_err();
+        assert!(error.contains(&format!("{name}:3:3: invalid UTF-8; convert the file to UTF-8")), "{error}");
+    }
+}
+
+#[test]
+fn files_of_two_folders_belong_together_whatever_they_are_packed_in() {
+    let log = fs::read_to_string(BEFORE).unwrap();
+    for (before, after) in [
+        ("s.jsonl.gz", "s.md"),
+        ("s.jsonl.zst", "s.jsonl"),
+        ("s.jsonl", "s.jsonl.gz"),
+        ("s.jsonl", "s.md.zst"),
+        ("s.1.jsonl.gz", "s.1.json.gz"),
+        ("s.jsonl.gz", "s.jsonl.zst"),
+    ] {
+        let place = Place::new();
+        let packed = |name: &str, text: &str| match name.rsplit('.').next() {
+            Some("gz") => gzip(text),
+            Some("zst") => zstd(text),
+            _ => text.as_bytes().to_vec(),
+        };
+        place.write(&format!("before/{before}"), &packed(before, &log));
+        place.write(&format!("after/{after}"), &packed(after, if after.contains("md") { SUMMARY } else { &log }));
+        let done = place.curtail(&["verify", "before", "after", "--output-format", "json"]).output().unwrap();
+        let found: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(found["summary"]["pairs"], json!(1), "{before} {after}: {}", text(&done.stderr));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::bufread::GzDecoder;
 
@@ -39,8 +39,21 @@ impl Packing {
         }
     }
 
+    /// The path of a file with this compression that is at `path` without one.
+    #[must_use]
+    pub fn name_of(self, path: &Path) -> PathBuf {
+        let ending = match self {
+            Self::Plain => "",
+            Self::Gzip => ".gz",
+            Self::Zstd => ".zst",
+        };
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    }
+
     /// The name of the file at `path`, without the ending of its compression.
-    pub(super) fn bare_name(path: &Path) -> Option<&OsStr> {
+    pub fn bare_name(path: &Path) -> Option<&OsStr> {
         if Self::of_name(path) == Self::Plain { path.file_name() } else { path.file_stem() }
     }
 

@@ -41,7 +41,7 @@ impl VerifyPage<'_> {
     ) -> Result<String, FileError> {
         let drawn = self.drawn(before, &format!("b{number}-"))?;
         let left = match after {
-            Some(after) if !after.is_text() => self.drawn(after, &format!("a{number}-"))?,
+            Some(after) if after.reading().is_some() => self.drawn(after, &format!("a{number}-"))?,
             _ => Vec::new(),
         };
         let mut html = String::new();
@@ -57,7 +57,7 @@ impl VerifyPage<'_> {
             if let Some((one, other)) = one.compared.as_ref().zip(other.and_then(|other| other.compared.as_ref())) {
                 html += &comparison(one, other);
             }
-            if let Some(text) = after.filter(|after| after.is_text()) {
+            if let Some(text) = after.filter(|after| after.reading().is_none()) {
                 html += &remaining(&text.name, text.text());
             }
             html += &one.html;
@@ -91,7 +91,7 @@ impl VerifyPage<'_> {
 
     /// The transcripts of a file, drawn as sections of a page.
     fn drawn(&self, file: &WholeFile, anchor: &str) -> Result<Vec<Rendered>, FileError> {
-        let reading = file.reading()?;
+        let reading = file.transcript_reading()?;
         let document = file.parse(reading)?;
         let failure = |error: &dyn std::fmt::Display| FileError::new(ErrorKind::Content, &file.name, error.to_string());
         let levels = Levels::new(&Table::default(), &Table::default()).map_err(|error| failure(&error))?;

@@ -472,3 +472,39 @@ fn excluded_messages_are_no_targets_and_keep_their_bytes() {
     assert_eq!(split_to("900", &place, &["in.jsonl", "-o", "out.jsonl", "--force", "--drop-untrained"]).0, 0);
     assert_eq!(text(&place.read("out.jsonl")), "");
 }
+
+/// The map names the line of each window, whatever happened to the records around it.
+#[test]
+fn records_that_fail_do_not_shift_the_lines_of_the_map() {
+    let text = chats(4);
+    let good: Vec<&[u8]> = text.split_inclusive('\n').map(str::as_bytes).collect();
+    let (invalid, broken): (&[u8], &[u8]) = (b"\xff\n", b"{\"messages\": 1\n");
+    let inputs = [
+        [&[invalid][..], &good].concat(),
+        [&[invalid, broken, invalid][..], &good].concat(),
+        [&[broken], &good[..2], &[invalid, invalid], &good[2..], &[b"\xfe"]].concat(),
+        [&good[..1], &[invalid, broken], &good[1..]].concat(),
+    ];
+    for (input, how) in inputs.iter().flat_map(|input| ["keep", "skip"].map(|how| (input, how))) {
+        let place = Place::new();
+        place.write("in.jsonl", &input.concat());
+        let arguments =
+            ["in.jsonl", "-o", "out.jsonl", "--on-error", how, "--map", "map.jsonl", "--framing", "records"];
+        split(&place, &arguments);
+        let map = lines(&place, "map.jsonl");
+        assert!(map.len() > good.len(), "{how}: {map:?}");
+        let output = place.read("out.jsonl");
+        let output: Vec<&[u8]> = output.split(|byte| *byte == b'\n').collect();
+        let mut unmapped: Vec<&[u8]> = output.clone();
+        for entry in map.iter().rev() {
+            let row: Value = serde_json::from_slice(output[number(&entry["output_line"]) - 1]).expect("a window");
+            let source: Value = serde_json::from_slice(input[number(&entry["line"]) - 1]).expect("a record");
+            assert_eq!(row["id"], source["id"], "{how}: {entry}");
+            assert_eq!(row["messages"].as_array().unwrap().len(), number(&entry["messages"]), "{how}: {entry}");
+            unmapped.remove(number(&entry["output_line"]) - 1);
+        }
+        let failed = input.iter().filter(|record| !good.contains(record)).count();
+        let left = unmapped.iter().filter(|line| !line.is_empty()).count();
+        assert_eq!(left, if how == "keep" { failed } else { 0 }, "{how}");
+    }
+}

@@ -57,7 +57,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use heads::{described, readable_head};
 pub use opening::first_without_records;
-pub use rescue::{Loss, Rescued};
+pub use rescue::{Loss, Rescued, converted};
 
 use crate::{BLOCK, ErrorKind, FileError, Limits, OpenTable, Packing, RowPlace, RowResult, Source, Stamp, Table};
 use curtail_core::dialects::{

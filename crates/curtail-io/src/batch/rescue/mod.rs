@@ -103,6 +103,11 @@ impl Rescued {
     }
 }
 
+/// The text of a file that is UTF-16, and what is said of it; `None` if it is not.
+pub fn converted(bytes: &[u8]) -> Option<(String, Loss)> {
+    Some((String::from_utf8(utf16(bytes)?).ok()?, Loss::conversion()))
+}
+
 /// What was lost of a line.
 #[derive(Debug)]
 pub struct Loss {

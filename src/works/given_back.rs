@@ -1,0 +1,53 @@
+//! Writes a message with a text into a file that was read as a whole.
+
+use crate::works::whole_file::WholeFile;
+use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::processors::{Plan, Prepend, Processor, ProcessorError, Reason, Traits, View, place_blocks};
+use curtail_core::transcript::{DraftPart, Role, front};
+use curtail_io::{ErrorKind, FileError};
+
+impl WholeFile {
+    /// The file, with a message that says `text`.
+    pub(crate) fn with_message(&self, text: &str) -> Result<String, FileError> {
+        let Some(reading) = self.reading() else {
+            let what = "a text has no messages; pass --as text, or name a transcript as AFTER";
+            return Err(FileError::new(ErrorKind::Usage, &self.name, what));
+        };
+        let cutter = TextCutter { chain: Chain::default().then(GivenBack(text.to_owned())), ..TextCutter::default() };
+        let mut out = String::new();
+        cutter
+            .cut(reading, self.text(), &mut out)
+            .map_err(|error| FileError::new(ErrorKind::Content, &self.name, error.to_string()))?;
+        Ok(out)
+    }
+}
+
+/// Adds a message with a text behind the instructions and the last compaction, where a model reads it first.
+#[derive(Clone)]
+struct GivenBack(String);
+
+impl Processor for GivenBack {
+    fn name(&self) -> &'static str {
+        "give-back"
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { writes: true, ..Traits::default() }
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        let mut plan = Plan::keep(view.messages.len());
+        if !self.0.is_empty() && !view.messages.is_empty() {
+            let part = Prepend::Draft(DraftPart::Text(self.0.clone()));
+            place_blocks(
+                &mut plan,
+                view,
+                front(view.messages),
+                Role::User,
+                vec![part],
+                Reason::Borrowed("what was lost"),
+            );
+        }
+        Ok(plan)
+    }
+}
