@@ -5,17 +5,15 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 
-use crate::cutting::{Cuts, Job, JobIdentity};
-use crate::options::config::ConfigStep;
-use crate::options::config::{Config, ConfigFlags, described};
+use crate::console;
+use crate::cutting::{self, Cuts, Job, JobIdentity};
+use crate::options::config::{Config, ConfigFlags, ConfigStep, described};
 use crate::options::cut::CutFlags;
 use crate::options::global::Global;
 use crate::options::keys::Origin;
-use crate::options::policy;
-use crate::options::policy::{PRESETS, Preset};
+use crate::options::policy::{self, PRESETS, Preset};
 use crate::reports::screen::{DIM, NAME, Screen, painted};
 use crate::reports::table::{Kind, Table};
-use crate::{console, cutting};
 use curtail_core::suggest::unknown;
 use curtail_core::visible::one_line;
 
@@ -41,7 +39,7 @@ pub(super) struct RunArgs {
     #[arg(long, help_heading = "Chain")]
     list_presets: bool,
 
-    /// Print the chain with the level of each processor, and read nothing
+    /// Print the chain with the level of each processor, or the commands of the preset, and read nothing
     #[arg(long, help_heading = "Chain")]
     print: bool,
 

@@ -55,7 +55,7 @@ pub(crate) struct LimitOptions {
 fn some_amount(text: &str) -> Result<Amount, String> {
     match text.parse()? {
         Amount::Tokens(Tokens(0)) => Err(String::from("must be at least 1")),
-        Amount::Share(share) if share <= 0.0 => Err(String::from("must be at least 1 %")),
+        Amount::Share(share) if share <= 0.0 => Err(String::from("must be more than 0 %")),
         amount => Ok(amount),
     }
 }

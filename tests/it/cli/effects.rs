@@ -65,7 +65,7 @@ const ALONE: &[(&str, &str)] = &[
     ("limit -t 5 --tools a.jsonl", "--tools needs --template"),
     ("count --messages-key x --framing lines", "--messages-key needs --framing auto, records or document"),
     ("limit -t 5 --step 0", "--step must be at least 1"),
-    ("limit -t 5 --step 0%", "--step must be at least 1"),
+    ("limit -t 5 --step 0%", "--step must be more than 0 %"),
     ("split --at boundaries --on-overflow keep", "--on-overflow needs --max-tokens"),
     ("check --repair-pending", "--repair-pending needs --fix or --diff"),
     ("check --diff --max-findings 3", "--max-findings cannot be used with --diff"),
