@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use curtail_tables::parquet_library as parquet;
 use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -413,6 +413,46 @@ fn lists_of_structs_lose_elements_and_keep_the_others_untouched() {
         }
     }
     assert!(summaries > 10, "{summaries}");
+}
+
+/// Numbers that are not finite have no form in JSON.
+#[test]
+fn a_changed_element_keeps_the_numbers_that_json_does_not_have() {
+    let schema = "message chats {
+        optional group messages (LIST) { repeated group list { optional group element {
+            optional binary role (STRING);
+            optional binary content (STRING);
+            optional double score;
+            optional group scores (LIST) { repeated group list { optional double element; } }
+        } } }
+    }";
+    let place = Place::new();
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let file = File::create(place.path("in.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::builder().build())).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let long = "word ".repeat(200);
+    leaf::<ByteArrayType>(&mut group, &["user".into(), "assistant".into()], Some(&[4, 4]), Some(&[0, 1]));
+    leaf::<ByteArrayType>(&mut group, &[long.as_str().into(), long.as_str().into()], Some(&[4, 4]), Some(&[0, 1]));
+    leaf::<DoubleType>(&mut group, &[f64::NAN, f64::INFINITY], Some(&[4, 4]), Some(&[0, 1]));
+    let scores = [1.5, f64::NEG_INFINITY, f64::NAN];
+    leaf::<DoubleType>(&mut group, &scores, Some(&[6, 5, 6, 6]), Some(&[0, 2, 2, 1]));
+    group.close().unwrap();
+    writer.close().unwrap();
+    let limit = ["limit", "-t", "60", "--on-overflow", "truncate", "in.parquet", "-o", "out.parquet"];
+    let run = place.curtail(&limit).output().unwrap();
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let [old, new] = ["in.parquet", "out.parquet"].map(|name| rows(&place, name));
+    let (Field::ListInternal(old), Field::ListInternal(new)) = (&old[0][0].1, &new[0][0].1) else {
+        panic!("lists: {new:?}")
+    };
+    assert_eq!(old.len(), new.len());
+    for (old, new) in old.elements().iter().zip(new.elements()) {
+        let (Field::Group(old), Field::Group(new)) = (old, new) else { panic!("structs: {new:?}") };
+        let [old, new] = [old, new].map(|group| group.get_column_iter().map(|(_, field)| field).collect::<Vec<_>>());
+        assert_ne!(old[1], new[1], "the content is shorter");
+        assert_eq!(format!("{:?}", &old[2..]), format!("{:?}", &new[2..]));
+    }
 }
 
 /// The lines of a map.

@@ -7,12 +7,12 @@ use arrow_array::types::{ArrowDictionaryKeyType, ArrowPrimitiveType, Float16Type
 use arrow_array::{
     Array as _, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, GenericListArray,
     LargeBinaryArray, LargeStringArray, OffsetSizeTrait, PrimitiveArray, StringArray, StringViewArray, StructArray,
-    UInt64Array, downcast_integer, new_null_array,
+    downcast_integer, new_null_array,
 };
 use arrow_buffer::{ArrowNativeType as _, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef};
 use arrow_select::concat::concat;
-use arrow_select::take::take;
+use arrow_select::interleave::interleave;
 use curtail_io::{Field, Fitted, Shape};
 
 use crate::texts::{is_text, text_at};
@@ -68,7 +68,28 @@ impl New<'_> {
     /// # Errors
     /// The array would be larger than its type allows.
     pub(crate) fn array(&self) -> Result<ArrayRef, ArrowError> {
-        macro_rules! integers {
+        if !self.values.iter().any(|value| matches!(value, Some(Fitted::Old(_)))) {
+            return self.made();
+        }
+        let places = self.places();
+        let mut made = Vec::new();
+        // Each value as an old one, or as one of those that are made.
+        let at = self.values.iter().map(|value| match value {
+            Some(Fitted::Old(number)) => places.get(*number).map(|place| (0, *place)),
+            made_value => {
+                made.push(*made_value);
+                Some((1, made.len() - 1))
+            }
+        });
+        let at: Option<Vec<(usize, usize)>> = at.collect();
+        let at = at.ok_or_else(|| ArrowError::IpcError(String::from("an old value that is not there")))?;
+        let made = New { values: &made, ..*self }.made()?;
+        interleave(&[&**self.old, &*made], &at)
+    }
+
+    /// An array of new values, none of which is an old one.
+    fn made(&self) -> Result<ArrayRef, ArrowError> {
+        macro_rules! numbers {
             ($kind:ty) => {
                 Ok(self.numbers::<$kind>(|digits| digits.parse().ok()))
             };
@@ -83,9 +104,9 @@ impl New<'_> {
             DataType::Utf8 => Ok(Arc::new(self.texts().collect::<StringArray>())),
             DataType::LargeUtf8 => Ok(Arc::new(self.texts().collect::<LargeStringArray>())),
             DataType::Utf8View => Ok(Arc::new(self.texts().collect::<StringViewArray>())),
-            DataType::Binary => Ok(Arc::new(self.bytes().into_iter().collect::<BinaryArray>())),
-            DataType::LargeBinary => Ok(Arc::new(self.bytes().into_iter().collect::<LargeBinaryArray>())),
-            DataType::BinaryView => Ok(Arc::new(self.bytes().into_iter().collect::<BinaryViewArray>())),
+            DataType::Binary => Ok(Arc::new(self.bytes().collect::<BinaryArray>())),
+            DataType::LargeBinary => Ok(Arc::new(self.bytes().collect::<LargeBinaryArray>())),
+            DataType::BinaryView => Ok(Arc::new(self.bytes().collect::<BinaryViewArray>())),
             DataType::Boolean => {
                 let truths = self.values.iter().map(|value| match value {
                     Some(Fitted::Truth(truth)) => Some(*truth),
@@ -95,20 +116,20 @@ impl New<'_> {
             }
             DataType::Float16 => {
                 type Half = <Float16Type as ArrowPrimitiveType>::Native;
-                Ok(self.floats::<Float16Type>(|digits| digits.parse().ok().map(Half::from_f64), Half::is_finite))
+                Ok(self.numbers::<Float16Type>(|digits| digits.parse().ok().map(Half::from_f64)))
             }
-            DataType::Float32 => Ok(self.floats::<Float32Type>(|digits| digits.parse().ok(), f32::is_finite)),
-            DataType::Float64 => Ok(self.floats::<Float64Type>(|digits| digits.parse().ok(), f64::is_finite)),
+            DataType::Float32 => numbers!(Float32Type),
+            DataType::Float64 => numbers!(Float64Type),
             DataType::List(item) => self.lists::<i32>(item),
             DataType::LargeList(item) => self.lists::<i64>(item),
             DataType::Struct(_) => self.structs(),
             DataType::Dictionary(key, values) if is_text(values) => downcast_integer! {
                 **key => (dictionary),
-                _ => self.taken()
+                _ => Ok(self.nothing())
             },
             _ => downcast_integer! {
-                kind => (integers),
-                _ => self.taken()
+                kind => (numbers),
+                _ => Ok(self.nothing())
             },
         }
     }
@@ -120,34 +141,13 @@ impl New<'_> {
         })
     }
 
-    fn bytes(&self) -> Vec<Option<&[u8]>> {
-        let places = self.places();
-        let bytes = self.values.iter().map(|value| match value {
-            Some(Fitted::Text(text)) => Some(text.as_bytes()),
-            Some(Fitted::Old(number)) => text_at(self.old, *places.get(*number)?),
-            _ => None,
-        });
-        bytes.collect()
+    fn bytes(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        self.texts().map(|text| text.map(str::as_bytes))
     }
 
     fn numbers<T: ArrowPrimitiveType>(&self, parse: impl Fn(&str) -> Option<T::Native>) -> ArrayRef {
         let numbers = self.values.iter().map(|value| match value {
             Some(Fitted::Number(digits)) => parse(digits),
-            _ => None,
-        });
-        Arc::new(numbers.collect::<PrimitiveArray<T>>())
-    }
-
-    fn floats<T: ArrowPrimitiveType>(
-        &self,
-        parse: impl Fn(&str) -> Option<T::Native>,
-        is_finite: impl Fn(T::Native) -> bool,
-    ) -> ArrayRef {
-        let old = self.old.as_primitive::<T>();
-        let strange = || self.places().into_iter().map(|place| old.value(place)).find(|value| !is_finite(*value));
-        let numbers = self.values.iter().map(|value| match value {
-            Some(Fitted::Number(digits)) => parse(digits),
-            Some(Fitted::NotFinite) => strange(),
             _ => None,
         });
         Arc::new(numbers.collect::<PrimitiveArray<T>>())
@@ -209,18 +209,9 @@ impl New<'_> {
         Ok(Arc::new(DictionaryArray::<K>::try_new(keys.into_iter().collect(), values)?))
     }
 
-    /// Old values alone.
-    fn taken(&self) -> Result<ArrayRef, ArrowError> {
-        let places = self.places();
-        let taken = self.values.iter().map(|value| match value {
-            Some(Fitted::Old(number)) => places.get(*number).map(|place| *place as u64),
-            _ => None,
-        });
-        let taken: UInt64Array = taken.collect();
-        if taken.null_count() == taken.len() {
-            return Ok(new_null_array(self.old.data_type(), taken.len()));
-        }
-        take(self.old, &taken, None)
+    /// Nulls: of these types, only old values can be there.
+    fn nothing(&self) -> ArrayRef {
+        new_null_array(self.old.data_type(), self.values.len())
     }
 
     /// The old values of the row that are not null.
@@ -231,5 +222,34 @@ impl New<'_> {
     fn nulls(&self) -> Option<NullBuffer> {
         let valid: Vec<bool> = self.values.iter().map(Option::is_some).collect();
         valid.contains(&false).then(|| NullBuffer::from(valid))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::types::Float32Type;
+    use arrow_array::{ArrayRef, ListArray};
+    use curtail_io::Fitted;
+
+    use super::New;
+
+    #[test]
+    fn old_values_stay_among_new_ones_bit_by_bit() {
+        let lists = [Some(vec![Some(f32::NAN), None, Some(1.0)]), None, Some(vec![Some(f32::INFINITY)])];
+        let old: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(lists));
+        let list = Fitted::List(vec![Fitted::Number(String::from("2")), Fitted::Null]);
+        let [first, second] = [0, 1].map(Fitted::Old);
+        let values = [Some(&list), Some(&second), None, Some(&first)];
+        let built = New { old: &old, olds: &[0, 1, 2], values: &values }.array().unwrap();
+        let expected = [
+            Some(vec![Some(2.0), None]),
+            Some(vec![Some(f32::INFINITY)]),
+            None,
+            Some(vec![Some(f32::NAN), None, Some(1.0)]),
+        ];
+        let expected: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(expected));
+        assert_eq!(format!("{built:?}"), format!("{expected:?}"));
     }
 }

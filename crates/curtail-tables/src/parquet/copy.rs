@@ -138,12 +138,12 @@ impl<T: Made> Entries<T> {
             for row in rows_of(row) {
                 match (row, list) {
                     (RowResult::Text(end_of_text), Some(list)) => {
-                        let old = OldRow {
-                            definitions: &self.definitions[at..end],
-                            repetitions: &self.repetitions[at..end],
-                            values: &self.values[value..value + values],
+                        let old = OldRow::new(
+                            &self.definitions[at..end],
+                            &self.repetitions[at..end],
+                            &self.values[value..value + values],
                             full,
-                        };
+                        );
                         let elements = Element::read_all(&texts.next(*end_of_text)?).map_err(ParquetError::General)?;
                         new.remake_row(&old, &elements, list)?;
                     }

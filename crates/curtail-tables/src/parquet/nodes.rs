@@ -1,6 +1,8 @@
 //! A list of structs as the tree of its schema, in which a new element is stored leaf by leaf: as entries with the levels that
 //! [`super::copy`] describes.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use curtail_io::{Field, Fitted, Shape};
@@ -147,11 +149,6 @@ fn shape_of(kind: &Type) -> Shape {
 pub(super) trait Made: Clone {
     /// The value; `None` if it is of another type.
     fn made(fitted: &Fitted) -> Option<Self>;
-
-    /// Whether it is a number that JSON has.
-    fn is_finite(&self) -> bool {
-        true
-    }
 }
 
 fn digits(fitted: &Fitted) -> Option<&str> {
@@ -183,19 +180,11 @@ impl Made for f32 {
     fn made(fitted: &Fitted) -> Option<Self> {
         digits(fitted)?.parse().ok()
     }
-
-    fn is_finite(&self) -> bool {
-        Self::is_finite(*self)
-    }
 }
 
 impl Made for f64 {
     fn made(fitted: &Fitted) -> Option<Self> {
         digits(fitted)?.parse().ok()
-    }
-
-    fn is_finite(&self) -> bool {
-        Self::is_finite(*self)
     }
 }
 
@@ -221,9 +210,47 @@ impl Made for Int96 {
 pub(super) struct OldRow<'o, T> {
     pub(super) definitions: &'o [i16],
     pub(super) repetitions: &'o [i16],
-    /// The values of the entries whose definition level is `full`.
-    pub(super) values: &'o [T],
-    pub(super) full: i16,
+    /// The values of the entries whose definition level is the leaf's highest.
+    values: &'o [T],
+    /// For each entry, the number of values before it.
+    values_before: Vec<usize>,
+    /// The highest definition level.
+    full: i16,
+    /// Where the values of a node are that are not null, by its levels.
+    places: RefCell<HashMap<Levels, Vec<Range<usize>>>>,
+}
+
+/// The levels of a node, which tell it from the others around a leaf.
+#[derive(PartialEq, Eq, Hash)]
+struct Levels {
+    definition: i16,
+    repetition: i16,
+}
+
+impl<'o, T> OldRow<'o, T> {
+    pub(super) fn new(definitions: &'o [i16], repetitions: &'o [i16], values: &'o [T], full: i16) -> Self {
+        let before = definitions
+            .iter()
+            .scan(0, |before, level| Some(std::mem::replace(before, *before + usize::from(*level == full))));
+        let values_before = before.collect();
+        Self { definitions, repetitions, values, values_before, full, places: RefCell::default() }
+    }
+
+    /// Where the value of `node` with this number is, among those that are not null.
+    fn place(&self, node: &Node, number: usize) -> Option<Range<usize>> {
+        let levels = Levels { definition: node.definition, repetition: node.repetition };
+        let mut places = self.places.borrow_mut();
+        places.entry(levels).or_insert_with(|| self.places_of(node)).get(number).cloned()
+    }
+
+    fn places_of(&self, node: &Node) -> Vec<Range<usize>> {
+        let begins = |entry: &usize| self.repetitions[*entry] <= node.repetition;
+        let starts: Vec<usize> = (0..self.repetitions.len()).filter(begins).collect();
+        let ends = starts.iter().skip(1).copied().chain([self.repetitions.len()]);
+        let all = starts.iter().copied().zip(ends);
+        let there = all.filter(|(start, _)| self.definitions[*start] >= node.definition);
+        there.map(|(start, end)| start..end).collect()
+    }
 }
 
 /// What is stored in a leaf.
@@ -241,13 +268,10 @@ impl<T: Made> NewEntries<'_, T> {
 
     /// Copies entries of an old row, of which the first one gets this repetition level.
     pub(super) fn copy(&mut self, old: &OldRow<'_, T>, entries: Range<usize>, repetition: i16) {
-        let is_full = |entry: &usize| old.definitions[*entry] == old.full;
-        let mut value = (0..entries.start).filter(is_full).count();
         for entry in entries.clone() {
             self.push(if entry == entries.start { repetition } else { old.repetitions[entry] }, old.definitions[entry]);
-            if is_full(&entry) {
-                self.values.push(old.values[value].clone());
-                value += 1;
+            if old.definitions[entry] == old.full {
+                self.values.push(old.values[old.values_before[entry]].clone());
             }
         }
     }
@@ -274,9 +298,8 @@ impl<T: Made> NewEntries<'_, T> {
         match (&node.kind, fitted) {
             (_, Fitted::Old(number)) => self.copy(old, old.place(node, *number)?, repetition),
             (Kind::Leaf(_), fitted) => {
-                let strange = || old.values.iter().find(|value| !value.is_finite()).cloned();
                 self.push(repetition, node.definition);
-                self.values.push(if *fitted == Fitted::NotFinite { strange()? } else { T::made(fitted)? });
+                self.values.push(T::made(fitted)?);
             }
             (Kind::Struct(fields), fitted) => {
                 let place = fields.iter().position(|(_, node)| node.leaves.contains(&leaf))?;
@@ -292,16 +315,5 @@ impl<T: Made> NewEntries<'_, T> {
             (Kind::Map, _) => return None,
         }
         Some(())
-    }
-}
-
-impl<T> OldRow<'_, T> {
-    /// Where the values of `node` with this number are, among those that are not null.
-    fn place(&self, node: &Node, number: usize) -> Option<Range<usize>> {
-        let begins = |entry: &usize| self.repetitions[*entry] <= node.repetition;
-        let there = |entry: &usize| begins(entry) && self.definitions[*entry] >= node.definition;
-        let start = (0..self.repetitions.len()).filter(there).nth(number)?;
-        let end = (start + 1..self.repetitions.len()).find(begins).unwrap_or(self.repetitions.len());
-        Some(start..end)
     }
 }
