@@ -125,12 +125,6 @@ impl Failure {
         Self { place: None, reason: reason.into() }
     }
 
-    /// A failure at a column of the first line, from 1.
-    #[must_use]
-    pub fn at(column: usize, reason: &str) -> Self {
-        Self { place: Some(TextPlace { line: 1, column }), reason: reason.to_owned() }
-    }
-
     /// The failure `error` of reading `text`.
     #[must_use]
     pub fn in_text(text: &[u8], error: ReadError) -> Self {

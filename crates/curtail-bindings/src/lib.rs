@@ -15,4 +15,4 @@ pub use curtail_core::error::TextPlace;
 pub use parts::{Item, Member, Parts, Pieces};
 pub use run::{Framed, Input, Outcome, Result, Run, explained, guarded, whole};
 pub use settings::{Setting, words};
-pub use texts::{framing_of, text_of};
+pub use texts::{failure_behind, framing_of, text_of};

@@ -1,10 +1,10 @@
 //! A record as Python has it: a text, bytes, or a value; and one that failed.
 
-use curtail_bindings::{Failure, Input, Outcome, text_of};
+use curtail_bindings::{Failure, Input, Outcome, failure_behind, text_of};
 use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice, PyString};
 
 use crate::build::Original;
 use crate::write::Written;
@@ -118,8 +118,10 @@ fn no_text(py: Python<'_>, error: &PyErr) -> PyResult<Source> {
         return Err(error.clone_ref(py));
     }
     let reason: String = value.getattr("reason")?.extract()?;
-    let start: usize = value.getattr("start")?.extract()?;
-    Ok(Source::Failed(Failure::at(start + 1, &format!("text that is not Unicode: {reason}")), Vec::new()))
+    let start: isize = value.getattr("start")?.extract()?;
+    let beginning: String = value.getattr("object")?.get_item(PySlice::new(py, 0, start, 1))?.extract()?;
+    let failure = failure_behind(beginning.as_bytes(), &format!("text that is not Unicode: {reason}"));
+    Ok(Source::Failed(failure, Vec::new()))
 }
 
 /// A value that JSON cannot represent.
