@@ -5,13 +5,12 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::heads::{at_line, fault_of_head, readable_head, valid_prefix};
+use super::heads::valid_prefix;
 use super::opening::{FirstBlock, Unopened};
+use super::reader::{ReadBlock, Reader, Start};
 use super::{InputOptions, Opened};
-use crate::{BLOCK, Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Rows, Source, Unread};
+use crate::{BLOCK, Blocks, Buffer, FileError, Limits, Source};
 use curtail_core::dialects::Framing;
-use curtail_core::error::TextPlace;
-use curtail_core::json::Document;
 
 /// Files up to this length are one task each.
 const SMALL: u64 = 1024 * 1024;
@@ -71,15 +70,6 @@ impl LineNumber {
     }
 }
 
-/// The parts of a block that are not in the buffer.
-#[derive(Debug, Default)]
-pub(super) struct ReadBlock {
-    /// Where its rows are, if the file is a table.
-    pub(super) rows: Option<RowBlock>,
-    /// Its first bytes, if the worker must still read them.
-    pub(super) unread: Option<Unread>,
-}
-
 /// Hands out the tasks of a batch, one at a time.
 pub(super) struct Feed<'w> {
     input_options: &'w InputOptions,
@@ -91,67 +81,6 @@ pub(super) struct Feed<'w> {
     current: Option<Current>,
     /// Whether records are handed out one by one.
     pub(super) one_by_one: bool,
-}
-
-/// Where a block begins.
-#[derive(Clone, Copy)]
-pub(super) struct Start<'p> {
-    /// The name of the input.
-    pub(super) name: &'p str,
-    /// Returns the number of its first line. Waits for the lines before it to be counted, so only an error asks for it.
-    pub(super) line: &'p dyn Fn() -> usize,
-}
-
-/// Reads an open input, block by block.
-pub(super) enum Reader {
-    Lines(Box<Blocks>),
-    Rows(Box<dyn Rows>),
-}
-
-impl Reader {
-    /// Whether everything was handed out.
-    pub(super) fn is_done(&self) -> bool {
-        match self {
-            Self::Lines(blocks) => blocks.is_done(),
-            Self::Rows(rows) => rows.is_done(),
-        }
-    }
-
-    /// Bytes taken from the file so far.
-    pub(super) fn taken(&self) -> u64 {
-        match self {
-            Self::Lines(blocks) => blocks.taken(),
-            Self::Rows(rows) => rows.taken(),
-        }
-    }
-
-    fn is_live(&self) -> bool {
-        matches!(self, Self::Lines(blocks) if blocks.is_live())
-    }
-
-    /// Fills `buffer` with the next whole lines or rows; with `one_row`, with a single row.
-    pub(super) fn next(
-        &mut self,
-        buffer: &mut Buffer,
-        start: Start<'_>,
-        one_row: bool,
-    ) -> Result<Option<RowBlock>, FileError> {
-        match self {
-            Self::Lines(blocks) => next_lines(blocks, buffer, start).map(|()| None),
-            Self::Rows(rows) => rows.next_block(buffer, one_row).map(Some),
-        }
-    }
-
-    /// As [`Reader::next`], but the worker may have to read the first bytes.
-    fn claim(&mut self, buffer: &mut Buffer, start: Start<'_>) -> Result<ReadBlock, FileError> {
-        match self {
-            Self::Lines(blocks) => {
-                let unread = blocks.claim_lines(buffer, &|head| fault_of_head(head, start.name, (start.line)()));
-                unread.map(|unread| ReadBlock { unread, rows: None }).map_err(|error| at_line(error, start.line))
-            }
-            Self::Rows(rows) => rows.next_block(buffer, false).map(|rows| ReadBlock { rows: Some(rows), unread: None }),
-        }
-    }
 }
 
 struct Current {
@@ -313,42 +242,4 @@ impl<'w> Feed<'w> {
         self.current = (!last).then_some(current);
         TaskKind::Block(Block { opened, line, next_line, offset, first: is_first, last, taken, read })
     }
-}
-
-/// Reads the rest of a file that is one unit, unless none of its first lines is JSON: an endless stream of other data must
-/// not be read forever.
-pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buffer) -> Result<(), FileError> {
-    let name = opened.source.name.as_str();
-    let framing = opened.reading.framing;
-    let without_json = framing == Framing::Lines
-        && !buffer.is_empty()
-        && readable_head(buffer).lines().take(16).all(|line| Document::parse_all(line).is_err());
-    if without_json || blocks.is_done() {
-        return Ok(());
-    }
-    // A broken line of a log may be a finding, so reading continues.
-    let fault = |head: &[u8]| if framing == Framing::Document { fault_of_head(head, name, 1) } else { None };
-    blocks.rest(buffer, &fault).map_err(|error| at_line(error, &|| 1))
-}
-
-/// If the text of `opened`, which is in `buffer`, is a log of patches or an export that has to be unfolded, replaces it by the
-/// document that comes of it.
-pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(), FileError> {
-    let name = opened.source.name.as_str();
-    let Ok(text) = simdutf8::basic::from_utf8(buffer) else { return Ok(()) };
-    let other = opened.rebuild(text).map_err(|error| {
-        let place = TextPlace::locate(text.as_bytes(), error.offset, 1);
-        FileError::new(ErrorKind::Content, name, error.what).at(place)
-    })?;
-    let Some((other, text)) = other else { return Ok(()) };
-    buffer.clear();
-    buffer.append(text.as_bytes()).map_err(|error| FileError::system(name, &error))?;
-    *opened = Arc::new(other);
-    Ok(())
-}
-
-/// Reads the next whole lines.
-pub(super) fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Result<(), FileError> {
-    let fault = |head: &[u8]| fault_of_head(head, start.name, (start.line)());
-    blocks.next_lines(buffer, &fault).map_err(|error| at_line(error, start.line))
 }

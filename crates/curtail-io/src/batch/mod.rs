@@ -48,6 +48,7 @@ mod engine;
 mod feed;
 mod heads;
 mod opening;
+mod reader;
 mod records;
 mod rescue;
 mod worker;

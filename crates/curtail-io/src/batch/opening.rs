@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::feed::{Reader, Start, next_lines};
 use super::heads::{readable_head, valid_prefix};
+use super::reader::{Reader, Start, next_lines};
 use super::{InputOptions, Opened};
 use crate::{Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Source, Table, TableFormat, WantedColumn};
 use curtail_core::dialects::{Framing, Reading, detect_framing, framing_of_first};

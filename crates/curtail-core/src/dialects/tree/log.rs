@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use foldhash::HashMap;
 
-use super::{Line, Parents, Sides, Tree, repointed};
+use super::keys::{Sides, Tree, repointed};
+use super::line::{Line, Parents};
 use crate::dialects::{Patch, Written};
 use crate::json::{Text, Value};
 use crate::transcript::{Layout, SlotKind};

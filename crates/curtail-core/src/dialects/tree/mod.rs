@@ -18,6 +18,8 @@
 //! - The *line* of a conversation is what a program reads when it resumes, from its end: `e`, `d`, `b`, `a`. That of the side
 //!   conversation is `t`, `s`. The draft joins the line of the conversation that it is written for.
 
+mod keys;
+mod line;
 mod log;
 
 use std::borrow::Cow;
@@ -25,39 +27,14 @@ use std::collections::HashSet;
 
 use foldhash::{HashMap, HashMapExt as _};
 
-use self::log::Log;
 use super::{Patch, Remaining, Written};
 use crate::digest::fnv1a_64;
-use crate::json::{ObjectWriter, Text, Value, or_null, quote};
+use crate::json::{ObjectWriter, Text, Value, or_null};
 use crate::transcript::{Draft, DraftId, DraftPart, Layout, Links, SlotKind};
-
-/// The keys that link the records of a log.
-pub struct Tree {
-    /// The record's own id.
-    pub(super) id: &'static str,
-    /// The id of the parent record.
-    pub(super) parent: &'static str,
-    /// Other links, which may also point outside the log. The first one leads from the first record of a tree to the end of the
-    /// tree before it.
-    pub(super) others: &'static [&'static str],
-    /// Whether a program resumes from the newest record, also if it is no message.
-    pub(super) path: bool,
-    /// How the conversations inside one log differ, if there can be several.
-    pub(super) sides: Option<Sides>,
-    /// Which records form a tree, if a log can have several, and only the newest one is read.
-    pub(super) trees: Option<TreesOf>,
-}
-
-/// The tree of each record, as the index of its first one; `None` for a record that is in none of them.
-pub(super) type TreesOf = fn(&[Value<'_>]) -> Vec<Option<usize>>;
-
-/// The keys that tell a side conversation. One without a name is told by the record without one from which it descends.
-pub(super) struct Sides {
-    /// Whether the record belongs to a side conversation.
-    pub(super) flag: &'static str,
-    /// The name of the side conversation.
-    pub(super) name: &'static str,
-}
+use keys::repointed;
+pub(in crate::dialects) use keys::{Sides, Tree};
+use line::{Line, Parents};
+use log::Log;
 
 impl Tree {
     /// Links records whose parent is dropped to their nearest kept ancestor, and drafts to their neighbors.
@@ -282,15 +259,6 @@ pub(super) fn id(seed: u64, nth: u32) -> DraftId {
     DraftId::new((seed >> 16) << 80 | version << 64 | variant << 48 | u128::from(nth))
 }
 
-/// The patch that makes `link` point to `target`; `None` if it already does.
-fn repointed(link: Value<'_>, target: Option<&str>) -> Option<Patch> {
-    let same = match target {
-        Some(target) => link.is(target),
-        None => link.raw() == "null",
-    };
-    (!same).then(|| Patch { span: link.span(), text: target.map_or_else(|| String::from("null"), quote) })
-}
-
 /// Where a draft joins a line of records.
 struct Joint<'a> {
     /// The record that becomes its child.
@@ -300,31 +268,3 @@ struct Joint<'a> {
     /// The record before it on the line.
     above: Option<usize>,
 }
-
-/// The kept records of a conversation that a program reads when it resumes, the newest first, and behind them those of older
-/// trees, which it no longer reads.
-#[derive(Default)]
-struct Line {
-    /// Their indices.
-    records: Vec<usize>,
-    /// How many of them are on the path to the newest one.
-    path: usize,
-}
-
-impl Line {
-    /// How many of its records are written behind the place `behind`.
-    fn place_of(&self, behind: usize) -> usize {
-        self.records.partition_point(|&at| at >= behind)
-    }
-
-    /// Whether a draft behind the record `above` becomes a part of it. One about what is abandoned is no part of the path.
-    fn takes(&self, written: &Written, above: Option<usize>, behind: usize) -> bool {
-        let is_on_line = |above| self.records.binary_search_by(|at| usize::cmp(&above, at)).is_ok();
-        let on_line = written.live || above.is_some_and(is_on_line);
-        let open = !written.abandoned || self.place_of(behind) >= self.path;
-        on_line && open && !self.records.is_empty()
-    }
-}
-
-/// The parent that each kept record will link to, by the index of the record.
-type Parents<'a> = HashMap<usize, Option<Cow<'a, str>>>;

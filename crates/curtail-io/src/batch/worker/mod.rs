@@ -7,8 +7,9 @@ mod whole;
 
 use std::sync::Arc;
 
-use super::feed::{Block, Reader, Start, Task, TaskKind};
+use super::feed::{Block, Task, TaskKind};
 use super::opening::{FirstBlock, Unopened};
+use super::reader::{Reader, Start};
 use super::{Batch, Failure, Opened, Work};
 use crate::{Buffer, FileError, RowBlock, Source};
 use curtail_core::dialects::Framing;

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use super::unit::{FilePlace, RawUnit};
 use super::{Done, Worker};
-use crate::batch::feed::{read_whole, rebuild};
 use crate::batch::heads::{readable_head, valid_prefix};
+use crate::batch::reader::{read_whole, rebuild};
 use crate::batch::rescue::hides_damage;
 use crate::batch::{Damage, Opened, Work};
 use crate::{Blocks, FileError};
