@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use crate::options::numbers::{Share, Tokens};
 use curtail_facts::verify::Kind;
 
-// What must be kept.
+// What must be kept. No doc comment: clap would show it as the help of the command.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct VerifyOptions {
     /// Exit with 1 if less than this share of the important facts was kept
@@ -64,7 +64,7 @@ fn kind() -> impl TypedValueParser<Value = Kind> {
 }
 
 impl VerifyOptions {
-    /// Whether a share that was kept is enough; what nobody can know is.
+    /// Whether the share that was kept is enough. It is if there was nothing to keep.
     pub(crate) fn accepts(&self, kept: Option<f64>) -> bool {
         self.min_kept.is_none_or(|least| kept.is_none_or(|kept| kept >= least.0))
     }

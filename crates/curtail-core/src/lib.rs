@@ -1,8 +1,8 @@
 //! Cuts transcripts of language models to size without breaking their tool calls.
 //!
-//! A [`Cutter`] is built from policies and cuts texts or values in any of the formats that [`dialects::ALL`] lists. It detects the format, and how the
-//! transcripts are laid out in the text. What it keeps, it keeps byte for byte, and it leaves no tool call without its result, and
-//! no result without its call.
+//! A [`Cutter`] is built from policies and cuts texts or values in any of the formats that [`dialects::ALL`] lists. It detects
+//! the format, and how the transcripts are laid out in the text. What it keeps, it keeps byte for byte, and it parts no call from
+//! its result: both are kept, or both are dropped.
 //!
 //! ```
 //! use curtail_core::{Approximate, Cutter, LimitPolicy, PartKind, Source, WindowPolicy, check};

@@ -16,7 +16,7 @@ use arrow_array::types::{
 };
 use arrow_schema::{DataType, TimeUnit};
 
-/// The value of `row` as a text; `None` if it is of another type, or no date.
+/// The value of `row` as a text; `None` if it is of another type, or no date or time.
 pub(crate) fn text_of(array: &dyn Array, row: usize) -> Option<String> {
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
     Some(match array.data_type() {
@@ -43,7 +43,9 @@ pub(crate) fn text_of(array: &dyn Array, row: usize) -> Option<String> {
         DataType::Duration(Second) => duration(i128::from(value::<DurationSecondType>(array, row)) * 1_000_000),
         DataType::Duration(Millisecond) => duration(i128::from(value::<DurationMillisecondType>(array, row)) * 1000),
         DataType::Duration(Microsecond) => duration(i128::from(value::<DurationMicrosecondType>(array, row))),
-        DataType::Duration(Nanosecond) => duration(i128::from(value::<DurationNanosecondType>(array, row)) / 1000),
+        DataType::Duration(Nanosecond) => {
+            duration(i128::from(value::<DurationNanosecondType>(array, row)).div_euclid(1000))
+        }
         _ => return None,
     })
 }
@@ -52,7 +54,7 @@ fn value<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> T::Native {
     array.as_primitive::<T>().value(row)
 }
 
-/// A time with no fraction of a second, or with six digits of one.
+/// A time with no fraction of a second, or with at least six digits of one.
 fn micros(time: impl Display) -> String {
     let mut text = time.to_string();
     if let Some(point) = text.find('.') {

@@ -41,7 +41,7 @@ impl Answer {
         Self { quoted, rows, naming }
     }
 
-    /// Whether it is about transcripts at all. If not, no file is needed.
+    /// Why no file is needed, if the answer is not about a transcript.
     #[must_use]
     pub fn unrelated(&self) -> Option<Diagnosis> {
         match self.rows.first() {

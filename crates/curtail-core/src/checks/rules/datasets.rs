@@ -105,12 +105,12 @@ fn truncated_target<'a>(context: &RuleContext<'_, 'a>, tokens: &TokenCounts, lim
         before += count;
     }
     let Some(&first) = beyond.first() else { return Vec::new() };
-    let all = context.messages.iter().filter(|message| message.is_target()).count();
+    let targets = context.messages.iter().filter(|message| message.is_target()).count();
     let limit = token_count(limit);
-    let message = if beyond.len() == all {
+    let message = if beyond.len() == targets {
         format!("no assistant message begins within {limit}: a row cut there has no trainable token")
     } else {
-        format!("{} of {all} assistant messages begin beyond {limit}; this is the first", beyond.len())
+        format!("{} of {targets} assistant messages begin beyond {limit}; this is the first", beyond.len())
     };
     vec![context.match_message(first, message)]
 }

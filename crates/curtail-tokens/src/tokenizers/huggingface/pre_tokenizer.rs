@@ -161,7 +161,8 @@ impl PreTokenizer {
     }
 }
 
-/// The known pattern that consists of these steps, each a regex.
+/// The known pattern that consists of these steps, each a regex. A split that keeps both what it finds and what is between is the
+/// same inverted.
 fn recognize_sequence(steps: &[PreTokenizer]) -> Option<&'static Walker> {
     fn isolated(step: &PreTokenizer) -> Option<&str> {
         match step {
