@@ -249,6 +249,11 @@ impl<'a> Value<'a> {
         })
     }
 
+    /// Whether any key of the text that this value is in has an escape.
+    pub(crate) const fn is_beside_escaped_keys(self) -> bool {
+        self.document.has_escaped_keys()
+    }
+
     /// The members of an object, with their keys as they are written; none for any other kind.
     pub(crate) fn written_members(self) -> impl Iterator<Item = (&'a [u8], Value<'a>)> {
         let text = self.document.text().as_bytes();

@@ -116,7 +116,7 @@ impl Keys {
             mask |= match find(&self.known[place(key)], key) {
                 Some(allowed) => allowed.mask(value),
                 // Escapes can spell any of them.
-                None if key.contains(&b'\\') => self.all(),
+                None if object.is_beside_escaped_keys() && key.contains(&b'\\') => self.all(),
                 None => 0,
             };
         }
