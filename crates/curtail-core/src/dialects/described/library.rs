@@ -5,6 +5,7 @@ use std::sync::{LazyLock, OnceLock, PoisonError, RwLock};
 use super::Described;
 use super::paths::Path;
 use super::rules::{Library, ListPlace, Rules};
+use super::screen::Mask;
 use super::source::{DescriptionError, Fault, Table, root};
 use crate::dialects::{CODE, Dialect};
 use crate::json::Value;
@@ -26,6 +27,9 @@ const BUILT_IN: &[(&str, &str)] = descriptions! { "":
     "crush", "harmony", "openai-conversations", "openai-threads", "ai-studio", "agentcore-memory",
     "lm-studio", "nextchat", "silly-tavern", "deepseek-harness", "a2a", "zencoder", "antigravity",
 };
+
+// Each has a bit.
+const _: () = assert!(BUILT_IN.len() <= Mask::BITS as usize);
 
 /// What descriptions of dialects that are code extend.
 const WIRES: &[(&str, &str)] = descriptions! { "wires/":

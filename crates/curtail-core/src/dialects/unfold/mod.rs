@@ -49,6 +49,13 @@ struct Format {
     rest: Rest,
 }
 
+impl Format {
+    /// Whether a value contains a record in this format.
+    fn has_record(&self, value: &Json) -> bool {
+        (self.read)(value).is_some_and(|records| !records.is_empty())
+    }
+}
+
 /// What becomes of values of an export that are not in its format.
 #[derive(PartialEq, Eq)]
 enum Rest {
@@ -101,7 +108,7 @@ pub fn unfolded(text: &str) -> Option<Unfolded> {
     if let Some(messages) = rows::of_store(&values) {
         return Some(Unfolded { format: ROWS.0, text: json!({ "messages": messages }).to_string() });
     }
-    let format = FORMATS.iter().find(|format| values.iter().any(|value| (format.read)(value).is_some()))?;
+    let format = FORMATS.iter().find(|format| values.iter().any(|value| format.has_record(value)))?;
     let records = |value: Json| match ((format.read)(&value), &format.rest) {
         (Some(records), _) => records,
         (None, Rest::Stays) => vec![value],
@@ -117,8 +124,8 @@ fn begins_folded(text: &str) -> bool {
     let first: Option<Vec<Json>> = lines.map(|line| serde_json::from_str(line).ok()).collect();
     let Some(first) = first.filter(|first| first.len() > 1) else { return true };
     let first = spans::in_resources(first);
-    let is_read = |value: &Json| FORMATS.iter().any(|format| (format.read)(value).is_some());
-    rows::of_store(&first).is_some() || first.iter().any(is_read)
+    let has_record = |value: &Json| FORMATS.iter().any(|format| format.has_record(value));
+    rows::of_store(&first).is_some() || first.iter().any(has_record)
 }
 
 /// The values of a document that is a list, or of lines.
@@ -129,6 +136,14 @@ fn values(text: &str) -> Option<Vec<Json>> {
         Ok([value]) => Some(vec![value]),
         Err(values) => Some(values),
     }
+}
+
+/// Keys under which a record has its messages, as a list or in a string.
+const LISTS: [&str; 6] = ["messages", "conversations", "conversation", "trajectory", "history", "traj"];
+
+/// Whether a value has messages of its own, or what stands for them.
+fn has_list(value: &Json) -> bool {
+    LISTS.iter().any(|key| value.get(key).is_some_and(|list| list.is_array() || list.is_string()))
 }
 
 fn items(value: &Json) -> impl Iterator<Item = &Json> {

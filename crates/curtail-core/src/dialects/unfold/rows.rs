@@ -2,10 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{decoded, items, joined, plain, text_of};
-
-/// Keys under which a row has its messages in a string.
-const LISTS: [&str; 6] = ["messages", "conversations", "conversation", "trajectory", "history", "traj"];
+use super::{LISTS, decoded, has_list, items, joined, plain, text_of};
 
 /// A row with its messages in a string.
 pub(super) fn in_string(value: &Json) -> Option<Vec<Json>> {
@@ -19,7 +16,7 @@ pub(super) fn in_string(value: &Json) -> Option<Vec<Json>> {
 
 /// A row with a question and the calls that answer it. One with messages beside them is no such row.
 pub(super) fn xlam(value: &Json) -> Option<Vec<Json>> {
-    let query = text_of(value, "query").filter(|_| LISTS.iter().all(|key| value.get(key).is_none()))?;
+    let query = text_of(value, "query").filter(|_| !has_list(value))?;
     let answers = plain(value.get("answers")?);
     let call = |(nth, answer): (usize, &Json)| json!({ "id": format!("call_{nth}"), "type": "function", "function": { "name": answer["name"], "arguments": joined(&answer["arguments"]) } });
     let calls: Vec<Json> = items(&answers).enumerate().map(call).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{items, joined, text_of};
+use super::{has_list, items, joined, text_of};
 
 /// A conversation of `ChatGPT`.
 pub(super) fn chatgpt(value: &Json) -> Option<Vec<Json>> {
@@ -14,7 +14,7 @@ pub(super) fn chatgpt(value: &Json) -> Option<Vec<Json>> {
             chat.add(message);
         }
     }
-    Some(record(&chat.messages))
+    record(value, &chat.messages)
 }
 
 /// The messages of `ChatGPT`, as chat completions write them.
@@ -113,7 +113,7 @@ pub(super) fn open_webui(value: &Json) -> Option<Vec<Json>> {
     let last = text_of(history, "currentId").or_else(|| newest(nodes, "childrenIds"));
     let branch = last.map(|last| branch(nodes, last, "parentId")).unwrap_or_default();
     let messages: Vec<Json> = branch.into_iter().flat_map(webui_message).collect();
-    Some(record(&messages))
+    record(value, &messages)
 }
 
 /// A message of Open `WebUI`; an answer that used tools is a list of items.
@@ -141,7 +141,7 @@ pub(super) fn librechat(value: &Json) -> Option<Vec<Json>> {
         messages.push(Json::Object(message));
         level = &node["children"];
     }
-    Some(record(&messages))
+    record(value, &messages)
 }
 
 /// The nodes from the root to `last`.
@@ -170,7 +170,11 @@ fn newest<'j>(nodes: &'j Map<String, Json>, children: &str) -> Option<&'j str> {
     Some(here)
 }
 
-/// The record of a conversation; none if nothing was said.
-fn record(messages: &[Json]) -> Vec<Json> {
-    if messages.is_empty() { Vec::new() } else { vec![json!({ "messages": messages })] }
+/// The record of a conversation; none if nothing was said. A value without a tree that has messages beside it is no tree.
+fn record(value: &Json, messages: &[Json]) -> Option<Vec<Json>> {
+    match messages {
+        [] if has_list(value) => None,
+        [] => Some(Vec::new()),
+        messages => Some(vec![json!({ "messages": messages })]),
+    }
 }

@@ -166,6 +166,27 @@ fn a_batch_of_a_trace_is_a_record_for_each_list() {
     assert_eq!(read.pointer("/1/messages/1/content"), Some(&json!("Yes.")));
 }
 
+/// A key of a tree beside messages makes no tree: the messages would be lost.
+#[test]
+fn messages_beside_an_empty_tree_are_read_as_they_are() {
+    for (key, tree) in [
+        ("mapping", json!({})),
+        ("mapping", json!({"a": 1})),
+        ("messagesTree", json!([])),
+        ("history", json!({"messages": {}, "childrenIds": []})),
+    ] {
+        let row = json!({(key): tree, "messages": chat()});
+        assert!(unfolded(&row.to_string()).is_none(), "{row}");
+        let said = json!({"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Lit?"]}});
+        let conversation = json!({"current_node": "a", "mapping": {"a": {"parent": null, "message": said}}});
+        let export = unfolded(&json!([conversation, row]).to_string()).expect("it is an export");
+        let read: Value = serde_json::from_str(&export.text).expect("JSON");
+        assert_eq!(read.pointer("/1"), Some(&row));
+        // Alone, it has nothing to read, which is an error.
+        assert!(unfolded(&json!({(key): tree}).to_string()).is_none());
+    }
+}
+
 /// What is no row of the format stays, so that reading it says what is wrong with it.
 #[test]
 fn no_row_of_an_export_is_left_out() {
