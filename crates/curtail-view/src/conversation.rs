@@ -11,7 +11,7 @@ use super::spending::Spending;
 use super::story::{Story, StorySources};
 use super::visible::{Moment, line};
 use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
-use curtail_core::dialects::Dialect;
+use curtail_core::dialects::{ChangeKind, Dialect};
 use curtail_core::json::Value;
 use curtail_core::processors::{Counting, ProcessorError, View};
 use curtail_core::transcript::{
@@ -153,7 +153,7 @@ impl<'a> Conversation<'a> {
         let model = model.map(|model| model.decode().into_owned());
         let moments = moments(dialect, &messages);
         let pairs = Pairs::from_messages(&messages);
-        let by_program = by_program(dialect, &messages);
+        let by_program = by_program(dialect, &layout, &messages);
         let by_tool = by_tool(&messages);
         let failures = failures(&messages, &pairs);
         let spending = Spending::new(&layout.elements, &messages, &usages, sources.prices);
@@ -320,10 +320,13 @@ fn by_tool(messages: &[Message<'_>]) -> Vec<bool> {
 }
 
 /// Whether each message is a demonstration of SWE-agent or the summary of a compaction.
-fn by_program(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<bool> {
-    let values = messages.iter().map(Message::value);
+fn by_program(dialect: &'static dyn Dialect, layout: &Layout<'_>, messages: &[Message<'_>]) -> Vec<bool> {
+    let changes = dialect.log().history(&layout.elements).into_iter();
+    let compactions = changes.filter(|change| matches!(change.kind, ChangeKind::Compaction { .. }));
+    let compactions: HashSet<u32> = compactions.map(|change| layout.elements[change.at].span().start).collect();
     let is_demo = |value: Value<'_>| value.get("is_demo").is_some_and(|flag| flag.raw() == "true");
-    values.map(|value| value.is_some_and(|value| is_demo(value) || dialect.log().replaces_past(value))).collect()
+    let values = messages.iter().map(Message::value);
+    values.map(|value| value.is_some_and(|value| is_demo(value) || compactions.contains(&value.span().start))).collect()
 }
 
 fn moments(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<Option<Moment>> {

@@ -1,13 +1,11 @@
-//! What the Agent Development Kit (ADK) makes of the events of a session when it asks a model: which of them a compaction
-//! replaced or a rewind took back, and which calls wait for an answer. Keys are in camel case or snake case.
-
-use std::borrow::Cow;
-use std::ops::Range;
+//! What the Agent Development Kit (ADK) makes of the events of a session when it asks a model: which of them it
+//! no longer sends, and which calls wait for an answer. Keys are in camel case or snake case.
 
 use foldhash::{HashMap, HashSet};
 
+use super::adk_history::{Event, Fate, fates, read_events, rewinds};
 use super::{Item, blocks, deferred};
-use crate::json::{Text, Value};
+use crate::json::Value;
 use crate::transcript::{Closes, Content, Message, Part, Standing};
 
 /// Calls with which the program asks its client.
@@ -22,139 +20,25 @@ pub(super) fn is_event(item: Value<'_>) -> bool {
     item.has("author") && (item.has_any(["invocation_id", "invocationId"]) || content.is_some())
 }
 
-/// The content that stands for the events of a compaction, if the event is one.
-pub(super) fn summary(event: Value<'_>) -> Option<Value<'_>> {
-    blocks::either(compaction(event)?, "compactedContent", "compacted_content")
-}
-
-/// The compaction in an event: among its actions, or the event itself, as the version in JavaScript has it.
-fn compaction(event: Value<'_>) -> Option<Value<'_>> {
-    if !event.has("author") {
-        return None;
-    }
-    let in_actions = event.some("actions").and_then(|actions| actions.some("compaction"));
-    in_actions.or_else(|| event.is_true("isCompacted").then_some(event))
-}
-
-/// Whether the event is a piece of a reply that a later event repeats whole.
-pub(super) fn is_piece(event: Value<'_>) -> bool {
-    event.has("author") && event.is_true("partial")
-}
-
-/// A time, in what a program counts it or as it writes it.
-#[derive(Debug, Clone, PartialEq, PartialOrd)]
-enum Moment {
-    Number(f64),
-    Text(String),
-}
-
-impl Moment {
-    fn of(value: Option<Value<'_>>) -> Option<Self> {
-        let value = value?;
-        match value.text() {
-            // Fractions of a second may be missing.
-            Some(text) => Some(Self::Text(text.decode().trim_end_matches('Z').to_owned())),
-            None => value.raw().parse().ok().filter(|number: &f64| number.is_finite()).map(Self::Number),
-        }
-    }
-
-    fn of_event(event: Value<'_>) -> Option<Self> {
-        Self::of(event.some("timestamp").or_else(|| event.some("time")))
-    }
-}
-
-/// The times that a compaction replaces.
-struct Replaced {
-    /// Index of the event.
-    event: usize,
-    start: Moment,
-    end: Moment,
-}
-
-/// The compactions among `events` that no other one contains, by the time at which they begin.
-fn compactions<'a>(events: impl Iterator<Item = (usize, Value<'a>)>) -> Vec<Replaced> {
-    let range = |(at, event): (usize, Value<'a>)| {
-        let compaction = compaction(event).filter(|_| summary(event).is_some())?;
-        let end_of = |camel: &str, snake: &str, own: &str| {
-            Moment::of(blocks::either(compaction, camel, snake).or_else(|| compaction.some(own)))
-        };
-        let start = end_of("startTimestamp", "start_timestamp", "startTime")?;
-        Some(Replaced { event: at, start, end: end_of("endTimestamp", "end_timestamp", "endTime")? })
-    };
-    let mut found: Vec<Replaced> = events.filter_map(range).collect();
-    let earlier = |one: &Moment, other: &Moment| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal);
-    found.sort_by(|one, other| {
-        let longest = earlier(&other.end, &one.end).then(other.event.cmp(&one.event));
-        earlier(&one.start, &other.start).then(longest)
-    });
-    let mut end: Option<Moment> = None;
-    found.retain(|range| {
-        let reaches_on = end.as_ref().is_none_or(|end| range.end > *end);
-        if reaches_on {
-            end = Some(range.end.clone());
-        }
-        reaches_on
-    });
-    found
-}
-
-/// Whether one of these compactions, which end the later the later they begin, replaces an event of this time.
-fn is_replaced(compactions: &[Replaced], time: &Moment) -> bool {
-    let begun = compactions.partition_point(|range| range.start <= *time);
-    begun.checked_sub(1).is_some_and(|last| *time <= compactions[last].end)
-}
-
-/// The rewinds among `events`: the index of each, and of the first event that it takes back. A rewind that a later one takes back
-/// is none.
-pub(super) fn rewinds(events: &[Value<'_>]) -> Vec<(usize, usize)> {
-    if !events.iter().any(|event| rewound_to(*event).is_some()) {
-        return Vec::new();
-    }
-    let mut first: HashMap<Cow<'_, str>, usize> = HashMap::default();
-    for (at, event) in events.iter().enumerate() {
-        if let Some(invocation) = blocks::either(*event, "invocationId", "invocation_id").and_then(Value::text) {
-            first.entry(invocation.into_decoded()).or_insert(at);
-        }
-    }
-    let mut found = Vec::new();
-    let mut end = events.len();
-    while let Some(at) = end.checked_sub(1) {
-        end = at;
-        if let Some(target) = rewound_to(events[at]) {
-            end = first.get(&target.decode()).copied().filter(|first| *first < at).unwrap_or(at);
-            found.push((at, end));
-        }
-    }
-    found.reverse();
-    found
-}
-
-/// The invocation before which a rewind goes back, if the event is one.
-fn rewound_to(event: Value<'_>) -> Option<Text<'_>> {
-    let actions = event.some("actions").filter(|_| event.has("author"))?;
-    blocks::either(actions, "rewindBeforeInvocationId", "rewind_before_invocation_id")?.text()
+/// Makes a compaction a boundary. A call before it can be answered behind it: the program joins them again.
+pub(super) const fn mark_boundary(message: &mut Message<'_>) {
+    message.set_boundary();
+    message.marks_range = true;
+    message.call_rules.closes = Closes::Nothing;
 }
 
 /// Marks what was taken back, what a compaction replaced, and the calls that wait for an answer.
-pub(super) fn connect<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
-    if !events.iter().any(|event| is_event(*event)) {
+pub(super) fn connect<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    if !items.iter().any(|item| is_event(*item)) {
         return;
     }
-    for (event, first) in rewinds(events) {
+    let events = read_events(items);
+    for (event, first) in rewinds(&events) {
         take_back(first, event, read);
     }
-    replace(events, read);
-    defer(events, read);
+    mark_replaced(&events, read);
+    defer(items, read);
     read.iter_mut().filter_map(Item::message_mut).for_each(leave_out);
-}
-
-/// Marks a message that the program never sends: a call or an answer in it is one of [`UNSENT`].
-fn leave_out(message: &mut Message<'_>) {
-    let is_request =
-        |part: &Part<'_>| part.content.tool_name().is_some_and(|tool| UNSENT.iter().any(|name| tool.is(name)));
-    if message.parts.iter().any(is_request) && !message.standing.is_rolled_back() {
-        message.standing = Standing::Unsent;
-    }
 }
 
 /// What a rewind takes back, and the rewind itself, are kept or dropped with the first message of it.
@@ -172,27 +56,20 @@ fn take_back(first: usize, event: usize, read: &mut [Item<'_>]) {
     }
 }
 
-/// Marks the events that a compaction replaced, and those that the newest one kept.
-fn replace<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
-    let in_force = |at: usize| matches!(&read[at], Item::Message(message) if !message.standing.is_rolled_back());
-    let compactions = compactions(events.iter().copied().enumerate().filter(|(at, _)| in_force(*at)));
-    let standing: HashSet<usize> = compactions.iter().map(|range| range.event).collect();
-    let Some(last) = standing.iter().copied().max() else { return };
-    for (at, (event, item)) in events.iter().zip(read.iter_mut()).enumerate() {
+/// Marks the messages that a compaction replaced, and those that the newest one kept.
+fn mark_replaced(events: &[Event<'_>], read: &mut [Item<'_>]) {
+    let fates = fates(events);
+    let is_in_force = |at: &usize| events[*at].replaces_events() && fates[*at] == Fate::Sent;
+    let Some(newest) = (0..events.len()).rev().find(is_in_force) else { return };
+    for (at, (fate, item)) in fates.iter().zip(&mut *read).enumerate() {
         let Item::Message(message) = item else { continue };
-        if message.standing.is_rolled_back() {
-            continue;
-        }
-        let replaced = match message.is_boundary() {
-            true => !standing.contains(&at),
-            false => Moment::of_event(*event).is_some_and(|time| is_replaced(&compactions, &time)),
+        message.standing = match fate {
+            Fate::RolledBack => continue,
+            Fate::Replaced => Standing::Superseded,
+            Fate::Sent if at < newest => Standing::Preserved,
+            Fate::Sent => Standing::Live,
         };
-        message.standing = match (replaced, at < last) {
-            (true, _) => Standing::Superseded,
-            (false, true) => Standing::Preserved,
-            (false, false) => Standing::Live,
-        };
-        if replaced {
+        if *fate == Fate::Replaced {
             message.clear_boundary();
         }
     }
@@ -228,26 +105,19 @@ fn ids_of_calls<'m>(message: &'m Message<'_>) -> impl Iterator<Item = String> + 
     message.calls().filter_map(|(_, call)| call.id.as_ref().map(|id| id.decode().into_owned()))
 }
 
-/// Makes a compaction a boundary. A call before it can be answered behind it: the program joins them again.
-pub(super) const fn mark_boundary(message: &mut Message<'_>) {
-    message.set_boundary();
-    message.marks_range = true;
-    message.call_rules.closes = Closes::Nothing;
-}
-
 /// Marks the calls that may be answered at any time. The program joins every answer with its call, wherever it is, and takes the
 /// last one.
-fn defer<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
+fn defer<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut long_running: HashSet<String> = HashSet::default();
     // A result before its call is no answer to it.
     let mut made: HashSet<String> = HashSet::default();
     let mut answered: HashSet<String> = HashSet::default();
-    for event in events {
+    for item in items {
         let ids =
-            blocks::either(*event, "longRunningToolIds", "long_running_tool_ids").into_iter().flat_map(Value::items);
+            blocks::either(*item, "longRunningToolIds", "long_running_tool_ids").into_iter().flat_map(Value::items);
         long_running.extend(ids.filter_map(Value::text).map(|id| id.decode().into_owned()));
     }
-    for (event, item) in events.iter().zip(read.iter_mut()) {
+    for (event, item) in items.iter().zip(read.iter_mut()) {
         let asked_for = asked_for(*event);
         let by_program = !event.member_is("author", "user");
         for part in item.message_mut().into_iter().flat_map(|message| &mut message.parts) {
@@ -282,23 +152,11 @@ fn asked_for(event: Value<'_>) -> HashSet<String> {
     asked.flat_map(Value::members).map(|member| member.key.decode().into_owned()).collect()
 }
 
-/// The indices of `before` that a model still reads after the compaction `event`, as ranges; none if it is no compaction.
-pub(super) fn kept_by(event: Value<'_>, before: &[Value<'_>]) -> Vec<Range<usize>> {
-    if summary(event).is_none() {
-        return Vec::new();
+/// Marks a message that the program never sends: a call or an answer in it is one of [`UNSENT`].
+fn leave_out(message: &mut Message<'_>) {
+    let is_request =
+        |part: &Part<'_>| part.content.tool_name().is_some_and(|tool| UNSENT.iter().any(|name| tool.is(name)));
+    if message.parts.iter().any(is_request) && !message.standing.is_rolled_back() {
+        message.standing = Standing::Unsent;
     }
-    let compactions = compactions(before.iter().copied().chain([event]).enumerate());
-    let standing: HashSet<usize> = compactions.iter().map(|range| range.event).collect();
-    let is_kept = |at: &usize| match summary(before[*at]) {
-        Some(_) => standing.contains(at),
-        None => !Moment::of_event(before[*at]).is_some_and(|time| is_replaced(&compactions, &time)),
-    };
-    let mut kept: Vec<Range<usize>> = Vec::new();
-    for at in (0..before.len()).filter(is_kept) {
-        match kept.last_mut().filter(|range| range.end == at) {
-            Some(range) => range.end += 1,
-            None => kept.push(at..at + 1),
-        }
-    }
-    kept
 }

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use foldhash::HashMap;
 
-use super::Item;
 use super::tree::Tree;
+use super::{HistoryChange, Item};
 use crate::json::{Text, Value};
 use crate::transcript::Standing;
 
@@ -53,13 +53,13 @@ impl Tree {
 
     /// The records that do not continue the one before them, each with the first item that a program no longer sends from there on:
     /// the one behind their parent.
-    pub(super) fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+    pub(super) fn rollbacks(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
         let mut last = None;
         let mut found = Vec::new();
         for (at, link) in self.branch_links(items).into_iter().enumerate() {
             let Some(link) = link.filter(|link| link.place == at) else { continue };
             if last.replace(at).is_some_and(|last| link.parent != Some(last)) {
-                found.push((at, link.parent.map_or(0, |parent| parent + 1)));
+                found.push(HistoryChange::rollback(at, link.parent.map_or(0, |parent| parent + 1)));
             }
         }
         found
@@ -89,9 +89,9 @@ impl Tree {
 #[derive(Clone, Copy)]
 struct BranchLink {
     /// Index of the record, or of the first one with its id: a damaged log repeats records.
-    pub(super) place: usize,
+    place: usize,
     /// Index of its parent, if that is in the log.
-    pub(super) parent: Option<usize>,
+    parent: Option<usize>,
 }
 
 /// Which records are on the path from the record `newest` up to the first one. `parents` are the indices of their parents.

@@ -7,13 +7,10 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use super::codex_history::{
-    Rollback, begins_turn, is_compaction, is_replacement, mark, may_begin_turn, number_of_turns, read_compacted,
-    rollbacks, turn_count,
-};
+use super::codex_history::{Rollback, is_compaction, is_replacement, mark, read_compacted, rollbacks, written_count};
 use super::{
-    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, blocks,
-    responses,
+    BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining,
+    SizeFigures, blocks, responses,
 };
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
@@ -76,7 +73,7 @@ impl Dialect for Codex {
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         bind_events(items, read);
         // A replacement history replaces what precedes it: no call before it can be answered in it.
-        if items.first().is_some_and(|item| self.is_replacement(*item)) {
+        if items.first().is_some_and(|item| is_replacement(*item)) {
             blocks::put_in_compaction(read);
         }
         bind_settings(items, read);
@@ -104,9 +101,6 @@ impl Dialect for Codex {
 
 impl DialectWriter for Codex {
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        if !layout.elements.iter().any(|item| turn_count(*item).is_some()) {
-            return Vec::new();
-        }
         recount(layout, remaining.kept)
     }
 
@@ -155,26 +149,17 @@ impl LogHabits for Codex {
         ids
     }
 
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        is_compaction(item)
-    }
-
-    fn is_replacement(&self, item: Value<'_>) -> bool {
-        is_replacement(item)
-    }
-
     fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {
         let history = item.get("payload").and_then(|payload| payload.get("replacement_history"));
         let items = history.into_iter().flat_map(Value::items);
         items.filter_map(|item| read_payload(item, item).into_message()).collect()
     }
 
-    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        if !items.iter().any(|item| turn_count(*item).is_some()) {
-            return Vec::new();
-        }
-        let found = rollbacks(items, |at| may_begin_turn(items[at]) && begins_turn(items[at], &self.read(items[at])));
-        found.into_iter().map(|rollback| (rollback.event, rollback.begin)).collect()
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
+        let compactions = HistoryChange::compactions(items.len(), |at| is_compaction(items[at]).then(Vec::new));
+        let rollbacks = rollbacks(items).into_iter();
+        let rollbacks = rollbacks.map(|rollback| HistoryChange::rollback(rollback.event, rollback.begin));
+        HistoryChange::in_order([rollbacks.collect(), compactions].concat())
     }
 }
 
@@ -267,14 +252,15 @@ fn is_full(item: Value<'_>) -> bool {
 
 /// Makes every event roll back as many turns as it did, if only some of them are written.
 fn recount(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    let rollbacks = rollbacks(&layout.elements);
+    if rollbacks.is_empty() {
+        return Vec::new();
+    }
     let stays = layout.stays(kept);
-    let items = &layout.elements;
-    // Every window of a split is counted, so only what can begin a turn is read.
-    let begins = |at: usize| may_begin_turn(items[at]) && begins_turn(items[at], &Codex.read(items[at]));
-    let patch = |Rollback { event, turns, .. }: Rollback| {
-        let left = turns.iter().filter(|turn| stays[**turn]).count();
-        let number = number_of_turns(layout.elements[event]).filter(|_| left < turns.len())?;
+    let patch = |rollback: Rollback| {
+        let left = rollback.turns().filter(|turn| stays[*turn]).count();
+        let number = written_count(layout.elements[rollback.event]).filter(|_| left < rollback.turns().count())?;
         Some(Patch { span: number.span(), text: left.to_string() })
     };
-    rollbacks(items, begins).into_iter().filter_map(patch).collect()
+    rollbacks.into_iter().filter_map(patch).collect()
 }

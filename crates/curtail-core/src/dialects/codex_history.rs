@@ -35,9 +35,10 @@ fn summary(item: Value<'_>) -> Item<'_> {
 /// Marks the turns that were rolled back, and the messages before the last `compacted` that was not as superseded.
 pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     for message in read.iter_mut().filter_map(Item::message_mut) {
+        let is_context = |message: &Message<'_>| blocks::first_text(message).is_some_and(is_context);
         message.automatic |= message.role == Role::User && is_context(message);
     }
-    for rollback in rollbacks(items, |at| begins_turn(items[at], &read[at])) {
+    for rollback in rollbacks(items) {
         roll_back(&rollback, items, read);
     }
     let mut lines = items.iter().zip(&*read);
@@ -73,25 +74,23 @@ pub(super) fn is_compaction(item: Value<'_>) -> bool {
 /// dropped with the first message: without it, the event would remove other turns, and what follows it would belong to the
 /// turn before. Compactions since the first of these turns are rolled back as well.
 fn roll_back<'a>(rollback: &Rollback, items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let Rollback { event, begin, turns, compactions } = rollback;
-    let start = turns[0];
+    let &Rollback { event, begin, first: start, ref others, ref compactions } = rollback;
     for &at in compactions {
         // One at the beginning of the first turn is before its first message, and goes with it.
         read[at] = if at < start { Item::With(start) } else { summary(items[at]) };
     }
-    for at in start..*event {
-        let Item::Message(message) = &mut read[at] else { continue };
+    for (at, item) in read.iter_mut().enumerate().take(event).skip(start) {
+        let Item::Message(message) = item else { continue };
         // An earlier event may have rolled back a turn among these.
         if message.standing == Standing::RolledBack {
             continue;
         }
-        let turn = turns[turns.partition_point(|turn| *turn <= at) - 1];
-        let first = if turn == at { start } else { turn };
-        message.dropped_with = u32::try_from(first).ok().filter(|_| at > start);
+        let turn = others.iter().rfind(|turn| **turn <= at).copied().filter(|turn| *turn < at);
+        message.dropped_with = u32::try_from(turn.unwrap_or(start)).ok().filter(|_| at > start);
         message.roll_back(Standing::RolledBack);
     }
     // Without the beginning of the turn, a compaction there would be one before it.
-    for at in [*begin, *event] {
+    for at in [begin, event] {
         if at != start {
             read[at] = Item::With(start);
         }
@@ -104,10 +103,19 @@ pub(super) struct Rollback {
     pub(super) event: usize,
     /// Index of the item with which the first of these turns begins: its first message, or the event before it.
     pub(super) begin: usize,
-    /// Indices of the first messages of the turns; never empty.
-    pub(super) turns: Vec<usize>,
+    /// Index of the first message of the first of these turns.
+    first: usize,
+    /// Indices of the first messages of the others.
+    others: Vec<usize>,
     /// Indices of the compactions that are rolled back with them.
     compactions: Vec<usize>,
+}
+
+impl Rollback {
+    /// Indices of the first messages of the turns.
+    pub(super) fn turns(&self) -> impl Iterator<Item = usize> {
+        std::iter::once(self.first).chain(self.others.iter().copied())
+    }
 }
 
 /// A turn of the user.
@@ -116,17 +124,19 @@ struct UserTurn {
     message: usize,
 }
 
-/// The events that roll back turns, in order. `begins_turn` says whether the item with an index is a message that begins a
-/// turn.
+/// The events that roll back turns, in order.
 ///
 /// Turns count across compactions: Codex reads the log again, and what a compaction of these turns replaced is sent again.
-pub(super) fn rollbacks(items: &[Value<'_>], begins_turn: impl Fn(usize) -> bool) -> Vec<Rollback> {
+pub(super) fn rollbacks(items: &[Value<'_>]) -> Vec<Rollback> {
+    if !items.iter().any(|item| written_count(*item).is_some()) {
+        return Vec::new();
+    }
     let mut turns: Vec<UserTurn> = Vec::new();
     let mut compactions = Vec::new();
     let mut begin = None;
     let mut rollbacks = Vec::new();
     for (at, &item) in items.iter().enumerate() {
-        if begins_turn(at) {
+        if begins_turn(item) {
             turns.push(UserTurn { begin: begin.take().unwrap_or(at), message: at });
         } else if is_compaction(item) {
             compactions.push(at);
@@ -137,26 +147,22 @@ pub(super) fn rollbacks(items: &[Value<'_>], begins_turn: impl Fn(usize) -> bool
                 _ => {}
             }
         }
-        let Some(count) = turn_count(item) else { continue };
-        let rolled_back = turns.split_off(turns.len().saturating_sub(count));
-        let Some(first) = rolled_back.first() else { continue };
+        let Some(count) = written_count(item).and_then(|count| count.raw().parse().ok()) else { continue };
+        let mut rolled_back = turns.split_off(turns.len().saturating_sub(count)).into_iter();
+        let Some(first) = rolled_back.next() else { continue };
         rollbacks.push(Rollback {
             event: at,
             begin: first.begin,
+            first: first.message,
+            others: rolled_back.map(|turn| turn.message).collect(),
             compactions: compactions.split_off(compactions.partition_point(|at| *at < first.begin)),
-            turns: rolled_back.iter().map(|turn| turn.message).collect(),
         });
     }
     rollbacks
 }
 
-/// How many turns an event rolls back, if it does.
-pub(super) fn turn_count(item: Value<'_>) -> Option<usize> {
-    number_of_turns(item)?.raw().parse().ok().filter(|count| *count > 0)
-}
-
-/// Where an event says how many turns it rolls back.
-pub(super) fn number_of_turns(item: Value<'_>) -> Option<Value<'_>> {
+/// The number of turns in an event that rolls back turns.
+pub(super) fn written_count(item: Value<'_>) -> Option<Value<'_>> {
     event(item).filter(|event| event.member_is("type", "thread_rolled_back"))?.get("num_turns")
 }
 
@@ -165,32 +171,22 @@ fn event(item: Value<'_>) -> Option<Value<'_>> {
     item.get("payload").filter(|_| item.member_is("type", "event_msg"))
 }
 
-/// Whether the program wrote the message for the user.
-fn is_context(message: &Message<'_>) -> bool {
-    let text = blocks::first_text(message).map(Text::decode);
-    text.is_some_and(|text| CONTEXT.iter().any(|context| text.trim_start().starts_with(context)))
+/// Whether a turn begins with an item: a text that the user wrote, or the task or the answer of another agent.
+fn begins_turn(item: Value<'_>) -> bool {
+    let Some(payload) = item.get("payload").filter(|_| item.member_is("type", "response_item")) else { return false };
+    if !payload.member_is("type", "message") || !payload.member_is("role", "user") {
+        return payload.member_is("type", "agent_message");
+    }
+    let parts = blocks::plain_parts(payload.get("content"));
+    let mut texts =
+        parts.iter().filter_map(|part| if let Content::Text(text) = &part.content { Some(text) } else { None });
+    texts.next().is_some_and(|first| !is_context(first)) && parts.iter().any(|part| part.content.has_text())
 }
 
-/// Whether an item is a message of the user or of another agent, before it is read.
-pub(super) fn may_begin_turn(item: Value<'_>) -> bool {
-    item.get("payload").is_some_and(|payload| payload.member_is("role", "user") || is_of_agent(payload))
-}
-
-/// Whether an item is the task or the answer of another agent.
-fn is_of_agent(payload: Value<'_>) -> bool {
-    payload.member_is("type", "agent_message")
-}
-
-pub(super) fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {
-    let payload = item.get("payload").filter(|_| item.member_is("type", "response_item"));
-    let (Some(payload), Item::Message(message)) = (payload, read) else { return false };
-    is_of_agent(payload) || payload.member_is("type", "message") && is_typed(payload, message)
-}
-
-/// Whether the user wrote a message.
-fn is_typed(payload: Value<'_>, message: &Message<'_>) -> bool {
-    let has_text = blocks::texts(payload.get("content")).into_iter().next().is_some();
-    message.has_text_as(Role::User) && has_text && !is_context(message)
+/// Whether a user message begins as one that the program writes.
+fn is_context(text: &Text<'_>) -> bool {
+    let text = text.decode();
+    CONTEXT.iter().any(|context| text.trim_start().starts_with(context))
 }
 
 /// Whether an item is in the list of a compaction.

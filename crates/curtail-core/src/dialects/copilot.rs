@@ -7,7 +7,7 @@ use std::ops::Range;
 use foldhash::HashMap;
 
 use super::tree::Tree;
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, blocks};
 use crate::json::{Json, Text, Value, object};
 use crate::transcript::{Content, Draft, Message, MessageKind, PairingRules, Part, ResultPlace, Role};
 
@@ -90,12 +90,8 @@ impl DialectWriter for Copilot {
 }
 
 impl LogHabits for Copilot {
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        summary_of(item).is_some()
-    }
-
-    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
-        compactions.iter().map(|&at| kept_before(at, items)).collect()
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
+        HistoryChange::compactions(items.len(), |at| summary_of(items[at]).map(|_| kept_before(at, items)))
     }
 }
 

@@ -2,19 +2,18 @@
 //! of the Gemini CLI, in which a call and its result are one record. Keys are in camel case or snake case.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use foldhash::HashSet;
 
-use super::gemini_history::{History, is_context, is_in_list, list_of, mark_records, read_list, repoint_rewinds};
+use super::gemini_history::{History, is_context, list_of, mark_records, read_list, repoint_rewinds};
 use super::gemini_parts::{SNAKE_RESULT, is_part, only_first_is_signed, plain, with_place};
 use super::gemini_records::{
     fit_record, is_header, is_metadata, is_passing, is_record, thoughts, tool_calls, usage_of_record,
 };
 use super::gemini_twins::unite_results;
 use super::{
-    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, adk, blocks,
-    provenance, tree,
+    BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining,
+    SizeFigures, adk, adk_history, blocks, provenance, tree,
 };
 use crate::json::{Json, ObjectWriter, Text, Value, object};
 use crate::transcript::{
@@ -73,10 +72,10 @@ impl Dialect for Gemini {
         if is_metadata(item) {
             return Item::Metadata;
         }
-        if adk::is_piece(item) {
+        if adk_history::is_piece(item) {
             return Item::Ahead;
         }
-        if let Some(summary) = adk::summary(item) {
+        if let Some(summary) = adk_history::summary(item) {
             return read_summary(item, summary);
         }
         let content = match item.get("author") {
@@ -191,27 +190,18 @@ impl LogHabits for Gemini {
         usages
     }
 
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        list_of(item).is_some() || adk::summary(item).is_some()
-    }
-
-    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
-        compactions.iter().map(|&at| adk::kept_by(items[at], &items[..at])).collect()
-    }
-
-    fn is_replacement(&self, item: Value<'_>) -> bool {
-        is_in_list(item)
-    }
-
     fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {
         let items = list_of(item).into_iter().flat_map(Value::items);
         items.filter_map(|item| self.read(item).into_message()).collect()
     }
 
-    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
+        let lists = HistoryChange::compactions(items.len(), |at| list_of(items[at]).map(|_| Vec::new()));
         let rewinds = History::of(items).rewinds.into_iter();
-        let of_records = rewinds.filter_map(|rewind| Some((rewind.event, *rewind.records.first()?)));
-        of_records.chain(adk::rewinds(items)).collect()
+        // The first record in the log: one of an earlier message can be written again behind it.
+        let rewinds =
+            rewinds.filter_map(|rewind| Some(HistoryChange::rollback(rewind.event, rewind.records.into_iter().min()?)));
+        HistoryChange::in_order([rewinds.collect(), lists, adk_history::history(items)].concat())
     }
 }
 

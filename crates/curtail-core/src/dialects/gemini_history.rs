@@ -136,7 +136,7 @@ fn line_around(item: Value<'_>) -> Option<Value<'_>> {
 }
 
 /// Whether `item` is an element of the list of a `$set` line.
-pub(super) fn is_in_list(item: Value<'_>) -> bool {
+fn is_in_list(item: Value<'_>) -> bool {
     line_around(item).is_some()
 }
 

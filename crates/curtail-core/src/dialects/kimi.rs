@@ -1,7 +1,7 @@
 //! Wire logs of the Kimi CLI, an event per line. The model reads `context.append_message` and `context.append_loop_event`;
 //! all other events are for the screen.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, SizeFigures, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, SizeFigures, blocks};
 use crate::json::{Json, ObjectWriter, Text, Value, object};
 use crate::transcript::{Content, Draft, DraftResult, PairingRules, Part, ResultPlace, Role, Usage};
 
@@ -104,14 +104,18 @@ impl LogHabits for Kimi {
     /// The newest of them decides whether the program compacts before it answers.
     fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
         let step = item.get("event").filter(|event| event.member_is("type", "step.end"));
-        let compacted = || item.get("tokensAfter").filter(|_| self.replaces_past(item));
+        let compacted = || item.get("tokensAfter").filter(|_| is_compaction(item));
         let figures = step.and_then(|event| event.some("usage")).or_else(compacted)?;
         Some(SizeFigures::SoFar(blocks::numbers(figures, &[])))
     }
 
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        item.member_is("type", "context.apply_compaction")
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
+        HistoryChange::compactions(items.len(), |at| is_compaction(items[at]).then(Vec::new))
     }
+}
+
+fn is_compaction(item: Value<'_>) -> bool {
+    item.member_is("type", "context.apply_compaction")
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {

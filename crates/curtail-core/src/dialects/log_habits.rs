@@ -35,25 +35,14 @@ pub trait LogHabits: Sync {
         None
     }
 
-    /// Whether `item` replaces everything before it, such as the mark or the summary of a compaction.
-    fn replaces_past(&self, _item: Value<'_>) -> bool {
-        false
-    }
-
-    /// Whether `item` belongs to a list inside a compaction, which replaces everything before the compaction.
-    fn is_replacement(&self, _item: Value<'_>) -> bool {
-        false
+    /// The compactions and rollbacks of `items`, in order.
+    fn history(&self, _items: &[Value<'_>]) -> Vec<HistoryChange> {
+        Vec::new()
     }
 
     /// The messages that the model reads in place of `item`, a compaction that a later one superseded.
     fn replacement<'a>(&self, _item: Value<'a>) -> Vec<Message<'a>> {
         Vec::new()
-    }
-
-    /// For each of `compactions`, which are indices of `items`, the indices of items before it that the model still reads, as
-    /// ascending ranges.
-    fn kept_by(&self, compactions: &[usize], _items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
-        vec![Vec::new(); compactions.len()]
     }
 
     /// Ids of the provider by which the reply that `item` is part of can be recognized in other files: no other reply has them.
@@ -63,12 +52,6 @@ pub trait LogHabits: Sync {
 
     /// The ids of the sessions whose history `items` repeat or are: of the session itself and those it was forked from.
     fn lineage<'a>(&self, _items: &[Value<'a>]) -> Vec<Text<'a>> {
-        Vec::new()
-    }
-
-    /// The indices of `items` that roll back turns before them, in order, each with the index of the first item that the
-    /// model no longer reads.
-    fn rollbacks(&self, _items: &[Value<'_>]) -> Vec<(usize, usize)> {
         Vec::new()
     }
 
@@ -82,6 +65,53 @@ pub trait LogHabits: Sync {
 pub(super) struct NoHabits;
 
 impl LogHabits for NoHabits {}
+
+/// An item at which the program changes what it sends of the items before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryChange {
+    /// Index of the item.
+    pub at: usize,
+    /// What it does.
+    pub kind: ChangeKind,
+}
+
+/// What becomes of the items before another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// From the item on, the program sends what it sent before the item with the index `first` was written.
+    Rollback {
+        /// Not above the index of the change itself, except in a damaged log.
+        first: usize,
+    },
+    /// The item replaces everything before it, such as the mark or the summary of a compaction, or the line around a list of
+    /// messages.
+    Compaction {
+        /// The indices of items before it that the model still reads, as ascending ranges. What was rolled back may be among
+        /// them.
+        kept: Vec<Range<usize>>,
+    },
+}
+
+impl HistoryChange {
+    pub(super) const fn rollback(at: usize, first: usize) -> Self {
+        Self { at, kind: ChangeKind::Rollback { first } }
+    }
+
+    pub(super) const fn compaction(at: usize, kept: Vec<Range<usize>>) -> Self {
+        Self { at, kind: ChangeKind::Compaction { kept } }
+    }
+
+    /// The compactions of a log of `count` items. `kept` returns what the item with an index kept if it is a compaction.
+    pub(super) fn compactions(count: usize, mut kept: impl FnMut(usize) -> Option<Vec<Range<usize>>>) -> Vec<Self> {
+        (0..count).filter_map(|at| Some(Self::compaction(at, kept(at)?))).collect()
+    }
+
+    /// Puts changes in order. An item that begins a branch is not rolled back with what is before it.
+    pub(super) fn in_order(mut changes: Vec<Self>) -> Vec<Self> {
+        changes.sort_by_key(|change| (change.at, matches!(change.kind, ChangeKind::Compaction { .. })));
+        changes
+    }
+}
 
 /// Where a log says how large the conversation is. A program that believes it compacts a short copy of a long session.
 #[derive(Debug, Clone, PartialEq, Eq)]

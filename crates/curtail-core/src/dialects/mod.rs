@@ -5,6 +5,7 @@
 
 mod accounting;
 mod adk;
+mod adk_history;
 mod agentkit;
 mod ai_sdk;
 mod answers;
@@ -82,7 +83,7 @@ pub use failures::reports_failure;
 pub use framing::{Framing, begins_damaged, detect_framing, framing_of_first, rows};
 pub use homes::{AGENTS, Agent, agent_named, agent_of, agent_writing, project};
 pub use item::{Fit, Item};
-pub use log_habits::{LogHabits, SizeFigures};
+pub use log_habits::{ChangeKind, HistoryChange, LogHabits, SizeFigures};
 pub use mark::mark;
 pub use new_session::{NewSession, SessionName};
 pub use provenance::{iso_8601, models, record_model};

@@ -1,14 +1,12 @@
 //! Exports of `OpenCode`, and of Kilo, which is built on it: messages with `info` and `parts`. A part of type `tool` is a call,
 //! and its result once there is one. Version 2 writes blocks in `content`.
 
-use std::ops::Range;
-
 use super::opencode_drafts::{first_id, id_text, name_drafts, write_version1, write_version2};
 use super::opencode_history::{Names, is_summary, kept_by, mark, relink, roll_back};
 use super::opencode_messages::{info, is_version1, is_version2, read_version1, read_version2};
 use super::{
-    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, blocks,
-    provenance,
+    BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining,
+    SizeFigures, blocks, provenance,
 };
 use crate::json::{Text, Value};
 use crate::transcript::{Draft, DraftId, DraftPart, Layout, PairingRules, ProviderRules, ResultPlace, Usage};
@@ -116,10 +114,6 @@ impl LogHabits for OpenCode {
         Some(SizeFigures::SoFar(blocks::numbers(info(item).some("tokens")?, &[])))
     }
 
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        is_summary(item)
-    }
-
     fn provider(&self, item: Value<'_>) -> Option<&'static str> {
         let info = info(item);
         let id = info.get_text("providerID").or_else(|| info.get("model")?.get_text("providerID"))?.into_decoded();
@@ -127,9 +121,12 @@ impl LogHabits for OpenCode {
         ids.into_iter().find(|(name, _)| *name == id).map(|(_, provider)| provider)
     }
 
-    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
-        let names = if compactions.is_empty() { Names::default() } else { Names::new(items) };
-        compactions.iter().map(|&at| kept_by(items[at], &items[..at], &names)).collect()
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
+        let mut names = None;
+        HistoryChange::compactions(items.len(), |at| {
+            let is_compaction = is_summary(items[at]);
+            is_compaction.then(|| kept_by(items[at], &items[..at], names.get_or_insert_with(|| Names::new(items))))
+        })
     }
 }
 

@@ -11,7 +11,8 @@ use super::hub_traces::{
 };
 use super::tree::Tree;
 use super::{
-    Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, Written, blocks,
+    Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures,
+    Written, blocks,
 };
 use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
@@ -145,18 +146,14 @@ impl LogHabits for Pi {
         Some(SizeFigures::SoFar(blocks::numbers(item.get("message")?.some("usage")?, &["cost"])))
     }
 
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        item.member_is("type", "compaction")
-    }
-
-    /// From the entry that the compaction names to the compaction itself.
-    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
-        let names = if compactions.is_empty() { Names::default() } else { Names::new(items) };
-        compactions.iter().map(|&at| kept_by(items[at], at, &names)).collect()
-    }
-
-    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        if is_tree(items) { TREE.rollbacks(items) } else { Vec::new() }
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
+        let mut names = None;
+        let compactions = HistoryChange::compactions(items.len(), |at| {
+            let is_compaction = items[at].member_is("type", "compaction");
+            is_compaction.then(|| kept_by(items[at], at, names.get_or_insert_with(|| Names::new(items))))
+        });
+        let rollbacks = if is_tree(items) { TREE.rollbacks(items) } else { Vec::new() };
+        HistoryChange::in_order([rollbacks, compactions].concat())
     }
 
     fn provider(&self, item: Value<'_>) -> Option<&'static str> {

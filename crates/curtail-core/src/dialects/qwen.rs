@@ -2,7 +2,8 @@
 
 use super::tree::Tree;
 use super::{
-    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, SizeFigures, blocks, gemini, gemini_parts, provenance,
+    BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, SizeFigures, blocks, gemini,
+    gemini_parts, provenance,
 };
 use crate::json::{Text, Value, object};
 use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, PairingRules, ResultPlace, Role, Usage};
@@ -99,12 +100,9 @@ impl LogHabits for Qwen {
         Some(SizeFigures::SoFar(blocks::numbers(figures, &[])))
     }
 
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        history_of(item).is_some()
-    }
-
-    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        TREE.rollbacks(items)
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
+        let compressions = HistoryChange::compactions(items.len(), |at| history_of(items[at]).map(|_| Vec::new()));
+        HistoryChange::in_order([TREE.rollbacks(items), compressions].concat())
     }
 }
 

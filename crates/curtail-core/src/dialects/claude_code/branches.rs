@@ -16,7 +16,7 @@ use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use super::{ClaudeCode, is_boundary};
 use crate::dialects::branches::path;
-use crate::dialects::{Dialect as _, Item};
+use crate::dialects::{Dialect as _, HistoryChange, Item};
 use crate::json::{Text, Value, ValueKind};
 use crate::transcript::Standing;
 
@@ -42,7 +42,7 @@ pub(super) fn newest(trees: &[Option<usize>], read: &[Item<'_>]) -> Option<usize
 
 /// The messages that begin another tree, return to an earlier one or go back to an earlier message, each with the first item
 /// that is no longer read.
-pub(super) fn rollbacks(items: &[Value<'_>]) -> Vec<(usize, usize)> {
+pub(super) fn rollbacks(items: &[Value<'_>]) -> Vec<HistoryChange> {
     let mut current = None;
     // For each tree: the index behind its last message, and its last prompt.
     let (mut ends, mut prompts): (HashMap<usize, usize>, HashMap<usize, usize>) = Default::default();
@@ -53,7 +53,7 @@ pub(super) fn rollbacks(items: &[Value<'_>]) -> Vec<(usize, usize)> {
         let turned = current.replace(tree).is_some_and(|last| last != tree);
         let last = if is_prompt(items[at]) { prompts.insert(tree, at) } else { None };
         let back = node.parent.filter(|parent| last.is_some_and(|last| *parent < last)).map(|parent| parent + 1);
-        found.extend(back.or(turned.then_some(end)).map(|first| (at, first)));
+        found.extend(back.or(turned.then_some(end)).map(|first| HistoryChange::rollback(at, first)));
     }
     found
 }

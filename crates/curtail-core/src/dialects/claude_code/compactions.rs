@@ -1,13 +1,12 @@
 //! Compactions: which calls they close, and which messages they preserve.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use super::branches::newest;
 use super::is_boundary;
-use crate::dialects::Item;
+use crate::dialects::{HistoryChange, Item};
 use crate::json::{Text, Value};
 use crate::transcript::{MessageKind, Standing};
 
@@ -81,20 +80,26 @@ pub(super) fn preserved(boundary: Value<'_>) -> HashSet<Cow<'_, str>> {
     uuids.into_iter().flat_map(Value::items).filter_map(Value::text).map(Text::into_decoded).collect()
 }
 
-/// For each of `compactions`, which are indices of `items`, the messages before it that it preserved.
-pub(super) fn kept_by(compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
-    let lists: Vec<HashSet<Cow<'_, str>>> = compactions.iter().map(|&at| preserved(items[at])).collect();
-    let mut places: HashMap<Cow<'_, str>, Vec<usize>> = HashMap::new();
-    if lists.iter().any(|uuids| !uuids.is_empty()) {
-        for (at, uuid) in items.iter().enumerate().filter_map(|(at, item)| Some((at, item.get_text("uuid")?))) {
-            places.entry(uuid.into_decoded()).or_default().push(at);
+/// The compactions among `items`, and the messages that they preserved.
+pub(super) fn compactions(items: &[Value<'_>]) -> Vec<HistoryChange> {
+    let mut records = None;
+    HistoryChange::compactions(items.len(), |at| {
+        let uuids = (is_boundary(items[at]) || items[at].is_true("isCompactSummary")).then(|| preserved(items[at]))?;
+        if uuids.is_empty() {
+            return Some(Vec::new());
         }
-    }
-    let kept = compactions.iter().zip(lists).map(|(&compaction, uuids)| {
-        let found = uuids.iter().filter_map(|uuid| places.get(uuid)).flatten();
-        let mut kept: Vec<usize> = found.copied().filter(|at| *at < compaction).collect();
+        let records = records.get_or_insert_with(|| records_by_uuid(items));
+        let found = uuids.iter().filter_map(|uuid| records.get(uuid)).flatten();
+        let mut kept: Vec<usize> = found.copied().filter(|record| *record < at).collect();
         kept.sort_unstable();
-        kept.into_iter().map(|at| at..at + 1).collect()
-    });
-    kept.collect()
+        Some(kept.into_iter().map(|at| at..at + 1).collect())
+    })
+}
+
+fn records_by_uuid<'a>(items: &[Value<'a>]) -> HashMap<Cow<'a, str>, Vec<usize>> {
+    let mut records: HashMap<Cow<'a, str>, Vec<usize>> = HashMap::new();
+    for (at, uuid) in items.iter().enumerate().filter_map(|(at, item)| Some((at, item.get_text("uuid")?))) {
+        records.entry(uuid.into_decoded()).or_default().push(at);
+    }
+    records
 }

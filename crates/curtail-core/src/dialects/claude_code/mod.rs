@@ -9,15 +9,15 @@ mod compactions;
 mod conversations;
 mod sidelines;
 
-use std::ops::Range;
-
 use super::tree::{Sides, Tree};
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, SizeFigures, anthropic, blocks};
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, SizeFigures, anthropic, blocks,
+};
 use crate::json::{Json, Text, Value, object, quote};
 use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage};
 use attachments::read_attachment;
 use branches::{roll_back, rollbacks, trees_of};
-use compactions::{close_at_compactions, kept_by};
+use compactions::{close_at_compactions, compactions};
 use conversations::number_threads;
 use sidelines::{bind_snapshots, pin_states};
 
@@ -166,21 +166,13 @@ impl LogHabits for ClaudeCode {
         Some(SizeFigures::SoFar(blocks::numbers(usage, &["server_tool_use"])))
     }
 
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        is_boundary(item) || item.is_true("isCompactSummary")
-    }
-
-    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
-        kept_by(compactions, items)
-    }
-
     /// The provider's ids of the reply and of the request.
     fn provider_ids<'a>(&self, item: Value<'a>) -> Vec<Text<'a>> {
         self.reply_id(item).into_iter().chain(item.get_text("requestId")).collect()
     }
 
-    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        rollbacks(items)
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
+        HistoryChange::in_order([rollbacks(items), compactions(items)].concat())
     }
 }
 

@@ -6,9 +6,7 @@ mod usage;
 mod version0;
 mod version1;
 
-use std::ops::Range;
-
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining};
 use crate::json::{Text, Value};
 use crate::transcript::{Draft, Layout, PairingRules, ProviderRules, ResultPlace, Usage};
 use condensations::{Condensation, StillRead, forget_drafts, mark, renumber};
@@ -90,16 +88,12 @@ impl LogHabits for OpenHands {
         usage::usages(items)
     }
 
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        Condensation::from_event(item).is_some()
-    }
-
-    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
         let mut read = StillRead::default();
-        let kept = compactions.iter().map(|&at| {
+        HistoryChange::compactions(items.len(), |at| {
+            let condensation = Condensation::from_event(items[at])?;
             read.advance(&items[..at]);
-            Condensation::from_event(items[at]).map_or_else(Vec::new, |condensation| read.forget(&condensation))
-        });
-        kept.collect()
+            Some(read.forget(&condensation))
+        })
     }
 }
