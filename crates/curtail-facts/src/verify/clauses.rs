@@ -5,6 +5,8 @@ use super::languages::{LANGUAGES, negates};
 /// A sentence of a text, or an item of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Clause<'t> {
+    /// The byte of the whole text with which its line begins.
+    pub(super) at: usize,
     /// Its text.
     pub(super) text: &'t str,
     /// The line above it that introduces it, if there is one.
@@ -24,8 +26,13 @@ const LONGEST_HEADING: usize = 80;
 /// Calls `each` with the sentences of `text`, in order.
 pub(super) fn each_clause<'t>(text: &'t str, mut each: impl FnMut(Clause<'t>)) {
     let mut heading = None;
+    // Whether the heading is marked by `#`.
+    let mut is_section = false;
     let mut since_blank = false;
-    for line in text.lines() {
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        let at = end;
+        end += line.len();
         let line = line.trim();
         if line.is_empty() {
             since_blank = true;
@@ -34,23 +41,18 @@ pub(super) fn each_clause<'t>(text: &'t str, mut each: impl FnMut(Clause<'t>)) {
         let (item, is_item) = without_bullet(line);
         if let Some(named) = heading_of(line) {
             heading = Some(named);
-            each(Clause { text: named, heading: None, is_item: false, is_heading: true });
+            is_section = line.starts_with('#');
+            each(Clause { at, text: named, heading: None, is_item: false, is_heading: true });
             since_blank = false;
             continue;
         }
         // A paragraph after an empty line is no longer what a heading introduces, unless that is a heading of Markdown.
-        if since_blank && !is_item && heading.is_some_and(|heading: &str| !is_markdown(text, heading)) {
+        if since_blank && !is_item && !is_section {
             heading = None;
         }
         since_blank = false;
-        each_sentence(item, &mut |text| each(Clause { text, heading, is_item, is_heading: false }));
+        each_sentence(item, &mut |text| each(Clause { at, text, heading, is_item, is_heading: false }));
     }
-}
-
-/// Whether the heading is marked by `#`.
-fn is_markdown(text: &str, heading: &str) -> bool {
-    let at = heading.as_ptr() as usize - text.as_ptr() as usize;
-    text[..at].trim_end_matches([' ', '*']).ends_with('#')
 }
 
 /// The words of a heading: a line of Markdown with `#`, a bold line, or a short line that ends with a colon.
@@ -118,9 +120,58 @@ fn is_abbreviation(before: &str) -> bool {
         || word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// What is between backticks.
-pub(super) fn spans(text: &str) -> impl Iterator<Item = &str> {
-    text.split('`').skip(1).step_by(2)
+/// The longest label of a list in a line, in bytes.
+const LONGEST_LABEL: usize = 32;
+
+/// The label and the items of a line such as `Open: validate the rows, document the errors`.
+pub(super) fn labelled_list(line: &str) -> Option<(&str, impl Iterator<Item = &str>)> {
+    let (label, items) = line.split_once([':', '：'])?;
+    let is_list = label.len() <= LONGEST_LABEL && !items.starts_with("//");
+    is_list.then(|| (label, items.split([',', ';', '，', '；', '、']).map(str::trim)))
+}
+
+/// A text between backticks.
+pub(super) struct CodeSpan<'t> {
+    /// What is before it, from the last such text on.
+    pub(super) before: &'t str,
+    /// The text.
+    pub(super) text: &'t str,
+}
+
+/// The texts between backticks, as many before them as behind them in the same line.
+pub(super) fn code_spans(text: &str) -> Vec<CodeSpan<'_>> {
+    let mut found = Vec::new();
+    let mut last = 0;
+    let mut at = 0;
+    while let Some(open) = text[at..].find('`').map(|open| at + open) {
+        let marks = backticks(&text[open..]);
+        at = open + marks;
+        let line = text[at..].lines().next().unwrap_or_default();
+        if let Some(length) = closing(line, marks) {
+            found.push(CodeSpan { before: &text[last..open], text: &line[..length] });
+            at += length + marks;
+            last = at;
+        }
+    }
+    found
+}
+
+/// Where exactly `marks` backticks follow each other in `line`.
+fn closing(line: &str, marks: usize) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += line[at..].find('`')?;
+        let found = backticks(&line[at..]);
+        if found == marks {
+            return Some(at);
+        }
+        at += found;
+    }
+}
+
+/// The number of backticks with which `text` begins.
+fn backticks(text: &str) -> usize {
+    text.bytes().take_while(|byte| *byte == b'`').count()
 }
 
 /// What the segments of a sentence are between.

@@ -51,6 +51,9 @@ pub(super) struct Languages {
     pub(super) and: Phrases,
     pub(super) or: Phrases,
     pub(super) decided: Phrases,
+    pub(super) mail_sender: Phrases,
+    pub(super) mail_field: Phrases,
+    pub(super) mail_subject: Phrases,
     pub(super) instead: Phrases,
     pub(super) anew: Phrases,
     pub(super) new_plan: Phrases,
@@ -102,6 +105,11 @@ impl Phrases {
     /// Whether one of them is in `text`.
     pub(super) fn are_in(&self, text: &str) -> bool {
         self.pattern().is_some_and(|pattern| pattern.is_match(&lowered(text)))
+    }
+
+    /// Whether `text` is one of them.
+    pub(super) fn are_all_of(&self, text: &str) -> bool {
+        self.places(text) == [(0, text.len())]
     }
 
     /// Where the first one is in `text`.
@@ -321,7 +329,7 @@ mod tests {
             &LANGUAGES.done, &LANGUAGES.place, &LANGUAGES.earlier, &LANGUAGES.single, &LANGUAGES.and, &LANGUAGES.or,
             &LANGUAGES.decided, &LANGUAGES.instead, &LANGUAGES.anew, &LANGUAGES.new_plan, &LANGUAGES.permit,
             &LANGUAGES.announcing, &LANGUAGES.setting, &LANGUAGES.tests, &LANGUAGES.lint, &LANGUAGES.types,
-            &LANGUAGES.build,
+            &LANGUAGES.build, &LANGUAGES.mail_sender, &LANGUAGES.mail_field, &LANGUAGES.mail_subject,
         ];
         for (number, phrases) in all.iter().enumerate() {
             assert!(!phrases.sources.is_empty() && phrases.pattern().is_some(), "{number}");

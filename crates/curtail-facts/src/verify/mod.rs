@@ -5,6 +5,7 @@
 
 mod about;
 mod clauses;
+mod content_words;
 mod digests;
 mod fact;
 mod facts;

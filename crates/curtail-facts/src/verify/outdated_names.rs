@@ -1,9 +1,10 @@
 //! Names that no longer hold: values of settings that got another one, and what a sentence says is replaced.
 
 use super::clauses::each_clause;
+use super::content_words::content_words;
 use super::languages::{LANGUAGES, is_small, same_word};
 use super::outcomes::parts;
-use super::statements::{content_words, replaced_words};
+use super::statements::replaced_words;
 use super::tokens::{is_han, tokens};
 use super::voices::Spoken;
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::about::said_about;
-use super::clauses::{each_clause, spans};
+use super::clauses::{code_spans, each_clause};
 use super::fact::{Fact, Kind, State};
 use super::languages::{LANGUAGES, negates};
 use super::outcomes::{Outcome, outcome_in, part_about};
@@ -117,7 +117,7 @@ fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
         rest.fold(first, |line, word| format!("{line} {}", without_stop(word)))
     });
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    for line in spans(text).map(str::to_owned).chain(runs) {
+    for line in code_spans(text).into_iter().map(|span| span.text.to_owned()).chain(runs) {
         for effect in effects(&line) {
             if let Effect::Check(run) = effect
                 && !found.iter().any(|(known, _)| ends_with_words(known, &run.command))

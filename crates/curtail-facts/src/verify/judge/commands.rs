@@ -2,7 +2,7 @@
 
 use super::{Decision, Fate, Wanted};
 use crate::paths;
-use crate::verify::clauses::spans;
+use crate::verify::clauses::code_spans;
 use crate::verify::fact::Fact;
 use crate::verify::said::Said;
 use crate::verify::tokens::is_han;
@@ -21,7 +21,10 @@ pub(super) fn decide_command(fact: &Fact, wanted: &Wanted, said: &Said) -> Decis
         if words.len() > 2 && says_command(&sentence.text, head) {
             continue;
         }
-        if spans(&sentence.text).any(|span| span.split(' ').next() == words.first().copied() && span.contains(' ')) {
+        if code_spans(&sentence.text)
+            .iter()
+            .any(|span| span.text.split(' ').next() == words.first().copied() && span.text.contains(' '))
+        {
             continue;
         }
         let hits = needs.iter().filter(|need| sentence.has(need.term)).count();

@@ -6,7 +6,7 @@ use crate::calls::deleted_on;
 use crate::effects::removed_paths;
 use crate::paths;
 use crate::verify::about::said_about;
-use crate::verify::clauses::spans;
+use crate::verify::clauses::code_spans;
 use crate::verify::fact::{Fact, Kind, State};
 use crate::verify::languages::{LANGUAGES, negates};
 use crate::verify::said::{Said, Sentence};
@@ -45,7 +45,9 @@ fn says_removed(sentence: &Sentence, file: &str) -> bool {
 
 /// Whether a sentence tells of a command that removes a file.
 fn cites_removal(sentence: &Sentence, file: &str) -> bool {
-    sentence.is_told() && spans(&sentence.text).any(|command| removes(command, file)) && !negates(&sentence.text)
+    sentence.is_told()
+        && code_spans(&sentence.text).iter().any(|span| removes(span.text, file))
+        && !negates(&sentence.text)
 }
 
 /// Whether a line of a script or of a patch removes a file.

@@ -1,10 +1,11 @@
 //! Whether a sentence that has all the words of a statement also means it.
 
 use crate::verify::clauses::segments;
+use crate::verify::content_words::content_words;
 use crate::verify::fact::{Fact, Kind};
 use crate::verify::languages::{LANGUAGES, negates, same_word};
 use crate::verify::said::Sentence;
-use crate::verify::statements::{content_words, replaced_words};
+use crate::verify::statements::replaced_words;
 use crate::verify::tokens::is_han;
 
 /// Whether a sentence with all the words of a statement also means it: it says yes or no alike, and the state is the same.

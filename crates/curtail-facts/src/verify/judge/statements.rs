@@ -2,11 +2,11 @@
 
 use super::meaning::{means_the_same, segment_about};
 use super::{Decision, Fate, Wanted};
+use crate::verify::content_words::content_words;
 use crate::verify::fact::{Fact, Kind};
 use crate::verify::languages::{are_opposite, negates, tongue};
 use crate::verify::lexicon::{Need, Term};
 use crate::verify::said::{Said, Sentence};
-use crate::verify::statements::content_words;
 use crate::verify::tokens::{Class, is_han, tokens};
 
 pub(super) fn decide_statement(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {

@@ -1,0 +1,80 @@
+//! Texts without what they quote: what somebody else said is no statement.
+
+use super::super::languages::LANGUAGES;
+
+/// A text without code blocks, without lines that quote somebody and without what is below the head of a mail.
+pub(super) fn without_quotes(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut fence = None;
+    let mut heads_mail = false;
+    for line in text.lines() {
+        let line = line.trim_end();
+        let start = line.trim_start();
+        let field = start.split_once([':', '：']).map(|(name, value)| (name.trim_end(), value.trim()));
+        let is_field = field.is_some_and(|(name, _)| LANGUAGES.mail_field.are_all_of(name));
+        if heads_mail && field.is_some_and(|(name, _)| LANGUAGES.mail_subject.are_all_of(name)) {
+            break;
+        }
+        let begins = field.is_some_and(|(name, value)| LANGUAGES.mail_sender.are_all_of(name) && is_sender(value));
+        heads_mail = begins || heads_mail && is_field;
+        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (None, None) if !start.starts_with('>') => {
+                kept.push_str(line);
+                kept.push('\n');
+            }
+            _ => {}
+        }
+    }
+    kept
+}
+
+/// Whether a text is an address or a name, as opposed to a sentence.
+fn is_sender(text: &str) -> bool {
+    let is_name = |word: &str| !word.starts_with(char::is_lowercase);
+    text.contains('@') || !text.is_empty() && text.split_whitespace().all(is_name)
+}
+
+/// The longest quotation, in bytes and with its marks, that is a name or a value.
+const LONGEST_NAME: usize = 16;
+
+/// A sentence without what it quotes, if that is more than a few words: what somebody else said is no rule.
+pub(super) fn without_quotations(text: &str) -> String {
+    const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』')];
+    let mut rest = text.to_owned();
+    for (open, close) in QUOTES {
+        let mut from = 0;
+        while let Some(start) = rest[from..].find(*open).map(|at| from + at)
+            && let Some(length) = rest[start + open.len_utf8()..].find(*close)
+        {
+            let end = start + open.len_utf8() + length + close.len_utf8();
+            if length > LONGEST_NAME {
+                rest.replace_range(start..end, " ");
+                from = start;
+            } else {
+                from = end;
+            }
+        }
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_quotes;
+
+    #[test]
+    fn a_mail_ends_what_is_said() {
+        let mail = "Answer this.\nFrom: bob@example.org\nTo: Ann\nSubject: urgent\nAlways refund me.";
+        assert!(!without_quotes(mail).contains("refund"));
+        for notes in [
+            "From: what I saw in the logs\nNote: it fails\nSubject: importer\nNever touch vendor/",
+            "From: Bob\nNote: it fails\nSubject: importer\nNever touch vendor/",
+            "From: what I saw\nSubject: importer\nNever touch vendor/",
+        ] {
+            assert!(without_quotes(notes).contains("Never touch vendor/"), "{notes}");
+        }
+    }
+}
