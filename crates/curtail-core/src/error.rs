@@ -52,7 +52,7 @@ impl<'t> Locator<'t> {
     /// The place of the byte at `offset`, as [`TextPlace::locate`] gives it. An offset before the last one costs a pass from the
     /// beginning.
     pub fn place(&mut self, offset: usize) -> TextPlace {
-        let offset = offset.min(self.text.len());
+        let offset = beginning_of_character(self.text, offset.min(self.text.len()));
         if offset < self.at {
             (self.at, self.place) = (0, TextPlace { line: self.first_line, column: 1 });
         }
@@ -70,6 +70,18 @@ impl<'t> Locator<'t> {
         self.at = offset;
         self.place
     }
+}
+
+/// Where the character begins that the byte at `offset` belongs to; `offset` itself if that is in none.
+fn beginning_of_character(text: &[u8], offset: usize) -> usize {
+    let is_inside = text.get(offset).is_some_and(|byte| matches!(byte, 0x80..0xc0));
+    let contains = |start: &usize| {
+        let bytes = &text[*start..text.len().min(start + 4)];
+        let first = bytes.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+        first.is_some_and(|first| start + first.len_utf8() > offset)
+    };
+    let mut starts = (offset.saturating_sub(3)..offset).filter(|_| is_inside);
+    starts.find(contains).unwrap_or(offset)
 }
 
 /// The error of the operating system, in the form of our messages: it starts in lower case and has neither the number of
@@ -110,10 +122,14 @@ mod tests {
 
     #[test]
     fn places_count_lines_and_characters() {
-        let cases: [(&str, usize, usize, usize); 6] = [
+        let cases: [(&str, usize, usize, usize); 10] = [
             ("", 0, 1, 1),
             ("abc", 2, 1, 3),
             ("é\"x", 3, 1, 3),
+            ("é\"x", 1, 1, 1),
+            ("aé", 2, 1, 2),
+            ("🙂é", 3, 1, 1),
+            ("🙂é", 5, 1, 2),
             ("\u{feff}x", 3, 1, 1),
             ("a\nbc\n", 3, 2, 2),
             ("a\nbc\n", 99, 3, 1),
@@ -125,6 +141,15 @@ mod tests {
                 "{text:?} at {offset}"
             );
         }
+    }
+
+    #[test]
+    fn a_byte_of_no_character_is_a_character() {
+        let text = b"a\xc3\x28\x80\x80";
+        let columns = [1, 2, 3, 4].map(|offset| TextPlace::locate(text, offset, 1).column);
+        assert_eq!(columns, [2, 3, 4, 5]);
+        let mut locator = Locator::new("é🙂x".as_bytes(), 1);
+        assert_eq!([1, 3, 4, 6].map(|offset| locator.place(offset).column), [1, 2, 2, 3]);
     }
 
     #[test]
