@@ -6,7 +6,7 @@ use std::ops::Range;
 use foldhash::HashSet;
 
 use super::faults::is_answer;
-use super::{Binding, Closes, Content, Message, Pairs, Part, PartRef, Role, Standing};
+use super::{Content, Message, Pairs, Part, PartRef, Standing};
 
 /// The segments of a transcript, in order: maximal runs of messages in which a call is open, and all other messages alone.
 ///
@@ -104,21 +104,6 @@ pub fn joints(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
     joints
 }
 
-/// Binds consecutive assistant messages with the same id: a log wrote one reply as several messages. A message that calls
-/// tools is not bound, because its results may come before the next message of the reply.
-pub fn bind_split_replies(messages: &mut [Message<'_>]) {
-    for at in 0..messages.len() {
-        let here = &messages[at];
-        let next = messages.get(at + 1);
-        let same = next.is_some_and(|next| here.id.is_some() && here.id == next.id && here.thread == next.thread);
-        let assistant = here.role == Role::Assistant && next.is_some_and(|next| next.role == Role::Assistant);
-        let bound = same && assistant && here.calls().next().is_none();
-        if here.binding != Binding::Reasoning {
-            messages[at].binding = if bound { Binding::SameReply } else { Binding::None };
-        }
-    }
-}
-
 /// Indices of the messages that begin turns of the main conversation: a person wrote them, they contain text or media, and nobody
 /// took them back.
 #[must_use]
@@ -171,37 +156,6 @@ pub fn settled(messages: &[Message<'_>]) -> usize {
     };
     let end = messages.iter().rposition(ends_round).map_or(0, |last| last + 1);
     messages[end..].iter().position(|message| message.counts_in(main)).map_or(messages.len(), |first| end + first)
-}
-
-/// Marks what the last boundary of each thread supersedes: the messages before it, except instructions and what it kept.
-/// A call that is open before a boundary cannot be answered after it, unless the compaction ran beside the tools.
-pub fn supersede(messages: &mut [Message<'_>]) {
-    let mut bounded: HashSet<u32> = HashSet::default();
-    for message in messages.iter_mut().rev() {
-        let behind = bounded.contains(&message.thread);
-        if behind && message.standing == Standing::Live && !message.role.instructs() {
-            message.standing = Standing::Superseded;
-        }
-        if message.is_boundary() {
-            bounded.insert(message.thread);
-        }
-    }
-    let mut over: HashSet<u32> = HashSet::default();
-    for message in messages.iter_mut() {
-        match message.standing {
-            Standing::Superseded => {
-                over.insert(message.thread);
-            }
-            Standing::Live | Standing::Preserved => {
-                // A boundary says itself whether a call before it can be answered.
-                let first = over.remove(&message.thread) && message.standing == Standing::Live;
-                if first && !message.is_boundary() {
-                    message.call_rules.closes = message.call_rules.closes.max(Closes::Superseded);
-                }
-            }
-            Standing::RolledBack | Standing::Abandoned | Standing::Unsent => {}
-        }
-    }
 }
 
 /// Index of the next boundary of the thread after the boundary `at`, where the messages end that need it; the number of messages
@@ -259,18 +213,6 @@ pub fn open_questions(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
     questions.extend(prompts.last());
     questions.dedup();
     questions
-}
-
-/// The neighbors in `dialogue` that are of one side where user and assistant have to alternate. Tool messages in a row become one
-/// message of the user.
-pub fn same_side<'m, 'a: 'm>(dialogue: impl Iterator<Item = (usize, &'m Message<'a>)>) -> Vec<[usize; 2]> {
-    let single = dialogue.filter(|(_, message)| !message.is_exchange());
-    let roles: Vec<(usize, Role)> = single.map(|(at, message)| (at, message.role)).collect();
-    let is_assistant = |role: Role| role == Role::Assistant;
-    let again = roles.windows(2).filter(|pair| {
-        is_assistant(pair[0].1) == is_assistant(pair[1].1) && (pair[0].1, pair[1].1) != (Role::Tool, Role::Tool)
-    });
-    again.map(|pair| [pair[0].0, pair[1].0]).collect()
 }
 
 /// Number of messages up to the newest boundary of the main conversation that a model reads; 0 without one.

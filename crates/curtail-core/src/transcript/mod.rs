@@ -3,10 +3,12 @@
 //! A transcript is its bytes: slots with the separators before them. This layer contains no key of any wire format and
 //! changes nothing.
 
+mod alternation;
 mod cleared;
 mod divisions;
 mod draft;
 mod faults;
+mod marking;
 mod message;
 mod outline;
 mod own_blocks;
@@ -20,14 +22,16 @@ mod tool_parts;
 
 mod unread;
 
+pub use alternation::same_side;
 pub(crate) use cleared::SIGNATURES;
 pub use cleared::without_arguments;
 pub use divisions::{
-    behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, joints_and_end, main_thread,
-    open_questions, prompts, reach, same_side, segments, settled, supersede, turn_starts, turns, whole_segments,
+    behind_boundary, first_prompt, front, in_flight, joints, joints_and_end, main_thread, open_questions, prompts,
+    reach, segments, settled, turn_starts, turns, whole_segments,
 };
 pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links};
 pub use faults::{Fault, FaultKind, Placement, last_round};
+pub use marking::{bind_split_replies, supersede};
 pub use message::{
     Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, ReplyKey, Role, Standing,
 };
