@@ -142,7 +142,7 @@ pub(crate) fn out_has_colors() -> bool {
 /// escaped on a terminal.
 pub(crate) fn transcripts() -> Box<dyn Write + Send> {
     let raw = unbuffered();
-    if io::stdout().is_terminal() { Box::new(JsonWriter(raw)) } else { raw }
+    if io::stdout().is_terminal() { Box::new(JsonWriter::new(raw)) } else { raw }
 }
 
 /// Prints a transcript; a closed pipe is not an error.

@@ -38,7 +38,7 @@ fn write_issues(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
         identity: format!("{NOT_CHECKED}\n{}", error.what),
     });
     let issues = findings.chain(errors).map(|issue| issue.object(&mut seen));
-    serde_json::Serializer::pretty(JsonWriter(&mut *out)).collect_seq(issues)?;
+    serde_json::Serializer::pretty(JsonWriter::new(&mut *out)).collect_seq(issues)?;
     writeln!(out)
 }
 

@@ -80,7 +80,7 @@ fn write_json(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     summary["rules"] = counts.collect();
     let errors = outcome.shown_errors().iter().map(error_object);
     let document = Document { version: VERSION, findings: findings.collect(), errors: errors.collect(), summary };
-    serde_json::to_writer_pretty(JsonWriter(&mut *out), &document)?;
+    serde_json::to_writer_pretty(JsonWriter::new(&mut *out), &document)?;
     writeln!(out)
 }
 

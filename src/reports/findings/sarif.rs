@@ -41,7 +41,7 @@ fn write_sarif(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     });
     let run = SarifRun { tool, column_kind: "unicodeCodePoints", results };
     let log = SarifLog { schema: SCHEMA, version: "2.1.0", runs: [run] };
-    serde_json::to_writer_pretty(JsonWriter(&mut *out), &log)?;
+    serde_json::to_writer_pretty(JsonWriter::new(&mut *out), &log)?;
     writeln!(out)
 }
 
