@@ -42,6 +42,7 @@ mod interactions;
 mod item;
 mod kimi;
 mod kiro;
+mod kiro_entries;
 mod langchain;
 mod log_habits;
 mod mark;

@@ -1,0 +1,100 @@
+//! The entries of a stored conversation of Kiro, each a message of the user and the answer.
+
+use super::{Item, Patch, blocks};
+use crate::json::{Document, Json, Text, Value, list, object, quote};
+use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, Part, Role};
+
+/// Whether an item is an entry of a stored conversation.
+pub(super) fn is_entry(item: Value<'_>) -> bool {
+    let answers = |answer: Value<'_>| answer.get("Response").is_some() || answer.get("ToolUse").is_some();
+    item.some("user").is_some_and(|user| user.get("content").is_some()) && item.some("assistant").is_some_and(answers)
+}
+
+/// An entry is a question and its answer, and is cut whole. The results of its calls are in the entry after it.
+pub(super) fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
+    let mut message = Message { kind: MessageKind::Exchange, ..Message::from_source(Role::Assistant, item) };
+    let asked = item.some("user").and_then(|user| user.some("content"));
+    let prompt = asked.and_then(|asked| asked.some("Prompt")).and_then(|prompt| prompt.get("prompt"));
+    let written = |value: Value<'a>| value.text().filter(|text| text.len_bound() > 0).map(|text| (value, text));
+    if let Some((prompt, text)) = prompt.and_then(written) {
+        message.parts.push(blocks::rewritable(item, Content::Text(text), Some(prompt)));
+    }
+    let results = asked.and_then(results_in);
+    if prompt.is_none() && results.is_none() {
+        message.parts.extend(asked.map(|asked| blocks::whole(item, blocks::unknown(asked))));
+    }
+    let results = results.into_iter().flat_map(Value::items);
+    message.parts.extend(results.map(|result| answer(item, result)));
+    let reply = item.some("assistant").and_then(|reply| reply.some("Response").or_else(|| reply.some("ToolUse")));
+    let spoken = reply.and_then(|reply| reply.get("content"));
+    let answered = message.parts.len();
+    if let Some((spoken, text)) = spoken.and_then(written) {
+        message.parts.push(blocks::rewritable(item, Content::Text(text), Some(spoken)));
+    }
+    let calls = reply.and_then(|reply| reply.get("tool_uses")).into_iter().flat_map(Value::items);
+    message.parts.extend(calls.map(|call| {
+        let content = blocks::call_in(call, ["id", "name", "args"]);
+        blocks::whole(item, content)
+    }));
+    // A question without an answer, or an answer without a question.
+    if answered == message.parts.len() {
+        (message.role, message.kind) = (Role::User, MessageKind::Ordinary);
+    } else if answered == 0 {
+        message.kind = MessageKind::Ordinary;
+    }
+    Item::Message(message)
+}
+
+/// The results in what the user's half of an entry contains.
+fn results_in(asked: Value<'_>) -> Option<Value<'_>> {
+    let held = ["ToolUseResults", "CancelledToolUses"].into_iter().find_map(|key| asked.some(key));
+    held.and_then(|held| held.get("tool_use_results")).filter(|list| list.is_array())
+}
+
+fn answer<'a>(item: Value<'a>, result: Value<'a>) -> Part<'a> {
+    let blocks = result.items_under("content");
+    let texts = blocks.map(|block| block.get_text("Text").unwrap_or(Text::Json(block.raw())));
+    blocks::whole(item, blocks::result_of(result.get_text("tool_use_id"), None, texts.collect(), 0))
+}
+
+/// An entry that says what `draft` does in one of its halves.
+pub(super) fn write_entry(draft: &Draft) -> String {
+    let text = draft.joined_text();
+    let results: Vec<String> = draft.parts.iter().filter_map(written_result).collect();
+    let (asked, answer) = match draft.role {
+        Role::Assistant => (object! { "Prompt": object! { "prompt": "" } }, text.as_str()),
+        _ if !results.is_empty() => (object! { "ToolUseResults": object! { "tool_use_results": list(results) } }, ""),
+        _ => (object! { "Prompt": object! { "prompt": text } }, ""),
+    };
+    let response = object! { "message_id": Json("null"), "content": answer };
+    object! { "user": object! { "content": asked }, "assistant": object! { "Response": response } }.0
+}
+
+/// The result that a part of a draft is, as an entry has it.
+fn written_result(part: &DraftPart) -> Option<String> {
+    match part {
+        DraftPart::Text(_) => None,
+        DraftPart::ToolResult(result) => Some(stored(&quote(result.call_id()), &quote(&result.text))),
+        DraftPart::Verbatim(block) => stored_block(block),
+    }
+}
+
+/// Puts results, which are blocks of lines, before those of an entry.
+pub(super) fn prepend_results(entry: Value<'_>, written: &[String]) -> Option<Patch> {
+    let results: Vec<String> = written.iter().filter_map(|block| stored_block(block)).collect();
+    blocks::prepend_parts(results_in(entry.get("user")?.get("content")?)?, &results, str::to_owned)
+}
+
+/// The result of a block as an entry has it. `None` if the block is none.
+fn stored_block(block: &str) -> Option<String> {
+    let block = Document::parse(block).ok()?;
+    let result = block.roots().next()?.some("data")?;
+    let text = result.get("content")?.items().next()?.get("data")?;
+    Some(stored(result.get("toolUseId")?.raw(), text.raw()))
+}
+
+/// A result of an entry, by the JSON of its id and of its text.
+fn stored(id: &str, text: &str) -> String {
+    let content = list([object! { "Text": Json(text) }.0]);
+    object! { "tool_use_id": Json(id), "content": content, "status": "Error" }.0
+}
