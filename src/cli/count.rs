@@ -7,8 +7,10 @@ use crate::console;
 use crate::options::counting::{CountingOptions, TemplateOptions};
 use crate::options::global::Global;
 use crate::options::input::Input;
+use crate::reports::count_rows::CountRow;
 use crate::reports::count_table::{CountFormat, csv_header, flush, write_counts};
-use crate::reports::counts::{BlockCounts, By, CountRow, Counts, LoggedUsage, PlacedRow, UsageSum};
+use crate::reports::count_usage::LoggedUsage;
+use crate::reports::counts::{BlockCounts, By, Counts, PlacedRow};
 use crate::reports::remarks;
 use crate::works::mark_of;
 use curtail_core::counting::REFUSED;
@@ -122,7 +124,7 @@ impl Counter {
             }
             None => counting.outside(&view) + each.iter().sum::<usize>(),
         };
-        let usage = usage.map(|usage| LoggedUsage { last: UsageSum::of_transcript(&usage), counted });
+        let usage = usage.map(|last| LoggedUsage { last, counted });
         Ok(CountedTranscript { dialect: dialect.name(), transcript, counting, each, tokens, usage })
     }
 }
@@ -151,10 +153,10 @@ impl CountArgs {
         }
         remarks::counted(&counting, global);
         let top = self.top.or((self.by == By::Message).then_some(LARGEST));
-        let mut counts = Counts::new(self.by, top, &counting);
-        counts.gradual = self.by == By::Transcript && top.is_none() && self.output_format == CountFormat::Csv;
+        let gradual = self.by == By::Transcript && top.is_none() && self.output_format == CountFormat::Csv;
+        let mut counts = Counts::new(self.by, top, gradual, &counting);
         let status = self.read(&mut counts, counting, global)?;
-        counts.rank();
+        counts.finish();
         counts.note_missing_rows();
         // For a mistyped name, a table of zeros would say nothing.
         if counts.sums.total.transcripts > 0 || status == ExitCode::SUCCESS || self.output_format != CountFormat::Table
@@ -232,8 +234,8 @@ impl CountedTranscript<'_> {
             By::File => {}
             By::Transcript => block.each.push(PlacedRow { line, label: String::new(), counts: total }),
             By::Message => block.each.extend(self.messages(line, line_of)),
-            By::Role => sums.rows.add(self.roles(outside)),
-            By::Tool => sums.rows.add(self.tools()),
+            By::Role => self.roles(outside).iter().for_each(|(name, counts)| sums.by_name.add(name, *counts)),
+            By::Tool => self.tools().iter().for_each(|(name, counts)| sums.by_name.add(name, *counts)),
         }
     }
 

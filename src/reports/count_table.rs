@@ -3,7 +3,8 @@
 use clap::ValueEnum;
 
 use crate::console;
-use crate::reports::counts::{By, CountRow, Counts};
+use crate::reports::count_rows::CountRow;
+use crate::reports::counts::{By, Counts};
 use crate::reports::screen::Screen;
 use crate::reports::table::{Kind, Table, csv_field};
 use curtail_core::numbers::{counted, figure};
@@ -21,14 +22,14 @@ pub(crate) enum CountFormat {
     Csv,
 }
 
-/// Writes rows that need not wait for the others, or drops some of many.
+/// Writes rows that need not wait for the others, or leaves out some of many.
 pub(crate) fn flush(counts: &mut Counts) -> Result<(), FileError> {
     if !counts.gradual {
-        counts.drop_rows();
+        counts.leave_out_rows();
         return Ok(());
     }
     let rows = csv_rows(counts);
-    counts.sums.rows.rows.clear();
+    counts.rows.clear();
     console::out(&rows)
 }
 
@@ -125,9 +126,8 @@ const OUTSIDE_TOOLS: &str = "(no tool)";
 /// What the rows of tools leave of the total; nothing for rows of another kind.
 fn outside_tools(counts: &Counts) -> Option<CountRow> {
     let total = counts.sums.total;
-    let (_, left_out) = &counts.left_out;
-    let mut tools = *left_out;
-    counts.rows().iter().for_each(|(_, row)| tools.add(*row));
+    let mut tools = *counts.rows.left_out_sum();
+    counts.rows.kept().iter().for_each(|(_, row)| tools.add(*row));
     (counts.by == By::Tool).then(|| CountRow {
         tokens: total.tokens.saturating_sub(tools.tokens),
         live: total.live.saturating_sub(tools.live),
@@ -148,10 +148,9 @@ fn table(counts: &Counts, screen: Screen) -> String {
         let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
         std::iter::once(one_line(name).into_owned()).chain(cells).chain(share).collect::<Vec<_>>()
     };
-    let mut rows: Vec<Vec<String>> = counts.rows().iter().map(|(name, amount)| row(name, amount)).collect();
-    let (left_out, sum) = &counts.left_out;
-    if *left_out > 0 {
-        rows.push(row(&format!("{left_out} more"), sum));
+    let mut rows: Vec<Vec<String>> = counts.rows.kept().iter().map(|(name, amount)| row(name, amount)).collect();
+    if counts.rows.left_out() > 0 {
+        rows.push(row(&format!("{} more", counts.rows.left_out()), counts.rows.left_out_sum()));
     }
     rows.extend(outside_tools(counts).map(|rest| row(OUTSIDE_TOOLS, &rest)));
     if rows.len() != 1 {
@@ -186,7 +185,7 @@ fn footer(counts: &Counts) -> String {
 
 /// The provider's count and our calibrated count, on a line of its own.
 fn usage(counts: &Counts) -> String {
-    let usage = counts.sums.usage;
+    let usage = counts.usage;
     let last = match usage.transcripts {
         0 => return shared(usage.shared),
         1 => String::from("the last request"),
@@ -246,15 +245,14 @@ fn json(counts: &Counts) -> serde_json::Value {
         let cells = columns(counts.by).iter().map(|column| (column.title.to_owned(), (column.value)(amount).into()));
         cells.collect::<serde_json::Map<String, serde_json::Value>>()
     };
-    let rows = counts.rows().iter().map(|(name, counted)| {
+    let rows = counts.rows.kept().iter().map(|(name, counted)| {
         let mut row = serde_json::Map::from_iter([(title(counts.by).to_owned(), name.as_str().into())]);
         row.extend(amount(counted));
         row.extend(share(counts, counted.tokens).map(|share| (SHARE.to_owned(), fraction(share).into())));
         serde_json::Value::Object(row)
     });
     let percentiles = PERCENTILES.map(|percent| (format!("p{percent}"), counts.percentile(percent).into()));
-    let usage = Some(counts.sums.usage).filter(|usage| usage.transcripts + usage.shared > 0);
-    let (left_out, sum) = &counts.left_out;
+    let usage = Some(counts.usage).filter(|usage| usage.transcripts + usage.shared > 0);
     serde_json::json!({
         "tokenizer": counts.tokenizer,
         "exact": counts.exact,
@@ -272,7 +270,7 @@ fn json(counts: &Counts) -> serde_json::Value {
         "longest": counts.longest,
         "by": title(counts.by),
         "rows": rows.collect::<Vec<_>>(),
-        "more": {"rows": left_out, "tokens": sum.tokens},
+        "more": {"rows": counts.rows.left_out(), "tokens": counts.rows.left_out_sum().tokens},
     })
 }
 
@@ -285,7 +283,7 @@ pub(crate) fn csv_header(counts: &Counts) -> String {
 pub(crate) fn csv_rows(counts: &Counts) -> String {
     let columns = columns(counts.by);
     let mut text = String::new();
-    for (name, amount) in counts.rows() {
+    for (name, amount) in counts.rows.kept() {
         let cells = columns.iter().map(|column| (column.value)(amount).to_string());
         let share = share(counts, amount.tokens).map(|share| format!("{:.3}", fraction(share)));
         text.push_str(&std::iter::once(csv_field(name)).chain(cells).chain(share).collect::<Vec<_>>().join(","));

@@ -1,4 +1,4 @@
-//! Numbers with their nouns, as people read them.
+//! Numbers with their nouns, as people read them, and the ranks of percentiles.
 
 /// `1 file`, `2 files`: a number of things whose plural ends in `s`.
 #[must_use]
@@ -24,6 +24,13 @@ pub fn figure(number: impl TryInto<u64>) -> String {
 #[must_use]
 pub fn counted(number: usize, noun: &str) -> String {
     format!("{} {noun}{}", figure(number), if number == 1 { "" } else { "s" })
+}
+
+/// The rank, from 1, of the percentile of `count` sorted values (nearest rank): the first one that `percent` of them do not exceed.
+#[must_use]
+pub const fn nearest_rank(count: usize, percent: usize) -> usize {
+    let rank = (count * percent).div_ceil(100);
+    if rank == 0 { 1 } else { rank }
 }
 
 #[cfg(test)]

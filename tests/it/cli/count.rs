@@ -152,6 +152,40 @@ fn the_largest_messages_are_named() {
     assert_eq!(lines, ["b.jsonl:97", "b.jsonl:194", "b.jsonl:291"], "the first of equals");
 }
 
+/// More names than rows are held at once: a tool or a file is not complete while other blocks can add to it.
+#[test]
+fn the_largest_of_many_names_are_those_of_all_blocks() {
+    let place = Place::new();
+    let call = |nth: usize| {
+        format!(r#"{{"id":"c{nth}","type":"function","function":{{"name":"tool{nth:04}","arguments":"{{}}"}}}}"#)
+    };
+    let record = |first: usize| {
+        let calls: Vec<String> = (first..first + 100).map(|nth| call(nth % 6000)).collect();
+        let pad = "plums ".repeat(2000);
+        format!(
+            "{{\"messages\":[{{\"role\":\"user\",\"content\":\"{pad}\"}},{{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{}]}}]}}\n",
+            calls.join(",")
+        )
+    };
+    place.write("tools.jsonl", (0..120).map(|nth| record(nth * 100)).collect::<String>().as_bytes());
+    let run = |arguments: &[&str]| {
+        let done = place.curtail(&[&["count", "--top", "3", "--output-format", "json"], arguments].concat()).output();
+        let done = done.unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        serde_json::from_slice::<serde_json::Value>(&done.stdout).unwrap()
+    };
+    let tools = run(&["--by", "tool", "tools.jsonl"]);
+    let calls: Vec<&serde_json::Value> = tools["rows"].as_array().unwrap().iter().map(|row| &row["calls"]).collect();
+    assert_eq!((calls, &tools["more"]["rows"]), (vec![&2.into(); 3], &5997.into()));
+    for nth in 0..4096 {
+        place.write(&format!("many/{nth:04}.jsonl"), b"{\"role\":\"user\",\"content\":\"plums\"}\n");
+    }
+    std::fs::rename(place.path("tools.jsonl"), place.path("many/last.jsonl")).unwrap();
+    let files = run(&["--by", "file", "many"]);
+    assert!(files["rows"][0]["file"].as_str().unwrap().ends_with("last.jsonl"), "{files}");
+    assert_eq!((&files["rows"][0]["transcripts"], &files["more"]["rows"]), (&120.into(), &4094.into()));
+}
+
 /// Who wrote it, not the role that carries it.
 #[test]
 fn roles_are_those_who_wrote() {

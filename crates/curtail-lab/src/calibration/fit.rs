@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::{Calibration, Observed};
+use curtail_core::numbers::nearest_rank;
 
 /// The framings that are tried, in tokens per message.
 pub(super) const FRAMINGS: [f64; 13] = [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0];
@@ -116,11 +117,11 @@ fn nearly_best(fits: impl Iterator<Item = Calibration>, error: impl Fn(&Calibrat
 
 /// The percentile of `values` by nearest rank; `None` without values. Reorders `values`.
 pub fn percentile(values: &mut [f64], percent: usize) -> Option<f64> {
-    let rank = (values.len() * percent).div_ceil(100).max(1) - 1;
     if values.is_empty() {
         return None;
     }
-    Some(*values.select_nth_unstable_by(rank, f64::total_cmp).1)
+    let rank = nearest_rank(values.len(), percent);
+    Some(*values.select_nth_unstable_by(rank - 1, f64::total_cmp).1)
 }
 
 #[cfg(test)]
