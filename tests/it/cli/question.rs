@@ -50,6 +50,28 @@ fn a_large_result_leaves_its_question_or_fails() {
     assert_eq!((status, out.as_slice()), (0, &chat[..1]), "{err}");
 }
 
+/// What stands beside a text and has no type in the format is counted, and stays: only the text becomes shorter.
+#[test]
+fn a_text_is_shortened_to_what_is_left_beside_what_is_estimated() {
+    let text_block = "plums and pears, ".repeat(200);
+    let note = "some thing of ".repeat(70);
+    let chat = format!(
+        r#"{{"messages":[{{"role":"user","content":[{{"type":"text","text":"{text_block}","x_note":"{note}"}}]}}]}}"#
+    );
+    let truncated = |budget: &str| cut(&["limit", "-t", budget, "--on-overflow", "truncate"], &[chat.clone()]);
+    for budget in ["250", "300", "500"] {
+        let (status, out, err) = truncated(budget);
+        assert!(status == 0 && out[0].contains("shortened"), "{budget}: {err}");
+        let counted = run(&["count", "--output-format", "json"], &out.join("\n"));
+        let counted: serde_json::Value = serde_json::from_slice(&counted.stdout).expect("JSON");
+        let most: u64 = budget.parse().expect("a number");
+        let tokens = counted["tokens"].as_u64().expect("a number");
+        assert!(tokens <= most && tokens + 20 > most, "{tokens} of {budget}");
+    }
+    let (status, out, err) = truncated("200");
+    assert_eq!((status, out.len()), (2, 0), "{err}");
+}
+
 #[test]
 fn windows_and_filters_keep_the_question_with_its_round() {
     let chat = in_flight(3);

@@ -115,6 +115,17 @@ impl Counting {
         self.sum(0, std::iter::once(part), Beside::default(), usize::MAX).unwrap_or(usize::MAX)
     }
 
+    /// Tokens of the texts and media of a part, without those that are estimated beside them.
+    pub(super) fn content(&self, content: &Content<'_>) -> usize {
+        let (texts, media) = texts_and_media(content);
+        texts.map(|text| self.text(text)).sum::<usize>() + self.media(media)
+    }
+
+    /// Tokens of this many images or files.
+    fn media(&self, count: usize) -> usize {
+        self.tokenizer.scaled(MEDIA_TOKENS * count)
+    }
+
     /// Tokens of a text.
     #[must_use]
     pub fn text(&self, text: &Text<'_>) -> usize {
@@ -161,7 +172,7 @@ impl Counting {
         for part in parts {
             let (mut texts, media) = texts_and_media(&part.content);
             total = texts.try_fold(total, text)?;
-            total = add(total, self.tokenizer.scaled(MEDIA_TOKENS * media))?;
+            total = add(total, self.media(media))?;
             total = unread(total, Beside::in_part(part))?;
         }
         unread(beside.attached.iter().try_fold(total, text)?, beside)

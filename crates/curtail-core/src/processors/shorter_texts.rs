@@ -23,46 +23,15 @@ pub(super) fn shorten(
     let remaining =
         |&at: &usize| counting.message_without(&messages[at], |part| dropped(PartRef { message: at, part }));
     let total: usize = indices.iter().map(remaining).sum();
-    let texts = long_texts(messages, indices, &dropped, counting);
-    let text_tokens: usize = texts.iter().map(|long_text| long_text.tokens).sum();
-    let room = budget.checked_sub(total - text_tokens)?;
-    let mut cap = water_level(&texts, room);
-    loop {
-        let mut shortened: Vec<Option<String>> =
-            texts.iter().map(|long_text| middle_out(long_text, cap, counting)).collect();
-        let count = |(long_text, text): (&LongText, &Option<String>)| {
-            text.as_ref().map_or(long_text.tokens, |text| counting.tokenizer.count(text))
-        };
-        let sum: usize = texts.iter().zip(&shortened).map(count).sum();
-        if sum <= room {
-            refill(&texts, &mut shortened, room - sum, counting);
-            let rewrites = texts.iter().zip(shortened).filter_map(|(long_text, text)| Some((long_text.at, text?)));
-            return Some(rewrites.collect());
-        }
-        // Tokens may merge differently at a cut: lower the cap until the sum fits.
-        cap = cap.checked_sub(1 + (sum - room) / texts.len().max(1))?;
-    }
+    let shortener =
+        Shortener { texts: long_texts(messages, indices, dropped, counting), tokenizer: &*counting.tokenizer };
+    let shortened = shortener.shortened(budget.checked_sub(total - shortener.tokens())?)?;
+    let rewrites = shortener.texts.iter().zip(shortened).filter_map(|(long_text, text)| Some((long_text.at, text?)));
+    Some(rewrites.collect())
 }
 
-/// Gives the `left` tokens to shortened texts, the first one first. A text may be below its cap, because its cut would have
-/// made it longer in bytes, or because the cap was lowered for another one.
-fn refill(texts: &[LongText], shortened: &mut [Option<String>], mut left: usize, counting: &Counting) {
-    for (long_text, text) in texts.iter().zip(shortened) {
-        let Some(now) = text.as_ref().map(|text| counting.tokenizer.count(text)).filter(|_| left > 0) else { continue };
-        if long_text.tokens <= now + left {
-            left -= long_text.tokens.saturating_sub(now);
-            *text = None;
-            continue;
-        }
-        let Some(longer) = middle_out(long_text, now + left, counting) else { continue };
-        let more = counting.tokenizer.count(&longer).checked_sub(now);
-        if let Some(more) = more.filter(|more| (1..=left).contains(more)) {
-            left -= more;
-            *text = Some(longer);
-        }
-    }
-}
-
+/// The texts of the messages that can be shortened. Their tokens are without those that are estimated beside them, which stay
+/// when a text is rewritten.
 fn long_texts(
     messages: &[Message<'_>],
     indices: &[usize],
@@ -70,22 +39,93 @@ fn long_texts(
     counting: &Counting,
 ) -> Vec<LongText> {
     let mut texts = Vec::new();
-    for &at in indices {
-        for (nth, part) in messages[at].parts.iter().enumerate() {
-            let at = PartRef { message: at, part: nth };
+    for &message in indices {
+        for (nth, part) in messages[message].parts.iter().enumerate() {
+            let at = PartRef { message, part: nth };
             if let Some((text, most)) = shortenable(part).filter(|_| !dropped(at)) {
-                let tokens = counting.part(part);
-                texts.push(LongText { at, text, tokens, most });
+                texts.push(LongText { at, text, tokens: counting.content(&part.content), most });
             }
         }
     }
     texts
 }
 
-/// The highest cap for which all texts, cut to it, need at most `room` tokens.
-fn water_level(texts: &[LongText], room: usize) -> usize {
-    let filled = |cap: usize| texts.iter().map(|long_text| long_text.tokens.min(cap)).sum::<usize>();
-    largest(room.saturating_add(1), |cap| filled(cap) <= room)
+/// Shortens several texts to a sum of tokens.
+struct Shortener<'c> {
+    texts: Vec<LongText>,
+    tokenizer: &'c dyn Tokenizer,
+}
+
+impl Shortener<'_> {
+    /// Tokens of all texts.
+    fn tokens(&self) -> usize {
+        self.texts.iter().map(|long_text| long_text.tokens).sum()
+    }
+
+    /// The new texts, with at most `room` tokens together with those that need none: a text that has none stays as it is.
+    fn shortened(&self, room: usize) -> Option<Vec<Option<String>>> {
+        let mut cap = self.water_level(room);
+        loop {
+            let mut shortened: Vec<Option<String>> =
+                self.texts.iter().map(|long_text| self.middle_out(long_text, cap)).collect();
+            let count = |(long_text, text): (&LongText, &Option<String>)| {
+                text.as_ref().map_or(long_text.tokens, |text| self.tokenizer.count(text))
+            };
+            let sum: usize = self.texts.iter().zip(&shortened).map(count).sum();
+            if sum <= room {
+                self.refill(&mut shortened, room - sum);
+                return Some(shortened);
+            }
+            // Tokens may merge differently at a cut: lower the cap until the sum fits.
+            cap = cap.checked_sub(1 + (sum - room) / self.texts.len().max(1))?;
+        }
+    }
+
+    /// The highest cap for which all texts, cut to it, need at most `room` tokens.
+    fn water_level(&self, room: usize) -> usize {
+        let filled = |cap: usize| self.texts.iter().map(|long_text| long_text.tokens.min(cap)).sum::<usize>();
+        largest(room.saturating_add(1), |cap| filled(cap) <= room)
+    }
+
+    /// Gives the `left` tokens to shortened texts, the first one first. A text may be below its cap, because its cut would have
+    /// made it longer in bytes, or because the cap was lowered for another one.
+    fn refill(&self, shortened: &mut [Option<String>], mut left: usize) {
+        for (long_text, text) in self.texts.iter().zip(shortened) {
+            let Some(now) = text.as_ref().map(|text| self.tokenizer.count(text)).filter(|_| left > 0) else { continue };
+            if long_text.tokens <= now + left {
+                left -= long_text.tokens.saturating_sub(now);
+                *text = None;
+                continue;
+            }
+            let Some(longer) = self.middle_out(long_text, now + left) else { continue };
+            let more = self.tokenizer.count(&longer).checked_sub(now);
+            if let Some(more) = more.filter(|more| (1..=left).contains(more)) {
+                left -= more;
+                *text = Some(longer);
+            }
+        }
+    }
+
+    /// `long_text` cut to `cap` tokens, marker included, and to fewer where the JSON string would be longer than what it replaces;
+    /// `None` if it already fits or cannot become shorter.
+    fn middle_out(&self, long_text: &LongText, cap: usize) -> Option<String> {
+        if long_text.tokens <= cap {
+            return None;
+        }
+        let cut = |cap: usize| Some(self.cut_middle(&long_text.text, cap)).filter(|text| long_text.holds(text));
+        // Few tokens may be fewer bytes than the marker in their place, and no cut may make a transcript longer: then more is
+        // cut, but no more than the marker needs.
+        cut(cap).or_else(|| cut(largest(cap, |cap| cut(cap).is_some())))
+    }
+
+    fn cut_middle(&self, text: &str, cap: usize) -> String {
+        let Some(room) = cap.checked_sub(self.tokenizer.count(MARKER)) else {
+            return text[..self.tokenizer.head(text, cap)].to_owned();
+        };
+        let head = self.tokenizer.head(text, room.div_ceil(2));
+        let tail = self.tokenizer.tail(text, room / 2).max(head);
+        format!("{}{MARKER}{}", &text[..head], &text[tail..])
+    }
 }
 
 /// The largest number below `end` for which `holds`, as it does for 0.
@@ -97,25 +137,4 @@ fn largest(end: usize, holds: impl Fn(usize) -> bool) -> usize {
         if holds(middle) { low = middle } else { high = middle }
     }
     low
-}
-
-/// `long_text` cut to `cap` tokens, marker included, and to fewer where the JSON string would be longer than what it replaces;
-/// `None` if it already fits or cannot become shorter.
-fn middle_out(long_text: &LongText, cap: usize, counting: &Counting) -> Option<String> {
-    if long_text.tokens <= cap {
-        return None;
-    }
-    let cut =
-        |cap: usize| Some(cut_middle(&long_text.text, cap, &*counting.tokenizer)).filter(|text| long_text.holds(text));
-    // The largest cap at which what is cut is longer than the marker.
-    cut(cap).or_else(|| cut(largest(cap, |cap| cut(cap).is_some())))
-}
-
-fn cut_middle(text: &str, cap: usize, tokenizer: &dyn Tokenizer) -> String {
-    let Some(room) = cap.checked_sub(tokenizer.count(MARKER)) else {
-        return text[..tokenizer.head(text, cap)].to_owned();
-    };
-    let head = tokenizer.head(text, room.div_ceil(2));
-    let tail = tokenizer.tail(text, room / 2).max(head);
-    format!("{}{MARKER}{}", &text[..head], &text[tail..])
 }
