@@ -129,6 +129,13 @@ fn results_are_cleared_by_tool_by_tokens_and_in_steps() {
     assert_eq!(cleared(&["--keep-last-results", "5", "--trigger", "10k"]), [] as [usize; 0]);
     assert_eq!(cleared(&["--keep-last-results", "5", "--clear-at-least", "1k"]), [] as [usize; 0]);
     assert_eq!(cleared(&["--keep-last-results", "5", "--clear-at-least", "100"]), [0, 1]);
+    // A placeholder needs tokens of its own: 20 results of 6 tokens free 4 each.
+    let short = [("run", "{}", "plums and pears in a larder"); 20];
+    let left = |at_least: &str| {
+        let flags = ["--keep-last-results", "0", "--clear-at-least", at_least];
+        results(&flags, &short).iter().filter(|content| *content != "[cleared]").count()
+    };
+    assert_eq!((left("80"), left("81"), left("120")), (0, 20, 20));
     let wrong = run(&["filter", "--keep-last-results", "2", "--step", "3"], &chat(&calls));
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("--step 3 exceeds --keep-last-results 2"));

@@ -118,7 +118,7 @@ impl Processor for ClearResults {
                 }
                 Some(Uncleared::Clear) => {}
                 None => {
-                    freed += if self.at_least > 0 { self.tokens(part) } else { 0 };
+                    freed += self.freed(|counting| counting.content(&part.content), &self.placeholder);
                     let change = Change::Rewrite(result.part, self.placeholder.clone());
                     plan.change(result.message, [change], Reason::Borrowed(reason));
                 }
@@ -150,8 +150,11 @@ impl ClearResults {
 
     /// Whether the transcript is too short to be cleared.
     fn is_idle(&self, view: &View<'_, '_>) -> bool {
-        let counting = Counting::new(self.tokenizer.clone());
-        self.trigger.is_some_and(|trigger| counting.total_until(view, trigger).is_some())
+        self.trigger.is_some_and(|trigger| self.counting().total_until(view, trigger).is_some())
+    }
+
+    fn counting(&self) -> Counting {
+        Counting::new(self.tokenizer.clone())
     }
 
     /// The results to clear, and why.
@@ -235,7 +238,15 @@ impl ClearResults {
             return 0;
         };
         plan.change(at.message, [Change::Substitute(at.part, empty)], Reason::Borrowed("arguments of a cleared call"));
-        if self.at_least > 0 { self.tokenizer.count(&call.arguments.decode()).saturating_sub(1) } else { 0 }
+        self.freed(|counting| counting.text(&call.arguments), "{}")
+    }
+
+    /// The tokens that are freed where `written` replaces the tokens `before`. They are counted only if they matter.
+    fn freed(&self, before: impl Fn(&Counting) -> usize, written: &str) -> usize {
+        match self.at_least {
+            0 => 0,
+            _ => before(&self.counting()).saturating_sub(self.tokenizer.count(written)),
+        }
     }
 
     /// Why the result is not cleared, if it is not: the placeholder must be shorter than the current content, in bytes and in
