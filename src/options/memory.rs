@@ -14,7 +14,9 @@ use crate::options::numbers::Tokens;
 use crate::options::processor::{Options, TRUSTED};
 use crate::options::store::{StoreFlag, store_path};
 use curtail_core::pipeline::Processors;
-use curtail_memory::memory::{BUDGET, Loaded, Owner, Rules, Schema, State, StateSource, WorkingMemory, load, replay};
+use curtail_memory::memory::{
+    BUDGET, Loaded, Owner, Replayed, Rules, Schema, State, StateSource, Unusable, WorkingMemory, load, replay,
+};
 use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
 
 /// Insert the stored state after the leading instructions
@@ -74,19 +76,19 @@ impl RecallOptions {
     /// The state in the store. An unusable one is set aside, unless the rules are read-only.
     fn stored_state(&self, loaded: &LoadedRules) -> anyhow::Result<State> {
         let rules = loaded.rules();
-        let owner = self.owner_flags.owner();
-        let key = owner.key()?;
+        let owner = self.owner_flags.owner()?;
         let store = self.owner_flags.place.open_existing()?;
-        note_missing(store.as_ref(), key, false)?;
+        note_missing(store.as_ref(), owner.key()?, false)?;
         let Some(store) = store else { return Ok(rules.initial()) };
-        let Loaded { state, corrupt } = load(&store, owner, rules)?;
-        let Some(reason) = corrupt else { return Ok(state) };
-        warn_set_aside(&reason);
-        if rules.read_only {
+        let Loaded { state, unusable } = load(&store, owner, rules)?;
+        if unusable.is_none() || rules.read_only {
+            warn_unusable(unusable.as_ref());
             return Ok(state);
         }
         drop(store);
-        Ok(replay(&mut self.owner_flags.place.open()?, owner, rules, &[])?.state)
+        let Replayed { state, unusable, .. } = replay(&mut self.owner_flags.place.open()?, owner, rules, &[])?;
+        warn_unusable(unusable.as_ref());
+        Ok(state)
     }
 }
 
@@ -124,12 +126,17 @@ pub(crate) struct OwnerFlags {
 }
 
 impl OwnerFlags {
-    pub(crate) fn owner(&self) -> Owner<'_> {
+    /// # Errors
+    /// No flag gives the owner's id.
+    pub(crate) fn owner(&self) -> anyhow::Result<Owner<'_>> {
         self.owner_else(Scope::Thread)
     }
 
     /// The owner, whose scope is `default` if neither a flag nor the only id that is given tells it.
-    pub(crate) fn owner_else(&self, default: Scope) -> Owner<'_> {
+    ///
+    /// # Errors
+    /// No flag gives the owner's id.
+    pub(crate) fn owner_else(&self, default: Scope) -> anyhow::Result<Owner<'_>> {
         let thread = self.thread.as_deref();
         let resource = self.resource.as_deref();
         let implied = match (thread, resource) {
@@ -137,7 +144,9 @@ impl OwnerFlags {
             (None, Some(_)) => Scope::Resource,
             _ => default,
         };
-        Owner { scope: self.scope.unwrap_or(implied), thread, resource }
+        let owner = Owner { scope: self.scope.unwrap_or(implied), thread, resource };
+        owner.key().map_err(|error| anyhow::anyhow!("{error}; pass --{} ID", error.0.name()))?;
+        Ok(owner)
     }
 
     /// Whether any flag names a stored state.
@@ -176,10 +185,13 @@ fn without_digits(id: &str) -> String {
 }
 
 /// Warns about an unusable state.
-pub(crate) fn warn_set_aside(reason: &str) {
-    console::warning(&format!(
-        "the stored state is unusable and was set aside (see `memory show --set-aside`): {reason}"
-    ));
+pub(crate) fn warn_unusable(unusable: Option<&Unusable>) {
+    let (fate, reason) = match unusable {
+        None => return,
+        Some(Unusable::Left(reason)) => ("is treated as empty", reason),
+        Some(Unusable::SetAside(reason)) => ("was set aside (see `memory show --set-aside`)", reason),
+    };
+    console::warning(&format!("the stored state is unusable and {fate}: {reason}"));
 }
 
 /// The rules of a state.

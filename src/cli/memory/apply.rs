@@ -9,14 +9,14 @@ use crate::console;
 use crate::options::choices::{TextOrJson, explain_format};
 use crate::options::input::Input;
 use crate::options::memory::read_state;
-use crate::options::memory::{LoadedRules, OwnerFlags, RuleFlags, StateOutput, warn_set_aside};
+use crate::options::memory::{LoadedRules, OwnerFlags, RuleFlags, StateOutput, warn_unusable};
 use crate::reports::state::state_text;
 use curtail_core::dialects::ReadError;
 use curtail_core::transcript::Message;
 use curtail_core::visible::{self, one_line};
 use curtail_io::batch::{Batch, Event, Flow, Unit, Work};
 use curtail_io::{FileError, Inputs, find_sources};
-use curtail_memory::memory::{Outcome, Replayed, State, Update, load, replay, updates};
+use curtail_memory::memory::{Loaded, Outcome, Replayed, State, Update, load, replay, updates};
 use curtail_memory::store::Store;
 
 /// Apply the memory updates in transcripts and print the state
@@ -92,7 +92,7 @@ impl ApplyArgs {
     fn sink<'r>(&self, rules: &'r LoadedRules, start: Option<State>) -> anyhow::Result<Sink<'r>> {
         let start = start.unwrap_or_else(|| rules.rules().initial());
         let store = if self.owner_flags.is_given() {
-            self.owner_flags.owner().key()?;
+            self.owner_flags.owner()?;
             Some(self.owner_flags.place.open()?)
         } else {
             None
@@ -105,8 +105,8 @@ impl ApplyArgs {
         let updates: Vec<Update<'_>> = found.iter().map(UpdateAt::update).collect();
         let rules = sink.rules.rules();
         let (state, outcomes) = if let Some(store) = &mut sink.store {
-            let Replayed { state, outcomes, set_aside } = replay(store, self.owner_flags.owner(), rules, &updates)?;
-            set_aside.iter().for_each(|reason| warn_set_aside(reason));
+            let Replayed { state, outcomes, unusable } = replay(store, self.owner_flags.owner()?, rules, &updates)?;
+            warn_unusable(unusable.as_ref());
             (state, outcomes)
         } else {
             let mut scratchpad = rules.scratchpad(sink.start.clone());
@@ -127,7 +127,11 @@ impl ApplyArgs {
         let state = match (sink.last, sink.store) {
             (Some(state), _) => state,
             (None, None) => sink.start,
-            (None, Some(store)) => load(&store, self.owner_flags.owner(), sink.rules.rules())?.state,
+            (None, Some(store)) => {
+                let Loaded { state, unusable } = load(&store, self.owner_flags.owner()?, sink.rules.rules())?;
+                warn_unusable(unusable.as_ref());
+                state
+            }
         };
         Ok(console::data(&state_text(format, &state))?)
     }

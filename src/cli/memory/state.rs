@@ -7,7 +7,7 @@ use anyhow::bail;
 use serde_json::json;
 
 use crate::console;
-use crate::options::memory::{OwnerFlags, RuleFlags, StateOutput, note_missing, warn_set_aside};
+use crate::options::memory::{OwnerFlags, RuleFlags, StateOutput, note_missing, warn_unusable};
 use crate::reports::state::state_text;
 use curtail_io::FileError;
 use curtail_memory::memory::{
@@ -35,20 +35,18 @@ pub(super) struct StateArgs {
 impl StateArgs {
     pub(super) fn run(&self) -> anyhow::Result<()> {
         let rules = self.rules.load()?;
-        let owner = self.owner_flags.owner();
+        let owner = self.owner_flags.owner()?;
         let key = owner.key()?;
         let store = self.owner_flags.place.open_existing()?;
         note_missing(store.as_ref(), key, true)?;
         if self.set_aside {
             return print_set_aside(store.as_ref(), key);
         }
-        let Loaded { state, corrupt } = match &store {
+        let Loaded { state, unusable } = match &store {
             Some(store) => load(store, owner, rules.rules())?,
-            None => Loaded { state: rules.rules().initial(), corrupt: None },
+            None => Loaded { state: rules.rules().initial(), unusable: None },
         };
-        if let Some(reason) = corrupt {
-            console::warning(&format!("the stored state is unusable and is treated as empty: {reason}"));
-        }
+        warn_unusable(unusable.as_ref());
         Ok(console::data(&state_text(self.output.output_format, &state))?)
     }
 }
@@ -86,15 +84,14 @@ pub(super) struct UpdateArgs {
 impl UpdateArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
-        let owner = self.owner_flags.owner();
-        owner.key()?;
+        let owner = self.owner_flags.owner()?;
         let object = argument(&self.object)?;
         let mut store = self.owner_flags.place.open()?;
-        let Replayed { state, outcomes, set_aside } = match self.call_id.as_deref() {
+        let Replayed { state, outcomes, unusable } = match self.call_id.as_deref() {
             Some(call_id) => replay(&mut store, owner, rules.rules(), &[Update { call_id, arguments: &object }])?,
             None => amend(&mut store, owner, rules.rules(), &object)?,
         };
-        set_aside.iter().for_each(|reason| warn_set_aside(reason));
+        warn_unusable(unusable.as_ref());
         for outcome in outcomes {
             match outcome {
                 Outcome::Applied => {}
@@ -142,9 +139,9 @@ pub(super) struct SetArgs {
 impl SetArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
-        self.owner_flags.owner().key()?;
+        let owner = self.owner_flags.owner()?;
         let state = State::given(&argument(&self.state)?);
-        match set(&mut self.owner_flags.place.open()?, self.owner_flags.owner(), rules.rules(), &state) {
+        match set(&mut self.owner_flags.place.open()?, owner, rules.rules(), &state) {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(MemoryError::Refused(reason)) => Ok(refused(&reason)),
             Err(error) => Err(error.into()),
@@ -165,7 +162,7 @@ pub(super) struct ClearArgs {
 
 impl ClearArgs {
     pub(super) fn run(&self) -> anyhow::Result<()> {
-        let owner = self.owner_flags.owner();
+        let owner = self.owner_flags.owner()?;
         let key = owner.key()?;
         let existing = self.owner_flags.place.open_existing()?;
         note_missing(existing.as_ref(), key, false)?;
@@ -200,15 +197,16 @@ pub(super) struct SpawnArgs {
 
 impl SpawnArgs {
     pub(super) fn run(&self) -> anyhow::Result<()> {
-        let parent = self.owner_flags.owner_else(Scope::Resource);
-        parent.key()?;
-        let spawned = spawn(&mut self.owner_flags.place.open()?, parent, &self.to, self.force)?;
-        match spawned {
-            Spawned::Copied(_) => {}
-            Spawned::Nothing => console::note(&"the resource has no state; nothing was copied"),
-            Spawned::NotInherited => {
+        let parent = self.owner_flags.owner_else(Scope::Resource)?;
+        match spawn(&mut self.owner_flags.place.open()?, parent, &self.to, self.force) {
+            Ok(Spawned::Copied(_)) => {}
+            Ok(Spawned::Nothing) => console::note(&"the resource has no state; nothing was copied"),
+            Ok(Spawned::NotInherited) => {
                 console::note(&"a thread's state is not inherited; pass --resource ID to copy a shared state");
             }
+            Err(error @ MemoryError::Taken(_)) => bail!("{error}; pass --force to replace it"),
+            Err(error @ MemoryError::Unusable(_)) => bail!("{error}; nothing was copied"),
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Working memory as a library: merging, budgets, schemas, and what the store keeps.
 
 mod block;
-mod kept;
 mod merge;
 mod schema;
+mod stored;

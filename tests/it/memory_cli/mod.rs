@@ -1,8 +1,8 @@
 //! `curtail memory` and `curtail store` as they are typed: the real program, real files, real processes.
 
 mod apply;
-mod kept;
 mod recall;
+mod stored;
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};

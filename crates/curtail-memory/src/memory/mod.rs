@@ -1,21 +1,23 @@
 //! Working memory: notes that a model writes with tool calls, replayed, validated and put back into its context.
-//! It knows no wire format: an update is a call id and JSON text. `kept` keeps the notes in the store between runs.
+//! It knows no wire format: an update is a call id and JSON text. `stored` keeps the notes in the store between runs.
 
 mod block;
-mod kept;
 mod merging;
+mod owner;
 mod schema;
 mod scratchpad;
+mod stored;
 mod tool;
 mod working_memory;
 
 use serde_json::{Map, Value};
 
 pub use block::{Block, TooSmall, fit, is_block};
-pub use kept::{Loaded, MemoryError, Owner, Replayed, Rules, Spawned, amend, clear, load, replay, set, spawn};
 pub use merging::{DEPTH, merge, strip};
+pub use owner::{NoId, Owner};
 pub use schema::{Schema, SchemaError};
 pub use scratchpad::{Outcome, Scratchpad, Update};
+pub use stored::{Loaded, MemoryError, Replayed, Rules, Spawned, Unusable, amend, clear, load, replay, set, spawn};
 pub use tool::{NAMES, Shape, definition};
 pub use working_memory::{FoundUpdate, StateSource, WorkingMemory, updates};
 

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use super::{Outcome, Schema, Scratchpad, State, Update};
-use crate::store::{RecordKey, Scope, Shelf, Store, StoreError};
+use super::{NoId, Outcome, Owner, Schema, Scratchpad, State, Update};
+use crate::store::{RecordKey, Scope, Store, StoreError};
 
 /// The rules for a state and its updates.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,6 +31,15 @@ impl<'a> Rules<'a> {
         Scratchpad::new(state, self.schema, self.read_only)
     }
 
+    /// The state in a body, or the initial state if there is no body; the empty object if the body cannot be used, and why not.
+    fn parse_or_initial(&self, body: Option<&str>) -> (State, Option<String>) {
+        match body.map(|body| self.parse_body(body)) {
+            None => (self.initial(), None),
+            Some(Ok(state)) => (state, None),
+            Some(Err(reason)) => (State::empty_object(), Some(reason)),
+        }
+    }
+
     /// The state in a body, or why it cannot be used. The empty object always passes, because updates start from it.
     fn parse_body(&self, body: &str) -> Result<State, String> {
         let state = State::parse(body)?;
@@ -44,10 +53,19 @@ impl<'a> Rules<'a> {
 /// A loaded state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// The state; `{}` if the kept state cannot be used.
+    /// The state; `{}` if the stored one cannot be used.
     pub state: State,
-    /// Why the kept state cannot be used.
-    pub corrupt: Option<String>,
+    /// Why the stored state cannot be used.
+    pub unusable: Option<Unusable>,
+}
+
+/// Why a stored state cannot be used, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unusable {
+    /// It stays in the store as it is.
+    Left(String),
+    /// It was set aside, and the empty object takes its place.
+    SetAside(String),
 }
 
 /// The result of a replay.
@@ -57,20 +75,21 @@ pub struct Replayed {
     pub state: State,
     /// The outcome of each update, in order.
     pub outcomes: Vec<Outcome>,
-    /// Why the previously stored state was set aside.
-    pub set_aside: Option<String>,
+    /// Why the state before it cannot be used.
+    pub unusable: Option<Unusable>,
 }
 
-/// Loads the state of `owner`. Changes nothing, even if the state is corrupt.
+/// Loads the state of `owner`. Changes nothing, even if the state cannot be used.
 ///
 /// # Errors
 /// [`MemoryError`] if the owner has no id or the store cannot be read.
 pub fn load(store: &Store, owner: Owner<'_>, rules: Rules<'_>) -> Result<Loaded, MemoryError> {
-    Ok(loaded(store.read_body(owner.key()?)?.as_deref(), rules))
+    let (state, reason) = rules.parse_or_initial(store.read_body(owner.key()?)?.as_deref());
+    Ok(Loaded { state, unusable: reason.map(Unusable::Left) })
 }
 
 /// Applies `updates` to the state of `owner` in one transaction. Updates that were applied before change nothing. A state
-/// that cannot be used is set aside first.
+/// that cannot be used is set aside first, unless the rules are read-only.
 ///
 /// # Errors
 /// [`MemoryError`] if the owner has no id or the store fails; the state is then unchanged.
@@ -100,12 +119,12 @@ fn apply_updates(
     once: bool,
 ) -> Result<Replayed, MemoryError> {
     if rules.read_only {
-        let Loaded { state, corrupt: set_aside } = load(store, owner, rules)?;
-        return Ok(Replayed { state, outcomes: vec![Outcome::Ignored; updates.len()], set_aside });
+        let Loaded { state, unusable } = load(store, owner, rules)?;
+        return Ok(Replayed { state, outcomes: vec![Outcome::Ignored; updates.len()], unusable });
     }
     store.update(owner.key()?, |record| {
-        let Loaded { state, corrupt: set_aside } = loaded(record.body(), rules);
-        if let Some(reason) = &set_aside {
+        let (state, reason) = rules.parse_or_initial(record.body());
+        if let Some(reason) = &reason {
             record.set_aside(reason)?;
             record.write(&state.to_json())?;
         }
@@ -120,7 +139,7 @@ fn apply_updates(
         if outcomes.contains(&Outcome::Applied) {
             record.write(&scratchpad.state().to_json())?;
         }
-        Ok(Replayed { state: scratchpad.into_state(), outcomes, set_aside })
+        Ok(Replayed { state: scratchpad.into_state(), outcomes, unusable: reason.map(Unusable::SetAside) })
     })
 }
 
@@ -146,70 +165,6 @@ pub fn clear(store: &mut Store, owner: Owner<'_>) -> Result<(), MemoryError> {
     store.update(owner.key()?, |record| Ok(record.clear()?))
 }
 
-/// The state in a body, or the initial state if there is no body.
-fn loaded(body: Option<&str>, rules: Rules<'_>) -> Loaded {
-    match body.map(|body| rules.parse_body(body)) {
-        None => Loaded { state: rules.initial(), corrupt: None },
-        Some(Ok(state)) => Loaded { state, corrupt: None },
-        Some(Err(reason)) => Loaded { state: State::empty_object(), corrupt: Some(reason) },
-    }
-}
-
-/// Why a state could not be loaded or saved.
-#[derive(Debug, Error)]
-pub enum MemoryError {
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// No id was given for the scope.
-    #[error("no {} id given; pass --{} ID", .0.name(), .0.name())]
-    NoId(Scope),
-    /// The state violates the schema, as the validator reports it.
-    #[error("the state does not match the schema: {0}")]
-    Refused(String),
-    /// The state is read-only.
-    #[error("the memory is read-only")]
-    ReadOnly,
-    /// The thread with that id already has a state.
-    #[error("thread {0:?} already has a memory (not overwritten); pass --force to replace it")]
-    Taken(String),
-}
-
-// The owner of a state, and the copy that a child thread gets.
-
-/// The owner of a state: a thread or a resource, as the scope says.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Owner<'a> {
-    /// Which of the two ids names the owner.
-    pub scope: Scope,
-    /// The thread's id.
-    pub thread: Option<&'a str>,
-    /// The resource's id: a user, a project.
-    pub resource: Option<&'a str>,
-}
-
-impl<'a> Owner<'a> {
-    /// The key of the state in the store.
-    ///
-    /// # Errors
-    /// [`MemoryError::NoId`] if the scope's id is not given.
-    pub fn key(&self) -> Result<RecordKey<'a>, MemoryError> {
-        let id = match self.scope {
-            Scope::Thread => self.thread,
-            Scope::Resource => self.resource,
-        };
-        Ok(RecordKey { shelf: Shelf::Memory, scope: self.scope, id: id.ok_or(MemoryError::NoId(self.scope))? })
-    }
-
-    /// Distinguishes the threads that share a resource's state: the thread's id; empty for a thread's own state.
-    pub fn origin(&self) -> &'a str {
-        match self.scope {
-            Scope::Thread => "",
-            Scope::Resource => self.thread.unwrap_or_default(),
-        }
-    }
-}
-
 /// What a child thread inherited.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Spawned {
@@ -224,15 +179,15 @@ pub enum Spawned {
 /// Copies the state of the parent's resource to the thread `child`. The state of a thread is not copied.
 ///
 /// # Errors
-/// [`MemoryError::Taken`] if the child has a state and `replace` is not set; [`MemoryError`] if the store fails.
+/// [`MemoryError::Unusable`] if the resource's state cannot be used; [`MemoryError::Taken`] if the child has a state and `replace`
+/// is not set; [`MemoryError`] if the store fails.
 pub fn spawn(store: &mut Store, parent: Owner<'_>, child: &str, replace: bool) -> Result<Spawned, MemoryError> {
     let from = parent.key()?;
     if parent.scope == Scope::Thread {
         return Ok(Spawned::NotInherited);
     }
-    let Some(state) = store.read_body(from)?.and_then(|body| State::parse(&body).ok()) else {
-        return Ok(Spawned::Nothing);
-    };
+    let Some(body) = store.read_body(from)? else { return Ok(Spawned::Nothing) };
+    let state = State::parse(&body).map_err(MemoryError::Unusable)?;
     let scope = Scope::Thread;
     let id = child;
     store.update(RecordKey { scope, id, ..from }, |record| {
@@ -242,4 +197,27 @@ pub fn spawn(store: &mut Store, parent: Owner<'_>, child: &str, replace: bool) -
         Ok(record.write(&state.to_json())?)
     })?;
     Ok(Spawned::Copied(state))
+}
+
+/// Why a state could not be loaded or saved.
+#[derive(Debug, Error)]
+pub enum MemoryError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The owner has no id.
+    #[error(transparent)]
+    NoId(#[from] NoId),
+    /// The state violates the schema, as the validator reports it.
+    #[error("the state does not match the schema: {0}")]
+    Refused(String),
+    /// The state is read-only.
+    #[error("the memory is read-only")]
+    ReadOnly,
+    /// The thread with that id already has a state.
+    #[error("thread {0:?} already has a memory (not overwritten)")]
+    Taken(String),
+    /// The state to copy cannot be used.
+    #[error("the stored state is unusable: {0}")]
+    Unusable(String),
 }

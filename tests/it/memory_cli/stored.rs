@@ -109,6 +109,32 @@ fn a_kept_state_that_fails_its_schema_is_set_aside_and_kept() {
     );
 }
 
+/// What cannot be used is said as it is: nothing was set aside where nothing may be written, and it is not the same as nothing.
+#[test]
+fn an_unusable_state_that_is_left_is_not_said_to_be_set_aside_or_missing() {
+    let place = Place::new();
+    place.out(&["memory", "set", "--resource", "r", "notes"]);
+    let raw = rusqlite::Connection::open(place.store()).unwrap();
+    raw.execute("UPDATE entry SET body = '[1]'", []).unwrap();
+    drop(raw);
+    let bytes = std::fs::read(place.store()).unwrap();
+    let left = "curtail: the stored state is unusable and is treated as empty: a list, not an object or text\n";
+    let owner = ["--resource", "r", "--read-only"];
+    let done = place.run(&[&["memory", "update", "{\"n\":1}"][..], &owner].concat());
+    assert_eq!((done.code, done.out.as_str()), (0, "{}\n"), "{done:?}");
+    assert_eq!(done.err, format!("{left}curtail: the memory is read-only; nothing changed\n"));
+    for command in ["apply", "recall"] {
+        let done = place.pipe(&[&["memory", command][..], &owner].concat(), OPENAI);
+        assert!(done.code == 0 && done.err.starts_with(left), "{done:?}");
+    }
+    let none = place.pipe(&["memory", "apply", "--resource", "r"], "");
+    assert_eq!((none.code, none.err.as_str()), (0, left), "{none:?}");
+    let done = place.run(&["memory", "spawn", "--resource", "r", "--to", "c"]);
+    let words = "curtail: the stored state is unusable: a list, not an object or text; nothing was copied\n";
+    assert_eq!((done.code, done.err.as_str()), (2, words));
+    assert_eq!(std::fs::read(place.store()).unwrap(), bytes);
+}
+
 #[test]
 fn read_only_changes_nothing_and_says_so() {
     let place = Place::new();

@@ -1,7 +1,8 @@
 //! The scratchpad that outlives a run: scopes, replays, corrupt states, children.
 
 use curtail_memory::memory::{
-    MemoryError, Outcome, Owner, Replayed, Rules, Spawned, State, Update, amend, clear, load, replay, set, spawn,
+    MemoryError, NoId, Outcome, Owner, Replayed, Rules, Spawned, State, Unusable, Update, amend, clear, load, replay,
+    set, spawn,
 };
 use curtail_memory::store::{Filter, Scope, Store};
 use tempfile::TempDir;
@@ -60,7 +61,7 @@ fn scopes_and_ids_do_not_meet() {
     }
     let nobody = Owner { thread: Some("x"), scope: Scope::Resource, resource: None };
     let error = load(&store, nobody, Rules::default()).unwrap_err();
-    assert!(matches!(error, MemoryError::NoId(Scope::Resource)) && error.to_string().contains("--resource"));
+    assert!(matches!(error, MemoryError::NoId(NoId(Scope::Resource))), "{error}");
 }
 
 #[test]
@@ -124,14 +125,17 @@ fn a_body_that_is_no_state_is_set_aside_and_kept() {
         let key = thread("t").key().unwrap();
         store.update(key, |record| record.write(body)).unwrap();
         let found = load(&store, thread("t"), Rules::default()).unwrap();
-        assert!(found.corrupt.is_some() && found.state == State::empty_object());
+        assert!(matches!(found.unusable, Some(Unusable::Left(_))) && found.state == State::empty_object());
         assert_eq!(store.read_body(key).unwrap().as_deref(), Some(body), "looking changed it");
+        let read_only = Rules { read_only: true, ..Rules::default() };
+        let found = replay(&mut store, thread("t"), read_only, &[]).unwrap();
+        assert!(matches!(found.unusable, Some(Unusable::Left(_))) && store.set_aside(key).unwrap().is_empty());
         let found = run(&mut store, thread("t"), &[("a", "{\"n\":1}")]);
-        assert_eq!((found.set_aside.is_some(), found.state.to_json().as_str()), (true, "{\"n\":1}"));
+        assert_eq!(found.state.to_json(), "{\"n\":1}");
         let aside = store.set_aside(key).unwrap();
         assert_eq!((aside.len(), aside[0].body.as_str()), (1, body));
-        assert_eq!(Some(&aside[0].reason), found.set_aside.as_ref());
-        assert_eq!(run(&mut store, thread("t"), &[]).set_aside, None);
+        assert_eq!(found.unusable, Some(Unusable::SetAside(aside[0].reason.clone())));
+        assert_eq!(run(&mut store, thread("t"), &[]).unusable, None);
     }
 }
 
@@ -144,7 +148,7 @@ fn a_state_that_fails_its_schema_is_set_aside_and_refusals_stay_refused() {
     run(&mut store, thread("t"), &[("a", "{\"n\":\"old\"}")]);
     let early = Update { call_id: "b", arguments: "{\"m\":1}" };
     let found = replay(&mut store, thread("t"), rules, &[early]).unwrap();
-    assert_eq!(found.set_aside.unwrap(), "/n: \"old\" is not of type \"number\"");
+    assert_eq!(found.unusable, Some(Unusable::SetAside("/n: \"old\" is not of type \"number\"".into())));
     assert_eq!(found.outcomes, [Outcome::Refused("\"n\" is a required property".into())]);
     assert_eq!(found.state, State::empty_object());
     let good = Update { call_id: "c", arguments: "{\"n\":1}" };
