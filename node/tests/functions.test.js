@@ -23,6 +23,10 @@ test("kept messages are the same objects", () => {
   assert.equal(short.messages[1], messages[1]);
   assert.deepEqual(Reflect.ownKeys(short), Reflect.ownKeys(record));
   assert.equal(record.messages, messages);
+  const tools = [{ type: "function", function: { name: "timetable", parameters: {} } }];
+  const request = curtail.limit({ tools, messages }, 90, { pin: ["first-user"] });
+  assert.equal(request.tools, tools);
+  assert.ok(request.messages.length < messages.length && request.messages.every((message) => messages.includes(message)));
   const cleared = curtail.filter(messages, { keepLastResults: 0 });
   assert.deepEqual(messages.filter((message, nth) => message !== cleared[nth]), [messages[3]]);
   assert.equal(cleared[3].content, "[cleared]");

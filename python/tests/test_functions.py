@@ -34,6 +34,10 @@ def test_kept_messages_are_the_same_objects():
     record = {"id": 1, "messages": CHAT, "tools": [1]}
     cut = curtail.limit(record, 60, pin=["first-user"])
     assert cut["tools"] is record["tools"] and cut["messages"][1] is CHAT[1]
+    tools = [{"type": "function", "function": {"name": "timetable", "parameters": {}}}]
+    request = curtail.limit({"tools": tools, "messages": CHAT}, 90, pin=["first-user"])
+    assert request["tools"] is tools and len(request["messages"]) < len(CHAT)
+    assert all(any(message is old for old in CHAT) for message in request["messages"])
     cleared = curtail.filter(CHAT, keep_last_results=0)
     changed = [old for message, old in zip(cleared, CHAT) if message is not old]
     assert changed == [CHAT[3]] and cleared[3]["content"] == "[cleared]"

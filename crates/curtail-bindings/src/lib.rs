@@ -12,7 +12,7 @@ mod texts;
 pub use curtail::embedded::{Answer, Command, Decision, Does, Failure, Reader, Texts, has_flag, set_program};
 pub use curtail_core::dialects::Framing;
 pub use curtail_core::error::TextPlace;
-pub use parts::{Item, Member, Parts, Pieces};
+pub use parts::{Item, Member, Part, Parts, Pieces};
 pub use run::{Framed, Input, Outcome, Result, Run, explained, guarded, whole};
 pub use settings::{Setting, words};
 pub use texts::{failure_behind, framing_of, text_of};

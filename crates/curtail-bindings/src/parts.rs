@@ -3,29 +3,37 @@
 
 use std::ops::Range;
 
-use curtail_core::json::{Document, Value};
+use curtail_core::json::{self, Document, Value};
 
 /// Where the parts of a record are in its JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parts {
-    /// The members of an object, each with its key.
-    pub members: Vec<(String, Range<usize>)>,
-    /// Which member is the list of messages; `None` if the record itself is the list.
-    pub list: Option<usize>,
-    /// The messages.
-    pub messages: Vec<Range<usize>>,
+pub enum Parts {
+    /// The record is a list of objects, its messages: where each of them is.
+    List(Vec<Range<usize>>),
+    /// The record is an object.
+    Object(Vec<Part>),
+    /// The record is neither, or its text is not JSON.
+    #[default]
+    Other,
+}
+
+/// Where a member of a record is in its JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub place: Range<usize>,
+    /// The objects of a list of nothing else; empty for any other value. Only the dialect knows which list is that of the messages,
+    /// and a cut may change another one, too: that of instructions.
+    pub items: Vec<Range<usize>>,
 }
 
 /// What a cut made of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pieces {
-    /// The list of messages that the record was, and how many it had.
-    Messages {
-        /// The messages.
-        items: Vec<Item>,
-        /// The number before the cut.
-        before: usize,
-    },
+    /// The list of messages that the record was.
+    List(Vec<Item>),
     /// The object, with its keys.
     Object(Vec<(String, Member)>),
     /// Something else, as JSON.
@@ -37,99 +45,96 @@ pub enum Pieces {
 pub enum Member {
     /// The member with this index.
     Kept(usize),
-    /// The list of messages.
-    Messages(Vec<Item>),
+    /// A list of objects, such as the messages.
+    List(Vec<Item>),
     /// A new value, as JSON.
     New(String),
 }
 
-/// A message.
+/// An object of a list, such as a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
-    /// The message with this index.
+    /// The object with this index.
     Kept(usize),
-    /// A new message, as JSON.
+    /// A new object, as JSON.
     New(String),
 }
 
 impl Parts {
-    /// The parts of the record `text`, whose list of messages is itself, or the first member that is a list of objects.
+    /// The parts of the record `text`.
     #[must_use]
     pub fn of(text: &str) -> Self {
-        let Ok(document) = Document::parse(text) else { return Self::default() };
-        let Some(root) = document.roots().next() else { return Self::default() };
-        if is_list_of_objects(root) {
-            return Self { messages: root.items().map(place).collect(), ..Self::default() };
+        let Ok(document) = Document::parse(text) else { return Self::Other };
+        match document.roots().next() {
+            Some(root) if root.is_object() => Self::Object(root.members().map(|member| Part::new(&member)).collect()),
+            Some(root) if !objects_in(root).is_empty() => Self::List(objects_in(root)),
+            _ => Self::Other,
         }
-        let mut parts = Self::default();
-        for member in root.members() {
-            if parts.list.is_none() && is_list_of_objects(member.value) {
-                parts.list = Some(parts.members.len());
-                parts.messages = member.value.items().map(place).collect();
-            }
-            parts.members.push((member.key.decode().into_owned(), place(member.value)));
-        }
-        parts
     }
 
     /// What the cut of the record `before`, whose parts these are, left of it in `after`.
     #[must_use]
     pub fn pieces(&self, before: &str, after: &str) -> Pieces {
-        let Ok(document) = Document::parse(after) else { return Pieces::Json(after.to_owned()) };
-        let root = document.roots().next();
-        match root {
-            Some(root) if root.is_array() && self.members.is_empty() && !self.messages.is_empty() => {
-                Pieces::Messages { items: self.items(before, root), before: self.messages.len() }
+        let document = Document::parse(after).ok();
+        let root = document.as_ref().and_then(|document| document.roots().next());
+        match (self, root) {
+            (Self::List(items), Some(root)) if root.is_array() => Pieces::List(kept_items(items, before, root)),
+            (Self::Object(parts), Some(root)) if root.is_object() => {
+                let members = root.members().map(|member| {
+                    let key = member.key.decode().into_owned();
+                    let left = left_of_member(parts, &key, before, member.value);
+                    (key, left)
+                });
+                Pieces::Object(members.collect())
             }
-            Some(root) if root.is_object() && !self.members.is_empty() => Pieces::Object(self.object(before, root)),
             _ => Pieces::Json(after.to_owned()),
         }
     }
+}
 
-    fn object(&self, before: &str, root: Value<'_>) -> Vec<(String, Member)> {
-        let members = root.members().map(|member| {
-            let key = member.key.decode().into_owned();
-            let old = self.members.iter().position(|(old, _)| *old == key);
-            let same = old.filter(|&old| before[self.members[old].1.clone()] == *member.value.raw());
-            let value = match same {
-                Some(old) => Member::Kept(old),
-                None if old.is_some() && old == self.list && member.value.is_array() => {
-                    Member::Messages(self.items(before, member.value))
-                }
-                None => Member::New(member.value.raw().to_owned()),
-            };
-            (key, value)
-        });
-        members.collect()
-    }
-
-    /// The messages of `list`, each the last old one with the same JSON before those that follow, if there is one: of messages that
-    /// are alike, cuts keep the newest.
-    fn items(&self, before: &str, list: Value<'_>) -> Vec<Item> {
-        let values: Vec<Value<'_>> = list.items().collect();
-        let mut left = self.messages.len();
-        let item =
-            |value: &Value<'_>| match self.messages[..left].iter().rposition(|old| before[old.clone()] == *value.raw())
-            {
-                Some(at) => {
-                    left = at;
-                    Item::Kept(at)
-                }
-                None => Item::New(value.raw().to_owned()),
-            };
-        let mut items: Vec<Item> = values.iter().rev().map(item).collect();
-        items.reverse();
-        items
+impl Part {
+    fn new(member: &json::Member<'_>) -> Self {
+        Self { key: member.key.decode().into_owned(), place: place(member.value), items: objects_in(member.value) }
     }
 }
 
-fn is_list_of_objects(value: Value<'_>) -> bool {
-    value.is_array() && value.items().next().is_some() && value.items().all(Value::is_object)
+/// The places of the objects of a list of nothing else; empty for any other value.
+fn objects_in(value: Value<'_>) -> Vec<Range<usize>> {
+    let is_list = value.is_array() && value.items().all(Value::is_object);
+    if is_list { value.items().map(place).collect() } else { Vec::new() }
 }
 
 fn place(value: Value<'_>) -> Range<usize> {
     let span = value.span();
     span.start as usize..span.end as usize
+}
+
+/// What `value` is of the member `key` of the record `before`, whose members are `parts`.
+fn left_of_member(parts: &[Part], key: &str, before: &str, value: Value<'_>) -> Member {
+    match parts.iter().position(|part| part.key == key) {
+        Some(old) if before[parts[old].place.clone()] == *value.raw() => Member::Kept(old),
+        Some(old) if value.is_array() && !parts[old].items.is_empty() => {
+            Member::List(kept_items(&parts[old].items, before, value))
+        }
+        _ => Member::New(value.raw().to_owned()),
+    }
+}
+
+/// The items of `list`, each the last old one with the same JSON before those that follow, if there is one: of messages that are
+/// alike, cuts keep the newest.
+fn kept_items(old: &[Range<usize>], before: &str, list: Value<'_>) -> Vec<Item> {
+    let values: Vec<Value<'_>> = list.items().collect();
+    let mut left = old.len();
+    let item = |value: &Value<'_>| match old[..left].iter().rposition(|old| before[old.clone()] == *value.raw()) {
+        Some(at) => {
+            left = at;
+            Item::Kept(at)
+        }
+        None => Item::New(value.raw().to_owned()),
+    };
+    let mut items: Vec<Item> = values.iter().rev().map(item).collect();
+    items.reverse();
+    items
 }
 
 #[cfg(test)]
@@ -146,22 +151,36 @@ mod tests {
                 ("id".to_owned(), Member::Kept(0)),
                 (
                     "messages".to_owned(),
-                    Member::Messages(vec![Item::Kept(1), Item::New(r#"{"b":1}"#.to_owned()), Item::Kept(2)])
+                    Member::List(vec![Item::Kept(1), Item::New(r#"{"b":1}"#.to_owned()), Item::Kept(2)])
                 ),
                 ("new".to_owned(), Member::New("0".to_owned())),
                 ("z".to_owned(), Member::Kept(2)),
             ])
         );
         let list = r#"[{"a":1},{"a":2}]"#;
-        assert_eq!(
-            Parts::of(list).pieces(list, r#"[{"a":2}]"#),
-            Pieces::Messages { items: vec![Item::Kept(1)], before: 2 }
-        );
-        assert_eq!(Parts::of(list).pieces(list, "[]"), Pieces::Messages { items: Vec::new(), before: 2 });
+        assert_eq!(Parts::of(list).pieces(list, r#"[{"a":2}]"#), Pieces::List(vec![Item::Kept(1)]));
+        assert_eq!(Parts::of(list).pieces(list, "[]"), Pieces::List(Vec::new()));
         let alike = r#"[{"a":1},{"a":2},{"a":1}]"#;
-        let newest = Pieces::Messages { items: vec![Item::Kept(2)], before: 3 };
+        let newest = Pieces::List(vec![Item::Kept(2)]);
         assert_eq!(Parts::of(alike).pieces(alike, r#"[{"a":1}]"#), newest);
-        assert_eq!(Parts::of(r#"{"a":[1],"b":[{}],"c":[{}]}"#).list, Some(1));
-        assert_eq!(Parts::default().pieces("1", "[1]"), Pieces::Json("[1]".to_owned()));
+        assert_eq!(Parts::of("1").pieces("1", "[1]"), Pieces::Json("[1]".to_owned()));
+    }
+
+    #[test]
+    fn every_list_of_objects_keeps_its_own() {
+        let before =
+            r#"{"tools":[{"name":"f"}],"system":[{"a":1},{"a":2}],"messages":[{"a":1},{"a":2}],"stop":["a","b"]}"#;
+        let after = r#"{"tools":[{"name":"f"}],"system":[{"a":2}],"messages":[{"a":2},{"a":3}],"stop":["b"]}"#;
+        let Pieces::Object(members) = Parts::of(before).pieces(before, after) else { panic!("no object") };
+        let new = |text: &str| text.to_owned();
+        assert_eq!(
+            members.into_iter().map(|(_, member)| member).collect::<Vec<_>>(),
+            [
+                Member::Kept(0),
+                Member::List(vec![Item::Kept(1)]),
+                Member::List(vec![Item::Kept(1), Item::New(new(r#"{"a":3}"#))]),
+                Member::New(new(r#"["b"]"#)),
+            ]
+        );
     }
 }

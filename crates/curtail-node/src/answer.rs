@@ -91,7 +91,7 @@ impl Answer {
                 Self { windows: Some(windows), ..none }
             }
             Outcome::Pieces(Pieces::Json(value)) => Self { value: Some(value), ..none },
-            Outcome::Pieces(Pieces::Messages { items, .. }) => Self { messages: Some(messages(items)), ..none },
+            Outcome::Pieces(Pieces::List(items)) => Self { messages: Some(messages(items)), ..none },
             Outcome::Pieces(Pieces::Object(members)) => {
                 Self { members: Some(members.into_iter().map(Member::new).collect()), ..none }
             }
@@ -104,7 +104,7 @@ impl Member {
         let kept = Self { key, messages: None, value: None };
         match member {
             curtail_bindings::Member::Kept(_) => kept,
-            curtail_bindings::Member::Messages(items) => Self { messages: Some(messages(items)), ..kept },
+            curtail_bindings::Member::List(items) => Self { messages: Some(messages(items)), ..kept },
             curtail_bindings::Member::New(value) => Self { value: Some(value), ..kept },
         }
     }

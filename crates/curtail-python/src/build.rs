@@ -38,18 +38,18 @@ impl<'py> Original<'_, 'py> {
         let mut next = move || values.next();
         match pieces {
             Pieces::Json(_) => Ok(next().unwrap_or_else(|| self.record.clone())),
-            Pieces::Messages { items, .. } => self.messages(self.record.cast::<PyList>()?, &items, &mut next),
+            Pieces::List(items) => self.messages(self.record.cast::<PyList>()?, &items, &mut next),
             Pieces::Object(members) => {
                 let object = self.record.cast::<PyDict>()?.copy()?;
-                let parts = self.parts.cloned().unwrap_or_default();
-                for (key, _) in parts.members.iter().filter(|(key, _)| members.iter().all(|(kept, _)| kept != key)) {
-                    object.del_item(key)?;
+                let old = if let Some(Parts::Object(old)) = self.parts { old.as_slice() } else { &[] };
+                for part in old.iter().filter(|part| members.iter().all(|(kept, _)| *kept != part.key)) {
+                    object.del_item(&part.key)?;
                 }
                 for (key, member) in members {
                     let value = match member {
                         Member::Kept(_) => continue,
                         Member::New(_) => next(),
-                        Member::Messages(items) => {
+                        Member::List(items) => {
                             let old = self.record.get_item(&key)?;
                             Some(self.messages(old.cast::<PyList>()?, &items, &mut next)?)
                         }
@@ -103,11 +103,11 @@ impl Collect for Pieces {
     fn collect(&self, texts: &mut Vec<String>) {
         match self {
             Self::Json(text) => texts.push(text.clone()),
-            Self::Messages { items, .. } => items.iter().for_each(|item| item.collect(texts)),
+            Self::List(items) => items.iter().for_each(|item| item.collect(texts)),
             Self::Object(members) => members.iter().for_each(|(_, member)| match member {
                 Member::Kept(_) => {}
                 Member::New(text) => texts.push(text.clone()),
-                Member::Messages(items) => items.iter().for_each(|item| item.collect(texts)),
+                Member::List(items) => items.iter().for_each(|item| item.collect(texts)),
             }),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use curtail_bindings::Parts;
+use curtail_bindings::{Part, Parts};
 use curtail_tables::quote_into;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -31,16 +31,18 @@ impl Written {
     /// and numbers that JSON lacks are null.
     pub(crate) fn of(record: &Bound<'_, PyAny>, sparse: bool) -> PyResult<Self> {
         let mut writer = Writer { out: String::new(), sparse };
-        let mut parts = Parts::default();
-        if let Ok(list) = record.cast_exact::<PyList>()
+        let parts = if let Ok(list) = record.cast_exact::<PyList>()
             && is_list_of_objects(list)
         {
-            parts.messages = writer.messages(list)?;
+            Parts::List(writer.objects(list)?)
         } else if let Ok(object) = record.cast_exact::<PyDict>() {
+            let mut parts = Vec::new();
             writer.object(object, 0, Some(&mut parts))?;
+            Parts::Object(parts)
         } else {
             writer.value(record, 0)?;
-        }
+            Parts::Other
+        };
         Ok(Self { text: writer.out, parts })
     }
 }
@@ -111,8 +113,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a list of messages, and returns where each is.
-    fn messages(&mut self, list: &Bound<'_, PyList>) -> PyResult<Vec<std::ops::Range<usize>>> {
+    /// Writes a list of objects, and returns where each is.
+    fn objects(&mut self, list: &Bound<'_, PyList>) -> PyResult<Vec<std::ops::Range<usize>>> {
         let mut places = Vec::with_capacity(list.len());
         self.out.push('[');
         for (nth, item) in list.iter().enumerate() {
@@ -127,8 +129,8 @@ impl Writer {
         Ok(places)
     }
 
-    /// Writes an object; those of a record are noted in `parts`.
-    fn object(&mut self, object: &Bound<'_, PyDict>, depth: usize, mut parts: Option<&mut Parts>) -> PyResult<()> {
+    /// Writes an object; where its members are, is noted in `parts`.
+    fn object(&mut self, object: &Bound<'_, PyDict>, depth: usize, mut parts: Option<&mut Vec<Part>>) -> PyResult<()> {
         let depth = deeper(depth)?;
         self.out.push('{');
         let mut is_first = true;
@@ -145,15 +147,14 @@ impl Writer {
             match &mut parts {
                 None => self.value(&value, depth)?,
                 Some(parts) => {
-                    let list = value.cast_exact::<PyList>().ok();
-                    match list.filter(|list| parts.list.is_none() && is_list_of_objects(list)) {
-                        Some(list) => {
-                            parts.messages = self.messages(list)?;
-                            parts.list = Some(parts.members.len());
+                    let items = match value.cast_exact::<PyList>() {
+                        Ok(list) if is_list_of_objects(list) => self.objects(list)?,
+                        _ => {
+                            self.value(&value, depth)?;
+                            Vec::new()
                         }
-                        None => self.value(&value, depth)?,
-                    }
-                    parts.members.push((key.str()?.to_cow()?.into_owned(), start..self.out.len()));
+                    };
+                    parts.push(Part { key: key.str()?.to_cow()?.into_owned(), place: start..self.out.len(), items });
                 }
             }
         }
