@@ -4,10 +4,9 @@ use anyhow::anyhow;
 
 use crate::options::choices::{Choice, one_of};
 use crate::options::processor::Options;
-use curtail_core::dialects::{self, Dialect};
+use curtail_core::dialects::{Dialect, known_dialect};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Exempt, Processor, Repair, RepairFor, RepairMode};
-use curtail_core::suggest::unknown;
 use curtail_core::transcript::PairingRules;
 
 /// The values of `--mode`, `--repair` and `--fix`.
@@ -55,10 +54,7 @@ pub(crate) fn repairs(mode: RepairMode, pending: bool, profile: Option<PairingRu
 /// # Errors
 /// No dialect has that name; the message suggests one.
 pub(crate) fn profile_named(name: &str) -> anyhow::Result<&'static dyn Dialect> {
-    dialects::dialect_named(name).ok_or_else(|| {
-        let names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
-        anyhow!(unknown("there is no profile", name, &names))
-    })
+    known_dialect(name).map_err(|error| anyhow!(error.worded("there is no profile")))
 }
 
 impl Options for RepairOptions {

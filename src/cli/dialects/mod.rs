@@ -3,10 +3,10 @@
 mod laws;
 mod trial;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use serde_json::json;
 
 use crate::console;
@@ -15,8 +15,7 @@ use crate::options::global::Global;
 use crate::options::input::description_in;
 use crate::reports::screen::Screen;
 use crate::reports::table::{Kind, Table};
-use curtail_core::dialects::{self, Dialect, Framing, Reading, description_of, dialect_named};
-use curtail_core::suggest::unknown;
+use curtail_core::dialects::{self, Dialect, Framing, Reading, description_of, dialect_named, known_dialect};
 
 /// List the dialects, print one, or try one on samples
 ///
@@ -26,7 +25,7 @@ use curtail_core::suggest::unknown;
 pub(super) struct DialectsArgs {
     /// Dialect whose description is printed; with --test, files to read
     #[arg(value_name = "NAME")]
-    names: Vec<PathBuf>,
+    operands: Vec<PathBuf>,
 
     /// Try the description in FILE on samples: what is read of them, what is not, and whether cuts keep the laws
     #[arg(long, value_name = "FILE")]
@@ -37,27 +36,44 @@ pub(super) struct DialectsArgs {
         long,
         value_parser = text_or_json("A table", "One JSON object per dialect"),
         value_name = "FORMAT",
-        default_value = "text"
+        default_value = "text",
+        conflicts_with_all = ["operands", "test"]
     )]
     output_format: TextOrJson,
+}
+
+/// What is asked for.
+enum Asked<'a> {
+    List,
+    /// The description of the dialect with this name.
+    Description(&'a Path),
+    /// The description in this file is tried on the samples in these.
+    Trial(&'a Path, &'a [PathBuf]),
 }
 
 impl DialectsArgs {
     /// Lists every dialect, prints one, or tries a description.
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<ExitCode> {
-        if let Some(file) = &self.test {
-            let description = description_in(file)?;
-            let tried = trial::run(description, &self.names)?;
-            console::out(&tried.text)?;
-            return Ok(if tried.passed { ExitCode::SUCCESS } else { ExitCode::from(1) });
-        }
-        match self.names.as_slice() {
-            [] if self.output_format == TextOrJson::Json => console::out(&json_list())?,
-            [] => console::out(&text_list().text(Screen::of_stdout()))?,
-            [name] => console::out(&described(&name.to_string_lossy())?)?,
-            [_, second, ..] => bail!("{}: name one dialect; --test takes samples", second.display()),
+        match self.asked()? {
+            Asked::List if self.output_format == TextOrJson::Json => console::out(&json_list())?,
+            Asked::List => console::out(&text_list().text(Screen::of_stdout()))?,
+            Asked::Description(name) => console::out(&described(&name.to_string_lossy())?)?,
+            Asked::Trial(file, samples) => {
+                let tried = trial::run(description_in(file)?, samples)?;
+                console::out(&tried.text)?;
+                return Ok(if tried.passed { ExitCode::SUCCESS } else { ExitCode::from(1) });
+            }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn asked(&self) -> anyhow::Result<Asked<'_>> {
+        Ok(match (&self.test, self.operands.as_slice()) {
+            (Some(file), samples) => Asked::Trial(file, samples),
+            (None, []) => Asked::List,
+            (None, [name]) => Asked::Description(name),
+            (None, [_, second, ..]) => bail!("{}: name one dialect; --test takes samples", second.display()),
+        })
     }
 }
 
@@ -85,18 +101,14 @@ fn described(name: &str) -> anyhow::Result<String> {
     if let Some(text) = description_of(name) {
         return Ok(text.to_owned());
     }
-    let names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
-    let dialect = dialect_named(name).with_context(|| unknown("no dialect is called", name, &names))?;
     Ok(format!(
         "# `{name}` is code, not a description. It is recognized by {}.\n# A description extends it, for messages in an \
          envelope or under another key:\n#\n#   extends = \"{name}\"\n#   message = \"where.the.message.is\"\n",
-        dialect.signature()
+        known_dialect(name)?.signature()
     ))
 }
 
-/// The reading of a text in the dialect called `name`.
+/// The reading of a text in the dialect called `name`, which is known.
 fn reading_of(name: &str, framing: Framing) -> Reading {
-    let reading = Reading::new(framing, Some(name), None);
-    // The name is that of a dialect that was added.
-    reading.unwrap_or(Reading { framing, dialect: None, named: false, messages_key: None })
+    Reading { framing, dialect: dialect_named(name), named: true, messages_key: None }
 }

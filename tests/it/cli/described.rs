@@ -132,6 +132,10 @@ fn a_trial_fails_until_everything_is_read() {
     assert!(status == Some(0) && out.contains("extends = \"bedrock\""), "{out}");
     let (status, out, _) = ran(&place, &["dialects", "openai"]);
     assert!(status == Some(0) && out.contains("`openai` is code"), "{out}");
+    for of_no_list in [&["openai"][..], &["--test", "ferry.toml"]] {
+        let (status, _, stderr) = ran(&place, &[&["dialects", "--output-format", "json"], of_no_list].concat());
+        assert!(status == Some(2) && stderr.contains("cannot be used with"), "a format for the list alone: {stderr}");
+    }
     let (status, _, stderr) = ran(&place, &["dialects", "strnds"]);
     assert!(status == Some(2) && stderr.contains("did you mean `strands`?"), "{stderr}");
 }

@@ -147,6 +147,14 @@ pub fn dialect_named(name: &str) -> Option<&'static dyn Dialect> {
     CODE.iter().copied().find(|dialect| dialect.name() == name).or_else(|| described::dialect_named(name))
 }
 
+/// As [`dialect_named`], for a name that a user gave.
+///
+/// # Errors
+/// No dialect has that name.
+pub fn known_dialect(name: &str) -> Result<&'static dyn Dialect, UnknownDialect> {
+    dialect_named(name).ok_or_else(|| UnknownDialect { name: name.to_owned() })
+}
+
 /// What is true of a wire format whatever its items contain.
 #[derive(Clone, Copy)]
 pub struct Format {

@@ -8,7 +8,7 @@ use super::detection::{Sniffed, best_reader, is_plain, is_written_as, keys_of, s
 use super::framing::{Framing, names_messages, rows};
 use super::read_error::{ReadError, UnknownDialect, refuse_to_write};
 use super::row::Row;
-use super::{ALL, CODE, Dialect, Fit, dialect_named};
+use super::{ALL, CODE, Dialect, Fit, known_dialect};
 use crate::json::{Document, Member, ParseErrorKind, Value};
 use crate::transcript::{Message, Part, Role, Transcript};
 
@@ -52,8 +52,7 @@ impl Reading {
     /// # Errors
     /// No dialect has that name.
     pub fn new(framing: Framing, name: Option<&str>, messages_key: Option<String>) -> Result<Self, UnknownDialect> {
-        let known = |name: &str| dialect_named(name).ok_or_else(|| UnknownDialect { name: name.to_owned() });
-        let dialect = name.map(known).transpose()?;
+        let dialect = name.map(known_dialect).transpose()?;
         Ok(Self { framing, dialect, named: dialect.is_some(), messages_key })
     }
 

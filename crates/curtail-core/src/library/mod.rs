@@ -10,7 +10,7 @@ mod values;
 
 use std::fmt;
 
-use crate::dialects::{Dialect, ReadError, UnknownDialect, dialect_named};
+use crate::dialects::{Dialect, ReadError, known_dialect};
 use crate::error::TextPlace;
 use crate::pipeline::CutError;
 
@@ -107,8 +107,7 @@ pub enum Error {
 impl Error {
     /// The dialect called `name`.
     fn dialect_named(name: &str) -> Result<&'static dyn Dialect, Self> {
-        let unknown = || Self::UnknownDialect { what: UnknownDialect { name: name.to_owned() }.to_string() };
-        dialect_named(name).ok_or_else(unknown)
+        known_dialect(name).map_err(|error| Self::UnknownDialect { what: error.to_string() })
     }
 
     /// An error of reading `text`.
