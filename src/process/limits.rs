@@ -1,0 +1,48 @@
+//! The limits of the system on this process.
+
+#[cfg(unix)]
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Raises the number of files that may be open to the highest that the system allows: the parts of a log are all open until
+/// the last one is written. If the system refuses, the error names the part that could not be opened.
+#[cfg(unix)]
+pub(crate) fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
+/// Maximum memory of a rendering process, in bytes. Only Unix has such a limit.
+#[cfg(unix)]
+const MEMORY: u64 = 2 << 30;
+
+/// Maximum CPU time to compile a template or to render a transcript, in seconds. Only Unix has such a limit.
+#[cfg(unix)]
+const SECONDS: u64 = 30;
+
+/// Limits the memory of this process, on systems that can.
+#[cfg(unix)]
+pub(super) fn limit_memory() {
+    lower_limit(Resource::As, MEMORY);
+}
+
+/// Limits the CPU time that this process may use from now on.
+#[cfg(unix)]
+pub(super) fn limit_time() {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    lower_limit(Resource::Cpu, u64::try_from(used.tv_sec).unwrap_or(0).saturating_add(SECONDS));
+}
+
+#[cfg(unix)]
+fn lower_limit(resource: Resource, most: u64) {
+    let maximum = getrlimit(resource).maximum;
+    let current = Some(maximum.map_or(most, |maximum| maximum.min(most)));
+    // A process that exceeds its limit writes no core file.
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    let _ = setrlimit(resource, Rlimit { current, maximum });
+}
+
+#[cfg(not(unix))]
+pub(super) fn limit_memory() {}
+
+#[cfg(not(unix))]
+pub(super) fn limit_time() {}
