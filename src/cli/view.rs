@@ -122,7 +122,7 @@ impl Work for Viewer<'_> {
                     let place =
                         Place { name: log.name.clone(), line: 1, offset: 0, anchor: format!("{anchor}a{nth}-") };
                     let agent = self.conversation(place, dialect, transcript, &input, None)?;
-                    conversation.attach(agent, log.call.as_deref(), log.description.clone());
+                    conversation.attach(agent, log.notes.call.as_deref(), log.notes.description.clone());
                 }
             }
             drawn.push(self.draw(&conversation));
@@ -151,7 +151,7 @@ impl Viewer<'_> {
         let is_session = unit.opened.reading.framing == Framing::Lines && transcripts == 1 && !self.args.pages.text;
         let Some(path) = unit.opened.source.path.as_deref().filter(|_| is_session) else { return Vec::new() };
         let (mut logs, unread) = AgentLog::beside(path);
-        unread.iter().for_each(|problem| console::note(&format!("{problem}; this sub-agent is not on the page")));
+        unread.iter().for_each(console::note);
         for log in &mut logs {
             log.text = self.masked(&log.text).into_owned();
             log.name = self.masked(&log.name).into_owned();

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::sessions::stored::{StoredSession, databases, paths, session_of_file, sessions_of_database};
-use crate::works::agents;
-use curtail_core::dialects::{AGENTS, Agent, agent_named};
+use curtail_core::dialects::{AGENTS, Agent, SUBAGENTS, agent_named};
 
 /// How many levels of folders are searched.
 const DEPTH: usize = 8;
@@ -166,7 +165,7 @@ fn search(agent: &'static Agent, folder: &Path, depth: usize, has_sessions: bool
         let Some(name) = name.to_str() else { continue };
         if kind.is_dir() {
             // What a subagent did is part of the session that started it.
-            if depth > 0 && name != agents::FOLDER {
+            if depth > 0 && name != SUBAGENTS {
                 search(agent, &entry.path(), depth - 1, has_sessions || name == agent.within, sessions);
             }
         } else if kind.is_file() && has_sessions && is_session(agent, name) && !is_shortened(folder, name) {

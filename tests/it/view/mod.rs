@@ -283,6 +283,23 @@ fn a_policy_shows_reasons_and_both_totals() {
     assert!(page.contains("dropped by filter: "), "{page}");
 }
 
+/// A folder that is there and cannot be read is not the same as none.
+#[cfg(unix)]
+#[test]
+fn sub_agents_that_cannot_be_read_are_reported() {
+    let place = Place::new();
+    place.write("work.jsonl", include_bytes!("../../../fixtures/dialects/claude-code/compaction.jsonl"));
+    place.write("work/subagents.txt", b"no folder of sub-agents");
+    let view = || text(&place.curtail(&["view", "work.jsonl", "-o", "page.html", "--force"]).output().unwrap().stderr);
+    assert!(!view().contains("on the page"), "{}", view());
+    std::os::unix::fs::symlink("subagents", place.path("work/subagents")).unwrap();
+    assert!(
+        view().contains("work/subagents: too many levels of symbolic links; its sub-agents are not on the page"),
+        "{}",
+        view()
+    );
+}
+
 #[test]
 fn a_hyphen_is_standard_output() {
     let place = Place::new();

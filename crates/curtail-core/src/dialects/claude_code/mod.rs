@@ -8,6 +8,7 @@ mod branches;
 mod compactions;
 mod conversations;
 mod sidelines;
+mod subagents;
 
 use super::tree::{Sides, Tree};
 use super::{
@@ -20,6 +21,7 @@ use branches::{roll_back, rollbacks, trees_of};
 use compactions::{close_at_compactions, compactions};
 use conversations::number_threads;
 use sidelines::{bind_snapshots, pin_states};
+pub use subagents::{SUBAGENTS, SubagentNotes};
 
 /// The dialect `claude-code`.
 pub(super) struct ClaudeCode;
