@@ -22,7 +22,7 @@ use curtail_lab::replay::{
     Calibration, NamedTotal, Prices, Replay, SessionGroup, SessionReport, TotalReport, percentile,
 };
 use curtail_view::{ReplayVerdict, ReplayVerdicts, replayed_page, replayed_session};
-use verdict::{GroupVerdict, heading, rule, verdict_lines, verdicts};
+use verdict::{heading, rule, verdict_lines, verdicts};
 
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,8 +67,8 @@ pub(crate) struct ReplayReporter<'r> {
 struct ReplayNotes {
     /// The factor of each fitted session.
     factors: Vec<f64>,
-    /// The tokens of each fitted session that its log does not contain.
-    hidden: Vec<u64>,
+    /// The tokens of each fitted session that its log does not contain; negative if its program dropped more of the history.
+    hidden: Vec<i64>,
     /// A line for each session whose token counts are inaccurate.
     inaccurate: String,
     compacted: usize,
@@ -86,6 +86,41 @@ struct ReplayNotes {
 }
 
 impl ReplayNotes {
+    fn add(&mut self, session: &SessionReport, replay: &Replay) {
+        self.add_fit(session, replay.keep_inaccurate);
+        self.add_output(session, &replay.prices, replay.model.as_deref());
+        self.compacted += usize::from(!session.compacted_before.is_empty());
+        self.dropped += usize::from(!session.dropped_before.is_empty());
+        self.strays += session.stray_counts.len();
+        self.timeless += usize::from(!session.times);
+        self.models_changed += usize::from(!session.model_changed_before.is_empty());
+        if session.policies.iter().any(|policy| policy.total.cost.is_none()) {
+            let name = session.model.as_ref().map(|name| one_line(name).into_owned());
+            if !self.unpriced.contains(&name) {
+                self.unpriced.push(name);
+            }
+        }
+    }
+
+    /// Notes how the tokens of `session` were counted.
+    fn add_fit(&mut self, session: &SessionReport, keep_inaccurate: bool) {
+        if let Some(accuracy) = session.accuracy.as_ref().filter(|_| session.inaccurate) {
+            let left_out = match keep_inaccurate {
+                true => "",
+                false => "; every policy counts as recorded there (--keep-inaccurate measures them)",
+            };
+            let error = percent(accuracy.p90_error);
+            let _ = writeln!(
+                self.inaccurate,
+                "inaccurate: {}: input tokens off by up to {error} (90th percentile){left_out}",
+                session.name
+            );
+        } else if let Some(last) = session.calibration.last() {
+            self.factors.push(last.factor);
+            self.hidden.push(last.hidden_tokens);
+        }
+    }
+
     /// Notes whether the cost of `session` includes the replies.
     fn add_output(&mut self, session: &SessionReport, prices: &Prices, model: Option<&str>) {
         let Some(recorded) = session.policies.first() else { return };
@@ -138,22 +173,10 @@ impl<'r> ReplayReporter<'r> {
         let first = self.total.sessions == 0;
         self.total.add(session, self.replay.keep_inaccurate);
         SessionGroup::add(&mut self.groups, session, self.replay.keep_inaccurate);
-        self.note_fit(session);
+        self.notes.add(session, self.replay);
         for (failure, policy) in self.failures.iter_mut().zip(&session.policies) {
             let first = policy.error.as_ref().map(|error| format!("{}: {error}", session.name));
             *failure = failure.take().or(first);
-        }
-        self.notes.compacted += usize::from(!session.compacted_before.is_empty());
-        self.notes.dropped += usize::from(!session.dropped_before.is_empty());
-        self.notes.strays += session.stray_counts.len();
-        self.notes.add_output(session, &self.replay.prices, self.replay.model.as_deref());
-        self.notes.timeless += usize::from(!session.times);
-        self.notes.models_changed += usize::from(!session.model_changed_before.is_empty());
-        if session.policies.iter().any(|policy| policy.total.cost.is_none()) {
-            let name = session.model.as_ref().map(|name| one_line(name).into_owned());
-            if !self.notes.unpriced.contains(&name) {
-                self.notes.unpriced.push(name);
-            }
         }
         match self.format {
             ReplayFormat::Text => self.notes.missing.push_str(&missing(session)),
@@ -167,47 +190,16 @@ impl<'r> ReplayReporter<'r> {
         Ok(())
     }
 
-    /// Notes how the tokens of `session` were counted.
-    fn note_fit(&mut self, session: &SessionReport) {
-        if let Some(accuracy) = session.accuracy.as_ref().filter(|_| session.inaccurate) {
-            let left_out = match self.replay.keep_inaccurate {
-                true => "",
-                false => "; every policy counts as recorded there (--keep-inaccurate measures them)",
-            };
-            let error = percent(accuracy.p90_error);
-            let _ = writeln!(
-                self.notes.inaccurate,
-                "inaccurate: {}: input tokens off by up to {error} (90th percentile){left_out}",
-                session.name
-            );
-        } else if let Some(last) = session.calibration.last() {
-            self.notes.factors.push(last.factor);
-            self.notes.hidden.push(last.hidden_tokens.unsigned_abs());
-        }
-    }
-
     /// How the tokens of policies' budgets compare with those of the table.
     fn budgets(&self) -> Option<String> {
-        let mut factors = self.notes.factors.clone();
+        let factor = percentile(&mut self.notes.factors.clone(), 50)?;
         let mut hidden = self.notes.hidden.clone();
-        let factor = percentile(&mut factors, 50)?;
         hidden.sort_unstable();
         let hidden = hidden[(hidden.len() - 1) / 2];
-        let calibration = Calibration { factor, ..Calibration::default() };
-        let as_counted =
-            |(word, tokens): (String, u64)| format!("{word} is {}", figure(hidden + calibration.apply(tokens, 0)));
-        let mut budgets: Vec<String> = self.replay.policies.iter().flat_map(budgets).map(as_counted).collect();
-        budgets.dedup();
-        let outside = match hidden {
-            0 => String::new(),
-            hidden => format!(", with the {} of every request that the log does not contain", figure(hidden)),
-        };
-        let examples = match budgets.is_empty() {
-            true => format!("1,000 of its tokens are {}", figure(hidden + calibration.apply(1000, 0))),
-            false => budgets.join(", "),
-        };
+        let budgets: Vec<(String, u64)> = self.replay.policies.iter().flat_map(budgets).collect();
+        let compared = compared_budgets(budgets, &Calibration { factor, ..Calibration::default() }, hidden);
         let name = self.replay.counting.tokenizer.name();
-        Some(format!("budgets: policies count with {name}; as the provider counts, {examples}{outside} (medians)\n"))
+        Some(format!("budgets: policies count with {name}; as the provider counts, {compared} (medians)\n"))
     }
 
     /// The policies that could not be applied to every session.
@@ -227,7 +219,7 @@ impl<'r> ReplayReporter<'r> {
     }
 
     /// The verdicts, and a table for each outcome.
-    fn verdicts(&mut self) -> Vec<GroupVerdict> {
+    fn verdicts(&mut self) -> Vec<ReplayVerdict> {
         self.groups.iter_mut().for_each(|group| group.decide(self.keep));
         let share =
             format!("{} % of the references", percent(self.keep).trim_end_matches([' ', '%']).trim_end_matches(".0"));
@@ -265,13 +257,7 @@ impl<'r> ReplayReporter<'r> {
                 let notes = notes.lines().filter(|line| !line.is_empty()).skip(1);
                 let lines: Vec<&str> = sweep_note(&self.total).into_iter().chain(notes).collect();
                 let rule = format!("The verdict is {}.", rule(self.keep));
-                let verdicts = verdicts.into_iter();
-                let verdicts = verdicts.map(|GroupVerdict { heading, sentence, command }| ReplayVerdict {
-                    heading,
-                    sentence,
-                    command,
-                });
-                let verdicts = ReplayVerdicts { rule, groups: verdicts.collect() };
+                let verdicts = ReplayVerdicts { rule, groups: verdicts };
                 console::data(&replayed_page(&self.total, &verdicts, &lines, &self.sections, &shown(&[COLUMNS])))?;
             }
             ReplayFormat::Json => {
@@ -397,6 +383,23 @@ impl<'r> ReplayReporter<'r> {
     }
 }
 
+/// What `budgets` are as the provider counts, which adds `hidden` tokens to every request.
+fn compared_budgets(budgets: Vec<(String, u64)>, calibration: &Calibration, hidden: i64) -> String {
+    let provider = |tokens: u64| figure(hidden.saturating_add_unsigned(calibration.apply(tokens, 0)).max(0));
+    let mut examples: Vec<String> =
+        budgets.into_iter().map(|(word, tokens)| format!("{word} is {}", provider(tokens))).collect();
+    examples.dedup();
+    if examples.is_empty() {
+        examples.push(format!("1,000 of its tokens are {}", provider(1000)));
+    }
+    let outside = match hidden {
+        0 => String::new(),
+        1.. => format!(", with the {} of every request that the log does not contain", figure(hidden)),
+        ..0 => format!(", without the {} of every request that only the log contains", figure(hidden.unsigned_abs())),
+    };
+    examples.join(", ") + &outside
+}
+
 /// Policies that cost more than what was recorded although they send less.
 fn costlier_policies(policies: &[NamedTotal]) -> String {
     let Some((recorded, others)) = policies.split_first() else { return String::new() };
@@ -443,4 +446,20 @@ fn missing(session: &SessionReport) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Calibration, compared_budgets};
+
+    #[test]
+    fn a_budget_is_compared_with_what_the_provider_counts() {
+        let twice = Calibration { factor: 2.0, ..Calibration::default() };
+        let budgets = || vec![("-t 4k".to_owned(), 4000), ("-t 4k".to_owned(), 4000)];
+        let more = "-t 4k is 8,500, with the 500 of every request that the log does not contain";
+        assert_eq!(compared_budgets(budgets(), &twice, 500), more);
+        let less = "-t 4k is 7,500, without the 500 of every request that only the log contains";
+        assert_eq!(compared_budgets(budgets(), &twice, -500), less);
+        assert_eq!(compared_budgets(Vec::new(), &twice, 0), "1,000 of its tokens are 2,000");
+    }
 }

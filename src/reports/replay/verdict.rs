@@ -5,24 +5,16 @@ use crate::reports::replay::columns::percent;
 use curtail_core::numbers::counted;
 use curtail_core::visible::one_line;
 use curtail_lab::replay::{NamedTotal, PolicyTotal, Replay, SessionGroup, Verdict};
+use curtail_view::ReplayVerdict;
 
 /// With fewer needed references, a policy's losses are not reliable.
 const MIN_REFERENCES: usize = 20;
 
-/// What is said of a group of sessions.
-pub(crate) struct GroupVerdict {
-    /// What its sessions have in common.
-    pub(crate) heading: String,
-    pub(crate) sentence: String,
-    /// The command of the policy, if it is worth it.
-    pub(crate) command: Option<String>,
-}
-
 /// A verdict for each group; none without a policy to compare. `enough` is what a policy must keep, in words.
-pub(crate) fn verdicts(groups: &[SessionGroup], replay: &Replay, enough: &str) -> Vec<GroupVerdict> {
+pub(crate) fn verdicts(groups: &[SessionGroup], replay: &Replay, enough: &str) -> Vec<ReplayVerdict> {
     let verdict = |group: &SessionGroup| {
         let (sentence, command) = verdict_line(group, replay, enough);
-        GroupVerdict { heading: heading(group), sentence, command }
+        ReplayVerdict { heading: heading(group), sentence, command }
     };
     if replay.policies.len() < 2 { Vec::new() } else { groups.iter().map(verdict).collect() }
 }
@@ -36,7 +28,7 @@ pub(crate) fn rule(keep: f64) -> String {
 }
 
 /// A line for each group, and one with the command if a policy is worth it.
-pub(crate) fn verdict_lines(verdicts: &[GroupVerdict], keep: f64) -> Vec<String> {
+pub(crate) fn verdict_lines(verdicts: &[ReplayVerdict], keep: f64) -> Vec<String> {
     if verdicts.is_empty() {
         return Vec::new();
     }
