@@ -8,8 +8,7 @@ use curtail_core::transcript::{Layout, Message};
 /// A chain, and the history to which it is applied.
 pub(super) struct Applied<'h, 'a> {
     pub(super) chain: &'h Chain,
-    /// The layout of the transcript, without its slots.
-    pub(super) layout: Layout<'a>,
+    pub(super) layout: &'h Layout<'a>,
     pub(super) history: &'h History<'a>,
     /// Counts the messages that the chain writes.
     pub(super) counting: &'h Counting,
@@ -23,6 +22,6 @@ impl<'a> Applied<'_, 'a> {
 
     /// What `chain` keeps of `messages`, and writes.
     pub(super) fn run_in(&self, chain: &Chain, messages: Vec<Message<'a>>) -> Result<Vec<Message<'a>>, ProcessorError> {
-        Ok(chain.run(&self.layout, messages, |_, _, _| {})?.messages)
+        Ok(chain.run(self.layout, messages, |_, _, _| {})?.messages)
     }
 }

@@ -16,27 +16,36 @@ use curtail_core::transcript::{Layout, Message, Pairs};
 
 /// A policy that is applied to one session.
 pub(super) struct Projection<'h, 'a> {
-    applied: Applied<'h, 'a>,
-    session: &'h Session,
-    apply: Apply,
-    /// Whether the policy sees only the messages after the last compaction.
-    live: bool,
+    subject: Subject<'h, 'a>,
     /// What lasts of its decisions.
     growth: Growth,
     /// How it decides incrementally, if it can.
     growing: Option<Growing>,
-    /// Index of the joint from which the previous request was decided; `None` if the whole history is needed.
-    joint: Option<usize>,
+    sees: Sees<'a>,
     /// The position at which the previous request ended.
     end: usize,
-    /// The output for the previous request, with [`Apply::Rewrite`].
-    rewritten: Vec<Message<'a>>,
-    /// The position of the first message that is not in `rewritten` yet.
+    /// The messages that the chain wrote or changed.
+    written: WrittenMessages,
+}
+
+/// What the policy sees at a request about which it cannot decide incrementally.
+enum Sees<'a> {
+    /// The whole history.
+    History,
+    /// The history from the joint with this index on, as far as that is enough.
+    FromJoint(usize),
+    /// Its output for the previous request, and the messages after it.
+    Output(Output<'a>),
+}
+
+/// What a policy made of the previous request.
+#[derive(Default)]
+struct Output<'a> {
+    messages: Vec<Message<'a>>,
+    /// The position of the first message that it did not see yet.
     next: usize,
     /// Position of the last compaction before the previous request.
     live_from: usize,
-    /// The messages that the chain wrote or changed.
-    written: WrittenMessages,
 }
 
 impl<'h, 'a> Projection<'h, 'a> {
@@ -47,10 +56,9 @@ impl<'h, 'a> Projection<'h, 'a> {
         live: bool,
         session: &'h Session,
         history: &'h History<'a>,
-        layout: &Layout<'a>,
+        layout: &'h Layout<'a>,
         counting: &'h Counting,
     ) -> Self {
-        let layout = without_slots(layout);
         let is_view = !live && apply == Apply::View && session.rolled_back.is_empty();
         let stage = chain.stages.first().filter(|_| is_view && chain.stages.len() == 1 && chain.on_summary.is_none());
         let processor = stage.map(|stage| &*stage.processor);
@@ -65,16 +73,14 @@ impl<'h, 'a> Projection<'h, 'a> {
                 keeps_rounds: is_local && growth.keeps_rounds && lasting.is_some(),
                 keeps_silence: growth.keeps_silence && lasting.is_some() && history.plain,
             },
-            growing: lasting.and_then(|processor| Growing::new(processor, history, &layout)),
-            joint: is_local.then_some(0),
-            applied: Applied { chain, layout, history, counting },
-            session,
-            apply,
-            live,
+            growing: lasting.and_then(|processor| Growing::new(processor, history, layout)),
+            sees: match apply {
+                Apply::Rewrite => Sees::Output(Output::default()),
+                Apply::View if is_local => Sees::FromJoint(0),
+                Apply::View => Sees::History,
+            },
+            subject: Subject { applied: Applied { chain, layout, history, counting }, session, live },
             end: 0,
-            rewritten: Vec::new(),
-            next: 0,
-            live_from: 0,
             written: WrittenMessages::default(),
         }
     }
@@ -84,32 +90,67 @@ impl<'h, 'a> Projection<'h, 'a> {
     /// # Errors
     /// The error of the processor that cannot decide.
     pub(super) fn difference(&mut self, request: &Request, sent: &Sent) -> Result<Difference, ProcessorError> {
+        let Self { subject, growing, sees, written, .. } = self;
+        let Applied { history, counting, .. } = subject.applied;
         let new = std::mem::replace(&mut self.end, request.at)..request.at;
-        if self.keeps(&new) && is_in_round(&new, sent, self.applied.history) {
+        if self.growth.keeps(&new, history) && is_in_round(&new, sent, history) {
             return Ok(sent.extended(new));
         }
-        if let Some(growing) = &mut self.growing
-            && let Some(difference) = growing.difference(request, sent, &self.applied, &mut self.written)?
+        if let Some(growing) = growing
+            && let Some(difference) = growing.difference(request, sent, &subject.applied, written)?
         {
             return Ok(difference);
         }
-        let messages = match (self.apply, self.joint) {
-            (Apply::Rewrite, _) => self.rewrite(request)?,
-            (Apply::View, Some(joint)) => self.view_from(joint, request)?,
-            (Apply::View, None) => {
-                let positions = self.positions(0, request);
-                self.applied.run(self.applied.history.messages_at(&positions))?
-            }
+        let messages = match sees {
+            Sees::History => subject.applied.run(history.messages_at(&subject.positions(0, request)))?,
+            Sees::FromJoint(joint) => subject.view_from(joint, request)?,
+            Sees::Output(output) => subject.rewrite(output, request)?,
         };
-        Ok(self.written.runs(self.applied.history, self.applied.counting, &messages).into())
+        Ok(written.runs(history, counting, &messages).into())
     }
+}
 
+impl Growth {
     /// Whether the policy keeps the messages at `new` if they continue the in-flight round.
-    fn keeps(&self, new: &Range<usize>) -> bool {
-        let Growth { keeps_rounds, keeps_silence, .. } = self.growth;
-        keeps_rounds || keeps_silence && self.applied.history.silent[new.clone()].iter().all(|silent| *silent)
+    fn keeps(self, new: &Range<usize>, history: &History<'_>) -> bool {
+        self.keeps_rounds || self.keeps_silence && history.silent[new.clone()].iter().all(|silent| *silent)
     }
+}
 
+/// Whether the messages at `new` continue the in-flight round of `before`, what the previous request sent, and answer only calls
+/// that were sent.
+fn is_in_round(new: &Range<usize>, before: &Sent, history: &History<'_>) -> bool {
+    !new.is_empty()
+        && history.ends_in_round(new.start)
+        // A message whose results were dropped does not belong to the round: the calls before it stay unanswered.
+        && answers_sent(new.start - 1, new, before, history)
+        && history.ends_in_round(new.end)
+        && new.clone().all(|at| {
+            !outlives_results(&history.messages[at]) && answers_sent(at, new, before, history)
+        })
+}
+
+/// Whether the message at `at` may continue a round, and all calls that it answers are at `new` or were sent `before`.
+fn answers_sent(at: usize, new: &Range<usize>, before: &Sent, history: &History<'_>) -> bool {
+    let calls = history.answers[at].as_ref();
+    calls.is_some_and(|calls| calls.iter().all(|&call| call >= new.start || before.sends(call)))
+}
+
+/// Whether something beside the results of earlier calls can outlive them: the round would end with it.
+fn outlives_results(message: &Message<'_>) -> bool {
+    message.results().next().is_some()
+        && message.parts.iter().any(|part| !part.content.is_tool() && part.is_worth_keeping())
+}
+
+/// A policy, and the session to which it is applied.
+struct Subject<'h, 'a> {
+    applied: Applied<'h, 'a>,
+    session: &'h Session,
+    /// Whether the policy sees only the messages after the last compaction.
+    live: bool,
+}
+
+impl<'a> Subject<'_, 'a> {
     /// The positions from `from` on that the policy sees at `request`.
     fn positions(&self, from: usize, request: &Request) -> Vec<usize> {
         if self.live {
@@ -119,41 +160,20 @@ impl<'h, 'a> Projection<'h, 'a> {
         originals.filter(|&position| !self.session.is_rolled_back(position, request.at)).collect()
     }
 
-    /// What the policy makes of its last output and the messages after it.
-    fn rewrite(&mut self, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {
-        if self.live && request.live_from > self.live_from {
-            self.rewritten.clear();
-            self.next = 0;
-            self.live_from = request.live_from;
-        }
-        let new = self.positions(self.next, request);
-        self.next = request.at;
-        let history = self.applied.history;
-        let mut messages = std::mem::take(&mut self.rewritten);
-        if !self.session.rolled_back.is_empty() {
-            messages.retain(|message| {
-                let position = history.position(message);
-                !position.is_some_and(|position| self.session.is_rolled_back(position, request.at))
-            });
-        }
-        messages.extend(new.into_iter().map(|position| history.messages[position].clone()));
-        let sent = self.applied.run(messages)?;
-        self.rewritten.clone_from(&sent);
-        Ok(sent)
-    }
-
     /// The messages that a local policy sends. If such a policy drops the message at a joint, it decides the same from
     /// this joint on as from the beginning. So the time depends on what is sent, not on the length of the history.
     ///
     /// After messages 0 to 99, each of which is a joint, `window -n 3` sends 97 to 99. From joint 98 on it would send 98, which
     /// shows nothing about 97. The search goes back in growing steps, to 97 and to 95. There, the policy drops 95, so it would
     /// drop everything before 95 as well.
-    fn view_from(&mut self, joint: usize, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {
-        let mut joint = joint;
+    ///
+    /// The search begins at the joint `from`, and leaves there the one from which the next request is decided.
+    fn view_from(&self, from: &mut usize, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {
+        let mut joint = *from;
         let mut back = 1;
         loop {
             if let Some(sent) = self.sent_from(joint, request)? {
-                self.joint = Some(self.joint_before(&sent).unwrap_or(joint));
+                *from = self.joint_before(&sent).unwrap_or(joint);
                 return Ok(sent);
             }
             joint = joint.saturating_sub(back);
@@ -191,54 +211,31 @@ impl<'h, 'a> Projection<'h, 'a> {
         let first = kept.filter_map(|message| history.position(message)).min()?;
         Some(history.joints.partition_point(|&joint| joint < first).saturating_sub(1))
     }
-}
 
-/// Whether the messages at `new` continue the in-flight round of `before`, what the previous request sent, and answer only calls
-/// that were sent.
-fn is_in_round(new: &Range<usize>, before: &Sent, history: &History<'_>) -> bool {
-    !new.is_empty()
-        && history.ends_in_round(new.start)
-        // A message whose results were dropped does not belong to the round: the calls before it stay unanswered.
-        && answers_sent(new.start - 1, new, before, history)
-        && history.ends_in_round(new.end)
-        && new.clone().all(|at| {
-            !outlives_results(&history.messages[at]) && answers_sent(at, new, before, history)
-        })
-}
-
-/// Whether the message at `at` may continue a round, and all calls that it answers are at `new` or were sent `before`.
-fn answers_sent(at: usize, new: &Range<usize>, before: &Sent, history: &History<'_>) -> bool {
-    let calls = history.answers[at].as_ref();
-    calls.is_some_and(|calls| calls.iter().all(|&call| call >= new.start || before.sends(call)))
-}
-
-/// Whether something beside the results of earlier calls can outlive them: the round would end with it.
-fn outlives_results(message: &Message<'_>) -> bool {
-    message.results().next().is_some()
-        && message.parts.iter().any(|part| !part.content.is_tool() && part.is_worth_keeping())
+    /// What the policy makes of its last output and the messages after it.
+    fn rewrite(&self, output: &mut Output<'a>, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {
+        if self.live && request.live_from > output.live_from {
+            *output = Output { live_from: request.live_from, ..Output::default() };
+        }
+        let new = self.positions(output.next, request);
+        output.next = request.at;
+        let history = self.applied.history;
+        let mut messages = std::mem::take(&mut output.messages);
+        if !self.session.rolled_back.is_empty() {
+            messages.retain(|message| {
+                let position = history.position(message);
+                !position.is_some_and(|position| self.session.is_rolled_back(position, request.at))
+            });
+        }
+        messages.extend(new.into_iter().map(|position| history.messages[position].clone()));
+        let sent = self.applied.run(messages)?;
+        output.messages.clone_from(&sent);
+        Ok(sent)
+    }
 }
 
 /// Whether the calls of all results are among `messages`.
 fn is_closed(messages: &[Message<'_>]) -> bool {
     let pairs = Pairs::from_messages(messages);
     pairs.results().iter().all(|&result| pairs.counterpart(result).is_some())
-}
-
-/// `layout` without its slots, elements and other places in the source, which a chain does not need.
-fn without_slots<'a>(layout: &Layout<'a>) -> Layout<'a> {
-    Layout {
-        source: layout.source,
-        span: layout.span,
-        record: layout.record,
-        slots: Vec::new(),
-        template: layout.template,
-        non_messages: Vec::new(),
-        elements: Vec::new(),
-        preamble: layout.preamble.clone(),
-        pairing_rules: layout.pairing_rules,
-        context: layout.context,
-        reread: layout.reread,
-        strangers: layout.strangers,
-        answers: layout.answers.clone(),
-    }
 }

@@ -59,7 +59,7 @@ impl Resumed {
     fn resume<'a>(&mut self, messages: &[Message<'a>], positions: &[usize], applied: &Applied<'_, 'a>) -> bool {
         self.most = next_search(messages.len());
         let joints = &applied.history.joints;
-        let view = View::of_layout(&applied.layout, messages);
+        let view = View::of_layout(applied.layout, messages);
         let is_joint = |at: usize| positions.get(at).is_some_and(|position| joints.binary_search(position).is_ok());
         let Some((memory, index)) = self.memory.resumed(&view, is_joint) else { return false };
         self.from = positions[index];
