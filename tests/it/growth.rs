@@ -25,6 +25,28 @@ fn one_message(calls: usize, answered: bool) -> String {
 }
 
 /// Calls without ids in one message, all answered in the next.
+/// A message of Claude's export with many calls and results.
+fn exported(calls: usize) -> String {
+    let call = |nth: usize| format!("{{\"type\":\"tool_use\",\"id\":\"c{nth}\",\"name\":\"f\",\"input\":{{}}}}");
+    let result = |nth: usize| {
+        let id = if nth % 2 == 0 { format!("\"c{nth}\"") } else { String::from("null") };
+        format!("{{\"type\":\"tool_result\",\"tool_use_id\":{id},\"name\":\"f\",\"content\":\"seen\"}}")
+    };
+    let blocks: Vec<String> = (0..calls).map(call).chain((0..calls).map(result)).collect();
+    let asked = "{\"uuid\":\"m\",\"sender\":\"human\",\"text\":\"Look\"}";
+    let blocks = blocks.join(",");
+    format!(
+        "{{\"chat_messages\":[{asked},{{\"uuid\":\"n\",\"sender\":\"assistant\",\"text\":\"\",\"content\":[{blocks}]}}]}}\n"
+    )
+}
+
+/// A message with many parts, each beside a long text that no format knows.
+fn unknown_beside_parts(parts: usize) -> String {
+    let part = |nth: usize| format!("{{\"text\":\"{nth}\",\"note\":\"{}\"}}", "so it goes on and on. ".repeat(3));
+    let parts: Vec<String> = (0..parts).map(part).collect();
+    format!("{{\"contents\":[{{\"role\":\"user\",\"parts\":[{}]}}]}}\n", parts.join(","))
+}
+
 fn gemini(calls: usize) -> String {
     let called = vec![r#"{"functionCall":{"name":"f","args":{}}}"#; calls].join(",");
     let answered = vec![r#"{"functionResponse":{"name":"f","response":{"output":"ok"}}}"#; calls].join(",");
@@ -292,6 +314,8 @@ const CASES: &[GrowthCase] = &[
     ("drop detached", &["repair"], detached),
     ("limit gemini", &["limit", "-t", "30", "--on-overflow", "empty"], gemini),
     ("check gemini", &["check", "--exit-zero", "-q"], gemini),
+    ("window of an export", &["window", "-n", "3"], exported),
+    ("count unknown texts", &["count"], unknown_beside_parts),
     ("window of a recording", &["window", "-n", "3"], recorded),
     ("window", &["window", "-n", "3"], detached),
     ("window with a retreating round", &["window", "-n", "3"], retreating),

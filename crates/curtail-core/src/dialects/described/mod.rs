@@ -3,9 +3,13 @@
 //! One interpreter reads and writes all of them. A description is compiled once, and what it writes is read again then: one
 //! whose templates do not say what was meant is refused.
 
+mod answers;
 mod coverage;
+mod covered;
+mod frames;
 mod library;
 mod marks;
+mod parts;
 mod paths;
 mod read;
 mod rules;

@@ -165,6 +165,17 @@ impl Path {
         })
     }
 
+    /// The keys that its routes end with.
+    pub(super) fn last_keys(&self) -> impl Iterator<Item = &str> {
+        self.routes
+            .iter()
+            .filter_map(|route| match route {
+                Route::Steps(steps) => steps.last(),
+                Route::Constant(_) => None,
+            })
+            .filter_map(|step| if let Step::Key(key) = step { Some(key.as_str()) } else { None })
+    }
+
     /// The object that has, or could have, the value at the path, with the key of it.
     pub(super) fn holder<'a>(&self, from: Value<'a>) -> Option<(Value<'a>, &str)> {
         self.routes.iter().find_map(|route| {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use toml::de::DeValue;
 
+use super::frames::Frames;
 use super::paths::Path;
 use super::source::{At, Fault, Table, path, root, strings};
 use super::templates::Writing;
@@ -81,10 +82,13 @@ impl Condition {
 
     /// The key of the value itself that it wants a text under, and the texts.
     pub(super) fn tag(&self) -> Option<(&str, &[String])> {
-        match &self.wanted {
-            Wanted::OneOf(texts) if !self.path.is_outer() => Some((self.path.only_key()?, texts)),
-            _ => None,
-        }
+        let key = self.path.only_key().filter(|_| !self.path.is_outer())?;
+        Some((key, self.texts()?))
+    }
+
+    /// The texts of which it wants one.
+    pub(super) fn texts(&self) -> Option<&[String]> {
+        if let Wanted::OneOf(texts) = &self.wanted { Some(texts) } else { None }
     }
 }
 
@@ -149,6 +153,8 @@ pub(super) struct Kind {
     pub(super) arguments: Option<Path>,
     /// Of a call: the result in the same element.
     pub(super) result: Option<Path>,
+    /// What is written around a text that replaces the result.
+    pub(super) frames: Frames,
     pub(super) signed: Option<Path>,
     /// What repeats the part elsewhere in the message.
     pub(super) copy: Option<Path>,
@@ -258,6 +264,7 @@ impl Rules {
         if let Some(write) = write {
             rules.writing = Some(Writing::read(write, rules.writing.as_ref())?);
         }
+        rules.kinds_mut().for_each(Kind::frame_results);
         let whole = table.span.clone();
         table.finish()?;
         rules.refuse_gaps(&whole, &place)?;
@@ -394,6 +401,7 @@ impl Rules {
             name: table.path("name")?,
             arguments: table.path("arguments")?,
             result: table.path("result")?,
+            frames: Frames::default(),
             signed: table.path("signed")?,
             copy: table.path("copy")?,
             custom: table.flag("custom")?,
@@ -455,6 +463,10 @@ impl Rules {
         self.whole.iter().chain(self.groups.iter().flat_map(|group| &group.kinds))
     }
 
+    fn kinds_mut(&mut self) -> impl Iterator<Item = &mut Kind> {
+        self.whole.iter_mut().chain(self.groups.iter_mut().flat_map(|group| &mut group.kinds))
+    }
+
     /// Whether calls and results carry ids.
     pub(super) fn has_ids(&self) -> bool {
         self.kinds().any(|kind| kind.is == Is::Call && kind.id.is_some())
@@ -484,6 +496,20 @@ impl Kind {
         std::iter::once(&mut self.inner)
             .chain(optional.into_iter().flatten())
             .chain(self.when.iter_mut().map(|one| &mut one.path))
+    }
+
+    /// Where the text of a result is: a member of its call, or a part by itself.
+    pub(super) const fn result_path(&self) -> Option<&Path> {
+        match self.is {
+            Is::Call => self.result.as_ref(),
+            _ => self.text.as_ref(),
+        }
+    }
+
+    fn frame_results(&mut self) {
+        if matches!(self.is, Is::Call | Is::Result) {
+            self.frames = self.result_path().map(Frames::of).unwrap_or_default();
+        }
     }
 
     fn refuse_gaps(&self, span: &Range<usize>) -> Result<(), Fault> {

@@ -13,6 +13,7 @@ pub mod files;
 mod forms;
 mod identity;
 mod nulls;
+mod same_message;
 mod sniffing;
 mod training;
 mod views;

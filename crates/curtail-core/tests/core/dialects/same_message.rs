@@ -1,0 +1,41 @@
+//! Results that stand in the message of their calls.
+
+use super::files::read_transcripts;
+
+/// For each result of the only message of Claude's export with these blocks, in order: the id that it has.
+fn answered(blocks: &str) -> Vec<Option<String>> {
+    let text =
+        format!(r#"{{"chat_messages": [{{"uuid": "m", "sender": "assistant", "text": "", "content": [{blocks}]}}]}}"#);
+    let mut ids = Vec::new();
+    let read = read_transcripts(&text, |dialect, transcript| {
+        assert_eq!(dialect.name(), "claude-ai");
+        let results = transcript.messages.iter().flat_map(|message| message.results());
+        ids.extend(results.map(|(_, result)| result.id.as_ref().map(|id| id.decode().into_owned())));
+    });
+    read.expect("it is read");
+    ids
+}
+
+fn call(id: &str) -> String {
+    format!(r#"{{"type": "tool_use", "id": "{id}", "name": "look", "input": {{}}}}"#)
+}
+
+fn result(id: Option<&str>) -> String {
+    let id = id.map_or_else(|| String::from("null"), |id| format!("\"{id}\""));
+    format!(r#"{{"type": "tool_result", "tool_use_id": {id}, "name": "look", "content": "seen"}}"#)
+}
+
+#[test]
+fn a_result_without_an_id_answers_the_next_call_that_no_other_names() {
+    let calls = ["a", "b", "c"].map(call).join(", ");
+    for (results, expected) in [
+        ([Some("a"), None, None], ["a", "b", "c"]),
+        ([None, Some("a"), None], ["b", "a", "c"]),
+        ([None, None, Some("b")], ["a", "c", "b"]),
+        ([Some("b"), Some("c"), None], ["b", "c", "a"]),
+    ] {
+        let blocks = format!("{calls}, {}", results.map(result).join(", "));
+        let found: Vec<String> = answered(&blocks).into_iter().flatten().collect();
+        assert_eq!(found, expected, "{results:?}");
+    }
+}
