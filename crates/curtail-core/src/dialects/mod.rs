@@ -71,6 +71,7 @@ mod simple;
 mod training;
 mod tree;
 mod unfold;
+mod unread;
 mod vscode_copilot;
 mod vscode_patches;
 mod written;
@@ -237,13 +238,18 @@ pub trait Dialect: Sync {
         }
         let is_log = self.format().is_log;
         let content = blocks::content_of(item).filter(|_| blocks::names_speaker(item, is_log));
-        let may_be_read = !is_log || accounting::is_like_message(item);
-        let content = content.or_else(|| accounting::body(item).filter(|_| may_be_read))?;
+        let may_be_read = !is_log || unread::is_like_message(item);
+        let content = content.or_else(|| unread::body(item).filter(|_| may_be_read))?;
         Some(content.text().unwrap_or(Text::Json(content.raw())))
     }
 
     /// How well `item` fits, without the items around it. It names no other dialect: the best score decides.
     fn fit(&self, item: Value<'_>) -> Fit;
+
+    /// Whether `item` fits as [`Fit::Marked`], which can be told sooner.
+    fn is_marked(&self, item: Value<'_>) -> bool {
+        self.fit(item) == Fit::Marked
+    }
 
     /// Whether the other keys of a record with an empty list of messages identify this dialect.
     fn fits_record(&self, _record: Value<'_>) -> bool {

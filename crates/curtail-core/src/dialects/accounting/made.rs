@@ -1,0 +1,74 @@
+//! Texts of parts that were put together from several values, or read out of one: they stand nowhere as they are.
+
+use super::texts_of;
+use crate::json::Text;
+use crate::transcript::Part;
+
+/// The made texts of the parts of a message.
+pub(super) struct MadeTexts {
+    /// Of each part that has some, by whether only what no escape hides is kept.
+    condensed: [Vec<Vec<String>>; 2],
+}
+
+impl MadeTexts {
+    pub(super) fn of(parts: &[Part<'_>]) -> Self {
+        let made: Vec<Vec<&str>> = parts.iter().map(made_texts).filter(|made| !made.is_empty()).collect();
+        let kept = |ascii| made.iter().map(|texts| condensed_each(texts, ascii)).collect();
+        Self { condensed: [kept(false), kept(true)] }
+    }
+
+    /// Whether a text is in one of these, or all that was read out of it for a part is in it.
+    pub(super) fn have(&self, text: &Text<'_>) -> bool {
+        if self.condensed[0].is_empty() {
+            return false;
+        }
+        let text = text.decode();
+        let ascii = text.contains(ESCAPE);
+        let text = condensed(&text, ascii);
+        !text.is_empty()
+            && self.condensed[usize::from(ascii)].iter().any(|made| {
+                made.iter().any(|made| made.contains(&text))
+                    || !made.is_empty() && made.iter().all(|made| text.contains(made))
+            })
+    }
+}
+
+fn made_texts<'p>(part: &'p Part<'_>) -> Vec<&'p str> {
+    let made =
+        texts_of(&part.content).filter_map(|text| if let Text::Owned(text) = text { Some(&**text) } else { None });
+    made.filter(|text| !text.is_empty()).collect()
+}
+
+/// Without those of signs alone, which tell nothing.
+fn condensed_each(texts: &[&str], ascii: bool) -> Vec<String> {
+    texts.iter().map(|text| condensed(text, ascii)).filter(|text| !text.is_empty()).collect()
+}
+
+/// What begins a character that an escape hides, in JSON inside a text.
+const ESCAPE: &str = "\\u";
+
+/// The letters and digits of a text, so that what was read out of it is found in it, whatever the spelling. Those that an escape
+/// hides are left out, and with `ascii` all that can be hidden.
+fn condensed(text: &str, ascii: bool) -> String {
+    let is_kept = |c: &char| c.is_ascii_alphanumeric() || !ascii && c.is_alphanumeric();
+    let mut pieces = text.split(ESCAPE);
+    let mut left: String = pieces.next().unwrap_or_default().chars().filter(is_kept).collect();
+    for piece in pieces {
+        left.extend(piece.chars().skip("0000".len()).filter(is_kept));
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::condensed;
+
+    #[test]
+    fn what_an_escape_hides_is_left_out_and_nothing_behind_it() {
+        for (text, expected) in
+            [("a-b c", "abc"), (r"a\u00e9b", "ab"), (r"a\u00ébcd e", "acde"), (r"a\u00", "a"), (r"\u0041\u0042c", "c")]
+        {
+            assert_eq!(condensed(text, true), expected, "{text}");
+        }
+    }
+}
