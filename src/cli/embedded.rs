@@ -25,7 +25,7 @@ use curtail_core::dialects::{Dialect, Framing, ReadError, rebuilt_around};
 use curtail_core::error::{INVALID_UTF8, Locator, TextPlace};
 use curtail_core::pipeline::{Cut, TextCutter};
 use curtail_core::processors::Counting;
-use curtail_io::batch::{Damage, InputOptions, OnError, Opened, Rescued, Unit, described};
+use curtail_io::batch::{Damage, InputOptions, OnError, Opened, Rescued, Unit, reason_of};
 use curtail_io::{FileError, too_long};
 
 /// The name of a text in messages.
@@ -129,7 +129,7 @@ impl Failure {
     #[must_use]
     pub fn in_text(text: &[u8], error: ReadError) -> Self {
         let place = Locator::new(text, 1).place(error.offset);
-        Self { place: Some(place), reason: described(error, text, 1) }
+        Self { place: Some(place), reason: reason_of(error, text, 1) }
     }
 }
 

@@ -8,23 +8,33 @@ use curtail_core::dialects::{ReadError, begins_damaged};
 use curtail_core::error::TextPlace;
 use curtail_core::json::{Document, ParseErrorKind};
 
+/// The bytes of the longest character.
+const CHARACTER: usize = 4;
+
+/// At least the bytes of the longest literal, and of the longest escape.
+const TOKEN: usize = 16;
+
 /// The error of a value that begins with `head`, if no continuation can be valid. A decompression bomb is thus refused
 /// early.
 pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
     let text = valid_prefix(head);
-    let broken = match Document::parse_all(text) {
-        _ if text.len() + 4 <= head.len() => ReadError::invalid_utf8(text),
-        // A literal or an escape may be incomplete.
-        Err(fault) if fault.offset + 16 < text.len() && fault.kind != ParseErrorKind::UnfinishedString => fault.into(),
-        _ => return None,
+    // Where the head ends, a character may be incomplete, and so may a literal or an escape.
+    let broken = if text.len() + CHARACTER <= head.len() {
+        ReadError::invalid_utf8(text)
+    } else {
+        let fault = Document::parse_all(text).err()?;
+        if fault.offset + TOKEN >= text.len() || fault.kind == ParseErrorKind::UnfinishedString {
+            return None;
+        }
+        fault.into()
     };
     let place = TextPlace::locate(head, broken.offset, line);
-    Some(FileError::new(ErrorKind::Content, name, described(broken, head, line)).at(place))
+    Some(FileError::new(ErrorKind::Content, name, reason_of(broken, head, line)).at(place))
 }
 
 /// What is wrong with `text`, which begins on `line` of a file. A file whose first byte is not JSON is most likely not a
 /// transcript.
-pub fn described(broken: ReadError, text: &[u8], line: usize) -> String {
+pub fn reason_of(broken: ReadError, text: &[u8], line: usize) -> String {
     let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
     match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {
         true if text.trim_ascii_start().starts_with(b"<|") => String::from(
@@ -35,7 +45,8 @@ pub fn described(broken: ReadError, text: &[u8], line: usize) -> String {
     }
 }
 
-pub(super) fn at_line(error: FileError, line: &dyn Fn() -> usize) -> FileError {
+/// The error of what begins on `line`, with that place if it is of the content and has none.
+pub(super) fn placed_at(error: FileError, line: &dyn Fn() -> usize) -> FileError {
     match error.place {
         None if error.kind == ErrorKind::Content => error.at(TextPlace { line: line(), column: 1 }),
         _ => error,

@@ -56,7 +56,7 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use heads::{described, readable_head};
+pub use heads::{readable_head, reason_of};
 pub use opening::first_without_records;
 pub use rescue::{Loss, Rescued, converted};
 

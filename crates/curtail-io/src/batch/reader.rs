@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Opened;
-use super::heads::{at_line, fault_of_head, readable_head};
+use super::heads::{fault_of_head, placed_at, readable_head};
 use crate::{Blocks, Buffer, ErrorKind, FileError, RowBlock, Rows, Unread};
 use curtail_core::dialects::Framing;
 use curtail_core::error::TextPlace;
@@ -63,7 +63,7 @@ impl Reader {
         match self {
             Self::Lines(blocks) => {
                 let unread = blocks.claim_lines(buffer, &|head| fault_of_head(head, start.name, (start.line)()));
-                unread.map(|unread| ReadBlock { unread, rows: None }).map_err(|error| at_line(error, start.line))
+                unread.map(|unread| ReadBlock { unread, rows: None }).map_err(|error| placed_at(error, start.line))
             }
             Self::Rows(rows) => rows.next_block(buffer, false).map(|rows| ReadBlock { rows: Some(rows), unread: None }),
         }
@@ -92,7 +92,7 @@ pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buff
     }
     // A broken line of a log may be a finding, so reading continues.
     let fault = |head: &[u8]| if framing == Framing::Document { fault_of_head(head, name, 1) } else { None };
-    blocks.rest(buffer, &fault).map_err(|error| at_line(error, &|| 1))
+    blocks.rest(buffer, &fault).map_err(|error| placed_at(error, &|| 1))
 }
 
 /// If the text of `opened`, which is in `buffer`, is a log of patches or an export that has to be unfolded, replaces it by the
@@ -114,5 +114,5 @@ pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(
 /// Reads the next whole lines.
 pub(super) fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Result<(), FileError> {
     let fault = |head: &[u8]| fault_of_head(head, start.name, (start.line)());
-    blocks.next_lines(buffer, &fault).map_err(|error| at_line(error, start.line))
+    blocks.next_lines(buffer, &fault).map_err(|error| placed_at(error, start.line))
 }

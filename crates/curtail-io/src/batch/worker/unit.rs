@@ -1,7 +1,7 @@
 //! One unit: it is passed to the command's work, and what fails is handled as the batch says.
 
 use super::{Done, Worker};
-use crate::batch::heads::{described, valid_prefix};
+use crate::batch::heads::{reason_of, valid_prefix};
 use crate::batch::{Failure, OnError, Opened, Unit, Work};
 use crate::{ErrorKind, FileError, RowPlace, too_long};
 use curtail_core::dialects::ReadError;
@@ -79,7 +79,7 @@ impl<W: Work> Worker<'_, W> {
             let offset = read_error.offset;
             let (mut locator, reason) = match row {
                 Some(row) => (Locator::for_row(bytes, line), format!("{} ({row})", read_error.what)),
-                None => (Locator::new(bytes, line), described(read_error, bytes, line)),
+                None => (Locator::new(bytes, line), reason_of(read_error, bytes, line)),
             };
             FileError::new(ErrorKind::Content, name, reason).at(locator.place(offset))
         })
