@@ -52,7 +52,7 @@ impl<'t> Locator<'t> {
     /// The place of the byte at `offset`, as [`TextPlace::locate`] gives it. An offset before the last one costs a pass from the
     /// beginning.
     pub fn place(&mut self, offset: usize) -> TextPlace {
-        let offset = beginning_of_character(self.text, offset.min(self.text.len()));
+        let offset = offset.min(self.text.len());
         if offset < self.at {
             (self.at, self.place) = (0, TextPlace { line: self.first_line, column: 1 });
         }
@@ -66,22 +66,30 @@ impl<'t> Locator<'t> {
         let line = &between[line_end.map_or(0, |end| end + 1)..];
         let begins = !self.is_row && self.place.column == 1;
         let line = line.strip_prefix("\u{feff}".as_bytes()).filter(|_| begins).unwrap_or(line);
-        self.place.column += String::from_utf8_lossy(line).chars().count();
-        self.at = offset;
+        let (characters, begun) = characters_of(line);
+        let begins = &self.text[offset - begun..self.text.len().min(offset - begun + 4)];
+        let goes_on = begins.utf8_chunks().next().is_some_and(|chunk| !chunk.valid().is_empty());
+        self.place.column += characters + usize::from(begun > 0 && !goes_on);
+        self.at = if goes_on { offset - begun } else { offset };
         self.place
     }
 }
 
-/// Where the character begins that the byte at `offset` belongs to; `offset` itself if that is in none.
-fn beginning_of_character(text: &[u8], offset: usize) -> usize {
-    let is_inside = text.get(offset).is_some_and(|byte| matches!(byte, 0x80..0xc0));
-    let contains = |start: &usize| {
-        let bytes = &text[*start..text.len().min(start + 4)];
-        let first = bytes.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
-        first.is_some_and(|first| start + first.len_utf8() > offset)
-    };
-    let mut starts = (offset.saturating_sub(3)..offset).filter(|_| is_inside);
-    starts.find(contains).unwrap_or(offset)
+/// How many characters `line` has, and how many bytes of one that may go on behind it. A byte that belongs to none is one.
+fn characters_of(line: &[u8]) -> (usize, usize) {
+    let mut count = 0;
+    let mut rest = line;
+    loop {
+        let error = match str::from_utf8(rest) {
+            Ok(text) => return (count + text.chars().count(), 0),
+            Err(error) => error,
+        };
+        let (valid, behind) = rest.split_at(error.valid_up_to());
+        count += str::from_utf8(valid).map_or(0, |text| text.chars().count());
+        let Some(wrong) = error.error_len() else { return (count, behind.len()) };
+        count += 1;
+        rest = &behind[wrong..];
+    }
 }
 
 /// The error of the operating system, in the form of our messages: it starts in lower case and has neither the number of

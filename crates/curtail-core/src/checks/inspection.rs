@@ -218,8 +218,9 @@ impl Detection<'_> {
             None => lines.place(Span::new(start, start), None, message_index),
         };
         let other = other.and_then(|(index, value)| value.map(|value| lines.place_of(value, Some(index))));
-        let shown = at.map(|value| lines.place_of(content_of(value), None)).filter(|shown| shown.line == place.line);
-        let excerpt = lines.excerpt(shown.as_ref().unwrap_or(&place));
+        let content = at.map(content_of).filter(|content| at != Some(*content));
+        let shown = content.map(|content| lines.place(content.span(), None, None));
+        let excerpt = lines.excerpt(shown.as_ref().filter(|shown| shown.line == place.line).unwrap_or(&place));
         let help = self.rule.help.into();
         Finding {
             rule: self.rule,

@@ -214,7 +214,7 @@ fn role_of_plain(item: Value<'_>) -> Option<Text<'_>> {
 fn is_own(dialect: &'static dyn Dialect, item: Value<'_>) -> bool {
     match dialect.fit(item) {
         Fit::Marked => true,
-        Fit::Certain => !CODE.iter().any(|other| other.format().has_marks && other.fit(item) == Fit::Marked),
+        Fit::Certain => !CODE.iter().any(|other| other.format().has_marks && other.is_marked(item)),
         Fit::No | Fit::Possible => false,
     }
 }
@@ -336,7 +336,7 @@ pub(super) fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
         (worst, best) = (worst.min(fit), best.max(fit));
     }
     let mut others = CODE.iter().filter(|other| other.format().has_marks && other.name() != dialect.name());
-    let has_mark = |other: &dyn Dialect| telling.iter().any(|&item| other.fit(item) == Fit::Marked);
+    let has_mark = |other: &dyn Dialect| telling.iter().any(|&item| other.is_marked(item));
     let is_own = worst > Fit::No && best >= Fit::Certain && !others.any(|other| has_mark(*other));
     is_own && !described::has_mark(&telling, dialect)
 }

@@ -22,17 +22,28 @@ impl Dialect for Inspect {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let [role, content, rest @ ..] = item.get_each(["role", "content", "source", "tool_calls", "function"]);
-        let Some(role) = role.and_then(Value::text) else { return Fit::No };
-        if is_own(&role, content, rest) {
+        if self.is_marked(item) {
             return Fit::Marked;
         }
+        let [role, content] = item.get_each(["role", "content"]);
         let plain = |content: Value<'_>| {
             content.text().is_some()
                 || content.is_array() && content.items().all(|block| block.member_is("type", "text"))
         };
-        let is_known = || blocks::role_of(&role.decode()).is_some();
-        if content.is_some_and(plain) && is_known() { Fit::Possible } else { Fit::No }
+        let is_known = |role: Text<'_>| blocks::role_of(&role.decode()).is_some();
+        let is_message = content.is_some_and(plain) && role.and_then(Value::text).is_some_and(is_known);
+        if is_message { Fit::Possible } else { Fit::No }
+    }
+
+    /// By members that only `inspect_ai` writes.
+    fn is_marked(&self, item: Value<'_>) -> bool {
+        let [role, content, source, calls, function] =
+            item.get_each(["role", "content", "source", "tool_calls", "function"]);
+        let Some(role) = role.and_then(Value::text) else { return false };
+        source.is_some_and(|source| source.is("input") || source.is("generate"))
+            || calls.is_some_and(|calls| calls.items().any(|call| call.get_text("function").is_some()))
+            || role.is("tool") && function.is_some_and(|name| name.text().is_some())
+            || content.is_some_and(|content| content.items().any(is_own_block))
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
@@ -110,16 +121,6 @@ fn replies<'a>(items: &[Value<'a>]) -> Vec<ModelReply<'a>> {
         Some(ModelReply { message, usage })
     });
     replies.collect()
-}
-
-/// Whether a message has members that only `inspect_ai` writes.
-fn is_own(role: &Text<'_>, content: Option<Value<'_>>, rest: [Option<Value<'_>>; 3]) -> bool {
-    let [source, calls, function] = rest;
-    let sourced = source.is_some_and(|source| source.is("input") || source.is("generate"));
-    sourced
-        || calls.is_some_and(|calls| calls.items().any(|call| call.get_text("function").is_some()))
-        || role.is("tool") && function.is_some_and(|name| name.text().is_some())
-        || content.is_some_and(|content| content.items().any(is_own_block))
 }
 
 fn is_own_block(block: Value<'_>) -> bool {

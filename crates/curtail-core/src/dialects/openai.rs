@@ -4,7 +4,7 @@
 use foldhash::HashSet;
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks, provenance, written};
-use crate::json::{Document, Text, Value, list, object, quote};
+use crate::json::{Document, Text, Value, ValueKind, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftResult, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
     ToolCall, Unknown, Usage,
@@ -48,21 +48,24 @@ impl Dialect for OpenAi {
             // prompt and one of the completion.
             return Item::Nested(item.items().collect());
         }
-        let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
+        let [role, id, calls] = item.get_each(["role", "id", "tool_calls"]);
+        let Some(role) = role.and_then(Value::text) else { return Item::Unknown(Unknown::NoRole) };
         let Some(role) = role_of(&role) else { return Item::Unknown(Unknown::Named(role.decode().into_owned())) };
         let mut message = Message::from_chat(role, item);
-        message.id = item.get_text("id").filter(|_| role != Role::Tool);
+        message.id = id.and_then(Value::text).filter(|_| role != Role::Tool);
         message.parts = match role {
             // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
             Role::Tool => result_parts(item),
             _ => {
-                let mut parts = said_parts(item);
+                // Most messages have a text or a call, or both, and a text of many small messages is held in memory.
+                let mut parts = Vec::with_capacity(1 + usize::from(calls.is_some()));
+                add_said(&mut parts, item);
                 parts.extend(call_parts(item));
                 parts.shrink_to_fit();
                 parts
             }
         };
-        message.call_rules.indivisible = only_first_is_signed(item);
+        message.call_rules.indivisible = calls.is_some_and(only_first_is_signed);
         Item::Message(message)
     }
 
@@ -153,12 +156,11 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
     }
 }
 
-fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
+/// Adds what a message says.
+fn add_said<'a>(parts: &mut Vec<Part<'a>>, item: Value<'a>) {
     // Ollama and datasets write lists of media beside the content.
     let [content, refusal, spoken, media @ ..] =
         item.get_each(["content", "refusal", "audio", "images", "videos", "audios"]);
-    // Most messages have one part, and a text of many small messages is held in memory.
-    let mut parts: Vec<Part<'_>> = Vec::with_capacity(1);
     parts.extend(thought(item));
     parts.extend(blocks::content(content, read_block));
     parts.extend(refusal.and_then(|refusal| Some(blocks::whole(refusal, Content::Text(refusal.text()?)))));
@@ -169,7 +171,6 @@ fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
     for medium in media.into_iter().flatten().flat_map(Value::items) {
         parts.push(blocks::in_shell(medium, Content::Media(Text::Json(medium.raw()))));
     }
-    parts
 }
 
 /// A block of the API, or a thought as Mistral, Kimi and others write it.
@@ -237,12 +238,14 @@ fn is_claudes(list: Value<'_>) -> bool {
 }
 
 /// Whether only the first of several calls is signed, as in Gemini's OpenAI-compatible format.
-fn only_first_is_signed(item: Value<'_>) -> bool {
-    let mut calls = item.items_under("tool_calls").map(|call| {
+fn only_first_is_signed(calls: Value<'_>) -> bool {
+    let is_signed = |call: Value<'_>| {
         let extra = call.some("extra_content").and_then(|extra| extra.some("google"));
         extra.is_some_and(|google| google.some("thought_signature").is_some())
-    });
-    calls.next() == Some(true) && calls.next() == Some(false) && !calls.any(|signed| signed)
+    };
+    let mut calls = calls.items();
+    let (Some(first), Some(second)) = (calls.next(), calls.next()) else { return false };
+    is_signed(first) && !is_signed(second) && !calls.any(is_signed)
 }
 
 fn call_parts(item: Value<'_>) -> impl Iterator<Item = Part<'_>> {
@@ -320,12 +323,13 @@ fn read_call(call: Value<'_>, family: Family) -> Content<'_> {
     if let Some(read) = call.text().and_then(|written| read_written_call(&written.decode(), family)) {
         return read;
     }
-    let custom = call.some("custom");
+    let [id, function, custom] = call.get_each(["id", "function", "custom"]);
+    let [function, custom] = [function, custom].map(not_null);
     let family = if custom.is_some() { Family::Custom } else { family };
-    let inner = call.some("function").or(custom).unwrap_or(call);
-    let arguments = inner.some("arguments").or_else(|| inner.get("input"));
-    let call = ToolCall::new(call.get_text("id"), inner.text_or_empty("name"), blocks::arguments(arguments));
-    Content::ToolCall(ToolCall { family, ..call })
+    let [name, arguments, input] = function.or(custom).unwrap_or(call).get_each(["name", "arguments", "input"]);
+    let arguments = blocks::arguments(not_null(arguments).or(input));
+    let name = name.and_then(Value::text).unwrap_or(Text::Escaped(""));
+    Content::ToolCall(ToolCall { family, ..ToolCall::new(id.and_then(Value::text), name, arguments) })
 }
 
 /// The result in a `tool` or `function` message. SWE-agent writes a list of ids: one part for each. Others write one message for
@@ -335,18 +339,19 @@ fn result_parts(item: Value<'_>) -> Vec<Part<'_>> {
     if !grouped.is_empty() {
         return grouped;
     }
-    let listed = item.items_under("tool_call_ids");
-    let mut parts: Vec<Part<'_>> = Vec::new();
-    for id in listed {
-        let content = item.get("content").filter(|_| parts.is_empty());
-        parts.push(blocks::rewritable(id, read_result(item, id.text(), content), content));
+    let [role, content, ids, names @ ..] = item.get_each(["role", "content", TOOL_CALL_IDS, "name", "tool_name"]);
+    let is_legacy = role.is_some_and(|role| role.is("function"));
+    let name = names.into_iter().flatten().find_map(Value::text);
+    let result = |id, content| read_result(id, name.clone(), content, is_legacy);
+    let mut parts: Vec<Part<'_>> = Vec::with_capacity(1);
+    for id in ids.into_iter().flat_map(Value::items) {
+        let content = content.filter(|_| parts.is_empty());
+        parts.push(blocks::rewritable(id, result(id.text(), content), content));
     }
     if parts.is_empty() {
-        let legacy = item.member_is("role", "function");
         // tau2-bench writes the id of the call under `id`.
-        let id = named_id(item).or_else(|| item.get_text("id").filter(|_| !legacy));
-        let content = item.get("content");
-        parts.push(blocks::rewritable(item, read_result(item, id, content), content));
+        let id = named_id(item).or_else(|| item.get_text("id").filter(|_| !is_legacy));
+        parts.push(blocks::rewritable(item, result(id, content), content));
     }
     parts
 }
@@ -378,11 +383,20 @@ fn named_id(result: Value<'_>) -> Option<Text<'_>> {
     RESULT_IDS.iter().find_map(|key| result.get_text(key))
 }
 
-fn read_result<'a>(item: Value<'a>, id: Option<Text<'a>>, content: Option<Value<'a>>) -> Content<'a> {
-    let name = item.get_text("name").or_else(|| item.get_text("tool_name"));
+/// A result; of a legacy function, it answers the call before it.
+fn read_result<'a>(
+    id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    content: Option<Value<'a>>,
+    is_legacy: bool,
+) -> Content<'a> {
     let mut result = blocks::result(id, name, content);
-    if let (Content::ToolResult(result), true) = (&mut result, item.member_is("role", "function")) {
+    if let (Content::ToolResult(result), true) = (&mut result, is_legacy) {
         result.family = Family::Positional;
     }
     result
+}
+
+fn not_null(value: Option<Value<'_>>) -> Option<Value<'_>> {
+    value.filter(|value| value.kind() != ValueKind::Null)
 }

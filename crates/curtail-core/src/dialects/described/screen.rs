@@ -13,6 +13,9 @@ const COMMON: [&str; 25] = [
     "title", "error", "extra",
 ];
 
+/// How an escape can spell a character.
+const ESCAPE: &str = "\\u0061";
+
 /// The places that keys are distributed to.
 const PLACES: usize = 128;
 
@@ -55,36 +58,25 @@ impl Screen {
         screen
     }
 
-    /// Adds the condition of a mark that the fewest items meet.
+    /// Adds what tells that an item may have `mark`.
     fn add(&mut self, mark: &[Condition], dialect: Mask) {
-        let wanted = || mark.iter().filter(|one| !matches!(one.wanted, Wanted::Absent));
-        let rare = |key: &&str| !COMMON.contains(key);
-        let inside = || wanted().filter(|one| !one.path.is_outer());
-        let by_key = inside().filter_map(|one| one.path.only_start()).find(rare);
-        let by_text = inside().find_map(|one| match &one.wanted {
-            Wanted::OneOf(texts) => Some((one.path.only_key()?, texts)),
-            _ => None,
-        });
-        let deeper = || inside().filter_map(|one| Some((one.path.second_key()?, one)));
-        let deep = deeper().find(|((.., key), one)| rare(key) || matches!(one.wanted, Wanted::OneOf(_)));
-        let around = wanted().filter(|one| one.path.is_outer()).filter_map(|one| one.path.only_start()).find(rare);
-        if let Some(key) = by_key {
-            self.items.allowed(key).any |= dialect;
-        } else if let Some((key, texts)) = by_text {
-            self.items.allowed(key).add(texts, dialect);
-        } else if let Some(((first, each, key), one)) = deep.or_else(|| deeper().next()) {
-            let allowed = self.items.allowed(first);
-            let keys = if each { &mut allowed.list } else { &mut allowed.object };
-            let inner = keys.get_or_insert_default().allowed(key);
-            match &one.wanted {
-                Wanted::OneOf(texts) if one.path.is_two_keys() => inner.add(texts, dialect),
-                _ => inner.any |= dialect,
+        match Sign::of(mark) {
+            Sign::Key(key) => self.items.allowed(key).any |= dialect,
+            Sign::Text(key, texts) => self.items.allowed(key).add(texts, dialect),
+            Sign::Inner { first, in_list, key, texts } => {
+                let outer = self.items.allowed(first);
+                let keys = if in_list { &mut outer.list } else { &mut outer.object };
+                let allowed = keys.get_or_insert_default().allowed(key);
+                match texts {
+                    Some(texts) => allowed.add(texts, dialect),
+                    None => allowed.any |= dialect,
+                }
             }
-        } else if let Some(key) = around {
-            self.records.push((key.to_owned(), dialect));
-        } else {
-            for key in inside().filter_map(|one| one.path.only_start()) {
-                self.items.allowed(key).any |= dialect;
+            Sign::Record(key) => self.records.push((key.to_owned(), dialect)),
+            Sign::Common(keys) => {
+                for key in keys {
+                    self.items.allowed(key).any |= dialect;
+                }
             }
         }
     }
@@ -97,6 +89,50 @@ impl Screen {
         });
         items.iter().fold(around, |mask, item| mask | self.items.mask(*item))
     }
+}
+
+/// What is asked of an item before its other conditions are: what the fewest items have.
+enum Sign<'m> {
+    /// A key that few formats have.
+    Key(&'m str),
+    /// One of some texts under a key.
+    Text(&'m str, &'m [String]),
+    /// A key, with one of some texts if there are any, of the object under another one, or of an element of the list there.
+    Inner { first: &'m str, in_list: bool, key: &'m str, texts: Option<&'m [String]> },
+    /// A key of the record around the item.
+    Record(&'m str),
+    /// One of these keys, which most formats have.
+    Common(Vec<&'m str>),
+}
+
+impl<'m> Sign<'m> {
+    fn of(mark: &'m [Condition]) -> Self {
+        let wanted = mark.iter().filter(|one| !matches!(one.wanted, Wanted::Absent));
+        let (around, inside): (Vec<_>, Vec<_>) = wanted.partition(|one| one.path.is_outer());
+        let starts = |all: &[&'m Condition]| all.iter().filter_map(|one| one.path.only_start()).collect::<Vec<_>>();
+        let keys = starts(&inside);
+        if let Some(key) = keys.iter().find(|key| is_rare(key)) {
+            return Self::Key(key);
+        }
+        if let Some((key, texts)) = inside.iter().find_map(|one| one.tag()) {
+            return Self::Text(key, texts);
+        }
+        let inner = || inside.iter().filter_map(|one| Some((one, one.path.second_key()?)));
+        let telling = inner().find(|(one, (.., key))| is_rare(key) || one.texts().is_some());
+        if let Some((one, (first, in_list, key))) = telling.or_else(|| inner().next()) {
+            let texts = one.texts().filter(|_| one.path.is_two_keys());
+            return Self::Inner { first, in_list, key, texts };
+        }
+        match starts(&around).into_iter().find(|key| is_rare(key)) {
+            Some(key) => Self::Record(key),
+            None => Self::Common(keys),
+        }
+    }
+}
+
+/// Whether few formats have a key.
+fn is_rare(key: &str) -> bool {
+    !COMMON.contains(&key)
 }
 
 impl Default for Keys {
@@ -157,25 +193,29 @@ impl Allowed {
 
     fn mask(&self, value: Value<'_>) -> Mask {
         let raw = value.raw();
-        let mut mask = if raw == "null" { 0 } else { self.any };
-        if !self.texts.is_empty() {
-            let text = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
-            mask |= match find(&self.texts, text.as_bytes()) {
-                Some(dialects) => *dialects,
-                None if text.contains('\\') => self.all_texts(),
+        let by_value = match value.kind() {
+            ValueKind::Null => return 0,
+            ValueKind::Object => {
+                [&self.object, &self.list].into_iter().flatten().fold(0, |mask, keys| mask | keys.mask(value))
+            }
+            ValueKind::Array => match &self.list {
+                Some(keys) => value.items().fold(0, |mask, element| mask | keys.mask(element)),
                 None => 0,
-            };
+            },
+            ValueKind::String => self.mask_of_text(&raw[1..raw.len() - 1]),
+            ValueKind::Number | ValueKind::Bool => self.mask_of_text(raw),
+        };
+        self.any | by_value
+    }
+
+    fn mask_of_text(&self, text: &str) -> Mask {
+        let longest = self.texts.iter().map(|(text, _)| text.len()).max().unwrap_or(0);
+        match find(&self.texts, text.as_bytes()) {
+            Some(dialects) => *dialects,
+            // Escapes can spell any of them, each character of it in six.
+            None if text.len() <= ESCAPE.len() * longest && text.contains('\\') => self.all_texts(),
+            None => 0,
         }
-        match (value.kind(), &self.object, &self.list) {
-            (ValueKind::Object, object, list) => {
-                mask |= [object, list].into_iter().flatten().fold(0, |mask, keys| mask | keys.mask(value));
-            }
-            (ValueKind::Array, _, Some(keys)) => {
-                mask |= value.items().fold(0, |mask, element| mask | keys.mask(element));
-            }
-            _ => {}
-        }
-        mask
     }
 
     fn all_texts(&self) -> Mask {
