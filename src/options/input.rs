@@ -11,7 +11,7 @@ use crate::options::choices::{Choice, one_of};
 use crate::options::global::Global;
 use crate::options::numbers::Size;
 use crate::sessions::found::named_path;
-use curtail_core::dialects::{Description, Framing, register};
+use curtail_core::dialects::{Description, DescriptionError, Framing, register};
 use curtail_core::error::system_message;
 use curtail_core::numbers::counted;
 use curtail_core::small::{SMALL, read_small_text};
@@ -112,11 +112,31 @@ pub(crate) struct Input {
 /// # Errors
 /// The file cannot be read, or something in it is wrong.
 pub(crate) fn description_in(path: &Path) -> Result<Description, FileError> {
-    let file = path.display().to_string();
-    let unusable = |reason: String| FileError::new(ErrorKind::Content, &file, reason);
-    let read = std::fs::File::open(path).and_then(|opened| read_small_text(opened, SMALL));
-    let text = read.map_err(|error| unusable(system_message(&error)))?;
-    Description::read(&text).map_err(|error| unusable(error.what).at(error.place))
+    described(path, Description::read).map(|(description, _)| description)
+}
+
+/// The description in the file at `path`, to try it: one of which only `[write]` is wrong reads, and comes with what is wrong.
+///
+/// # Errors
+/// The file cannot be read, or it does not say how a text is read.
+pub(crate) fn description_to_try(path: &Path) -> Result<(Description, Option<FileError>), FileError> {
+    let (tried, name) = described(path, Description::to_try)?;
+    Ok((tried.0, tried.1.map(|wrong| misdescribed(&name, wrong))))
+}
+
+/// What `read` makes of the file at `path`, with the name of that.
+fn described<T>(path: &Path, read: impl Fn(&str) -> Result<T, DescriptionError>) -> Result<(T, String), FileError> {
+    let name = path.display().to_string();
+    let text = std::fs::File::open(path).and_then(|opened| read_small_text(opened, SMALL));
+    let text = text.map_err(|error| FileError::new(ErrorKind::Content, &name, system_message(&error)))?;
+    match read(&text) {
+        Ok(description) => Ok((description, name)),
+        Err(wrong) => Err(misdescribed(&name, wrong)),
+    }
+}
+
+fn misdescribed(name: &str, wrong: DescriptionError) -> FileError {
+    FileError::new(ErrorKind::Content, name, wrong.what).at(wrong.place)
 }
 
 impl Input {

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::console;
 use crate::options::choices::{TextOrJson, text_or_json};
 use crate::options::global::Global;
-use crate::options::input::description_in;
+use crate::options::input::description_to_try;
 use crate::reports::screen::Screen;
 use crate::reports::table::{Kind, Table};
 use curtail_core::dialects::{self, Dialect, Framing, Reading, description_of, dialect_named, known_dialect};
@@ -59,7 +59,8 @@ impl DialectsArgs {
             Asked::List => console::out(&text_list().text(Screen::of_stdout()))?,
             Asked::Description(name) => console::out(&described(&name.to_string_lossy())?)?,
             Asked::Trial(file, samples) => {
-                let tried = trial::run(description_in(file)?, samples)?;
+                let (description, unwritten) = description_to_try(file)?;
+                let tried = trial::run(description, unwritten.as_ref(), samples)?;
                 console::out(&tried.text)?;
                 return Ok(if tried.passed { ExitCode::SUCCESS } else { ExitCode::from(1) });
             }

@@ -8,7 +8,7 @@ use curtail_core::error::{TextPlace, system_message};
 use curtail_core::numbers::counted;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Keep, SlidingWindow, WindowUnit};
-use curtail_core::transcript::{Pairs, Transcript};
+use curtail_core::transcript::{Pairs, Transcript, Unknown};
 use curtail_core::visible::{cut_after, one_line};
 use curtail_io::{ErrorKind, FileError};
 
@@ -30,11 +30,19 @@ const SHOWN: usize = 5;
 /// How many characters of each.
 const SHOWN_LETTERS: usize = 60;
 
-/// Tries `description` on its own samples, and on those in `files`.
-pub(super) fn run(description: Description, files: &[PathBuf]) -> Result<Tried, FileError> {
+/// Tries `description` on its own samples, and on those in `files`; `unwritten` is what is wrong with its `[write]`.
+pub(super) fn run(
+    description: Description,
+    unwritten: Option<&FileError>,
+    files: &[PathBuf],
+) -> Result<Tried, FileError> {
     register(&[description]);
     let dialect = description.dialect();
-    let does = if dialect.writer().is_some() { "reads and writes" } else { "reads, and writes nothing" };
+    let does = match (dialect.writer(), unwritten) {
+        (Some(_), _) => "reads and writes",
+        (None, None) => "reads, and writes nothing",
+        (None, Some(_)) => "reads; its `[write]` is wrong",
+    };
     let mut tried = Tried { text: format!("dialect {}: {does}\n", dialect.name()), passed: true, unmatched: None };
     let mut texts = Vec::new();
     for (nth, sample) in description.samples().iter().enumerate() {
@@ -50,6 +58,9 @@ pub(super) fn run(description: Description, files: &[PathBuf]) -> Result<Tried, 
     }
     for unmatched in tried.unmatched.take().unwrap_or_default() {
         tried.says(&format!("? in no sample: {unmatched}"));
+    }
+    if let Some(wrong) = unwritten {
+        tried.fails(&one_line(&wrong.to_string()));
     }
     if texts.is_empty() {
         tried.fails("no sample: name files, or give the description `samples`");
@@ -100,11 +111,20 @@ impl Tried {
         if counts.unread.len() > SHOWN {
             self.fails(&format!("and {} more", counts.unread.len() - SHOWN));
         }
-        if counts.unread.is_empty() {
-            self.says("every text of 40 characters is in a part or under a known key");
+        if counts.unread.is_empty() && counts.messages > 0 {
+            self.says("every text of 40 characters in a message is in a part or under a known key");
+        }
+        for (path, value) in counts.beside.iter().take(SHOWN) {
+            self.says(&format!("? beside the messages: {path}: {}", one_line(value)));
+        }
+        if counts.beside.len() > SHOWN {
+            self.says(&format!("? and {} more beside the messages", counts.beside.len() - SHOWN));
+        }
+        if let Some(nothing) = counts.nothing.as_ref().filter(|_| counts.unknown.is_empty()) {
+            self.fails(&one_line(nothing));
         }
         for role in &counts.unknown {
-            self.fails(&format!("no message: {}; give its role a name, or list it under `metadata`", one_line(role)));
+            self.fails(&format!("no message: {}", one_line(role)));
         }
         self.says(&format!(
             "{}; {} open, {} without a call",
@@ -112,21 +132,22 @@ impl Tried {
             counted(counts.open, "call"),
             counted(counts.orphans, "result")
         ));
-        if let Some(orphan) = counts.orphan {
+        if let Some(orphan) = &counts.orphan {
             self.fails(&format!(
                 "the result {} belongs to no call: see `id` of calls and results, and `results`, where they must be; `curtail show` \
                  prints what is read",
-                one_line(&orphan)
+                one_line(orphan)
             ));
         }
         match counts.detected.as_slice() {
-            [] => self.fails("it is not detected: `fits` names what only this format has"),
-            [one] if *one == dialect.name() => self.says("it is detected"),
-            others => {
-                self.fails(&format!("it is detected as {}; `fits` names what only this format has", others.join(", ")));
+            [one] if *one == dialect.name() && counts.refused.is_none() => self.says("it is detected"),
+            [one] if *one == dialect.name() => {
+                self.fails(&format!("it is not detected in all records{}", counts.undetected()));
             }
+            [] => self.fails(&format!("it is not detected{}", counts.undetected())),
+            others => self.fails(&format!("it is detected as {}{}", others.join(", "), counts.undetected())),
         }
-        if dialect.writer().is_some() {
+        if dialect.writer().is_some() && counts.messages > 0 {
             match unchanged(dialect, framing, text) {
                 Ok(true) => self.says("doing nothing changes nothing"),
                 Ok(false) => self.fails("doing nothing changes the text"),
@@ -159,9 +180,17 @@ struct Counts {
     unmatched: Option<Vec<String>>,
     /// Texts that are in no part: where, and what.
     unread: Vec<(String, String)>,
+    /// Texts of records that are in no message: where, and what of the first.
+    beside: Vec<(String, String)>,
+    /// What is wrong with the first transcript without a message.
+    nothing: Option<String>,
     /// Items that are no message although nothing says so.
     unknown: Vec<String>,
     detected: Vec<&'static str>,
+    /// Whether an item has what `fits` says.
+    is_marked: bool,
+    /// Why nothing was detected of a text.
+    refused: Option<String>,
 }
 
 impl Counts {
@@ -169,15 +198,23 @@ impl Counts {
     fn add(&mut self, description: Description, framing: Framing, text: &str) -> Result<(), (usize, String)> {
         let reading = reading_of(description.dialect().name(), framing);
         let document = reading.parse(text).map_err(|error| (error.offset, error.what))?;
-        let transcripts = reading.transcripts(&document).map_err(|error| (error.offset, error.what))?;
+        let transcripts = reading.transcripts_or_none(&document).map_err(|error| (error.offset, error.what))?;
+        if transcripts.iter().any(|(_, transcript)| transcript.messages.is_empty()) {
+            self.nothing = self.nothing.take().or(reading.transcripts(&document).err().map(|error| error.what));
+        }
         for (_, transcript) in &transcripts {
             self.transcript(description, transcript);
         }
         let detecting = Reading { framing, dialect: None, named: false, messages_key: None };
-        for (dialect, _) in detecting.transcripts(&document).unwrap_or_default() {
-            if !self.detected.contains(&dialect.name()) {
-                self.detected.push(dialect.name());
+        match detecting.transcripts(&document) {
+            Ok(transcripts) => {
+                for (dialect, _) in transcripts {
+                    if !self.detected.contains(&dialect.name()) {
+                        self.detected.push(dialect.name());
+                    }
+                }
             }
+            Err(error) => self.refused = self.refused.take().or(Some(error.what)),
         }
         Ok(())
     }
@@ -204,7 +241,13 @@ impl Counts {
                 place.map(|value| format!("of message {}, {}", orphan.message, cut_after(value.raw(), SHOWN_LETTERS)));
             self.orphan = self.orphan.take().or(shown);
         }
-        let unmatched = description.unmatched(&transcript.layout.elements);
+        self.is_marked |= description.marks(transcript);
+        for (path, value) in description.beside(transcript) {
+            if !self.beside.iter().any(|(known, _)| *known == path) {
+                self.beside.push((path, cut_after(value.raw(), SHOWN_LETTERS).into_owned()));
+            }
+        }
+        let unmatched = description.unmatched(transcript);
         match &mut self.unmatched {
             Some(known) => known.retain(|known| unmatched.contains(known)),
             None => self.unmatched = Some(unmatched),
@@ -216,10 +259,21 @@ impl Counts {
             );
         }
         let unknown = transcript.layout.non_messages.iter().filter_map(|item| item.unknown.as_ref());
-        for unknown in unknown.map(ToString::to_string) {
+        for unknown in unknown.map(advised) {
             if !self.unknown.contains(&unknown) {
                 self.unknown.push(unknown);
             }
+        }
+    }
+
+    /// Why the dialect is not detected, as the end of a sentence.
+    fn undetected(&self) -> String {
+        match &self.refused {
+            _ if self.messages == 0 => String::from(", because no message was read"),
+            _ if !self.is_marked => String::from("; `fits` names what only this format has"),
+            _ if !self.unknown.is_empty() => String::from(", because of the items that are no message"),
+            Some(refused) => format!(": {}", one_line(refused)),
+            None => String::from("; `fits` names what only this format has"),
         }
     }
 
@@ -227,6 +281,14 @@ impl Counts {
     fn read(&self) -> String {
         let kinds: String = self.kinds.iter().map(|(kind, count)| format!(", {count} {kind}")).collect();
         format!("{}, {}{kinds}", counted(self.transcripts, "transcript"), counted(self.messages, "message"))
+    }
+}
+
+/// Why an item is no message, and what to do.
+fn advised(unknown: &Unknown) -> String {
+    match unknown {
+        Unknown::NoRole => format!("{unknown}; see `at` of `[role]`, and `list` and `message`, where messages are"),
+        _ => format!("{unknown}; give its role a name, or list it under `metadata`"),
     }
 }
 

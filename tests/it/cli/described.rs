@@ -185,6 +185,163 @@ fn calls_without_ids_hold_their_results() {
     assert!(out.contains("? in no sample: no call at `tools[]`"), "{out}");
 }
 
+/// The report of a trial of `description` on `sample`, and the exit status.
+fn tried(description: &str, sample: &str) -> (Option<i32>, String) {
+    let place = Place::new();
+    place.write("tried.toml", description.as_bytes());
+    place.write("sample.json", sample.as_bytes());
+    let (status, out, stderr) = ran(&place, &["dialects", "--test", "tried.toml", "sample.json"]);
+    (status, format!("{out}{stderr}"))
+}
+
+/// A record around messages of a ferry, with the member `beside`.
+fn record(beside: &str) -> String {
+    let items: Vec<&str> = LOG.lines().collect();
+    format!("{{{beside},\"log\":[{}]}}\n", items.join(","))
+}
+
+const CHARTER: &str = "\"charter\":\"You speak for the office of the ferry, and say what the board says.\"";
+
+fn with(keys: &str) -> String {
+    FERRY.replace("[role]", &format!("{keys}\n[role]"))
+}
+
+#[test]
+fn texts_beside_the_messages_are_named_once() {
+    let sample = record(CHARTER).repeat(2);
+    let line = "? beside the messages: /charter: \"You speak for the office";
+    let (status, out) = tried(&with("list = \"log[]\""), &sample);
+    assert!(status == Some(0) && out.matches(line).count() == 1, "{out}");
+    for told in
+        ["preamble = [\"charter\"]", "preamble = \"charter\"", "known = [\"charter\"]", "known = [\".charter\"]"]
+    {
+        let (status, out) = tried(&with(&format!("list = \"log[]\"\n{told}")), &sample);
+        assert!(status == Some(0) && !out.contains('?'), "{told}: {out}");
+    }
+    // Beside a list inside an item as well.
+    let inner = format!("{{\"runs\":[{{{CHARTER},\"log\":[{}]}}]}}\n", LOG.lines().collect::<Vec<_>>().join(","));
+    let runs = with("list = \"runs[].log\"").replace("who = true", "\"log[].who\" = true");
+    let (status, out) = tried(&runs, &inner);
+    assert!(status == Some(0), "{out}");
+    assert!(out.contains("? beside the messages: /runs/0/charter: \"You"), "{out}");
+    let (_, out) = tried(&with("list = \"log[]\""), &record("\"day\":3"));
+    assert!(!out.contains('?'), "{out}");
+}
+
+#[test]
+fn keys_that_lead_nowhere_are_named() {
+    let keys = "list = \"log[]\"\npreamble = [\"charter\", \"chatrer\"]\nmessage = \"body\"\nmodel = \"by.model\"\nreply = \"ref\"\norder = \"at\"";
+    let (_, out) = tried(&with(keys), &record(CHARTER));
+    for missing in [
+        "`preamble` at `chatrer`, beside the messages",
+        "`message` at `body`",
+        "`model` at `by.model`",
+        "`reply` at `ref`",
+        "`order` at `at`",
+    ] {
+        assert!(out.contains(&format!("? in no sample: no {missing}\n")), "{missing}: {out}");
+    }
+    assert!(!out.contains("`charter`") && !out.contains("no `list`"), "{out}");
+    // Lines have no record around them.
+    let (_, out) = tried(&with("preamble = [\"charter\"]"), LOG);
+    assert!(out.contains("? in no sample: no `preamble` at `charter`, beside the messages"), "{out}");
+}
+
+#[test]
+fn a_slip_in_a_list_is_answered_with_the_list() {
+    let pretty = record(CHARTER).replace("{\"charter", "{\n\"charter");
+    let (status, out) = tried(&with("list = \"lgo[]\""), &pretty);
+    assert!(status == Some(1) && out.contains("none at `lgo[]`, where `list` of a description says"), "{out}");
+    assert!(!out.contains("--messages-key"), "{out}");
+    let (status, out) = tried(&with("list = \"lgo[]\""), &record(CHARTER));
+    assert!(status == Some(1) && out.contains("? in no sample: no `list` at `lgo[]`"), "{out}");
+    assert!(!out.contains("every text of"), "no item is a message: {out}");
+    // Another description may say it right.
+    let place = Place::new();
+    place.write("wrong.toml", with("list = \"lgo[]\"").replace("\"ferry\"", "\"wrong\"").as_bytes());
+    place.write("ferry.toml", with("list = \"log[]\"").as_bytes());
+    place.write("log.json", pretty.as_bytes());
+    let both = ["count", "--dialect-file", "wrong.toml", "--dialect-file", "ferry.toml", "log.json"];
+    let (status, _, stderr) = ran(&place, &both);
+    assert_eq!(status, Some(0), "{stderr}");
+}
+
+#[test]
+fn a_role_without_a_name_is_why_nothing_is_detected() {
+    let strange = LOG.replace("\"engine\",\"say\":\"At five", "\"stoker\",\"say\":\"At five");
+    let (status, out) = tried(FERRY, &strange);
+    assert!(status == Some(1) && out.contains("! no message: "), "{out}");
+    assert!(out.contains("! it is not detected, because of the items that are no message"), "{out}");
+    assert!(!out.contains("`fits`"), "{out}");
+    let (_, out) = tried(&FERRY.replace("who = true", "whom = true"), &strange);
+    assert!(out.contains("! it is not detected; `fits` names what only this format has"), "{out}");
+    // An error that detection meets is the cause as well.
+    let falling: String = LOG
+        .lines()
+        .zip(["4", "3", "2", "1"])
+        .map(|(line, at)| line.replace("{", &format!("{{\"at\":{at},")) + "\n")
+        .collect();
+    let (status, out) = tried(&with("order = \"at\""), &falling);
+    assert!(status == Some(1) && out.contains("! it is not detected: these messages are newest first"), "{out}");
+}
+
+/// What is wrong with `[write]` does not hide what is read.
+#[test]
+fn a_wrong_template_does_not_hide_the_report() {
+    let ship = SHIP.replace("result = \"saw\"", "id = \"id\"").replace(
+        "[[part]]\nis = \"text\"",
+        "[[part]]\nis = \"result\"\nat = \"seen[]\"\nid = \"of\"\ntext = \"what\"\n[[part]]\nis = \"text\"",
+    );
+    let sample = r#"{"who":"skipper","say":"Is there wind?","used":[]}
+{"who":"engine","say":"I look.","used":[{"id":"a","tool":"vane","with":{"mast":1}}]}
+{"who":"engine","seen":[{"of":"a","what":"north, 3 knots"}],"used":[]}
+"#;
+    for (template, lack) in [
+        ("", "`[write]` has neither `result`, a part, nor `result-message`,"),
+        ("{\"who\": \"engine\", \"seen\": [{\"ref\": $id, \"what\": $text}]}", "is read as a result without its id: {"),
+        (
+            "{\"who\": \"engine\", \"seen\": [{\"of\": $id, \"said\": $text}]}",
+            "is read as a result without its text: {",
+        ),
+        (
+            "{\"who\": \"engine\", \"saw\": [{\"of\": $id, \"what\": $text}]}",
+            "is read as a message of the assistant with no part: {",
+        ),
+        ("{\"who\": \"engine\", \"seen\": [{\"what\": $text}]}", "has no `$id`, by which a result names its call"),
+    ] {
+        let template = if template.is_empty() { String::new() } else { format!("result-message = '{template}'\n") };
+        let (status, out) = tried(&format!("{ship}{template}"), sample);
+        assert_eq!(status, Some(1), "{out}");
+        assert!(out.contains("dialect ship: reads; its `[write]` is wrong"), "{out}");
+        assert!(out.contains("1 pair; 0 calls open") && out.contains("it is detected"), "{out}");
+        assert!(out.contains(&format!("! tried.toml:")) && out.contains(lack), "{lack}: {out}");
+        if lack.contains(" read as ") {
+            assert!(out.contains("; a result is read at `seen[]` with `id` at `of` and `text` at `what`\n"), "{out}");
+        }
+        assert!(out.ends_with("not passed\n"), "{out}");
+    }
+    let right = "result-message = '{\"who\": \"engine\", \"used\": [], \"seen\": [{\"of\": $id, \"what\": $text}]}'\n";
+    let (status, out) = tried(&format!("{ship}{right}"), sample);
+    assert!(status == Some(0), "{out}");
+}
+
+#[test]
+fn what_cannot_be_written_is_told_to_whoever_describes_it() {
+    let place = place();
+    let (reads, _) = FERRY.split_once("[write]").unwrap();
+    place.write("ferry.toml", reads.as_bytes());
+    let (status, _, stderr) = ran(&place, &["window", "-n", "1", "--dialect-file", "ferry.toml", "log.jsonl"]);
+    assert!(status == Some(2) && stderr.contains("to cut it, add `[write]` to its description"), "{stderr}");
+}
+
+#[test]
+fn a_wrong_list_of_paths_is_told_what_it_is() {
+    for wrong in ["preamble = 3", "preamble = { system = \"charter\" }", "list = [1]"] {
+        let (status, out) = tried(&with(wrong), LOG);
+        assert!(status == Some(2) && out.contains("is a list of paths, as in `"), "{out}");
+    }
+}
+
 /// The first part that fits has the bytes, however the place of the message itself is written.
 #[test]
 fn the_first_part_has_its_element() {

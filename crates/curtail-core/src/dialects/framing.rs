@@ -241,7 +241,13 @@ fn no_messages(record: Value<'_>, messages_key: Option<&str>) -> ReadError {
         encoded()
     } else {
         let keys = LIST_KEYS.join(", ");
-        format!("no list of messages in this object (looked under {keys}); pass --messages-key KEY")
+        match described::places_of_user().as_slice() {
+            [] => format!("no list of messages in this object (looked under {keys}); pass --messages-key KEY"),
+            places => format!(
+                "no list of messages in this object: none at `{}`, where `list` of a description says, and none under {keys}",
+                places.join("`, `")
+            ),
+        }
     };
     ReadError { offset: record.span().start as usize, what: reason }
 }

@@ -179,6 +179,8 @@ pub struct Format {
     pub reread: Option<Reread>,
     /// How it is written; `None` if it is only read. What is only read can be looked at and checked.
     pub writer: Option<&'static dyn DialectWriter>,
+    /// What to do to cut a transcript of it all the same, if it is only read.
+    pub unwritten: &'static str,
     /// What the program that writes it adds to the messages; nothing by default.
     pub log: &'static dyn LogHabits,
     /// Members without text for a model, besides those of every format: what only a screen shows, and copies of what was read.
@@ -219,6 +221,7 @@ impl Format {
         has_flat_items: false,
         reread: None,
         writer: None,
+        unwritten: "write its messages with `role` and `content`",
         log: &NoHabits,
         known: &[],
         accounts: false,

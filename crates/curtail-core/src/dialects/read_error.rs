@@ -71,8 +71,9 @@ pub fn refuse_to_write(dialect: &dyn Dialect, offset: usize) -> Result<(), ReadE
         return Ok(());
     }
     let reason = format!(
-        "`{}` is read-only (`view`, `show`, `count` and `check` read it); to cut it, write its messages with `role` and `content`",
-        dialect.name()
+        "`{}` is read-only (`view`, `show`, `count` and `check` read it); to cut it, {}",
+        dialect.name(),
+        dialect.format().unwritten
     );
     Err(ReadError { offset, what: reason })
 }

@@ -207,10 +207,11 @@ impl Opened {
     /// and how that is read.
     ///
     /// # Errors
-    /// A patch does not fit the document before it.
+    /// A patch does not fit the document before it, or a value of the export holds messages that cannot be read.
     pub fn rebuild(&self, text: &str) -> Result<Option<(Self, String)>, ReadError> {
         if let Some(export) = unfolded(text).filter(|_| !self.reading.named) {
-            return Ok(Some((Self { export: Some(export.format), ..self.rebuilt() }, export.text)));
+            let read = (Self { export: Some(export.format), ..self.rebuilt() }, export.text);
+            return export.faults.into_iter().next().map_or(Ok(Some(read)), Err);
         }
         let document = rebuilt(text).filter(|_| self.reading.framing == Framing::Lines).transpose()?;
         Ok(document.map(|document| (self.rebuilt(), document)))
@@ -219,7 +220,7 @@ impl Opened {
     /// As [`rebuild`](Self::rebuild), for a reader of what can be read.
     fn rebuild_around(&self, text: &str) -> Option<(Self, Rebuilt)> {
         if let Some(export) = unfolded(text).filter(|_| !self.reading.named) {
-            let rebuilt = Rebuilt { text: export.text, faults: Vec::new() };
+            let rebuilt = Rebuilt { text: export.text, faults: export.faults };
             return Some((Self { export: Some(export.format), ..self.rebuilt() }, rebuilt));
         }
         let document = rebuilt_around(text).filter(|_| self.reading.framing == Framing::Lines)?;

@@ -163,7 +163,7 @@ pub(super) fn texts_of<'m, 'a>(content: &'m Content<'a>) -> impl Iterator<Item =
 }
 
 /// The bytes of a text that was read as it stands.
-fn span_of(source: &str, text: &Text<'_>) -> Option<Span> {
+pub(super) fn span_of(source: &str, text: &Text<'_>) -> Option<Span> {
     let (Text::Escaped(raw) | Text::Json(raw)) = text else { return None };
     let start = raw.as_ptr().addr().checked_sub(source.as_ptr().addr()).filter(|start| *start <= source.len())?;
     let start = u32::try_from(start).ok()?;

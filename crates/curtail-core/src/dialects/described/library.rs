@@ -9,6 +9,7 @@ use super::screen::Mask;
 use super::source::{DescriptionError, Fault, Table, root};
 use crate::dialects::{CODE, Dialect};
 use crate::json::Value;
+use crate::transcript::Transcript;
 
 /// Descriptions that the program brings: name and text.
 macro_rules! descriptions {
@@ -54,7 +55,7 @@ pub(in crate::dialects) fn described() -> impl Iterator<Item = &'static Describe
 /// The dialect with this number among those.
 pub(super) fn described_at(number: usize) -> Option<&'static Described> {
     let (_, text) = BUILT_IN.get(number)?;
-    let compiled = || Rules::read(text, &Known).ok().map(Described::new);
+    let compiled = || Rules::read(text, &Known).ok().map(Described::built_in);
     *DESCRIBED.get(number)?.get_or_init(compiled)
 }
 
@@ -123,6 +124,21 @@ impl Description {
         Rules::read(text, &Known).and_then(Self::of_rules).map_err(|fault| fault.in_text(text))
     }
 
+    /// Compiles the description `text` to try it: if nothing but `[write]` is wrong, as one that only reads, with what is wrong.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with how it reads, with its place and what would be right.
+    pub fn to_try(text: &str) -> Result<(Self, Option<DescriptionError>), DescriptionError> {
+        let wrong = match Self::read(text) {
+            Ok(description) => return Ok((description, None)),
+            Err(wrong) => wrong,
+        };
+        match Rules::read_only(text, &Known).and_then(Self::of_rules) {
+            Ok(description) => Ok((description, Some(wrong))),
+            Err(_) => Err(wrong),
+        }
+    }
+
     /// Compiles the descriptions in the tables `dialects` of a configuration.
     ///
     /// # Errors
@@ -141,7 +157,7 @@ impl Description {
             let what = format!("`{}` is a dialect of the program; give this one another name", rules.name);
             return Err(Fault { at: 0, what });
         }
-        let dialect = Described::new(rules);
+        let dialect = Described::of_user(rules);
         dialect.refuse_misread()?;
         Ok(Self { dialect })
     }
@@ -152,10 +168,23 @@ impl Description {
         self.dialect.rules.unaccounted(item)
     }
 
-    /// What the description names that none of these items has: `no arguments of a call at with`.
+    /// The values beside the messages of a record with a text of some length that is in no preamble and under no known key, each
+    /// with its place in the record as a JSON pointer.
     #[must_use]
-    pub fn unmatched(&self, items: &[Value<'_>]) -> Vec<String> {
-        self.dialect.rules.unmatched(items)
+    pub fn beside<'a>(&self, transcript: &Transcript<'a>) -> Vec<(String, Value<'a>)> {
+        self.dialect.rules.beside(&transcript.layout)
+    }
+
+    /// What the description names that a transcript does not have: `no arguments of a call at with`.
+    #[must_use]
+    pub fn unmatched(&self, transcript: &Transcript<'_>) -> Vec<String> {
+        self.dialect.rules.unmatched(&transcript.layout)
+    }
+
+    /// Whether what `fits` says is true of an item of a transcript.
+    #[must_use]
+    pub fn marks(&self, transcript: &Transcript<'_>) -> bool {
+        self.dialect.rules.marks_one(&transcript.layout)
     }
 
     /// The dialect that it describes.
@@ -192,6 +221,12 @@ pub(in crate::dialects) fn list_in(record: Value<'_>) -> Option<Value<'_>> {
         (first.is_object() && place.inner.as_ref().is_none_or(holds)).then_some(list)
     };
     places().flat_map(|rules| &rules.lists).find_map(in_place)
+}
+
+/// Where descriptions of the user say that records keep their messages.
+pub(in crate::dialects) fn places_of_user() -> Vec<String> {
+    let places = registered().iter().flat_map(|one| &one.rules.lists);
+    places.map(ToString::to_string).collect()
 }
 
 /// The records of a document that keeps them where a description says.

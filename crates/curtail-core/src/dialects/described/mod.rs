@@ -19,7 +19,7 @@ mod templates;
 mod write;
 
 pub use library::{Description, built_in, description_of, register};
-pub(super) use library::{all, are_registered, dialect_named, list_in, records_in};
+pub(super) use library::{all, are_registered, dialect_named, list_in, places_of_user, records_in};
 pub(super) use marks::{decide, has_mark};
 pub use source::DescriptionError;
 
@@ -36,11 +36,23 @@ pub(super) struct Described {
 }
 
 impl Described {
-    /// The dialect of these rules, for as long as the program runs.
-    fn new(rules: Rules) -> &'static Self {
+    /// The dialect of rules that the program brings, for as long as it runs.
+    fn built_in(rules: Rules) -> &'static Self {
+        Self::new(rules, Format::PLAIN.unwritten)
+    }
+
+    /// The dialect of rules of a user, for as long as the program runs.
+    fn of_user(rules: Rules) -> &'static Self {
+        // What the program cannot write cannot be written in an envelope.
+        let may_write = rules.base.is_none();
+        Self::new(rules, if may_write { "add `[write]` to its description" } else { Format::PLAIN.unwritten })
+    }
+
+    fn new(rules: Rules, unwritten: &'static str) -> &'static Self {
         let rules: &'static Rules = Box::leak(Box::new(rules));
         let wire: &'static Wire = Box::leak(Box::new(Wire { rules }));
-        Box::leak(Box::new(Self { format: Box::leak(Box::new(format_of(rules, wire))), rules }))
+        let format = Format { unwritten, ..format_of(rules, wire) };
+        Box::leak(Box::new(Self { format: Box::leak(Box::new(format)), rules }))
     }
 }
 

@@ -124,8 +124,8 @@ impl Rules {
         unknown.chain(self.strangers(item, &reading.accounted)).collect()
     }
 
-    /// The values of an item with a text that is in no part and under no known key.
-    fn strangers<'a>(&self, item: Value<'a>, accounted: &Covered) -> Vec<Value<'a>> {
+    /// The values of an item, or of a record, with a text that is in no part and under no known key.
+    pub(super) fn strangers<'a>(&self, item: Value<'a>, accounted: &Covered) -> Vec<Value<'a>> {
         let mut found = Vec::new();
         let mut open = vec![item];
         while let Some(value) = open.pop() {

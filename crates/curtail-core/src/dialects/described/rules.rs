@@ -1,5 +1,6 @@
 //! What a description says, compiled: how items are recognized, where roles and parts are, and what is written.
 
+use std::fmt;
 use std::ops::Range;
 
 use toml::de::DeValue;
@@ -51,6 +52,26 @@ pub(super) struct Rules {
 pub(super) struct ListPlace {
     pub(super) list: Path,
     pub(super) inner: Option<Path>,
+}
+
+impl ListPlace {
+    /// Whether a record has messages here.
+    pub(super) fn has_list(&self, record: Value<'_>) -> bool {
+        let Some(list) = self.list.first(record).filter(|list| list.is_array()) else { return false };
+        let holds =
+            |inner: &Path| inner.is_here() || list.items().any(|item| inner.first(item).is_some_and(Value::is_array));
+        self.inner.as_ref().is_none_or(holds)
+    }
+}
+
+impl fmt::Display for ListPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.inner {
+            None => write!(f, "{}", self.list),
+            Some(inner) if inner.is_here() => write!(f, "{}[]", self.list),
+            Some(inner) => write!(f, "{}[].{inner}", self.list),
+        }
+    }
 }
 
 /// What is true together of an item, by which its dialect is recognized.
@@ -209,6 +230,14 @@ impl Rules {
         Self::of_table(Table::new("", &document), library)
     }
 
+    /// Compiles the description `text` without what it writes.
+    pub(super) fn read_only(text: &str, library: &dyn Library) -> Result<Self, Fault> {
+        let document = root(text)?;
+        let table = Table::new("", &document);
+        table.table("write")?;
+        Self::of_reading(table, library).map(|rules| Self { writing: None, ..rules })
+    }
+
     /// The marks of a description that the program brings, and where records keep its messages, which stand before the tables: the
     /// rest is compiled only if an item may have one of the marks.
     pub(super) fn head_of(text: &str) -> Result<Self, Fault> {
@@ -227,6 +256,18 @@ impl Rules {
 
     /// Compiles the description in a table.
     pub(super) fn of_table(table: Table<'_>, library: &dyn Library) -> Result<Self, Fault> {
+        let write = table.table("write")?;
+        let mut rules = Self::of_reading(table, library)?;
+        let place = write.as_ref().map_or(0..0, |write| write.span.clone());
+        if let Some(write) = write {
+            rules.writing = Some(Writing::read(write, rules.writing.as_ref())?);
+        }
+        rules.refuse_unwritten(&place)?;
+        Ok(rules)
+    }
+
+    /// Compiles all of a table but `[write]`, and refuses a description that reads nothing.
+    fn of_reading(table: Table<'_>, library: &dyn Library) -> Result<Self, Fault> {
         let name = required(&table, "name")?;
         if let Some(wrong) = name.value.chars().find(|c| !(c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-')) {
             return Err(Fault::new(
@@ -259,15 +300,10 @@ impl Rules {
         rules.is_log |= table.flag("log")?;
         let samples = table.texts("samples")?;
         rules.samples = samples.iter().map(|sample| sample.value.to_owned()).collect();
-        let write = table.table("write")?;
-        let place = write.as_ref().map_or(0..0, |write| write.span.clone());
-        if let Some(write) = write {
-            rules.writing = Some(Writing::read(write, rules.writing.as_ref())?);
-        }
         rules.kinds_mut().for_each(Kind::frame_results);
         let whole = table.span.clone();
         table.finish()?;
-        rules.refuse_gaps(&whole, &place)?;
+        rules.refuse_unread(&whole)?;
         Ok(rules)
     }
 
@@ -358,19 +394,12 @@ impl Rules {
         if let Some(message) = table.path("message")? {
             self.message = Some(message);
         }
-        for list in table.texts("list")? {
-            let (outer, inner) = path(&list)?.parted();
-            self.lists.push(match outer {
-                Some(outer) => ListPlace { list: outer, inner: Some(inner) },
-                None => ListPlace { list: inner, inner: None },
-            });
-        }
-        for records in table.texts("records")? {
-            self.records.push(path(&records)?);
-        }
-        for preamble in table.texts("preamble")? {
-            self.preamble.push(path(&preamble)?);
-        }
+        self.lists.extend(table.paths("list")?.iter().map(|list| match list.parted() {
+            (Some(outer), inner) => ListPlace { list: outer, inner: Some(inner) },
+            (None, list) => ListPlace { list, inner: None },
+        }));
+        self.records.extend(table.paths("records")?);
+        self.preamble.extend(table.paths("preamble")?);
         self.model = table.path("model")?.or_else(|| self.model.take());
         self.reply = table.path("reply")?.or_else(|| self.reply.take());
         self.order = table.path("order")?.or_else(|| self.order.take());
@@ -422,8 +451,8 @@ impl Rules {
         Ok(())
     }
 
-    /// Refuses a description that reads nothing, or that writes less than it reads.
-    fn refuse_gaps(&self, whole: &Range<usize>, write: &Range<usize>) -> Result<(), Fault> {
+    /// Refuses a description that reads nothing.
+    fn refuse_unread(&self, whole: &Range<usize>) -> Result<(), Fault> {
         if self.base.is_some() {
             return Ok(());
         }
@@ -434,7 +463,12 @@ impl Rules {
         if self.groups.is_empty() && self.whole.is_empty() {
             return fault("no `[[part]]` says where texts are, and `extends` names no dialect that does");
         }
-        if let Some(writing) = &self.writing
+        Ok(())
+    }
+
+    /// Refuses a description that writes less than it reads.
+    fn refuse_unwritten(&self, write: &Range<usize>) -> Result<(), Fault> {
+        if let Some(writing) = self.writing.as_ref().filter(|_| self.base.is_none())
             && self.answers_apart()
             && !writing.has_results(self.results)
         {
@@ -470,6 +504,12 @@ impl Rules {
     /// Whether calls and results carry ids.
     pub(super) fn has_ids(&self) -> bool {
         self.kinds().any(|kind| kind.is == Is::Call && kind.id.is_some())
+    }
+
+    /// Whether results name their calls by ids.
+    pub(super) fn pairs_by_id(&self) -> bool {
+        let mut results = self.kinds().filter(|kind| kind.is == Is::Result).peekable();
+        self.has_ids() && results.peek().is_some() && results.all(|kind| kind.id.is_some())
     }
 
     /// The first name of a role.

@@ -106,6 +106,14 @@ impl<'t> Table<'t> {
         self.text(key)?.map(|text| path(&text)).transpose()
     }
 
+    /// The path or the paths under `key`; none if there is no such key.
+    pub(super) fn paths(&self, key: &'static str) -> Result<Vec<Path>, Fault> {
+        let Some(value) = self.value(key) else { return Ok(Vec::new()) };
+        let wrong =
+            |_| Fault::new(&value.span(), format!("`{key}` is a list of paths, as in `{key} = [\"a.b\", \"c[]\"]`"));
+        strings(key, value).map_err(wrong)?.iter().map(path).collect()
+    }
+
     /// The table under `key`.
     pub(super) fn table(&self, key: &'static str) -> Result<Option<Table<'t>>, Fault> {
         self.value(key).map(|value| Table::of_value(key, value)).transpose()

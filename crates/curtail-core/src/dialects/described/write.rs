@@ -1,7 +1,7 @@
 //! Writing messages by the templates of a description, and reading them again to see that they say what was meant.
 
 use super::Described;
-use super::rules::Rules;
+use super::rules::{Is, Rules};
 use super::source::Fault;
 use super::templates::{Hole, Template};
 use crate::dialects::{Dialect as _, DialectWriter, Item, Patch, blocks};
@@ -139,11 +139,16 @@ impl Described {
         for role in [Role::System, Role::User, Role::Assistant] {
             let Some(template) = writing.message(role).filter(|_| self.rules.has_role(role)) else { continue };
             let written = writer.write_message(&Draft::text(role, "one \"text\""), None);
-            let is_right = |message: &Message<'_>| {
-                message.role == role
-                    && only(message, |content| matches!(content, Content::Text(text) if text.is("one \"text\"")))
+            let is_text = |content: &Content<'_>| matches!(content, Content::Text(text) if text.is("one \"text\""));
+            let lack = |message: &Message<'_>| match message.parts.as_slice() {
+                [part] if message.role == role && is_text(&part.content) => None,
+                _ if message.role == role => Some((kinds_of(message), self.rules.places_of(Is::Text))),
+                _ => {
+                    let own = format!("`{}` in `[write]` is the template of this role alone", role.name());
+                    Some((kinds_of(message), own))
+                }
             };
-            self.refuse(&written, template.at, &format!("a message of the {}", role.name()), is_right)?;
+            self.refuse(&written, template.at, &format!("a message of the {}", role.name()), lack)?;
         }
         let Some(template) =
             writing.result_message.as_ref().or(writing.result.as_ref()).filter(|_| self.rules.base.is_none())
@@ -151,6 +156,10 @@ impl Described {
             return Ok(());
         };
         let has_id = template.has(Hole::Id);
+        if !has_id && self.rules.pairs_by_id() {
+            let what = String::from("the template of a result has no `$id`, by which a result names its call");
+            return Err(Fault { at: template.at, what });
+        }
         let result = DraftResult {
             id: has_id.then(|| String::from("call_1")),
             name: String::from("look"),
@@ -159,49 +168,44 @@ impl Described {
             key: None,
         };
         let written = writer.write_message(&Draft::part(Role::Tool, DraftPart::ToolResult(result.clone())), None);
-        let is_right = |message: &Message<'_>| {
-            only(message, |content| {
-                content.result().is_some_and(|read| {
-                    let is = |read: &Option<crate::json::Text<'_>>, written: &str| {
-                        read.as_ref().is_some_and(|read| read.is(written))
-                    };
-                    let id = result.id.as_deref().is_none_or(|id| is(&read.id, id));
-                    id && read.content.len() == 1 && read.content.iter().all(|text| text.is("seen"))
-                })
-            })
-        };
-        self.refuse(&written, template.at, "a result", is_right)
+        let lack = |message: &Message<'_>| Some((lack_of(message, &result)?, self.rules.places_of(Is::Result)));
+        self.refuse(&written, template.at, "a result", lack)
     }
 
+    /// Refuses what was written if it is no message, or if `lack` says what is read in its place, and what to do.
     fn refuse(
         &self,
         written: &str,
         at: usize,
         what: &str,
-        is_right: impl Fn(&Message<'_>) -> bool,
+        lack: impl Fn(&Message<'_>) -> Option<(String, String)>,
     ) -> Result<(), Fault> {
         let read = Document::parse(written).ok();
         let item = read.as_ref().and_then(|document| document.roots().next()).map(|item| self.read(item));
-        let right = matches!(&item, Some(Item::Message(message)) if is_right(message));
-        if right {
-            return Ok(());
-        }
-        let found = match &item {
-            Some(Item::Message(message)) => {
-                let kinds: Vec<&str> = message.parts.iter().map(|part| part.content.kind()).collect();
-                format!(
-                    "a message of the {} with {}",
-                    message.role.name(),
-                    if kinds.is_empty() { String::from("no part") } else { kinds.join(", ") }
-                )
-            }
-            Some(Item::Unknown(unknown)) => format!("no message ({unknown})"),
-            _ => String::from("no message"),
+        let lack = match &item {
+            Some(Item::Message(message)) => lack(message),
+            Some(Item::Unknown(unknown)) => Some((format!("no message ({unknown})"), String::new())),
+            _ => Some((String::from("no message"), String::new())),
         };
-        Err(Fault { at, what: format!("what is written for {what} is read as {found}: {written}") })
+        let Some((found, advice)) = lack else { return Ok(()) };
+        let advice = if advice.is_empty() { advice } else { format!("; {advice}") };
+        Err(Fault { at, what: format!("what is written for {what} is read as {found}: {written}{advice}") })
     }
 }
 
-fn only(message: &Message<'_>, is: impl Fn(&Content<'_>) -> bool) -> bool {
-    message.parts.len() == 1 && message.parts.iter().all(|part| is(&part.content))
+/// What a message is if it is not this result alone.
+fn lack_of(message: &Message<'_>, written: &DraftResult) -> Option<String> {
+    let [part] = message.parts.as_slice() else { return Some(kinds_of(message)) };
+    let Some(read) = part.content.result() else { return Some(kinds_of(message)) };
+    let has_id = written.id.as_deref().is_none_or(|id| read.id.as_ref().is_some_and(|read| read.is(id)));
+    let has_text = matches!(read.content.as_slice(), [text] if text.is(&written.text));
+    let lost = if has_id { "text" } else { "id" };
+    (!has_id || !has_text).then(|| format!("a result without its {lost}"))
+}
+
+/// A message by its role and the kinds of its parts.
+fn kinds_of(message: &Message<'_>) -> String {
+    let kinds: Vec<&str> = message.parts.iter().map(|part| part.content.kind()).collect();
+    let kinds = if kinds.is_empty() { String::from("no part") } else { kinds.join(", ") };
+    format!("a message of the {} with {kinds}", message.role.name())
 }

@@ -1,12 +1,17 @@
 //! Exports that can be looked at and not cut: trees, of which the current branch is read, and messages that are JSON inside a
 //! string or under flat keys. Each is unfolded into a document with the messages that it contains.
 
+mod leftovers;
 mod rows;
 mod spans;
 mod traces;
 mod trees;
 
 use serde_json::{Value as Json, json};
+
+use super::read_error::ReadError;
+use crate::json::{Document, Value};
+use leftovers::Leftover;
 
 /// What was found in an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +20,8 @@ pub struct Unfolded {
     pub format: &'static str,
     /// A document with a record for each conversation.
     pub text: String,
+    /// The values of the export that hold messages and cannot be read, in order.
+    pub faults: Vec<ReadError>,
 }
 
 impl Unfolded {
@@ -50,9 +57,28 @@ struct Format {
 }
 
 impl Format {
-    /// Whether a value contains a record in this format.
-    fn has_record(&self, value: &Json) -> bool {
-        (self.read)(value).is_some_and(|records| !records.is_empty())
+    /// The records of a value in this format; `None` if it has none.
+    fn records(&self, value: &Json) -> Option<Vec<Json>> {
+        (self.read)(value).filter(|records| !records.is_empty())
+    }
+
+    /// What is wrong with the values of `text` that have these numbers.
+    fn faults(&self, text: &str, lost: &[usize]) -> Vec<ReadError> {
+        let Ok(document) = Document::parse_all(text) else { return Vec::new() };
+        let roots: Vec<Value<'_>> = document.roots().collect();
+        let values = match roots.as_slice() {
+            [list] if list.is_array() => list.items().collect(),
+            _ => roots,
+        };
+        let fault = |(_, value): (usize, &Value<'_>)| ReadError {
+            offset: value.span().start as usize,
+            what: format!(
+                "this holds messages, and is neither {} nor a record with a list of them under `messages`; write them as such a \
+                 list, or remove it",
+                self.name
+            ),
+        };
+        values.iter().enumerate().filter(|(nth, _)| lost.contains(nth)).map(fault).collect()
     }
 }
 
@@ -61,7 +87,7 @@ impl Format {
 enum Rest {
     /// They stay as they are: a record that is none is an error.
     Stays,
-    /// They are spans and runs of something else than a model.
+    /// They are spans and runs of something else than a model, unless they hold messages.
     LeftOut,
 }
 
@@ -95,26 +121,37 @@ const FORMATS: &[Format] = &[
 /// Rows of a store, which are messages only together.
 const ROWS: (&str, &str) = ("rows of a store with messages in strings", "\"message_data\"");
 
-/// What an export contains; `None` if `text` is none of these.
+/// What an export contains; `None` if `whole`, all of a file, is none of these.
 #[must_use]
-pub fn unfolded(text: &str) -> Option<Unfolded> {
-    let text = text.trim_start_matches('\u{feff}');
+pub fn unfolded(whole: &str) -> Option<Unfolded> {
+    let text = whole.trim_start_matches('\u{feff}');
     let head = &text[..text.floor_char_boundary(HEAD)];
     let mut signs = FORMATS.iter().flat_map(|format| format.signs).chain([&ROWS.1]);
     if !signs.any(|sign| head.contains(sign)) || !begins_folded(text) {
         return None;
     }
-    let values = spans::in_resources(values(text)?);
-    if let Some(messages) = rows::of_store(&values) {
-        return Some(Unfolded { format: ROWS.0, text: json!({ "messages": messages }).to_string() });
+    let spans = |(nth, value)| spans::in_resources(value).into_iter().map(move |value| (nth, value));
+    let values: Vec<(usize, Json)> = values(text)?.into_iter().enumerate().flat_map(spans).collect();
+    if let Some(messages) = rows::of_store(values.iter().map(|(_, value)| value)) {
+        let text = json!({ "messages": messages }).to_string();
+        return Some(Unfolded { format: ROWS.0, text, faults: Vec::new() });
     }
-    let format = FORMATS.iter().find(|format| values.iter().any(|value| format.has_record(value)))?;
-    let records = |value: Json| match ((format.read)(&value), &format.rest) {
-        (Some(records), _) => records,
-        (None, Rest::Stays) => vec![value],
-        (None, Rest::LeftOut) => Vec::new(),
-    };
-    Some(Unfolded { format: format.name, text: values.into_iter().flat_map(records).collect::<Json>().to_string() })
+    let format = FORMATS.iter().find(|format| values.iter().any(|(_, value)| format.records(value).is_some()))?;
+    let mut records = Vec::new();
+    let mut lost = Vec::new();
+    for (nth, value) in values {
+        let leftover = Leftover::of(&value);
+        let elsewhere =
+            || FORMATS.iter().filter(|_| leftover != Leftover::Record).find_map(|other| other.records(&value));
+        match (format.read)(&value).or_else(elsewhere) {
+            Some(read) => records.extend(read),
+            None if format.rest == Rest::Stays || leftover == Leftover::Record => records.push(value),
+            None if leftover == Leftover::Messages => lost.push(nth),
+            None => {}
+        }
+    }
+    let faults = if lost.is_empty() { Vec::new() } else { format.faults(whole, &lost) };
+    Some(Unfolded { format: format.name, text: Json::Array(records).to_string(), faults })
 }
 
 /// Whether the first lines, if each is a value, are of an export. A document is none of lines, and is read as a whole.
@@ -123,9 +160,9 @@ fn begins_folded(text: &str) -> bool {
     let lines = text.lines().filter(|line| !line.trim().is_empty()).take(LINES);
     let first: Option<Vec<Json>> = lines.map(|line| serde_json::from_str(line).ok()).collect();
     let Some(first) = first.filter(|first| first.len() > 1) else { return true };
-    let first = spans::in_resources(first);
-    let has_record = |value: &Json| FORMATS.iter().any(|format| format.has_record(value));
-    rows::of_store(&first).is_some() || first.iter().any(has_record)
+    let first: Vec<Json> = first.into_iter().flat_map(spans::in_resources).collect();
+    let has_record = |value: &Json| FORMATS.iter().any(|format| format.records(value).is_some());
+    rows::of_store(first.iter()).is_some() || first.iter().any(has_record)
 }
 
 /// The values of a document that is a list, or of lines.

@@ -28,7 +28,7 @@ pub(super) fn xlam(value: &Json) -> Option<Vec<Json>> {
 }
 
 /// The messages of rows that each hold one, or the parts of one, in a string.
-pub(super) fn of_store(values: &[Json]) -> Option<Vec<Json>> {
+pub(super) fn of_store<'j>(values: impl Iterator<Item = &'j Json>) -> Option<Vec<Json>> {
     let message = |row: &Json| {
         if let Some(message) = row.get("message_data").or_else(|| row.get("message")).and_then(decoded) {
             return Some(message);
@@ -38,5 +38,5 @@ pub(super) fn of_store(values: &[Json]) -> Option<Vec<Json>> {
         row.insert(String::from("parts"), parts);
         Some(Json::Object(row))
     };
-    values.iter().map(message).collect::<Option<_>>().filter(|messages: &Vec<Json>| !messages.is_empty())
+    values.map(message).collect::<Option<_>>().filter(|messages: &Vec<Json>| !messages.is_empty())
 }

@@ -5,28 +5,35 @@ use serde_json::{Map, Value as Json, json};
 use super::traces::records;
 use super::{decoded, items, plain, text_of};
 
-/// The spans in values that hold them as OTLP writes them, and all other values as they are.
-pub(super) fn in_resources(values: Vec<Json>) -> Vec<Json> {
-    values
-        .into_iter()
-        .flat_map(|value| match value.get("resourceSpans") {
-            None => vec![value],
-            Some(resources) => {
-                let scopes = items(resources).flat_map(|resource| items(&resource["scopeSpans"]));
-                scopes.flat_map(|scope| items(&scope["spans"])).cloned().collect()
-            }
-        })
-        .collect()
+/// Attributes that hold what a model was asked, and what it answered.
+pub(super) const INPUT: &str = "gen_ai.input.messages";
+pub(super) const OUTPUT: &str = "gen_ai.output.messages";
+
+/// The spans in a value that holds them as OTLP writes them, with what is beside them; any other value as it is.
+pub(super) fn in_resources(value: Json) -> Vec<Json> {
+    let scopes = items(&value["resourceSpans"]).flat_map(|resource| items(&resource["scopeSpans"]));
+    let mut spans: Vec<Json> = scopes.flat_map(|scope| items(&scope["spans"])).cloned().collect();
+    let mut rest = value;
+    if let Some(members) = rest.as_object_mut().filter(|_| !spans.is_empty()) {
+        members.remove("resourceSpans");
+    }
+    if spans.is_empty() || rest.as_object().is_some_and(|rest| !rest.is_empty()) {
+        spans.push(rest);
+    }
+    spans
 }
 
 /// A span by the conventions of OpenTelemetry.
 pub(super) fn opentelemetry(value: &Json) -> Option<Vec<Json>> {
     let attributes = attributes(value)?;
     let under = |key: &str| attributes.get(key).and_then(decoded).and_then(|list| list.as_array().cloned());
-    let mut messages = under("gen_ai.input.messages")?;
-    messages.extend(under("gen_ai.output.messages").unwrap_or_default());
+    let [asked, answered] = [under(INPUT), under(OUTPUT)];
+    if asked.is_none() && answered.is_none() {
+        return None;
+    }
+    let messages = asked.into_iter().chain(answered).flatten().collect();
     let mut record = Map::new();
-    record.insert(String::from("gen_ai.input.messages"), Json::Array(messages));
+    record.insert(INPUT.to_owned(), Json::Array(messages));
     for key in ["gen_ai.system_instructions", "gen_ai.tool.definitions"] {
         record.extend(attributes.get(key).map(|value| (key.to_owned(), plain(value))));
     }
@@ -40,13 +47,14 @@ pub(super) fn openinference(value: &Json) -> Option<Vec<Json>> {
     let under = |key: &str| -> Vec<Json> {
         items(&tree["llm"][key]).filter_map(|item| span_message(&item["message"])).collect()
     };
-    let mut messages = under("input_messages");
+    let [mut messages, answers] = [under("input_messages"), under("output_messages")];
     if messages.is_empty() {
         // What instruments that know no messages record.
-        return records(attributes.get("input.value")?, attributes.get("output.value"));
+        let asked = attributes.get("input.value").and_then(|input| records(input, attributes.get("output.value")));
+        return asked.or_else(|| (!answers.is_empty()).then(|| vec![json!({ "messages": answers })]));
     }
     answer_in_order(&mut messages);
-    messages.extend(under("output_messages"));
+    messages.extend(answers);
     Some(vec![json!({ "messages": messages })])
 }
 
@@ -98,7 +106,7 @@ fn span_message(message: &Json) -> Option<Json> {
 }
 
 /// The attributes of a span: an object, or a list of keys with values.
-fn attributes(span: &Json) -> Option<Map<String, Json>> {
+pub(super) fn attributes(span: &Json) -> Option<Map<String, Json>> {
     match span.get("attributes")? {
         Json::Object(attributes) => Some(attributes.clone()),
         Json::Array(list) => {

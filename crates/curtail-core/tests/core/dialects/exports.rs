@@ -187,6 +187,119 @@ fn messages_beside_an_empty_tree_are_read_as_they_are() {
     }
 }
 
+/// Spans of each kind, and of each what it is called.
+fn spans() -> [(&'static str, Value); 5] {
+    let asked = json!([{"role": "user", "parts": [{"type": "text", "content": "Lit?"}]}]).to_string();
+    [
+        (
+            "a span of OpenInference",
+            json!({"attributes": {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "Lit?"}}),
+        ),
+        ("a run of LangSmith", json!({"run_type": "llm", "inputs": {"messages": [chat()]}})),
+        ("a call of Weave", json!({"op_name": "x", "inputs": {"messages": chat()}})),
+        ("an observation of Langfuse", json!({"traceId": "t", "input": {"messages": chat()}})),
+        ("a span of OpenTelemetry with messages in strings", json!({"attributes": {"gen_ai.input.messages": asked}})),
+    ]
+}
+
+/// The text that is read of three values as lines and as a document, and the places of what is not, for `value` before,
+/// between and after two spans.
+fn beside(span: &Value, value: &Value) -> Vec<(String, Vec<String>)> {
+    let mut found = Vec::new();
+    for at in 0..3 {
+        let mut values = vec![span.clone(), span.clone()];
+        values.insert(at, value.clone());
+        let lines: Vec<String> = values.iter().map(Value::to_string).collect();
+        for text in [lines.join("\n"), json!(values).to_string()] {
+            let export = unfolded(&text).unwrap_or_else(|| panic!("{text} is an export"));
+            let faults = export.faults.iter().map(|fault| {
+                assert!(text[fault.offset..].starts_with(&value.to_string()), "{text}: {}", fault.offset);
+                fault.what.clone()
+            });
+            found.push((export.text, faults.collect()));
+        }
+    }
+    found
+}
+
+/// What is no span of the kind of the others is read as what it is, or refused with its place: none of its messages is lost.
+#[test]
+fn no_messages_beside_spans_are_left_out() {
+    let said = json!([{"role": "user", "content": "Lost?"}]);
+    let parts = json!([{"role": "user", "parts": [{"type": "text", "content": "Lost?"}]}]);
+    let tree = json!({"current_node": "a", "mapping": {"a": {"id": "a", "parent": null, "message":
+        {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Lost?"]}}}}});
+    let read = [
+        json!({"messages": said}),
+        json!({"messages": said.to_string()}),
+        json!({"conversations": [{"from": "human", "value": "Lost?"}]}),
+        json!({"traceId": "t", "messages": said}),
+        said.clone(),
+        tree,
+        json!({"query": "Lost?", "answers": [{"name": "look", "arguments": {}}]}),
+        json!({"run_type": "llm", "inputs": {"messages": [said]}}),
+        json!({"op_name": "x", "inputs": {"messages": said}}),
+        json!({"trace_id": "t", "input": {"messages": said}}),
+        json!({"attributes": {"gen_ai.input.messages": parts}}),
+        json!({"attributes": {"gen_ai.input.messages": parts.to_string()}}),
+        json!({"attributes": {"gen_ai.output.messages": parts.to_string()}}),
+        json!({"attributes": {"llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": "Lost?"}}),
+        json!({"resourceSpans": [], "messages": said}),
+    ];
+    let refused = [
+        json!({"role": "user", "content": "Lost?"}),
+        json!({"id": 1, "input": {"turns": said}}),
+        json!({"id": 1, "message_data": said[0].to_string()}),
+        json!({"attributes": {"gen_ai.input.messages": "Lost?"}}),
+        json!({"attributes": [{"key": "gen_ai.input.messages", "value": {"arrayValue": {"values": [1]}}}]}),
+        json!({"resourceSpans": [{"instrumentationLibrarySpans": [{"spans": [
+            {"attributes": [{"key": "gen_ai.input.messages", "value": {"stringValue": parts.to_string()}}]}]}]}]}),
+    ];
+    let silent = [
+        json!({"exported": "2026-01-01", "count": 2}),
+        json!({"attributes": {"input.value": "{\"lamp\": 1}", "openinference.span.kind": "TOOL"}}),
+        json!({"run_type": "prompt", "inputs": {"lamp": 1}, "outputs": {"messages": said}}),
+        json!({"resourceSpans": []}),
+        json!(3),
+    ];
+    for (name, span) in spans() {
+        for value in &read {
+            for (text, faults) in beside(&span, value) {
+                assert!(faults.is_empty() && text.contains("Lost?"), "{name} beside {value}: {text} {faults:?}");
+                let document = Document::parse(&text).expect("JSON");
+                let reading = Reading { framing: Framing::Document, dialect: None, named: false, messages_key: None };
+                let transcripts = reading.transcripts(&document).unwrap_or_else(|error| panic!("{value}: {error}"));
+                assert_eq!(transcripts.len(), 3, "{name} beside {value}: {text}");
+            }
+        }
+        for value in &refused {
+            for (text, faults) in beside(&span, value) {
+                assert!(!text.contains("Lost?"), "{name} beside {value}: {text}");
+                assert_eq!(faults.len(), 1, "{name} beside {value}");
+                assert!(faults[0].contains("holds messages"), "{}", faults[0]);
+            }
+        }
+        for value in &silent {
+            for (_, faults) in beside(&span, value) {
+                assert!(faults.is_empty(), "{name} beside {value}: {faults:?}");
+            }
+        }
+    }
+}
+
+/// A value of an export that is no row of it is read as what it is.
+#[test]
+fn a_span_beside_trees_is_read() {
+    let said = json!({"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Lit?"]}});
+    let tree = json!({"current_node": "a", "mapping": {"a": {"parent": null, "message": said}}});
+    for (name, span) in spans() {
+        let export = unfolded(&json!([span, tree]).to_string()).expect("it is an export");
+        let read: Value = serde_json::from_str(&export.text).expect("JSON");
+        assert!(read.as_array().is_some_and(|records| records.len() == 2), "{name}: {read}");
+        assert!(!export.text.contains("mapping") && !export.text.contains("attributes"), "{name}: {read}");
+    }
+}
+
 /// What is no row of the format stays, so that reading it says what is wrong with it.
 #[test]
 fn no_row_of_an_export_is_left_out() {

@@ -1,0 +1,65 @@
+//! What stands beside the spans and runs of an export, and is read by no format.
+
+use serde_json::Value as Json;
+
+use super::spans::{INPUT, OUTPUT, attributes};
+use super::{LISTS, decoded, items, text_of};
+
+/// A value that no format reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leftover {
+    /// It has a list of messages, as records that are no exports have.
+    Record,
+    /// It holds messages where nothing looks for them.
+    Messages,
+    /// It is a span or a run of something else than a model, or says something about the export.
+    Nothing,
+}
+
+/// Keys that make a value a span, a run, a call or an observation.
+const SPANS: [&str; 5] = ["attributes", "run_type", "op_name", "traceId", "trace_id"];
+
+/// Beginnings of attributes that hold the messages of a span.
+const ATTRIBUTES: [&str; 4] = [INPUT, OUTPUT, "llm.input_messages", "llm.output_messages"];
+
+impl Leftover {
+    /// What `value` is.
+    pub(super) fn of(value: &Json) -> Self {
+        let is_span = SPANS.iter().any(|key| value.get(key).is_some());
+        // What was asked of a chain or a tool, and what it answered, is in the run of the model as well.
+        let holds = if is_span { names_messages(value) } else { holds_messages(value) };
+        match holds {
+            _ if is_record(value) => Self::Record,
+            true => Self::Messages,
+            false => Self::Nothing,
+        }
+    }
+}
+
+fn is_record(value: &Json) -> bool {
+    let is_list = |list: &Json| items(list).next().is_some() && items(list).all(Json::is_object);
+    let attribute = value.get("attributes").and_then(|attributes| attributes.get(INPUT));
+    let lists = LISTS.iter().filter_map(|key| value.get(key)).chain(attribute);
+    lists.into_iter().any(is_list) || is_list(value) && items(value).all(is_message)
+}
+
+fn names_messages(span: &Json) -> bool {
+    let names = |key: &String| ATTRIBUTES.iter().any(|name| key.starts_with(name));
+    attributes(span).is_some_and(|attributes| attributes.keys().any(names))
+}
+
+/// Whether a message is somewhere in a value, or in the JSON of a string in it.
+fn holds_messages(value: &Json) -> bool {
+    match value {
+        Json::Object(members) => is_message(value) || members.values().any(holds_messages),
+        Json::Array(list) => list.iter().any(holds_messages),
+        Json::String(_) => decoded(value).is_some_and(|value| holds_messages(&value)),
+        _ => false,
+    }
+}
+
+fn is_message(value: &Json) -> bool {
+    let says = |key: &&str| value.get(key).is_some_and(|said| !said.is_null());
+    let speaks = ["role", "from", "sender", "author"].iter().any(|key| text_of(value, key).is_some());
+    speaks && ["content", "parts", "tool_calls", "text", "value"].iter().any(|key| says(&key))
+}
