@@ -82,9 +82,21 @@ impl Live {
     /// that rolls back, at the position `at`.
     pub(super) fn roll_back(&mut self, element: usize, first: usize, position: usize, at: usize) {
         let stretch = self.stretches.partition_point(|stretch| stretch.element < first).saturating_sub(1);
-        let before = Place { stretch, end: position };
+        let before = self.behind_something(Place { stretch, end: position });
         self.mark_rolled_back(before, at);
         self.stretches.push(Stretch { element, start: at, before, replacement: None });
+    }
+
+    /// The same place as the end of a stretch that has something before it, so that stretches of which all was rolled back are not
+    /// walked for each request.
+    fn behind_something(&self, mut place: Place) -> Place {
+        while let Stretch { start, before, replacement: None, .. } = &self.stretches[place.stretch]
+            && place.stretch > 0
+            && place.end <= *start
+        {
+            place = *before;
+        }
+        place
     }
 
     /// Marks the messages from `target` to `at`, or to where the path to `at` leaves the one to `target`. Those from there to
