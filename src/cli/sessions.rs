@@ -100,6 +100,16 @@ fn passed_over<'w>(reasons: impl Iterator<Item = &'w String>, global: &Global) {
     }
 }
 
+/// Leaves the first `limit` sessions, or all with 0. How many there were, if some are left out.
+fn cut_to(limit: usize, listed: &mut Vec<ListedSession>) -> Option<usize> {
+    let total = listed.len();
+    let is_cut = limit > 0 && total > limit;
+    if is_cut {
+        listed.truncate(limit);
+    }
+    is_cut.then_some(total)
+}
+
 /// The sessions, the newest first, each with its name for other commands.
 fn with_names(sessions: Vec<KeptSession>) -> Vec<ListedSession> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -133,25 +143,27 @@ impl SessionsArgs {
         }
         // To filter by project or sort by tokens, all sessions must be read. Otherwise, only those that are listed are.
         let reads_all = self.project.is_some() || self.sort == Sort::Tokens;
-        let mut total = listed.len();
-        if !reads_all && limit > 0 {
-            listed.truncate(limit);
+        let mut total = None;
+        if !reads_all {
+            total = cut_to(limit, &mut listed);
         }
         self.read(&mut listed, global)?;
         if reads_all {
-            total = listed.len();
-            listed.truncate(if limit > 0 { limit } else { total });
+            total = cut_to(limit, &mut listed);
         }
         self.print(&listed, now)?;
-        if listed.is_empty() && self.output_format == SessionsFormat::Table && !global.quiet {
+        if self.output_format != SessionsFormat::Table || global.quiet {
+            return Ok(());
+        }
+        if listed.is_empty() {
             agents.iter().filter_map(|agent| agent.unread).for_each(|unread| console::note(&unread));
         }
         let shared: usize = listed.iter().filter_map(|one| one.sums.as_ref()).map(|sums| sums.shared).sum();
-        if shared > 0 && self.output_format == SessionsFormat::Table && !global.quiet {
+        if shared > 0 {
             let shared = counted(shared, "request");
             console::note(&format!("shared: {shared} repeated from older sessions, whose messages count once"));
         }
-        if listed.len() < total && self.output_format == SessionsFormat::Table && !global.quiet {
+        if let Some(total) = total {
             console::note(&format!("{} of {total} sessions; -n 0 lists all", listed.len()));
         }
         Ok(())

@@ -73,6 +73,9 @@ fn sessions_are_listed_newest_first() {
 fn damaged_sessions_are_listed() {
     let place = machine();
     let said = r#""uuid":"u","parentUuid":null,"sessionId":"s","cwd":"/work/kiln","message":{"role":"user","content":"Mix clay."}}"#;
+    place.write("home/.claude/projects/-work-kiln/4.jsonl", b"nonsense\n");
+    let all = run(&place, &["sessions", "-n", "0"]);
+    assert!(!text(&all.stderr).contains("lists all"), "{}", text(&all.stderr));
     let damaged = format!("{{\"type\":\"user\",\"uu{{\"type\":\"user\",{said}\n\0\0\n");
     place.write("home/.claude/projects/-work-kiln/3.jsonl", damaged.as_bytes());
     let output = run(&place, &["sessions", "--agent", "claude", "-n", "1", "--format", "json", "--tokens"]);

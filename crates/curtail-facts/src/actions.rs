@@ -75,6 +75,17 @@ impl Facts {
         self.changed.iter().position(|change| paths::same_file(&change.path, path))
     }
 
+    /// Takes out what is known of a file.
+    fn take(&mut self, path: &str) -> Option<Change> {
+        self.position_of(path).map(|at| self.changed.remove(at))
+    }
+
+    /// Adds what is known of a file now.
+    fn put(&mut self, change: Change) {
+        self.changed.push(change);
+        keep_newest(&mut self.changed, MAX_FACTS);
+    }
+
     /// Records a change of a file; an edit that reverts the last one removes that one instead. `whole` is set if it writes the
     /// whole file.
     fn change(&mut self, path: &str, edit: Option<(u32, u32)>, whole: bool, call: &CallWithResult<'_>) {
@@ -94,28 +105,15 @@ impl Facts {
         if path.len() > change.path.len() {
             path.clone_into(&mut change.path);
         }
-        self.changed.push(Change {
-            times: change.times + 1,
-            at: call.at.clone(),
-            deleted: false,
-            committed: false,
-            ..change
-        });
-        keep_newest(&mut self.changed, MAX_FACTS);
+        self.put(Change { times: change.times + 1, at: call.at.clone(), deleted: false, committed: false, ..change });
     }
 
     /// Records a script that was written, with the files that it changes when it is run. A script in a folder of temporary
     /// files is recorded only for this.
     fn script(&mut self, path: &str, writes: Vec<String>, call: &CallWithResult<'_>) {
-        let known = self.position_of(path);
-        let mut change = known.map_or_else(
-            || Change { path: path.to_owned(), times: 1, whole: true, ran: true, ..Change::default() },
-            |at| self.changed.remove(at),
-        );
-        change.writes = writes;
-        change.at = call.at.clone();
-        self.changed.push(change);
-        keep_newest(&mut self.changed, MAX_FACTS);
+        let new = || Change { path: path.to_owned(), times: 1, whole: true, ran: true, ..Change::default() };
+        let change = self.take(path).unwrap_or_else(new);
+        self.put(Change { writes, at: call.at.clone(), ..change });
     }
 
     /// Records the changes that a known script makes, unless its run failed.
@@ -133,23 +131,20 @@ impl Facts {
             return;
         }
         let change = Change { path: path.to_owned(), times: 1, at: call.at.clone(), ..Change::default() };
-        self.changed.push(Change { deleted, named: true, ..change });
-        keep_newest(&mut self.changed, MAX_FACTS);
+        self.put(Change { deleted, named: true, ..change });
     }
 
     /// Records that a file was removed. If the work itself had written it, and no commit contains it, nothing is left to
     /// record.
     fn remove(&mut self, path: &str, call: &CallWithResult<'_>) {
         let Some(path) = paths::any_path(path) else { return };
-        let known = self.position_of(path);
-        let change = known.map(|at| self.changed.remove(at));
+        let change = self.take(path);
         if change.as_ref().is_some_and(|change| change.whole && !change.committed) || paths::is_scratch(path) {
             return;
         }
         let change = change.unwrap_or_else(|| Change { path: path.to_owned(), ..Change::default() });
         let times = change.times + 1;
-        self.changed.push(Change { times, at: call.at.clone(), deleted: true, committed: false, ..change });
-        keep_newest(&mut self.changed, MAX_FACTS);
+        self.put(Change { times, at: call.at.clone(), deleted: true, committed: false, ..change });
     }
 
     /// Records that a file was moved, or a folder with files that are known.
@@ -166,12 +161,18 @@ impl Facts {
         if moved_folder {
             return;
         }
-        let known = self.position_of(from);
-        let before = known.map(|at| self.changed.remove(at)).unwrap_or_default();
-        self.change(to, None, before.whole, call);
-        if let Some(after) = self.changed.last_mut() {
-            after.times += before.times;
-        }
+        // What is moved out of the project is gone.
+        let Some(to) = paths::project_path(to) else { return self.remove(from, call) };
+        let [before, replaced] = [from, to].map(|path| self.take(path).unwrap_or_default());
+        let times = before.times + replaced.times + 1;
+        self.put(Change {
+            path: to.to_owned(),
+            times,
+            at: call.at.clone(),
+            deleted: false,
+            committed: false,
+            ..before
+        });
     }
 
     /// Drops changes that were discarded, unless a commit contains them. `files` is `None` for all files.

@@ -133,6 +133,19 @@ fn files_keep_their_changes_when_they_are_moved() {
 }
 
 #[test]
+fn a_file_that_is_moved_out_of_the_project_is_gone_and_no_other_has_its_changes() {
+    for target in ["/tmp/a.rs", "src/$id.rs"] {
+        let log = Log::default()
+            .edits("src/a.rs", "a", "b")
+            .edits("src/a.rs", "b", "c")
+            .edits("src/b.rs", "a", "b")
+            .calls("apply_patch", &json!({"input": format!("*** Begin Patch\n*** Update File: src/a.rs\n*** Move to: {target}\n@@\n-c\n+d\n*** End Patch")}), "Done!");
+        let facts = log.whole();
+        assert!(changed(&facts).contains(&("src/b.rs", 1)), "{target}: {:?}", changed(&facts));
+    }
+}
+
+#[test]
 fn a_later_run_retires_what_it_covers() {
     let fails = "FAILED tests/a.py::x - E\nFAILED tests/b.py::y - E\n2 failed in 1s";
     let names = |facts: &Facts| facts.failing.iter().map(|failure| failure.name.clone()).collect::<Vec<_>>();

@@ -242,7 +242,7 @@ impl<R: Read + Seek> Header<R> {
             }
             field = match byte >> 4 {
                 0 => self.zigzag()?,
-                distance => field + i64::from(distance),
+                distance => field.checked_add(i64::from(distance)).ok_or(io::ErrorKind::InvalidData)?,
             };
             match (field, byte & 15) {
                 (2, 5) => uncompressed = Some(self.size()?),

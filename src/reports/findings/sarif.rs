@@ -122,7 +122,8 @@ fn location(file: &str, place: &FindingPlace, mut location: Value) -> Value {
 
 /// A path as a relative reference or a `file:` URI (RFC 3986).
 fn uri(path: &str) -> String {
-    let path = path.replace('\\', "/");
+    // Elsewhere, a name may contain one.
+    let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };
     let escaped: String = path
         .bytes()
         .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })

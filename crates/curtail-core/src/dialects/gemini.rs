@@ -78,10 +78,7 @@ impl Dialect for Gemini {
         if let Some(summary) = adk_history::summary(item) {
             return read_summary(item, summary);
         }
-        let content = match item.get("author") {
-            Some(_) => item.some("content"),
-            None => Some(item),
-        };
+        let content = if item.has("author") { item.some("content") } else { Some(item) };
         // An event without content only changes the session's state.
         let Some(content) = content else { return Item::Metadata };
         match role(item, content) {

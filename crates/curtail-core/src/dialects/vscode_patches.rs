@@ -106,8 +106,8 @@ impl LogPatch {
         let value = self.v.unwrap_or(Json::Null);
         match self.kind {
             0 => *document = value,
-            1 => *place(document, &self.k)? = value,
-            2 => add(place(document, &self.k)?, value, self.i)?,
+            1 => *slot(document, &self.k)? = value,
+            2 => add(document, &self.k, value, self.i)?,
             3 => delete(document, &self.k)?,
             _ => return Err("this patch has an unknown `kind`; known: 0 to 3"),
         }
@@ -115,49 +115,54 @@ impl LogPatch {
     }
 }
 
-/// The value at a path. Its last step may be a new member.
-fn place<'d>(document: &'d mut Json, path: &[PathStep]) -> Result<&'d mut Json, &'static str> {
-    let mut found = document;
-    for (nth, step) in path.iter().enumerate() {
-        let is_last = nth + 1 == path.len();
-        found = match (found, step) {
-            (Json::Object(members), PathStep::Key(key)) => match is_last {
-                true => members.entry(key.clone()).or_insert(Json::Null),
-                false => members.get_mut(key).ok_or(NO_PLACE)?,
-            },
-            (Json::Array(items), PathStep::Index(index)) => {
-                if is_last && *index == items.len() {
-                    items.push(Json::Null);
-                }
-                items.get_mut(*index).ok_or(NO_PLACE)?
-            }
-            _ => return Err(NO_PLACE),
-        };
-    }
-    Ok(found)
+/// The value at a path.
+fn found<'d>(document: &'d mut Json, path: &[PathStep]) -> Result<&'d mut Json, &'static str> {
+    let inner = |holder: &'d mut Json, step: &PathStep| match (holder, step) {
+        (Json::Object(members), PathStep::Key(key)) => members.get_mut(key),
+        (Json::Array(items), PathStep::Index(index)) => items.get_mut(*index),
+        _ => None,
+    };
+    path.iter().try_fold(document, inner).ok_or(NO_PLACE)
 }
 
-/// Adds `items` to a list, at its end or in place of everything from `from` on.
-fn add(list: &mut Json, items: Json, from: Option<i64>) -> Result<(), &'static str> {
+/// The value at a path, or a new one at its last step.
+fn slot<'d>(document: &'d mut Json, path: &[PathStep]) -> Result<&'d mut Json, &'static str> {
+    let Some((last, before)) = path.split_last() else { return Ok(document) };
+    match (found(document, before)?, last) {
+        (Json::Object(members), PathStep::Key(key)) => Ok(members.entry(key.clone()).or_insert(Json::Null)),
+        (Json::Array(items), PathStep::Index(index)) => {
+            if *index == items.len() {
+                items.push(Json::Null);
+            }
+            items.get_mut(*index).ok_or(NO_PLACE)
+        }
+        _ => Err(NO_PLACE),
+    }
+}
+
+/// Adds `items` to the list at a path, at its end or in place of everything from `from` on.
+fn add(document: &mut Json, path: &[PathStep], items: Json, from: Option<i64>) -> Result<(), &'static str> {
+    let items = match items {
+        Json::Array(items) => items,
+        Json::Null => Vec::new(),
+        _ => return Err("this patch adds a value that is not a list"),
+    };
+    let list = slot(document, path)?;
     if list.is_null() {
         *list = Json::Array(Vec::new());
     }
-    let (Json::Array(list), items) = (list, items) else { return Err("this patch adds to a value that is not a list") };
+    let Json::Array(list) = list else { return Err("this patch adds to a value that is not a list") };
     if let Some(from) = from {
         list.truncate(usize::try_from(from).unwrap_or(0));
     }
-    match items {
-        Json::Array(items) => list.extend(items),
-        Json::Null => {}
-        _ => return Err("this patch adds a value that is not a list"),
-    }
+    list.extend(items);
     Ok(())
 }
 
 /// Deletes a member. An element of a list becomes `null`, because the editor keeps the place of the others.
 fn delete(document: &mut Json, path: &[PathStep]) -> Result<(), &'static str> {
     let Some((last, before)) = path.split_last() else { return Err(NO_PLACE) };
-    match (place(document, before)?, last) {
+    match (found(document, before)?, last) {
         (Json::Object(members), PathStep::Key(key)) => drop(members.remove(key)),
         (Json::Array(items), PathStep::Index(index)) => *items.get_mut(*index).ok_or(NO_PLACE)? = Json::Null,
         _ => return Err(NO_PLACE),
@@ -220,10 +225,18 @@ mod tests {
     #[test]
     fn what_cannot_be_applied_is_left_out_by_whoever_reads_around_it() {
         let first = r#"{"kind":0,"v":{"requests":[{"requestId":"a"}]}}"#;
-        let [lost, set] = [r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, r#"{"kind":1,"k":["title"],"v":"b"}"#];
-        let chat = rebuilt_around(&format!("{first}\n{lost}\n{set}{set}\n")).unwrap();
-        assert_eq!(chat.text, "{\"requests\":[{\"requestId\":\"a\"}],\"title\":\"b\"}\n");
-        assert_eq!(chat.faults.iter().map(|fault| fault.offset).collect::<Vec<_>>(), [first.len() + 1]);
+        let set = r#"{"kind":1,"k":["title"],"v":"b"}"#;
+        for lost in [
+            r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#,
+            r#"{"kind":3,"k":["requests",1,"done"]}"#,
+            r#"{"kind":3,"k":["notes","done"]}"#,
+            r#"{"kind":2,"k":["requests",1],"v":5}"#,
+            r#"{"kind":2,"k":["notes"],"v":5}"#,
+        ] {
+            let chat = rebuilt_around(&format!("{first}\n{lost}\n{set}{set}\n")).unwrap();
+            assert_eq!(chat.text, "{\"requests\":[{\"requestId\":\"a\"}],\"title\":\"b\"}\n", "{lost}");
+            assert_eq!(chat.faults.iter().map(|fault| fault.offset).collect::<Vec<_>>(), [first.len() + 1], "{lost}");
+        }
     }
 
     #[test]

@@ -73,7 +73,9 @@ impl Statements {
         });
         self.todos.hear(listed);
         if spoken.voice == Voice::Person {
-            let given = commands(&spoken.text).map(|command| Fact::new(Kind::Command, command, spoken.message));
+            let own: Vec<&str> = spoken.text.lines().filter(|line| !line.trim_start().starts_with('>')).collect();
+            let own = own.join("\n");
+            let given = commands(&own).map(|command| Fact::new(Kind::Command, command, spoken.message));
             self.commands.extend(given);
             let asked = if rest.is_empty() { spoken.text.clone() } else { rest.join("\n") };
             self.tasks.hear(&asked, spoken.message);

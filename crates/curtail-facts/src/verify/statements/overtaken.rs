@@ -77,14 +77,9 @@ pub(in crate::verify) fn replaced_words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (_, end) in LANGUAGES.instead.places(text) {
         let rest = &text[end..];
-        let clause = rest.find([',', ';', '.', '，', '。', '；']).map_or(rest, |at| {
-            if rest[at..].starts_with('.') && rest[at + 1..].starts_with(char::is_alphanumeric) {
-                rest
-            } else {
-                &rest[..at]
-            }
-        });
-        found.extend(content_words(clause).into_iter().take(MOST_REPLACED));
+        let ends = |(at, mark): &(usize, &str)| *mark != "." || !rest[at + 1..].starts_with(char::is_alphanumeric);
+        let end = rest.match_indices([',', ';', '.', '，', '。', '；']).find(ends).map_or(rest.len(), |(at, _)| at);
+        found.extend(content_words(&rest[..end]).into_iter().take(MOST_REPLACED));
     }
     found
 }
@@ -145,6 +140,7 @@ mod tests {
     #[test]
     fn what_is_replaced_is_named() {
         assert_eq!(replaced_words("use Redis instead of RabbitMQ for jobs"), ["RabbitMQ", "jobs"]);
+        assert_eq!(replaced_words("Instead of kafka.v2, use redis_streams in the queue."), ["kafka.v2"]);
         assert_eq!(replaced_words("No longer use `make deploy-eu`; go"), ["make", "deploy-eu"]);
     }
 }

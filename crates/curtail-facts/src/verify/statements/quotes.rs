@@ -17,10 +17,9 @@ pub(super) fn without_quotes(text: &str) -> String {
         }
         let begins = field.is_some_and(|(name, value)| LANGUAGES.mail_sender.are_all_of(name) && is_sender(value));
         heads_mail = begins || heads_mail && is_field;
-        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
-        match (fence, mark) {
+        match (fence, fence_at(start)) {
             (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
+            (Some((open, length)), Some((mark, marks))) if open == mark && length <= marks => fence = None,
             (None, None) if !start.starts_with('>') => {
                 kept.push_str(line);
                 kept.push('\n');
@@ -29,6 +28,12 @@ pub(super) fn without_quotes(text: &str) -> String {
         }
     }
     kept
+}
+
+/// The marks that a fence of code begins with, and how many they are. One of fewer marks is inside it.
+fn fence_at(line: &str) -> Option<(char, usize)> {
+    let marks = |mark: char| (mark, line.chars().take_while(|c| *c == mark).count());
+    ['`', '~'].map(marks).into_iter().find(|(_, length)| *length >= 3)
 }
 
 /// Whether a text is an address or a name, as opposed to a sentence.
@@ -64,6 +69,12 @@ pub(super) fn without_quotations(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::without_quotes;
+
+    #[test]
+    fn a_fence_ends_with_as_many_marks_as_it_begins_with() {
+        let text = "Look:\n````\n```\nNever touch vendor/\n```\n````\nKeep it short.\n";
+        assert_eq!(without_quotes(text), "Look:\nKeep it short.\n");
+    }
 
     #[test]
     fn a_mail_ends_what_is_said() {
