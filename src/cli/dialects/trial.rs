@@ -105,21 +105,7 @@ impl Tried {
             None => self.unmatched.clone_from(&counts.unmatched),
         }
         self.says(&counts.read());
-        for (label, value) in counts.unread.iter().take(SHOWN) {
-            self.fails(&format!("not read: {label}: {}", one_line(value)));
-        }
-        if counts.unread.len() > SHOWN {
-            self.fails(&format!("and {} more", counts.unread.len() - SHOWN));
-        }
-        if counts.unread.is_empty() && counts.messages > 0 {
-            self.says("every text of 40 characters in a message is in a part or under a known key");
-        }
-        for (path, value) in counts.beside.iter().take(SHOWN) {
-            self.says(&format!("? beside the messages: {path}: {}", one_line(value)));
-        }
-        if counts.beside.len() > SHOWN {
-            self.says(&format!("? and {} more beside the messages", counts.beside.len() - SHOWN));
-        }
+        self.texts(&counts);
         if let Some(nothing) = counts.nothing.as_ref().filter(|_| counts.unknown.is_empty()) {
             self.fails(&one_line(nothing));
         }
@@ -139,20 +125,44 @@ impl Tried {
                 one_line(orphan)
             ));
         }
-        match counts.detected.as_slice() {
-            [one] if *one == dialect.name() && counts.refused.is_none() => self.says("it is detected"),
-            [one] if *one == dialect.name() => {
-                self.fails(&format!("it is not detected in all records{}", counts.undetected()));
-            }
-            [] => self.fails(&format!("it is not detected{}", counts.undetected())),
-            others => self.fails(&format!("it is detected as {}{}", others.join(", "), counts.undetected())),
-        }
-        if dialect.writer().is_some() && counts.messages > 0 {
+        self.detection(&counts, dialect.name());
+        if dialect.writer().is_some() && counts.nothing.is_none() {
             match unchanged(dialect, framing, text) {
                 Ok(true) => self.says("doing nothing changes nothing"),
                 Ok(false) => self.fails("doing nothing changes the text"),
                 Err(error) => self.fails(&error),
             }
+        }
+    }
+
+    /// Adds whether the dialect called `name` is detected, or why not.
+    fn detection(&mut self, counts: &Counts, name: &str) {
+        match counts.detected.as_slice() {
+            [one] if *one == name && counts.refused.is_none() => self.says("it is detected"),
+            [one] if *one == name => {
+                self.fails(&format!("it is not detected in all records{}", counts.undetected()));
+            }
+            [] => self.fails(&format!("it is not detected{}", counts.undetected())),
+            others => self.fails(&format!("it is detected as {}{}", others.join(", "), counts.undetected())),
+        }
+    }
+
+    /// Adds the texts that no message and no key has.
+    fn texts(&mut self, counts: &Counts) {
+        for (label, value) in counts.unread.iter().take(SHOWN) {
+            self.fails(&format!("not read: {label}: {}", one_line(value)));
+        }
+        if counts.unread.len() > SHOWN {
+            self.fails(&format!("and {} more", counts.unread.len() - SHOWN));
+        }
+        if counts.unread.is_empty() && counts.messages > 0 {
+            self.says("every text of 40 characters in a message is in a part or under a known key");
+        }
+        for (path, value) in counts.beside.iter().take(SHOWN) {
+            self.says(&format!("? beside the messages: {path}: {}", one_line(value)));
+        }
+        if counts.beside.len() > SHOWN {
+            self.says(&format!("? and {} more beside the messages", counts.beside.len() - SHOWN));
         }
     }
 }

@@ -242,6 +242,9 @@ fn keys_that_lead_nowhere_are_named() {
         assert!(out.contains(&format!("? in no sample: no {missing}\n")), "{missing}: {out}");
     }
     assert!(!out.contains("`charter`") && !out.contains("no `list`"), "{out}");
+    // A constant and the key of a member are there, whatever the message is.
+    let (_, out) = tried(&SHIP.replace("\"tool\"", "\"=vane\"").replace("\"with\"", "\"with.{}\""), BRIDGE);
+    assert!(out.contains("2 pairs") && !out.contains('?'), "{out}");
     // Lines have no record around them.
     let (_, out) = tried(&with("preamble = [\"charter\"]"), LOG);
     assert!(out.contains("? in no sample: no `preamble` at `charter`, beside the messages"), "{out}");
@@ -255,7 +258,8 @@ fn a_slip_in_a_list_is_answered_with_the_list() {
     assert!(!out.contains("--messages-key"), "{out}");
     let (status, out) = tried(&with("list = \"lgo[]\""), &record(CHARTER));
     assert!(status == Some(1) && out.contains("? in no sample: no `list` at `lgo[]`"), "{out}");
-    assert!(!out.contains("every text of"), "no item is a message: {out}");
+    assert!(!out.contains("every text of") && !out.contains("`fits`"), "no item is a message: {out}");
+    assert!(out.contains("! no message: no role; see `at` of `[role]`, and `list` and `message`"), "{out}");
     // Another description may say it right.
     let place = Place::new();
     place.write("wrong.toml", with("list = \"lgo[]\"").replace("\"ferry\"", "\"wrong\"").as_bytes());
@@ -279,7 +283,7 @@ fn a_role_without_a_name_is_why_nothing_is_detected() {
     let falling: String = LOG
         .lines()
         .zip(["4", "3", "2", "1"])
-        .map(|(line, at)| line.replace("{", &format!("{{\"at\":{at},")) + "\n")
+        .map(|(line, at)| line.replace('{', &format!("{{\"at\":{at},")) + "\n")
         .collect();
     let (status, out) = tried(&with("order = \"at\""), &falling);
     assert!(status == Some(1) && out.contains("! it is not detected: these messages are newest first"), "{out}");
@@ -314,7 +318,7 @@ fn a_wrong_template_does_not_hide_the_report() {
         assert_eq!(status, Some(1), "{out}");
         assert!(out.contains("dialect ship: reads; its `[write]` is wrong"), "{out}");
         assert!(out.contains("1 pair; 0 calls open") && out.contains("it is detected"), "{out}");
-        assert!(out.contains(&format!("! tried.toml:")) && out.contains(lack), "{lack}: {out}");
+        assert!(out.contains("! tried.toml:") && out.contains(lack), "{lack}: {out}");
         if lack.contains(" read as ") {
             assert!(out.contains("; a result is read at `seen[]` with `id` at `of` and `text` at `what`\n"), "{out}");
         }
@@ -422,4 +426,20 @@ fn an_export_is_looked_at_and_not_cut() {
         assert!(status == Some(2) && out.is_empty(), "{cut}: {out}");
         assert!(stderr.contains("a row with its messages in a string, which is looked at"), "{stderr}");
     }
+}
+
+/// What holds messages and is no span is reported, and the spans are looked at all the same.
+#[test]
+fn messages_between_spans_are_reported_with_their_place() {
+    let place = Place::new();
+    let run = r#"{"run_type":"llm","inputs":{"messages":[{"role":"user","content":"When?"}]}}"#;
+    let stray = r#"{"note":{"role":"user","content":"And back?"}}"#;
+    place.write("runs.jsonl", format!("{run}\n{stray}\n{run}\n").as_bytes());
+    let reported = "runs.jsonl:2:1: this holds messages, and is neither a run of LangSmith nor a record";
+    for (command, expected) in [("check", 2), ("count", 0), ("repair", 2)] {
+        let (status, out, stderr) = ran(&place, &[command, "runs.jsonl"]);
+        assert!(status == Some(expected) && stderr.contains(reported), "{command}: {status:?} {out}{stderr}");
+    }
+    let (_, out, _) = ran(&place, &["show", "runs.jsonl"]);
+    assert_eq!(out.matches("When?").count(), 2, "{out}");
 }

@@ -3,8 +3,7 @@
 
 use super::covered::Covered;
 use super::paths::Path;
-use super::read::all_hold;
-use super::rules::{Group, Is, KINDS, Kind, Rules, Speaker};
+use super::rules::{Group, Is, KINDS, Kind, Rules, Speaker, all_hold};
 use crate::dialects::accounting::span_of;
 use crate::json::{Span, Value};
 use crate::transcript::{Layout, Role};
@@ -45,9 +44,8 @@ impl Rules {
 
     /// What is missing beside the messages, and beside what is said in them.
     fn unmatched_around(&self, record: Option<Value<'_>>, items: &[Value<'_>]) -> Vec<String> {
-        let holds = |path: &Path| {
-            items.iter().any(|item| path.first(*item).is_some() || path.first(self.said(*item)).is_some())
-        };
+        let holds =
+            |path: &Path| items.iter().any(|item| path.text(*item).is_some() || path.text(self.said(*item)).is_some());
         let lists = self.lists.iter().filter(|place| !record.is_some_and(|record| place.has_list(record)));
         let beside = self.preamble.iter().filter(|path| record.is_none_or(|record| path.all(record).is_empty()));
         let of_items =
@@ -116,7 +114,7 @@ fn unmatched_of(group: Option<&Group>, kind: &Kind, messages: &[Said<'_>]) -> Ve
     if places.is_empty() {
         return vec![format!("no {name} {}", place_of(group, kind))];
     }
-    let found = |path: &Path| places.iter().any(|(value, said)| path.first(path.base(*value, *said)).is_some());
+    let found = |path: &Path| places.iter().any(|(value, said)| path.text(path.base(*value, *said)).is_some());
     let named = [
         ("text", &kind.text),
         ("id", &kind.id),

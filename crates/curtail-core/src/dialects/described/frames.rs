@@ -31,7 +31,8 @@ struct MemberFrames {
 
 impl Frames {
     pub(super) fn of(path: &Path) -> Self {
-        let element = path.keys_in_list().map(|keys| keys.iter().rev().fold(String::from(HOLE), nest));
+        let element =
+            path.keys_in_list().map(|keys| keys.iter().rev().fold(String::from(HOLE), |json, key| nest(json, key)));
         let around = element.as_deref().and_then(|element| element.split_once(HOLE));
         Self {
             list: around.map(|(before, after)| frame(format!("[{before}"), format!("{after}]"))),
@@ -70,7 +71,7 @@ impl MemberFrames {
 }
 
 /// The object that has JSON under `key` alone.
-fn nest(json: String, key: &String) -> String {
+fn nest(json: String, key: &str) -> String {
     object! { key: Json(json) }.0
 }
 

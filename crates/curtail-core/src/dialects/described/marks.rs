@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 
 use super::Described;
 use super::library::{built_in, described_at, heads, registered};
-use super::read::all_hold;
-use super::rules::{Mark, Rules};
+use super::rules::{Mark, Rules, all_hold};
 use super::screen::Screen;
 use crate::dialects::{Dialect, ReadError};
 use crate::json::Value;

@@ -194,6 +194,13 @@ mod tests {
                 &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\" $role}}'\n"),
                 "10:11: the template is no JSON",
             ),
+            (
+                &format!(
+                    "name = \"x\"\n[[role]]\nwhen = {{ top = true }}\nis = \"system\"\n{}[write]\nmessage = '{{\"role\": $role, \"body\": $text}}'\n",
+                    READS.replace("[role]", "[[role]]")
+                ),
+                "13:11: what is written for a message of the system is read as a message of the user with text: {\"role\":\"user\",\"body\":\"one \\\"text\\\"\"}; `system` in `[write]` is the template of this role alone",
+            ),
         ] {
             let error = Description::read(text).expect_err(text).to_string();
             assert!(error.starts_with(expected), "{error}\n  instead of\n{expected}");

@@ -2,8 +2,7 @@
 
 use super::covered::Covered;
 use super::paths::{Path, is_one_of};
-use super::read::all_hold;
-use super::rules::{Condition, Group, Is, Kind, Rules};
+use super::rules::{Condition, Group, Is, Kind, Rules, all_hold};
 use crate::dialects::blocks;
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, Role, ToolCall, ToolResult};

@@ -3,7 +3,7 @@
 use super::answers::answer_in_order;
 use super::covered::Covered;
 use super::parts::Reading;
-use super::rules::{Condition, RoleRule, Rules, Speaker};
+use super::rules::{RoleRule, Rules, Speaker, all_hold};
 use crate::dialects::{Item, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Message, Part, ResultPlace, Role, Unknown};
@@ -163,8 +163,4 @@ impl RoleRule {
             None => Err(name.decode().into_owned()),
         }
     }
-}
-
-pub(super) fn all_hold(conditions: &[Condition], value: Value<'_>, outer: Option<Value<'_>>) -> bool {
-    conditions.iter().all(|condition| condition.holds(value, outer))
 }

@@ -113,6 +113,10 @@ impl Condition {
     }
 }
 
+pub(super) fn all_hold(conditions: &[Condition], value: Value<'_>, outer: Option<Value<'_>>) -> bool {
+    conditions.iter().all(|condition| condition.holds(value, outer))
+}
+
 /// Who speaks in a message.
 #[derive(Debug, Clone)]
 pub(super) struct RoleRule {

@@ -59,7 +59,7 @@ fn holds_messages(value: &Json) -> bool {
 }
 
 fn is_message(value: &Json) -> bool {
-    let says = |key: &&str| value.get(key).is_some_and(|said| !said.is_null());
+    let says = |key: &str| value.get(key).is_some_and(|said| !said.is_null());
     let speaks = ["role", "from", "sender", "author"].iter().any(|key| text_of(value, key).is_some());
-    speaks && ["content", "parts", "tool_calls", "text", "value"].iter().any(|key| says(&key))
+    speaks && ["content", "parts", "tool_calls", "text", "value"].iter().any(|key| says(key))
 }

@@ -1,5 +1,7 @@
 //! Results that stand in the message of their calls.
 
+use curtail_core::transcript::Message;
+
 use super::files::read_transcripts;
 
 /// For each result of the only message of Claude's export with these blocks, in order: the id that it has.
@@ -9,7 +11,7 @@ fn answered(blocks: &str) -> Vec<Option<String>> {
     let mut ids = Vec::new();
     let read = read_transcripts(&text, |dialect, transcript| {
         assert_eq!(dialect.name(), "claude-ai");
-        let results = transcript.messages.iter().flat_map(|message| message.results());
+        let results = transcript.messages.iter().flat_map(Message::results);
         ids.extend(results.map(|(_, result)| result.id.as_ref().map(|id| id.decode().into_owned())));
     });
     read.expect("it is read");
