@@ -29,7 +29,7 @@ fn one_message(calls: usize, answered: bool) -> String {
 fn exported(calls: usize) -> String {
     let call = |nth: usize| format!("{{\"type\":\"tool_use\",\"id\":\"c{nth}\",\"name\":\"f\",\"input\":{{}}}}");
     let result = |nth: usize| {
-        let id = if nth % 2 == 0 { format!("\"c{nth}\"") } else { String::from("null") };
+        let id = if nth.is_multiple_of(2) { format!("\"c{nth}\"") } else { String::from("null") };
         format!("{{\"type\":\"tool_result\",\"tool_use_id\":{id},\"name\":\"f\",\"content\":\"seen\"}}")
     };
     let blocks: Vec<String> = (0..calls).map(call).chain((0..calls).map(result)).collect();

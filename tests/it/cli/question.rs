@@ -58,7 +58,8 @@ fn a_text_is_shortened_to_what_is_left_beside_what_is_estimated() {
     let chat = format!(
         r#"{{"messages":[{{"role":"user","content":[{{"type":"text","text":"{text_block}","x_note":"{note}"}}]}}]}}"#
     );
-    let truncated = |budget: &str| cut(&["limit", "-t", budget, "--on-overflow", "truncate"], &[chat.clone()]);
+    let truncated =
+        |budget: &str| cut(&["limit", "-t", budget, "--on-overflow", "truncate"], std::slice::from_ref(&chat));
     for budget in ["250", "300", "500"] {
         let (status, out, err) = truncated(budget);
         assert!(status == 0 && out[0].contains("shortened"), "{budget}: {err}");
