@@ -302,15 +302,9 @@ fn cache_writes(session: &Session) -> (u64, u64) {
 
 /// For each request, the number of messages that policies see; with `live`, those that the request sent.
 fn seen(session: &Session, history: &History<'_>, live: bool) -> Vec<usize> {
-    let rolled_back = session.rolled_back.iter().filter(|(position, _)| !session.summaries[**position]);
-    let mut ends: Vec<usize> = rolled_back.map(|(_, end)| *end).collect();
-    ends.sort_unstable();
     let seen = session.requests.iter().map(|request| match live {
         true => request.sent.iter().map(ExactSizeIterator::len).sum(),
-        false => {
-            let all = history.originals_in(0..request.at).len();
-            all - ends.partition_point(|end| *end <= request.at)
-        }
+        false => request.in_force.iter().map(|run| history.originals_in(run.clone()).len()).sum(),
     });
     seen.collect()
 }

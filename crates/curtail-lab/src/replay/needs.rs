@@ -79,7 +79,7 @@ fn needed(history: &History<'_>, session: &Session, request: &Request, instructi
                 return;
             }
             let positions = history.index.before(digest, request.at);
-            let is_sent = |at: usize| !session.summaries[at] && !session.is_rolled_back(at, request.at);
+            let is_sent = |at: usize| !session.summaries[at] && !request.is_rolled_back(at);
             let is_known = positions.iter().any(|&at| is_sent(at));
             let is_repeated = positions.iter().rev().take_while(|&&at| at >= after_reply).any(|&at| is_user_text(at));
             let is_needed = is_known && !is_repeated && !instructions.contains(&digest);

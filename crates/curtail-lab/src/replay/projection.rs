@@ -9,7 +9,7 @@ use super::policies::Apply;
 use super::runs::Difference;
 use super::sent::Sent;
 use super::written::WrittenMessages;
-use crate::requests::{Request, Session};
+use crate::requests::{Request, Session, is_within};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, ProcessorError};
 use curtail_core::transcript::{Layout, Message, Pairs};
@@ -46,6 +46,8 @@ struct Output<'a> {
     next: usize,
     /// Position of the last compaction before the previous request.
     live_from: usize,
+    /// Positions of the messages before the previous request that were not rolled back.
+    in_force: Vec<Range<usize>>,
 }
 
 impl<'h, 'a> Projection<'h, 'a> {
@@ -59,7 +61,7 @@ impl<'h, 'a> Projection<'h, 'a> {
         layout: &'h Layout<'a>,
         counting: &'h Counting,
     ) -> Self {
-        let is_view = !live && apply == Apply::View && session.rolled_back.is_empty();
+        let is_view = !live && apply == Apply::View && !session.rolls_back();
         let stage = chain.stages.first().filter(|_| is_view && chain.stages.len() == 1 && chain.on_summary.is_none());
         let processor = stage.map(|stage| &*stage.processor);
         let growth = processor.map_or_else(Growth::default, Growth::of);
@@ -79,7 +81,7 @@ impl<'h, 'a> Projection<'h, 'a> {
                 Apply::View if is_local => Sees::FromJoint(0),
                 Apply::View => Sees::History,
             },
-            subject: Subject { applied: Applied { chain, layout, history, counting }, session, live },
+            subject: Subject { applied: Applied { chain, layout, history, counting }, live },
             end: 0,
             written: WrittenMessages::default(),
         }
@@ -142,10 +144,9 @@ fn outlives_results(message: &Message<'_>) -> bool {
         && message.parts.iter().any(|part| !part.content.is_tool() && part.is_worth_keeping())
 }
 
-/// A policy, and the session to which it is applied.
+/// A policy, and what it is applied to.
 struct Subject<'h, 'a> {
     applied: Applied<'h, 'a>,
-    session: &'h Session,
     /// Whether the policy sees only the messages after the last compaction.
     live: bool,
 }
@@ -157,7 +158,7 @@ impl<'a> Subject<'_, 'a> {
             return request.sent.iter().cloned().flatten().filter(|position| *position >= from).collect();
         }
         let originals = self.applied.history.originals_in(from..request.at).iter().copied();
-        originals.filter(|&position| !self.session.is_rolled_back(position, request.at)).collect()
+        originals.filter(|&position| !request.is_rolled_back(position)).collect()
     }
 
     /// The messages that a local policy sends. If such a policy drops the message at a joint, it decides the same from
@@ -214,17 +215,21 @@ impl<'a> Subject<'_, 'a> {
 
     /// What the policy makes of its last output and the messages after it.
     fn rewrite(&self, output: &mut Output<'a>, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {
-        if self.live && request.live_from > output.live_from {
+        // What was rolled back and is sent again is decided about anew.
+        let known = request.in_force.iter().map(|run| run.start..run.end.min(output.next));
+        let is_restored = known.filter(|run| !run.is_empty()).any(|run| !is_within(&run, &output.in_force));
+        if is_restored || self.live && request.live_from > output.live_from {
             *output = Output { live_from: request.live_from, ..Output::default() };
         }
         let new = self.positions(output.next, request);
         output.next = request.at;
+        output.in_force.clone_from(&request.in_force);
         let history = self.applied.history;
         let mut messages = std::mem::take(&mut output.messages);
-        if !self.session.rolled_back.is_empty() {
+        if request.follows_rollback() {
             messages.retain(|message| {
                 let position = history.position(message);
-                !position.is_some_and(|position| self.session.is_rolled_back(position, request.at))
+                !position.is_some_and(|position| request.is_rolled_back(position))
             });
         }
         messages.extend(new.into_iter().map(|position| history.messages[position].clone()));

@@ -34,7 +34,7 @@ pub(super) fn repeats(messages: &[Message<'_>], session: &Session) -> Vec<Vec<Re
                 let keys = Keys::from_call(call);
                 if request.reply.contains(&position) {
                     let repeat = keys.repeat(&earlier, request.at);
-                    found.extend(repeat.filter(|repeat| !session.is_rolled_back(repeat.result, request.at)));
+                    found.extend(repeat.filter(|repeat| !request.is_rolled_back(repeat.result)));
                 }
                 if let Some(result) = result {
                     earlier.insert(keys.call, result);

@@ -4,16 +4,12 @@
 use std::iter::successors;
 use std::ops::Range;
 
-use foldhash::HashMap;
-
 use super::Compaction;
 
 /// The messages of a conversation so far, as a tree of stretches. The path from the last one up to the first is not rolled back.
 pub(super) struct Live {
     /// In the order of the log; the first one continues itself.
     stretches: Vec<Stretch>,
-    /// For the position of each message that was rolled back, the position from which on it was no longer sent.
-    pub(super) rolled_back: HashMap<usize, usize>,
 }
 
 /// Messages that follow each other in the log. All but the first stretch begin with a compaction or a rollback.
@@ -24,6 +20,8 @@ struct Stretch {
     start: usize,
     /// Where another stretch ends that this one continues.
     before: Place,
+    /// Positions of the messages up to there that were not rolled back.
+    in_force: Vec<Range<usize>>,
     /// What a compaction put in place of everything before it.
     replacement: Option<Replacement>,
 }
@@ -44,29 +42,25 @@ struct Replacement {
 
 impl Default for Live {
     fn default() -> Self {
-        let first = Stretch { element: 0, start: 0, before: Place { stretch: 0, end: 0 }, replacement: None };
-        Self { stretches: vec![first], rolled_back: HashMap::default() }
+        let before = Place { stretch: 0, end: 0 };
+        Self { stretches: vec![Stretch { element: 0, start: 0, before, in_force: Vec::new(), replacement: None }] }
     }
 }
 
 impl Live {
     /// Replaces everything so far by the messages at `summaries`, and by those of `kept` that were not rolled back.
     pub(super) fn compact(&mut self, element: usize, summaries: Range<usize>, kept: Vec<Range<usize>>) {
+        let before = self.end(summaries.start);
+        let in_force = self.in_force_at(before);
         let mut runs = Vec::new();
-        for run in kept.into_iter().map(|run| run.start..run.end.min(summaries.start)) {
-            if self.rolled_back.is_empty() {
-                append(&mut runs, run);
-            } else {
-                let sent = run.filter(|position| !self.rolled_back.contains_key(position));
-                sent.for_each(|position| append(&mut runs, position..position + 1));
+        for run in kept {
+            let first = in_force.partition_point(|other| other.end <= run.start);
+            for other in in_force[first..].iter().take_while(|other| other.start < run.end) {
+                append(&mut runs, run.start.max(other.start)..run.end.min(other.end));
             }
         }
-        self.stretches.push(Stretch {
-            element,
-            start: summaries.start,
-            before: self.end(summaries.start),
-            replacement: Some(Replacement { summaries_end: summaries.end, kept: runs }),
-        });
+        let replacement = Some(Replacement { summaries_end: summaries.end, kept: runs });
+        self.stretches.push(Stretch { element, start: summaries.start, before, in_force, replacement });
     }
 
     /// Adds the message at the position `at` to the summaries of the compaction before it, if there is none yet or the message
@@ -83,8 +77,8 @@ impl Live {
     pub(super) fn roll_back(&mut self, element: usize, first: usize, position: usize, at: usize) {
         let stretch = self.stretches.partition_point(|stretch| stretch.element < first).saturating_sub(1);
         let before = self.behind_something(Place { stretch, end: position });
-        self.mark_rolled_back(before, at);
-        self.stretches.push(Stretch { element, start: at, before, replacement: None });
+        let in_force = self.in_force_at(before);
+        self.stretches.push(Stretch { element, start: at, before, in_force, replacement: None });
     }
 
     /// The same place as the end of a stretch that has something before it, so that stretches of which all was rolled back are not
@@ -99,30 +93,16 @@ impl Live {
         place
     }
 
-    /// Marks the messages from `target` to `at`, or to where the path to `at` leaves the one to `target`. Those from there to
-    /// `target` are sent again.
-    fn mark_rolled_back(&mut self, target: Place, at: usize) {
-        let mut old = self.end(at);
-        let mut new = target;
-        while old.stretch != new.stretch {
-            let Stretch { start, before, .. } = self.stretches[old.stretch.max(new.stretch)];
-            // The later stretch is not on the other path: each continues an earlier one.
-            if old.stretch > new.stretch {
-                self.rolled_back.extend((start..old.end).map(|position| (position, at)));
-                old = before;
-            } else {
-                self.send_again(start..new.end);
-                new = before;
-            }
-        }
-        self.rolled_back.extend((new.end..old.end).map(|position| (position, at)));
-        self.send_again(old.end..new.end);
+    /// The positions before `at` that are not rolled back there, whether or not a compaction replaced them.
+    pub(super) fn in_force(&self, at: usize) -> Vec<Range<usize>> {
+        self.in_force_at(self.end(at))
     }
 
-    fn send_again(&mut self, positions: Range<usize>) {
-        for position in positions {
-            self.rolled_back.remove(&position);
-        }
+    fn in_force_at(&self, place: Place) -> Vec<Range<usize>> {
+        let Stretch { start, in_force, .. } = &self.stretches[place.stretch];
+        let mut runs = in_force.clone();
+        append(&mut runs, *start..place.end);
+        runs
     }
 
     /// The positions that a request at `at` sends.
@@ -204,5 +184,21 @@ fn append(runs: &mut Vec<Range<usize>>, new: Range<usize>) {
         _ if new.is_empty() => {}
         Some(run) if run.end == new.start => run.end = new.end,
         _ => runs.push(new),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Live;
+
+    #[test]
+    fn what_a_session_goes_back_to_is_in_force_again_and_was_not_before() {
+        let mut live = Live::default();
+        live.roll_back(3, 1, 1, 3);
+        assert_eq!((live.in_force(4), live.sent(4)), (vec![0..1, 3..4], vec![0..1, 3..4]));
+        live.roll_back(5, 3, 3, 5);
+        assert_eq!((live.in_force(6), live.sent(6)), (vec![0..3, 5..6], vec![0..3, 5..6]));
+        live.compact(6, 6..7, vec![2..6]);
+        assert_eq!((live.in_force(8), live.sent(8)), (vec![0..3, 5..8], vec![6..7, 2..3, 5..6, 7..8]));
     }
 }

@@ -27,8 +27,6 @@ pub struct Session {
     pub messages: Vec<usize>,
     /// For each message, whether it replaces everything before it, such as the summary of a compaction.
     pub summaries: Vec<bool>,
-    /// For the position of each message that was rolled back, the position from which on it was no longer sent.
-    pub rolled_back: HashMap<usize, usize>,
     /// The requests, in order.
     pub requests: Vec<Request>,
     /// The number of replies that the program wrote itself because the provider answered with an error. They belong to
@@ -52,9 +50,9 @@ pub struct Compaction {
 }
 
 impl Session {
-    /// Whether a request at `at` no longer sends the message at `position`, because that was rolled back.
-    pub fn is_rolled_back(&self, position: usize, at: usize) -> bool {
-        self.rolled_back.get(&position).is_some_and(|end| *end <= at)
+    /// Whether a message before one of the requests was rolled back.
+    pub fn rolls_back(&self) -> bool {
+        self.requests.iter().any(Request::follows_rollback)
     }
 
     /// Seconds from the previous request to the one with this index, if the log has the times.
@@ -84,6 +82,8 @@ pub struct Request {
     pub live_from: usize,
     /// Positions of the messages that were sent, in order.
     pub sent: Vec<Range<usize>>,
+    /// Positions of the messages before it that were not rolled back when it was made, whether or not a compaction replaced them.
+    pub in_force: Vec<Range<usize>>,
     /// The provider that it was sent to, if the log says so.
     pub provider: Option<&'static str>,
     /// Positions of the messages of the reply.
@@ -96,6 +96,24 @@ pub struct Request {
     pub usage: Option<Usage>,
     /// The model that replied, if the log names it.
     pub model: Option<String>,
+}
+
+impl Request {
+    /// Whether a message before it was rolled back when it was made.
+    pub fn follows_rollback(&self) -> bool {
+        self.in_force.iter().map(ExactSizeIterator::len).sum::<usize>() < self.at
+    }
+
+    /// Whether the message at `position` is before it and was rolled back when it was made.
+    pub fn is_rolled_back(&self, position: usize) -> bool {
+        position < self.at && !is_within(&(position..position + 1), &self.in_force)
+    }
+}
+
+/// Whether one of `runs`, which are in order and apart, contains all of `positions`.
+pub(crate) fn is_within(positions: &Range<usize>, runs: &[Range<usize>]) -> bool {
+    let after = runs.partition_point(|run| run.start <= positions.start);
+    after.checked_sub(1).is_some_and(|at| positions.end <= runs[at].end)
 }
 
 /// The conversations of `transcript`, the main one first.

@@ -178,6 +178,7 @@ impl Conversation {
             ids: log.provider_ids(item).iter().map(|id| hash(&[&id.decode()])).collect(),
             live_from: self.live.last_compaction(at),
             sent: self.live.sent(at),
+            in_force: self.live.in_force(at),
             provider: log.provider(item),
             seconds: time.as_deref().and_then(seconds),
             time,
@@ -189,6 +190,6 @@ impl Conversation {
 
     fn finish(self) -> Session {
         let compactions = self.live.compactions(self.session.messages.len());
-        Session { compactions, rolled_back: self.live.rolled_back, ..self.session }
+        Session { compactions, ..self.session }
     }
 }
