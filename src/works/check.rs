@@ -189,10 +189,14 @@ fn refuse_new_faults(before: &Examination, after: &Examination) -> Result<(), Re
     })
 }
 
+/// Where a finding is in an export, whose conversations stand nowhere in the file as they are read.
+const UNFOLDED: &str = "in what the export contains";
+
 /// A finding in the text of `unit` with its place in the file, whose earlier texts became `grown` bytes longer.
 pub(super) fn in_file(finding: Finding, unit: &Unit<'_>, grown: isize) -> Finding {
     match unit.row {
         Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
+        None if unit.opened.export.is_some() => finding.in_row(unit.line, "", UNFOLDED),
         None if unit.opened.rebuilt => finding.in_row(unit.line, "", REBUILT),
         None => finding.moved(unit.line - 1, unit.offset.cast_signed() + grown),
     }

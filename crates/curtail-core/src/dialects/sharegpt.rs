@@ -117,7 +117,8 @@ fn spoken(draft: &Draft) -> String {
     draft.parts.iter().filter_map(DraftPart::text).collect::<Vec<_>>().join("\n")
 }
 
-fn role_of(name: &str) -> Option<Role> {
+/// The role with one of the names in datasets.
+pub(super) fn role_of(name: &str) -> Option<Role> {
     match name {
         "system" => Some(Role::System),
         "human" | "user" => Some(Role::User),

@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 
 use super::spans::{INPUT, OUTPUT, attributes};
 use super::{LISTS, decoded, items, text_of};
+use crate::dialects::sharegpt;
 
 /// A value that no format reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +59,10 @@ fn holds_messages(value: &Json) -> bool {
     }
 }
 
+/// Whether somebody says something in a value: who wrote a note or a score is none of those who speak.
 fn is_message(value: &Json) -> bool {
     let says = |key: &str| value.get(key).is_some_and(|said| !said.is_null());
-    let speaks = ["role", "from", "sender", "author"].iter().any(|key| text_of(value, key).is_some());
+    let is_speaker = |key: &&str| text_of(value, key).is_some_and(|name| sharegpt::role_of(name).is_some());
+    let speaks = text_of(value, "role").is_some() || ["from", "sender", "author"].iter().any(is_speaker);
     speaks && ["content", "parts", "tool_calls", "text", "value"].iter().any(|key| says(key))
 }

@@ -62,9 +62,12 @@ impl Format {
         (self.read)(value).filter(|records| !records.is_empty())
     }
 
-    /// What is wrong with the values of `text` that have these numbers.
+    /// What is wrong with the values of `text` that have these numbers, which ascend.
     fn faults(&self, text: &str, lost: &[usize]) -> Vec<ReadError> {
-        let Ok(document) = Document::parse_all(text) else { return Vec::new() };
+        let document = match Document::parse_all(text) {
+            Ok(document) => document,
+            Err(fault) => return vec![fault.into()],
+        };
         let roots: Vec<Value<'_>> = document.roots().collect();
         let values = match roots.as_slice() {
             [list] if list.is_array() => list.items().collect(),
@@ -78,7 +81,7 @@ impl Format {
                 self.name
             ),
         };
-        values.iter().enumerate().filter(|(nth, _)| lost.contains(nth)).map(fault).collect()
+        values.iter().enumerate().filter(|(nth, _)| lost.binary_search(nth).is_ok()).map(fault).collect()
     }
 }
 
@@ -140,14 +143,20 @@ pub fn unfolded(whole: &str) -> Option<Unfolded> {
     let mut records = Vec::new();
     let mut lost = Vec::new();
     for (nth, value) in values {
+        if let Some(read) = (format.read)(&value) {
+            records.extend(read);
+            continue;
+        }
         let leftover = Leftover::of(&value);
-        let elsewhere =
-            || FORMATS.iter().filter(|_| leftover != Leftover::Record).find_map(|other| other.records(&value));
-        match (format.read)(&value).or_else(elsewhere) {
-            Some(read) => records.extend(read),
-            None if format.rest == Rest::Stays || leftover == Leftover::Record => records.push(value),
-            None if leftover == Leftover::Messages => lost.push(nth),
-            None => {}
+        let elsewhere = || FORMATS.iter().find_map(|other| other.records(&value));
+        match (leftover, &format.rest) {
+            (Leftover::Record, _) => records.push(value),
+            (_, rest) => match (elsewhere(), rest) {
+                (Some(read), _) => records.extend(read),
+                (None, Rest::Stays) => records.push(value),
+                (None, Rest::LeftOut) if leftover == Leftover::Messages => lost.push(nth),
+                (None, Rest::LeftOut) => {}
+            },
         }
     }
     let faults = if lost.is_empty() { Vec::new() } else { format.faults(whole, &lost) };

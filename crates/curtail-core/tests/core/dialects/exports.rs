@@ -248,6 +248,7 @@ fn no_messages_beside_spans_are_left_out() {
     ];
     let refused = [
         json!({"role": "user", "content": "Lost?"}),
+        json!({"sender": "human", "text": "Lost?"}),
         json!({"id": 1, "input": {"turns": said}}),
         json!({"id": 1, "message_data": said[0].to_string()}),
         json!({"attributes": {"gen_ai.input.messages": "Lost?"}}),
@@ -257,6 +258,7 @@ fn no_messages_beside_spans_are_left_out() {
     ];
     let silent = [
         json!({"exported": "2026-01-01", "count": 2}),
+        json!({"author": "Ann", "text": "a good answer", "value": 1}),
         json!({"attributes": {"input.value": "{\"lamp\": 1}", "openinference.span.kind": "TOOL"}}),
         json!({"run_type": "prompt", "inputs": {"lamp": 1}, "outputs": {"messages": said}}),
         json!({"resourceSpans": []}),
