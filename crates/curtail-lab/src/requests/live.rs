@@ -198,7 +198,7 @@ mod tests {
         assert_eq!((live.in_force(4), live.sent(4)), (vec![0..1, 3..4], vec![0..1, 3..4]));
         live.roll_back(5, 3, 3, 5);
         assert_eq!((live.in_force(6), live.sent(6)), (vec![0..3, 5..6], vec![0..3, 5..6]));
-        live.compact(6, 6..7, vec![2..6]);
+        live.compact(6, 6..7, vec![2..3, 4..6]);
         assert_eq!((live.in_force(8), live.sent(8)), (vec![0..3, 5..8], vec![6..7, 2..3, 5..6, 7..8]));
     }
 }
