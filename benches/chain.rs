@@ -69,7 +69,7 @@ const STAGES: [fn(Chain) -> Chain; 3] = [filter, window, limit];
 
 fn filter(chain: Chain) -> Chain {
     let tools = NameGlobs::compile(&[String::from("debug_*")]).expect("a pattern");
-    chain.then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false })
+    chain.then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false, dropped: None })
 }
 
 fn window(chain: Chain) -> Chain {

@@ -401,7 +401,7 @@ impl Texts<'_> {
     }
 
     fn cut_text(&self, cut: &CutTexts, opened: &Opened, text: &str, out: &mut String) -> Result<Answer, Failure> {
-        let unit = Unit { text, line: 1, offset: 0, opened, row: None };
+        let unit = Unit { text, line: 1, offset: 0, opened, row: None, is_one_value: false };
         let before = out.len();
         let done = self.cut_unit(cut, &unit, out).map_err(|error| Failure::in_text(text.as_bytes(), error));
         match done {

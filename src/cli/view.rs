@@ -97,7 +97,7 @@ impl Work for Viewer<'_> {
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Rendered>) -> Result<(), ReadError> {
         let text = self.masked(unit.text);
-        let document = unit.opened.reading.parse(&text)?;
+        let document = unit.parse_as(&text)?;
         let transcripts = unit.transcripts(&document)?;
         let verdicts = self.levels.for_path(&unit.opened.source.name);
         let lines = LineIndex::new(&text);

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::Arc;
 
 use anyhow::ensure;
 
@@ -11,7 +12,7 @@ use crate::options::pins::{PINS, Pin, pins};
 use crate::options::processor::Options;
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{
-    AllCalls, CapKeep, CapResults, ClearResults, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins, Processor,
+    CapKeep, CapResults, ClearResults, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins, Processor,
     StaleResults, Strip, StripKind, ToolFilter, ToolGlobs,
 };
 use curtail_core::transcript::Role;
@@ -220,10 +221,9 @@ impl Options for FilterOptions {
             let turns = self.drop_turn.clone();
             processors.push(Box::new(DropMessages { messages, turns, pins, ..DropMessages::default() }));
         }
-        match self.tools()? {
-            Some(ToolGlobs::All) => processors.push(Box::new(AllCalls::new(self.persist_results))),
-            Some(tools) => processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results })),
-            None => {}
+        if let Some(tools) = self.tools()? {
+            let dropped = matches!(tools, ToolGlobs::All).then(Arc::default);
+            processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results, dropped }));
         }
         if !self.role.is_empty() || !self.strip.is_empty() {
             processors.push(Box::new(Strip { kinds: self.strip.clone(), roles: self.role.clone(), pins }));

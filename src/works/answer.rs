@@ -19,6 +19,8 @@ impl Work for Diagnosing {
         if unit.text.trim().is_empty() {
             return Ok(());
         }
+        // What is damaged is read around.
+        unit.parse()?;
         out.push(match self.answer.diagnose(&unit.opened.reading, unit.text)? {
             Diagnosis::Found { constraint, findings, is_named, profile } => {
                 let findings = findings.into_iter().map(|finding| in_file(finding, unit, 0)).collect();

@@ -38,7 +38,7 @@ const CUTS: [Cut; 6] = [
         let tools = NameGlobs::compile(&[String::from("*")]).map(ToolGlobs::Exclude);
         tools.map_or_else(
             |_| Chain::default(),
-            |tools| Chain::default().then(ToolFilter { tools, persist_results: false }),
+            |tools| Chain::default().then(ToolFilter { tools, persist_results: false, dropped: None }),
         )
     }),
     ("repair", || repair(RepairMode::Drop)),

@@ -174,6 +174,10 @@ fn filter_alone_drops_all_calls_and_says_how_many() {
     assert_eq!(done.errors, "curtail: filter: dropped all tool calls: 2 calls; -x GLOB drops those of some tools\n");
     assert_eq!(curtail(&place, "filter -q a.jsonl").errors, "");
     assert_eq!(curtail(&place, "filter -x * a.jsonl").errors, "");
+    // A call that waits for a person stays.
+    let pending = std::fs::read(crate::program::root().join("fixtures/dialects/ai-sdk/pending.jsonl")).unwrap();
+    place.write("pending.jsonl", &pending);
+    assert!(curtail(&place, "filter pending.jsonl").errors.contains("all tool calls: 1 call;"));
 }
 
 #[test]
@@ -205,6 +209,16 @@ fn globs_of_tools_may_be_listed() {
     assert_eq!(exempt.out, trip());
     let missed = curtail(&place, "filter -x timetable,wheather a.jsonl");
     assert!(missed.errors.contains("no tool matches `wheather`"), "{}", missed.errors);
+    // A tool is there, whether or not something had to be asked of it.
+    for flags in [
+        "--dedupe-results --exempt-tool weather",
+        "--keep-last-results 5 --exempt-tool weather --trigger 100000",
+        "--cap-tool wea*=100 --cap-tool weather=50",
+        "--supersede-reads --exempt-tool weather",
+        "--keep-last-results 0 --exempt-tool weather --clear-tool w*",
+    ] {
+        assert_eq!(curtail(&place, &format!("filter {flags} a.jsonl")).errors, "", "{flags}");
+    }
     assert!(curtail(&place, "filter --cap-tool a=40,b=50 a.jsonl").errors.contains("each number needs a --cap-tool"));
     let denied = curtail(&place, "check -A all -D P001,P002 a.jsonl");
     assert_eq!((denied.status, denied.errors.as_str()), (0, ""));

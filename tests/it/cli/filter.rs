@@ -50,14 +50,19 @@ fn a_part_of_a_file_supersedes_only_the_same_part() {
     let (first, second, whole) = (part(0), part(50), r#"{"path":"/a.rs","offset":null}"#);
     let calls = [("read_file", &*first, OLD), ("read_file", &*second, OLD), ("read_file", &*first, NEW)];
     assert_eq!(cleared(&["--supersede-reads"], &calls), [0]);
-    let calls = [("read_file", &*first, OLD), ("read_file", &*second, OLD), ("read_file", whole, NEW)];
-    assert_eq!(cleared(&["--supersede-reads"], &calls), [0, 1]);
+    // Tools return the beginning of a long file as if it were all.
+    let beginning = (1..=60).map(|nth| format!("{nth:>5}→line {nth}")).collect::<Vec<_>>().join("\n");
+    let part = "line 7\nline 8";
+    let calls = [("read_file", &*first, part), ("read_file", &*second, part), ("read_file", whole, &*beginning)];
+    assert_eq!(cleared(&["--supersede-reads"], &calls), [0]);
     let calls = [("read_file", whole, OLD), ("read_file", &*second, NEW)];
     assert_eq!(cleared(&["--supersede-reads"], &calls), [0_usize; 0]);
 }
 
 #[test]
 fn an_error_or_nothing_supersedes_no_content() {
+    let error = "Traceback:\n  in open\nPermissionError: /a.rs";
+    assert_eq!(cleared(&["--supersede-reads"], &[("Read", A, OLD), ("Read", A, error)]), [0_usize; 0]);
     for failed in ["Error: there is no file at this path, it was moved", "", " \n"] {
         assert_eq!(
             cleared(&["--supersede-reads"], &[("Read", A, OLD), ("Read", A, failed)]),
@@ -205,6 +210,61 @@ fn large_media_become_texts_of_the_wire() {
         assert_eq!(text(&newest.stdout), expected);
         let bytes = run(&["filter", "--max-media-bytes", "28"], &input);
         assert_eq!(text(&bytes.stdout).matches("removed]").count(), 2);
+    }
+}
+
+/// A document that is a text, and an image that is elsewhere, are not bytes.
+#[test]
+fn what_is_no_base64_is_not_damaged() {
+    let document = r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"The grass is green. See http://x.y."}}"#;
+    let wires = [
+        (document, "[file: plain, 35 bytes, removed]"),
+        (r#"{"type":"image_url","image_url":{"url":"images/0001.jpg"}}"#, "[image: images/0001.jpg, removed]"),
+        (r#"{"type":"image","image":"images/0001"}"#, "[image: images/0001, removed]"),
+        (r#"{"type":"image","image":"IMAGE"}"#, "[image: 30x40 png, 29 bytes, removed]"),
+        (r#"{"type":"input_audio","input_audio":{"data":"-_-_","format":"wav"}}"#, "[audio: wav, 3 bytes, removed]"),
+    ];
+    for (medium, described) in wires {
+        let input = format!("{{\"role\":\"user\",\"content\":[{medium},{{\"type\":\"text\",\"text\":\"Which?\"}}]}}\n");
+        let input = input.replace("IMAGE", &png(30, 40)) + "{\"role\":\"assistant\",\"content\":\"It is.\"}\n";
+        let check = run(&["check", "-A", "all", "-D", "S022"], &input);
+        assert_eq!(check.status.code(), Some(0), "{medium}: {}", text(&check.stdout));
+        let cut = filter(&["--keep-last-media", "0"], &input);
+        assert!(cut.contains(&format!("\"{described}\"")), "{medium}: {cut}");
+    }
+}
+
+/// The type of an image is written where it stands, and not where its bytes happen to spell it.
+#[test]
+fn a_wrong_type_is_mended_at_its_place() {
+    let place = Place::new();
+    let bytes = format!("{}pngpng", &png(30, 40)[..36]);
+    let chat = format!(
+        "{{\"role\":\"user\",\"content\":[{{\"image\":{{\"source\":{{\"bytes\":\"{bytes}\"}},\"format\":\"gif\"}}}},{{\"text\":\"Which?\"}}]}}\n\
+         {{\"role\":\"assistant\",\"content\":[{{\"text\":\"It is.\"}}]}}\n"
+    );
+    let chat = chat.replace("pngpng", "gifgif");
+    place.write("a.jsonl", chat.as_bytes());
+    assert!(place.curtail(&["check", "--fix", "a.jsonl"]).status().unwrap().success());
+    assert_eq!(text(&place.read("a.jsonl")), chat.replace("\"format\":\"gif\"", "\"format\":\"png\""));
+}
+
+/// Media of the conventions of OpenTelemetry, and of Pydantic AI.
+#[test]
+fn media_without_a_usual_type_are_removed() {
+    let wires = [
+        (
+            r#"[{"role":"user","parts":[{"type":"blob","modality":"image","mime_type":"image/png","content":"IMAGE"},{"type":"text","content":"Which?"}]}]"#,
+            r#"[{"role":"user","parts":[{"type":"text","content":"TEXT"},{"type":"text","content":"Which?"}]}]"#,
+        ),
+        (
+            r#"[{"kind":"request","parts":[{"part_kind":"user-prompt","content":[{"kind":"binary","media_type":"image/png","data":"IMAGE"},"Which?"]}]}]"#,
+            r#"[{"kind":"request","parts":[{"part_kind":"user-prompt","content":["TEXT","Which?"]}]}]"#,
+        ),
+    ];
+    for (before, after) in wires {
+        let cut = filter(&["--keep-last-media", "0"], &before.replace("IMAGE", &png(30, 40)));
+        assert_eq!(cut, after.replace("TEXT", "[image: 30x40 png, 29 bytes, removed]"));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Images, audio and files in a part: how large they are, and the text that can be written in their place.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use base64::Engine as _;
@@ -22,11 +23,20 @@ const TYPES_IN_RESULTS: &[&str] = &["media", "image-data", "file-data"];
 /// Members of objects without a type that are media.
 const KEYS: &[&str] = &["inlineData", "inline_data", "image", "document", "video", "audio"];
 
-/// Members that contain the bytes of a medium, or where it is.
-const DATA: &[&str] = &["data", "bytes", "url", "image_url", "image", "audio", "video", "file_data", "fileData"];
+/// Media that Pydantic AI puts between texts.
+const KINDS: &[&str] = &["binary", "image-url", "audio-url", "video-url", "document-url"];
+
+/// Members that contain the bytes of a medium.
+const BYTES: &[&str] = &["data", "bytes", "file_data", "fileData"];
+
+/// Members that contain its bytes or say where it is.
+const EITHER: &[&str] = &["url", "image_url", "image", "audio", "video"];
 
 /// Members that say where a medium is.
 const ADDRESSES: &[&str] = &["uri", "fileUri", "file_uri", "path", "file_id", "fileId"];
+
+/// The JSON around a text by the conventions of OpenTelemetry.
+const OTEL: [&str; 2] = ["{\"type\":\"text\",\"content\":", "}"];
 
 /// The longest base64 that is decoded to find the size of an image: cameras write up to 64 KB before it.
 const HEAD: usize = 1 << 18;
@@ -49,7 +59,23 @@ struct Payload<'a> {
     /// The member that it is.
     value: Value<'a>,
     text: Text<'a>,
-    is_bytes: bool,
+}
+
+/// What a payload is.
+enum Source<'a> {
+    /// Bytes.
+    Base64(Cow<'a, str>),
+    /// The text of a document.
+    Text(Cow<'a, str>),
+    /// Where the medium is: a URL, a path or an id.
+    Address(Cow<'a, str>),
+}
+
+/// The type that a medium is said to have.
+struct DeclaredType {
+    name: String,
+    /// Where it is written.
+    span: Span,
 }
 
 /// What is known of a medium.
@@ -138,13 +164,14 @@ impl<'a> Medium<'a> {
                 if kind.decode().starts_with("input_") && !kind.is("input_audio") {
                     ["{\"type\":\"input_text\",\"text\":", "}"]
                 } else if value.get("modality").is_some() {
-                    // The conventions of OpenTelemetry.
-                    ["{\"type\":\"text\",\"content\":", "}"]
+                    OTEL
                 } else {
                     ["{\"type\":\"text\",\"text\":", "}"]
                 }
             }
+            Some(kind) if kind.is("blob") && value.get("modality").is_some() => OTEL,
             Some(_) => return None,
+            None if value.get_text("kind").is_some_and(|kind| kind.is_one_of(KINDS)) => ["", ""],
             None if KEYS.iter().any(|key| value.get(key).is_some_and(Value::is_object)) => {
                 // A function's response holds media and nothing else.
                 let holder = value.parent().and_then(Value::parent);
@@ -160,8 +187,9 @@ impl<'a> Medium<'a> {
         medium.payload().map(|_| medium)
     }
 
-    /// The bytes of the medium as base64 or a data URL, or else where it is.
+    /// The longest text that is the medium or says where it is.
     fn payload(&self) -> Option<Payload<'a>> {
+        let is_blob = self.value.get_text("type").is_some_and(|kind| kind.is("blob"));
         let mut longest: Option<Payload<'a>> = None;
         let mut open = vec![self.value];
         while let Some(value) = open.pop() {
@@ -170,11 +198,11 @@ impl<'a> Medium<'a> {
                     open.push(member.value);
                     continue;
                 };
-                let is_bytes = DATA.iter().any(|name| member.key.is(name));
-                let is_known = is_bytes || ADDRESSES.iter().any(|name| member.key.is(name));
+                let is_known = [BYTES, EITHER, ADDRESSES].iter().any(|names| member.key.is_one_of(names))
+                    || is_blob && member.key.is("content");
                 let is_longer = longest.as_ref().is_none_or(|known| known.text.len_bound() < text.len_bound());
                 if is_known && is_longer {
-                    longest = Some(Payload { value: member.value, text, is_bytes });
+                    longest = Some(Payload { value: member.value, text });
                 }
             }
         }
@@ -185,56 +213,53 @@ impl<'a> Medium<'a> {
     #[must_use]
     pub fn facts(&self) -> MediumFacts {
         let Some(payload) = self.payload() else { return MediumFacts::default() };
-        let text = payload.text.into_decoded();
-        let url = text.strip_prefix("data:").and_then(|url| url.split_once(','));
-        let named = self.named_format().or_else(|| Some(url?.0.split(';').next()?.to_owned()));
+        let named = self.named_type();
         let kind = kind(self.value, named.as_deref());
-        if url.is_none() && (!payload.is_bytes || text.contains("://")) {
-            let address = Some(text.into_owned()).filter(|address| address.len() <= LONGEST_ADDRESS);
-            return MediumFacts { kind, address, ..MediumFacts::default() };
-        }
-        let base64 = url.map_or(&*text, |(_, data)| data);
-        let head = decoded_head(base64);
-        let size = imagesize::blob_size(&head).ok();
-        let found = imagesize::image_type(&head).ok().map(|format| format!("{format:?}").to_lowercase());
-        let format = found.or(named).and_then(|name| name.rsplit('/').next().map(str::to_owned));
-        MediumFacts {
-            kind,
-            format: format.filter(|name| !name.is_empty() && name.len() <= 20),
-            bytes: Some(decoded_length(base64)),
-            pixels: size.map(|size| [size.width, size.height]),
-            address: None,
+        let last = |name: String| name.rsplit('/').next().map(str::to_owned);
+        let format = |name: Option<String>| name.and_then(last).filter(|name| !name.is_empty() && name.len() <= 20);
+        match payload.source() {
+            Source::Address(address) => {
+                let address = Some(address.into_owned()).filter(|address| address.len() <= LONGEST_ADDRESS);
+                MediumFacts { kind, address, ..MediumFacts::default() }
+            }
+            Source::Text(text) => {
+                let bytes = Some(text.len() as u64);
+                MediumFacts { kind, format: format(named), bytes, ..MediumFacts::default() }
+            }
+            Source::Base64(base64) => {
+                let head = decoded(&base64, HEAD).unwrap_or_default();
+                let size = imagesize::blob_size(&head).ok();
+                MediumFacts {
+                    kind,
+                    format: format(image_type(&head).or(named)),
+                    bytes: Some(decoded_length(&base64)),
+                    pixels: size.map(|size| [size.width, size.height]),
+                    address: None,
+                }
+            }
         }
     }
 
     /// What is wrong with its bytes; `None` if nothing is, or if they are elsewhere.
     #[must_use]
     pub fn fault(&self) -> Option<MediumFault> {
-        let payload = self.payload()?;
-        let text = payload.text.into_decoded();
-        let url = text.strip_prefix("data:").and_then(|url| url.split_once(','));
-        if url.is_none() && (!payload.is_bytes || text.contains("://"))
-            || url.is_some_and(|(head, _)| !head.ends_with("base64"))
-        {
-            return None;
-        }
-        let base64 = url.map_or(&*text, |(_, data)| data);
+        let Source::Base64(base64) = self.payload()?.source() else { return None };
         if base64.trim().is_empty() {
             return Some(MediumFault::Empty);
         }
-        if !is_base64(base64) {
+        if !is_base64(&base64) {
             return Some(MediumFault::Undecodable);
         }
-        let named = self.named_type().or_else(|| Some(url?.0.split(';').next()?.to_owned()))?;
+        let Some(head) = decoded(&base64, HEAD) else { return Some(MediumFault::Undecodable) };
+        let named = self.named_type()?;
         let short = named.rsplit('/').next().unwrap_or_default().to_lowercase();
         let short = if short == "jpg" { "jpeg" } else { short.as_str() };
-        let head = decoded_head(base64);
         if short == "pdf" {
             return (!head.is_empty() && !head[..head.len().min(1024)].windows(4).any(|four| four == b"%PDF"))
                 .then_some(MediumFault::NoDocument);
         }
         let named_image = IMAGES.contains(&short).then_some(short)?;
-        match imagesize::image_type(&head).ok().map(|format| format!("{format:?}").to_lowercase()) {
+        match image_type(&head) {
             Some(found) if IMAGES.contains(&found.as_str()) && found != named_image => {
                 Some(MediumFault::OtherType { named, found })
             }
@@ -260,20 +285,11 @@ impl<'a> Medium<'a> {
     #[must_use]
     pub fn mend(&self, fault: &MediumFault) -> Vec<Patch> {
         let MediumFault::OtherType { named, found } = fault else { return self.removed() };
-        let raw = self.value.raw();
-        // The type is written once: as a member, or at the beginning of the URL.
-        let start = self.value.span().start;
-        let corrected = match named.split_once('/') {
+        let text = match named.split_once('/') {
             Some((kind, _)) => format!("{kind}/{found}"),
             None => found.clone(),
         };
-        let places: Vec<usize> = raw.match_indices(named.as_str()).map(|(at, _)| at).take(1).collect();
-        let patch = |at: usize| {
-            let at = start + u32::try_from(at).unwrap_or_default();
-            let end = at + u32::try_from(named.len()).unwrap_or_default();
-            Patch { span: Span::new(at, end), text: corrected.clone() }
-        };
-        places.into_iter().map(patch).collect()
+        self.declared_type().map(|declared| Patch { span: declared.span, text }).into_iter().collect()
     }
 
     /// A text in its place.
@@ -286,14 +302,12 @@ impl<'a> Medium<'a> {
     /// The pages of a document, as it says itself.
     #[must_use]
     pub fn pages(&self) -> Option<usize> {
-        let payload = self.payload().filter(|payload| payload.is_bytes)?;
-        let text = payload.text.into_decoded();
-        let base64 = text.strip_prefix("data:").and_then(|url| url.split_once(',')).map_or(&*text, |(_, data)| data);
+        let Source::Base64(base64) = self.payload()?.source() else { return None };
         // `%PDF`
         if !base64.starts_with("JVBE") {
             return None;
         }
-        let bytes = decoded(base64, usize::MAX);
+        let bytes = decoded(&base64, usize::MAX)?;
         let counted = memchr::memmem::find_iter(&bytes, b"/Count").filter_map(|at| number_at(&bytes[at + 6..]));
         let pages = memchr::memmem::find_iter(&bytes, b"/Type");
         let pages = pages.filter(|at| {
@@ -306,8 +320,28 @@ impl<'a> Medium<'a> {
     /// The type that it says it has.
     #[must_use]
     pub fn named_type(&self) -> Option<String> {
-        let payload = || Some(self.payload()?.text.into_decoded().into_owned());
-        self.named_format().or_else(|| payload()?.strip_prefix("data:")?.split([';', ',']).next().map(str::to_owned))
+        self.declared_type().map(|declared| declared.name)
+    }
+
+    /// The type in a member of it, or else at the beginning of its data URL.
+    fn declared_type(&self) -> Option<DeclaredType> {
+        const NAMES: &[&str] = &["media_type", "mimeType", "mime_type", "mediaType", "format"];
+        let inside = self.value.members().map(|member| member.value).filter(|value| value.is_object());
+        let mut objects = std::iter::once(self.value).chain(inside);
+        let named = objects.find_map(|object| {
+            NAMES.iter().filter_map(|name| object.get(name)).find_map(|value| Some((value.text()?, value.span())))
+        });
+        let (text, start, length) = match named {
+            Some((text, span)) => (text, span.start + 1, span.len() - 2),
+            None => {
+                let value = self.payload()?.value;
+                let head = value.raw().strip_prefix("\"data:")?;
+                let head = &head[..head.find([';', ','])?];
+                (Text::escaped(head), value.span().start + 6, head.len())
+            }
+        };
+        let end = start + u32::try_from(length).ok()?;
+        Some(DeclaredType { name: text.decode().into_owned(), span: Span::new(start, end) })
     }
 
     /// Whether it is a document in a block that says so, and not an address.
@@ -316,15 +350,6 @@ impl<'a> Medium<'a> {
         let source = self.value.get("source").and_then(|source| source.get_text("type"));
         let is_base64 = source.is_some_and(|kind| kind.is("base64"));
         is_base64 && self.value.get_text("type").is_some_and(|kind| kind.is("document"))
-    }
-
-    fn named_format(&self) -> Option<String> {
-        const NAMES: &[&str] = &["media_type", "mimeType", "mime_type", "mediaType", "format"];
-        let inside = self.value.members().map(|member| member.value).filter(|value| value.is_object());
-        let mut objects = std::iter::once(self.value).chain(inside);
-        objects
-            .find_map(|object| NAMES.iter().find_map(|name| object.get_text(name)))
-            .map(|name| name.decode().into_owned())
     }
 
     /// The text `text` in its place.
@@ -337,6 +362,32 @@ impl<'a> Medium<'a> {
             text: text.to_owned(),
             at: self.before,
         }
+    }
+}
+
+impl<'a> Payload<'a> {
+    fn source(self) -> Source<'a> {
+        let holder = self.value.parent();
+        let is_text = holder.and_then(|holder| holder.get_text("type")).is_some_and(|kind| kind.is("text"));
+        let is_named =
+            |names: &[&str]| holder.is_some_and(|holder| names.iter().any(|name| holder.get(name) == Some(self.value)));
+        let is_either = is_named(EITHER);
+        let is_address = is_named(ADDRESSES);
+        let text = self.text.into_decoded();
+        if is_text {
+            return Source::Text(text);
+        }
+        if let Some((head, data)) = text.strip_prefix("data:").and_then(|url| url.split_once(',')) {
+            let data = data.to_owned();
+            return if head.ends_with("base64") { Source::Base64(data.into()) } else { Source::Text(data.into()) };
+        }
+        // A path or an id may be written in digits of base64.
+        let is_short =
+            || text.len() <= LONGEST_ADDRESS && decoded(&text, HEAD).and_then(|head| image_type(&head)).is_none();
+        if is_address || text.contains("://") || is_either && is_short() {
+            return Source::Address(text);
+        }
+        Source::Base64(text)
     }
 }
 
@@ -428,18 +479,23 @@ fn number_at(bytes: &[u8]) -> Option<usize> {
     std::str::from_utf8(&digits).ok()?.parse().ok()
 }
 
-/// The beginning of what `base64` encodes.
-fn decoded_head(base64: &str) -> Vec<u8> {
-    decoded(base64, HEAD)
-}
-
-/// What the first `most` digits of `base64` encode.
-fn decoded(base64: &str, most: usize) -> Vec<u8> {
+/// What the first `most` digits of `base64` encode, in either alphabet; `None` if they are not base64.
+fn decoded(base64: &str, most: usize) -> Option<Vec<u8>> {
     let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let lenient = GeneralPurpose::new(&base64::alphabet::STANDARD, config.with_decode_allow_trailing_bits(true));
-    let clean: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).take(most).collect();
+    let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).map(|byte| match byte {
+        b'-' => b'+',
+        b'_' => b'/',
+        other => other,
+    });
+    let clean: Vec<u8> = digits.take(most).collect();
     let whole = clean.len() - clean.len() % 4;
-    lenient.decode(&clean[..whole]).unwrap_or_default()
+    lenient.decode(&clean[..whole]).ok()
+}
+
+/// The type of an image that begins with `head`.
+fn image_type(head: &[u8]) -> Option<String> {
+    imagesize::image_type(head).ok().map(|format| format!("{format:?}").to_lowercase())
 }
 
 /// The number of bytes that `base64` encodes.
@@ -450,7 +506,7 @@ fn decoded_length(base64: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{decoded_head, decoded_length, size};
+    use super::{HEAD, decoded, decoded_length, size};
 
     #[test]
     fn sizes_are_round() {
@@ -462,6 +518,8 @@ mod tests {
         for (text, bytes) in [("", 0), ("QQ==", 1), ("QUI=", 2), ("QUJD", 3), ("QUJDRA", 4)] {
             assert_eq!(decoded_length(text), bytes, "{text}");
         }
-        assert_eq!(decoded_head("QUJD\nREVG"), b"ABCDEF");
+        assert_eq!(decoded("QUJD\nREVG", HEAD).unwrap(), b"ABCDEF");
+        assert_eq!(decoded("-_-_", HEAD), decoded("+/+/", HEAD));
+        assert_eq!(decoded("QQ=QQ", HEAD), None);
     }
 }

@@ -174,6 +174,6 @@ impl ToolPolicy {
     pub(super) fn onto(self, chain: Chain) -> Result<Chain, Error> {
         let invalid = |error: InvalidGlob| Error::InvalidGlob { glob: error.glob, what: error.reason };
         let tools = self.tools.map_err(invalid)?;
-        Ok(chain.then(ToolFilter { tools, persist_results: self.notes }))
+        Ok(chain.then(ToolFilter { tools, persist_results: self.notes, dropped: None }))
     }
 }

@@ -94,19 +94,16 @@ impl Processor for ClearResults {
     }
 
     fn remarks(&self) -> Vec<String> {
-        let reads = match &self.stale {
-            StaleResults::SupersededReads(reads) => Some(reads),
-            StaleResults::AllButLast(_) | StaleResults::Duplicates => None,
-        };
-        reads.into_iter().chain([&self.exempt, &self.only]).flat_map(NameGlobs::remarks).collect()
+        self.globs().flat_map(NameGlobs::remarks).collect()
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let mut plan = Plan::keep(view.messages.len());
+        let pairs = Pairs::from_messages(view.messages);
+        self.globs().for_each(|globs| globs.see(pairs.tool_names(view.messages)));
         if self.is_idle(view) {
             return Ok(plan);
         }
-        let pairs = Pairs::from_messages(view.messages);
         let (stale, reason) = self.stale(view, &pairs);
         let mut freed = 0;
         for result in stale {
@@ -146,6 +143,14 @@ impl ClearResults {
             && self.trigger.is_none()
             && self.at_least == 0
             && self.step == 1
+    }
+
+    fn globs(&self) -> impl Iterator<Item = &NameGlobs> {
+        let reads = match &self.stale {
+            StaleResults::SupersededReads(reads) => Some(reads),
+            StaleResults::AllButLast(_) | StaleResults::Duplicates => None,
+        };
+        reads.into_iter().chain([&self.exempt, &self.only])
     }
 
     /// Whether the transcript is too short to be cleared.

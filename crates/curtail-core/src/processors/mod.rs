@@ -57,7 +57,7 @@ pub use split::{Overlap, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{MediaLimits, Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
 pub use token_limit::{Overflow, TokenLimit};
-pub use tool_filter::{AllCalls, ToolFilter, ToolGlobs};
+pub use tool_filter::{ToolFilter, ToolGlobs};
 pub use units::{Keep, Pins, Question, WindowUnit};
 pub use window::HistoryWindow;
 

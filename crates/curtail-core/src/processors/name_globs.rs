@@ -16,6 +16,7 @@ use crate::globs::Stars;
 ///
 /// let globs = NameGlobs::compile(&["debug_*", "serach"])?;
 /// assert!(globs.is_match("debug_print") && !globs.is_match("search"));
+/// globs.see(["debug_print", "search"]);
 /// assert_eq!(globs.unmatched().collect::<Vec<_>>(), ["serach"]);
 /// # Ok::<(), curtail_core::processors::InvalidGlob>(())
 /// ```
@@ -52,23 +53,27 @@ impl NameGlobs {
     /// Whether any of the globs matches `name`.
     #[must_use]
     pub fn is_match(&self, name: &str) -> bool {
-        if !self.set.is_match(name) {
-            return false;
+        self.set.is_match(name)
+    }
+
+    /// Remembers which globs match one of `names`: those of all tools of a transcript, whatever is then asked of some.
+    pub fn see<S: AsRef<str>>(&self, names: impl IntoIterator<Item = S>) {
+        if self.unmatched().next().is_none() {
+            return;
         }
-        if self.unmatched().next().is_some() {
-            for nth in self.set.matches(name) {
+        for name in names {
+            for nth in self.set.matches(name.as_ref()) {
                 self.written[nth].1.store(true, Ordering::Relaxed);
             }
         }
-        true
     }
 
-    /// A sentence about each glob that has matched no name so far: most likely it is misspelled.
+    /// A sentence about each glob that has matched no name of those seen so far: most likely it is misspelled.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         self.unmatched().map(|glob| format!("no tool matches `{glob}`; `curtail count --by tool` lists the tools"))
     }
 
-    /// The globs that have matched no name so far.
+    /// The globs that have matched no name of those seen so far.
     pub fn unmatched(&self) -> impl Iterator<Item = &str> {
         self.written.iter().filter(|(_, matched)| !matched.load(Ordering::Relaxed)).map(|(glob, _)| glob.as_str())
     }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::token_limit::{Overflow, TokenLimit};
+use super::token_limit::TokenLimit;
 use super::{Counting, Plan, Processor, ProcessorError, Traits, View};
-use crate::transcript::Standing;
 
 /// A [`TokenLimit`] whose numbers are shares of the tokens of each transcript. A second run cuts again, because the shares are of
 /// what the first one left.
@@ -26,8 +25,8 @@ impl Processor for ScaledLimit {
     }
 
     fn traits(&self) -> Traits {
-        let may_empty = self.limit.on_overflow == Overflow::Empty;
-        Traits { drops_first: &[Standing::Superseded, Standing::RolledBack], may_empty, ..Traits::default() }
+        // A second pass would take its share of what the first one left.
+        Traits { passes: 1, ..self.limit.traits() }
     }
 
     fn counting(&self) -> Option<&Counting> {

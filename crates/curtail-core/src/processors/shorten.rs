@@ -47,11 +47,12 @@ impl Processor for CapResults {
     }
 
     fn remarks(&self) -> Vec<String> {
-        self.tools.iter().map(|(globs, _)| globs).chain([&self.exempt]).flat_map(NameGlobs::remarks).collect()
+        self.globs().flat_map(NameGlobs::remarks).collect()
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
+        self.globs().for_each(|globs| globs.see(pairs.tool_names(view.messages)));
         let mut plan = Plan::keep(view.messages.len());
         for result in pairs.results() {
             let Some(cap) = self.cap(view, &pairs, *result) else { continue };
@@ -73,6 +74,10 @@ impl Processor for CapResults {
 }
 
 impl CapResults {
+    fn globs(&self) -> impl Iterator<Item = &NameGlobs> {
+        self.tools.iter().map(|(globs, _)| globs).chain([&self.exempt])
+    }
+
     /// The most tokens of a result; `None` if it is not capped.
     fn cap(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef) -> Option<usize> {
         let name = pairs.tool_name(view.messages, result).map(|name| name.decode().into_owned()).unwrap_or_default();

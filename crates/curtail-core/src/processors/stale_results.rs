@@ -19,12 +19,12 @@ const RANGES: &[&str] = &[
 
 /// What a call reads: one file, and of it everything or a part.
 struct FileRead {
-    pub(super) thread: u32,
+    thread: u32,
     path: String,
     /// The other arguments, as they are written.
     rest: BTreeMap<String, String>,
-    /// Whether it returned a single line, such as an error.
-    one_line: bool,
+    /// The lines that it returned, without their numbers.
+    lines: Vec<String>,
 }
 
 impl FileRead {
@@ -32,14 +32,41 @@ impl FileRead {
         !RANGES.iter().any(|range| self.rest.contains_key(*range))
     }
 
-    /// Whether `self` returns what `older` returned, from the same file: the same part or all of it, and not an error.
+    /// Whether `self` returned what `older` returned, from the same file: the same part or all of it. Tools return the beginning
+    /// of a long file as if it were all, and errors in place of it.
     fn covers(&self, older: &Self) -> bool {
-        (self.is_whole() || self.rest == older.rest) && (!self.one_line || older.one_line)
+        let is_same_part = self.rest == older.rest;
+        let reaches = || older.last_line().is_some_and(|last| last <= self.lines.len());
+        (is_same_part || self.is_whole() && reaches()) && self.is_same_text(older)
+    }
+
+    /// The line at which the part ends at most; `None` if its arguments do not tell.
+    fn last_line(&self) -> Option<usize> {
+        let ranges = RANGES.iter().filter_map(|range| Some((*range, self.rest.get(*range)?)));
+        let mut last = 0;
+        let mut length = 0;
+        for (range, written) in ranges {
+            let numbers =
+                written.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse::<usize>().ok());
+            let most = numbers.max()?;
+            match range {
+                "tail" | "pages" => return None,
+                "limit" => length = most,
+                _ => last = last.max(most),
+            }
+        }
+        last.checked_add(length)
+    }
+
+    /// Whether both have a line in common, if `older` has more than one. A changed file has some; an error has none.
+    fn is_same_text(&self, older: &Self) -> bool {
+        let known: HashSet<&String> = self.lines.iter().collect();
+        older.lines.len() < 2 || older.lines.iter().any(|line| known.contains(line))
     }
 }
 
 /// Results of reads whose file a later call reads again, in order. The later result must have content, and not merely
-/// `placeholder`. A read of a part of a file replaces only a read of the same part, and a single line only a single line.
+/// `placeholder`. A read of a part of a file replaces only a read of the same part.
 pub(super) fn superseded_reads(
     view: &View<'_, '_>,
     pairs: &Pairs,
@@ -115,6 +142,13 @@ fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -
     let path = PATHS.iter().find_map(|key| rest.remove(*key))?;
     // An editor with several commands reads only by this one.
     let views = rest.get("command").is_none_or(|command| command == "\"view\"");
-    let one_line = !result_at(view, at)?.content.iter().any(|text| text.decode().trim().contains('\n'));
-    views.then_some(FileRead { thread: message.thread, path, rest, one_line })
+    let texts = result_at(view, at)?.content.iter().map(|text| text.decode());
+    let lines = texts.flat_map(|text| text.lines().filter_map(unnumbered).collect::<Vec<_>>()).collect();
+    views.then_some(FileRead { thread: message.thread, path, rest, lines })
+}
+
+/// A line as its file has it, without the number that a tool writes before it; `None` if nothing else is on it.
+fn unnumbered(line: &str) -> Option<String> {
+    let is_before = |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '→' | '|' | ':');
+    Some(line.trim_start_matches(is_before).trim_end()).filter(|line| !line.is_empty()).map(str::to_owned)
 }

@@ -280,11 +280,18 @@ impl Thinking {
     #[must_use]
     pub fn plan(self, messages: &[Message<'_>], broken: &[PartRef], models: ThoughtModels<'_>) -> Plan {
         let flight = in_flight(messages);
+        let checks = |message: &Message<'_>| message.source_index().and_then(models.checks);
+        // The model that answers next checks what earlier ones wrote.
+        let mut newest: HashMap<u32, bool> = HashMap::default();
+        for message in messages.iter().filter(|message| message.role == Role::Assistant) {
+            newest.extend(checks(message).map(|checks| (message.thread, checks)));
+        }
         let mut plan = Plan::keep(messages.len());
         let mut dropped = 0;
         let mut kept = 0;
         for &at in broken {
-            match self.verdict(messages, at.message, models) {
+            let message = &messages[at.message];
+            match self.verdict([checks(message), newest.get(&message.thread).copied()], models.dataset) {
                 Verdict::Keep => {}
                 Verdict::Unknown if at.message >= flight => kept += 1,
                 verdict => {
@@ -304,22 +311,14 @@ impl Thinking {
         plan
     }
 
-    fn verdict(self, messages: &[Message<'_>], at: usize, models: ThoughtModels<'_>) -> Verdict {
+    /// What becomes of a thought after a change, by whether the model that wrote it and the newest one check thoughts.
+    fn verdict(self, checks: [Option<bool>; 2], dataset: bool) -> Verdict {
         match self {
-            Self::Keep => return Verdict::Keep,
-            Self::Drop => return Verdict::Drop,
-            Self::Auto => {}
-        }
-        let checks = |message: &Message<'_>| message.source_index().and_then(models.checks);
-        let writer = checks(&messages[at]);
-        // The model that answers next checks what earlier ones wrote.
-        let speaker = |message: &&Message<'_>| message.thread == messages[at].thread && message.role == Role::Assistant;
-        let newest = messages.iter().rev().filter(speaker).find_map(checks);
-        match (writer, newest) {
-            (Some(true), _) | (_, Some(true)) => Verdict::Drop,
-            (Some(false), _) | (_, Some(false)) => Verdict::Keep,
-            (None, None) if models.dataset => Verdict::Keep,
-            (None, None) => Verdict::Unknown,
+            Self::Keep => Verdict::Keep,
+            Self::Drop => Verdict::Drop,
+            Self::Auto if checks.contains(&Some(true)) => Verdict::Drop,
+            Self::Auto if dataset || checks.contains(&Some(false)) => Verdict::Keep,
+            Self::Auto => Verdict::Unknown,
         }
     }
 }

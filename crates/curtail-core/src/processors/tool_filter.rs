@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::{HashMap, HashSet};
@@ -24,6 +25,13 @@ pub enum ToolGlobs {
 }
 
 impl ToolGlobs {
+    const fn names(&self) -> Option<&NameGlobs> {
+        match self {
+            Self::All => None,
+            Self::Exclude(names) | Self::Include(names) => Some(names),
+        }
+    }
+
     fn drops(&self, name: &str) -> bool {
         match self {
             Self::All => true,
@@ -40,6 +48,8 @@ pub struct ToolFilter {
     pub tools: ToolGlobs,
     /// Whether a note such as `Used search tool` replaces dropped calls.
     pub persist_results: bool,
+    /// Counts the dropped calls, which a remark then tells: for a user who did not say what to drop.
+    pub dropped: Option<Arc<AtomicUsize>>,
 }
 
 impl Processor for ToolFilter {
@@ -53,14 +63,17 @@ impl Processor for ToolFilter {
     }
 
     fn remarks(&self) -> Vec<String> {
-        match &self.tools {
-            ToolGlobs::All => Vec::new(),
-            ToolGlobs::Exclude(names) | ToolGlobs::Include(names) => names.remarks().collect(),
-        }
+        let dropped = self.dropped.as_ref().map(|dropped| number_of(dropped.load(Ordering::Relaxed), "call"));
+        let dropped =
+            dropped.map(|calls| format!("dropped all tool calls: {calls}; -x GLOB drops those of some tools"));
+        dropped.into_iter().chain(self.tools.names().into_iter().flat_map(NameGlobs::remarks)).collect()
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
+        if let Some(names) = self.tools.names() {
+            names.see(pairs.tool_names(view.messages));
+        }
         let mut drops = DropSet::none(view, &pairs);
         let mut used: Vec<Vec<String>> = vec![Vec::new(); view.messages.len()];
         let mut known: HashSet<(usize, Cow<'_, str>)> = HashSet::default();
@@ -79,6 +92,10 @@ impl Processor for ToolFilter {
             self.drop_unpaired(view, &pairs, result, &mut drops);
         }
         drop_stranded(view, &pairs, &mut drops);
+        if let Some(dropped) = &self.dropped {
+            let calls = pairs.calls().iter().filter(|call| drops.is_part_gone(**call));
+            dropped.fetch_add(calls.count(), Ordering::Relaxed);
+        }
         let mut plan = drops.into_plan();
         if self.persist_results {
             insert_notes(view, &pairs, &used, &mut plan);
@@ -99,47 +116,6 @@ impl ToolFilter {
         if is_dropped {
             drops.drop_part(result, Reason::Borrowed("result of a filtered tool"));
         }
-    }
-}
-
-/// Drops the calls of all tools, and tells how many they were: `curtail filter` does so if no flag says what to drop.
-#[derive(Debug, Default)]
-pub struct AllCalls {
-    /// Whether a note such as `Used search tool` replaces dropped calls.
-    pub persist_results: bool,
-    /// The number of calls that it saw.
-    calls: AtomicUsize,
-}
-
-impl AllCalls {
-    /// Drops all calls, each replaced by a note if `persist_results`.
-    #[must_use]
-    pub fn new(persist_results: bool) -> Self {
-        Self { persist_results, calls: AtomicUsize::default() }
-    }
-
-    pub(super) const fn filter(&self) -> ToolFilter {
-        ToolFilter { tools: ToolGlobs::All, persist_results: self.persist_results }
-    }
-}
-
-impl Processor for AllCalls {
-    fn name(&self) -> &'static str {
-        self.filter().name()
-    }
-
-    fn traits(&self) -> Traits {
-        self.filter().traits()
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        let calls = number_of(self.calls.load(Ordering::Relaxed), "call");
-        vec![format!("dropped all tool calls: {calls}; -x GLOB drops those of some tools")]
-    }
-
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        self.calls.fetch_add(Pairs::from_messages(view.messages).calls().len(), Ordering::Relaxed);
-        self.filter().decide(view)
     }
 }
 

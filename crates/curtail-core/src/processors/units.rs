@@ -56,17 +56,18 @@ impl WindowUnit {
     }
 }
 
-/// Single messages, with consecutive assistant messages joined.
+/// Single messages, with consecutive assistant messages of a conversation joined.
 fn assistant_runs(messages: &[Message<'_>]) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for (at, message) in messages.iter().enumerate() {
-        let continues = at > 0 && message.role == Role::Assistant && messages[at - 1].role == Role::Assistant;
-        match runs.last_mut() {
-            Some(run) if continues => run.end = at + 1,
-            _ => runs.push(at..at + 1),
-        }
-    }
-    runs
+    let continues = |[before, next]: [&Message<'_>; 2]| {
+        before.thread == next.thread && before.role == Role::Assistant && next.role == Role::Assistant
+    };
+    let mut start = 0;
+    let runs = messages.chunk_by(|before, next| continues([before, next])).map(|run| {
+        let first = start;
+        start += run.len();
+        first..start
+    });
+    runs.collect()
 }
 
 /// When the last message that a person wrote is kept wherever it is.

@@ -330,6 +330,12 @@ impl Pairs {
         call.or_else(|| content(at).tool_name())
     }
 
+    /// The names of the tools that are called or whose results are there, each as often as it is named.
+    pub fn tool_names<'m>(&'m self, messages: &'m [Message<'_>]) -> impl Iterator<Item = Cow<'m, str>> {
+        let parts = self.calls.iter().chain(&self.results);
+        parts.filter_map(|at| Some(at.part_in(messages).content.tool_name()?.decode()))
+    }
+
     /// All calls, in order.
     #[must_use]
     pub fn calls(&self) -> &[PartRef] {

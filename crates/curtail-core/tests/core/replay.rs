@@ -72,7 +72,7 @@ fn sliding() -> SlidingWindow {
 }
 
 fn tools() -> ToolFilter {
-    ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash"])), persist_results: false }
+    ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash"])), persist_results: false, dropped: None }
 }
 
 /// The first processor of a chain, which always sees the whole history.

@@ -263,15 +263,30 @@ pub struct Unit<'u> {
     pub opened: &'u Opened,
     /// Its place in a table, if it is a row.
     pub row: Option<RowPlace>,
+    /// Whether it is damaged if several values are in it.
+    pub is_one_value: bool,
 }
 
 impl<'u> Unit<'u> {
     /// Parses the text as JSON.
     ///
     /// # Errors
-    /// The first byte that is not JSON.
+    /// The first byte that is not JSON, or that is in a second value where one is expected.
     pub fn parse(&self) -> Result<Document<'u>, ReadError> {
-        self.opened.reading.parse(self.text)
+        self.parse_as(self.text)
+    }
+
+    /// The same for the text as the command changed it.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn parse_as<'t>(&self, text: &'t str) -> Result<Document<'t>, ReadError> {
+        let document = self.opened.reading.parse(text)?;
+        let second = document.roots().nth(1).filter(|_| self.is_one_value).map(|value| value.span().start as usize);
+        match second {
+            Some(offset) => Err(ReadError { offset, what: String::from("a second value begins here") }),
+            None => Ok(document),
+        }
     }
 
     /// The transcripts of the document that [`Unit::parse`] returned, each with its dialect.

@@ -27,7 +27,7 @@ fn sliding(size: usize) -> Chain {
 }
 
 fn without_tools() -> Chain {
-    Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: true })
+    Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: true, dropped: None })
 }
 
 fn stubbed() -> Chain {

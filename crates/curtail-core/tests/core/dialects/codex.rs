@@ -82,7 +82,7 @@ fn older_settings_go_with_their_turn() {
 
 #[test]
 fn thoughts_mirrored_ahead_go_with_the_call_they_led_to() {
-    let tools = ToolFilter { tools: ToolGlobs::All, persist_results: false };
+    let tools = ToolFilter { tools: ToolGlobs::All, persist_results: false, dropped: None };
     let out = cut(Chain::default().then(tools), "reasoning.jsonl");
     assert!(!out.contains("Looking for the tear") && out.contains("**Mended**"), "{out}");
 }

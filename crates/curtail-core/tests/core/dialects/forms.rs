@@ -27,7 +27,7 @@ fn cut(chain: Chain, text: &str) -> String {
 
 fn without(tool: &str) -> Chain {
     let tools = NameGlobs::compile(&[tool.to_owned()]).expect("a pattern");
-    Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false })
+    Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false, dropped: None })
 }
 
 fn last(size: usize) -> Chain {
@@ -57,7 +57,7 @@ fn a_condensation_keeps_what_it_does_not_name() {
 fn a_note_in_place_of_a_forgotten_result_is_forgotten() {
     let tools = NameGlobs::compile(&["terminal".to_owned(), "run".to_owned()]).expect("patterns");
     for name in ["openhands/condensed.jsonl", "openhands/version0-history.jsonl"] {
-        let filter = ToolFilter { tools: ToolGlobs::Exclude(tools.clone()), persist_results: true };
+        let filter = ToolFilter { tools: ToolGlobs::Exclude(tools.clone()), persist_results: true, dropped: None };
         let text = cut(Chain::default().then(filter), &fixture(name));
         let mut seen = Vec::new();
         read_transcripts(&text, |_, transcript| {
@@ -103,7 +103,7 @@ fn notes_of_one_text_have_ids_of_their_own() {
         .collect();
     for text in [recording, shown] {
         let tools = ToolGlobs::Exclude(NameGlobs::compile(&["weigh".to_owned()]).expect("a pattern"));
-        let out = cut(Chain::default().then(ToolFilter { tools, persist_results: true }), &text);
+        let out = cut(Chain::default().then(ToolFilter { tools, persist_results: true, dropped: None }), &text);
         let ids: HashSet<&str> = out.split("{\"id\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         assert_eq!(out.matches("Used weigh tool").count(), 3, "{out}");
         assert_eq!(ids.len(), 6, "{out}");
@@ -192,6 +192,7 @@ fn a_note_behind_a_message_is_sorted_behind_it() {
     let filter = ToolFilter {
         tools: ToolGlobs::Exclude(NameGlobs::compile(&["read".to_owned()]).expect("a pattern")),
         persist_results: true,
+        dropped: None,
     };
     let out = cut(Chain::default().then(filter), &fixture("opencode/parallel.json"));
     let export: serde_json::Value = serde_json::from_str(&out).expect("JSON");
@@ -271,7 +272,7 @@ fn a_result_moves_into_the_step_of_its_call() {
 fn the_steps_of_a_cut_trajectory_are_numbered_from_one() {
     let persisted = |tool: &str| {
         let tools = NameGlobs::compile(&[tool.to_owned()]).expect("a pattern");
-        Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: true })
+        Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: true, dropped: None })
     };
     let chains = || [last(1), last(2), without("*"), persisted("*"), persisted("*").then(Repair::default())];
     for name in ["atif/minimal.jsonl", "atif/parallel.json", "atif/in-flight.jsonl", "atif/observations.jsonl"] {
@@ -289,7 +290,11 @@ fn the_steps_of_a_cut_trajectory_are_numbered_from_one() {
 fn a_message_is_written_with_an_id_where_all_have_one() {
     for (name, key) in [("ai-sdk/ui-parallel.json", None), ("gemini/cli.json", Some("messages"))] {
         let tools = NameGlobs::compile(&["*".to_owned()]).expect("a pattern");
-        let chain = Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: true });
+        let chain = Chain::default().then(ToolFilter {
+            tools: ToolGlobs::Exclude(tools),
+            persist_results: true,
+            dropped: None,
+        });
         let text = cut(chain, &fixture(name));
         let out: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let messages = key.map_or(&out, |key| &out[key]).as_array().expect("messages");

@@ -36,7 +36,7 @@ fn wide_window() -> Chain {
 
 fn no_such_tool() -> Chain {
     let tools = NameGlobs::compile(&[String::from("no-such-tool")]).expect("the pattern compiles");
-    Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false })
+    Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false, dropped: None })
 }
 
 #[test]

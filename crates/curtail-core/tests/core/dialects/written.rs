@@ -62,7 +62,7 @@ fn cut(chain: Chain, text: &str) -> String {
 
 fn without(tool: &str) -> Chain {
     let tools = NameGlobs::compile(&[tool.to_owned()]).expect("a pattern");
-    Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false })
+    Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false, dropped: None })
 }
 
 fn roles(text: &str) -> Vec<String> {

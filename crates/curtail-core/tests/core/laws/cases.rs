@@ -76,7 +76,11 @@ pub fn globs(names: &[&str]) -> NameGlobs {
 
 /// Drops the calls of `tool` and keeps its results as notes.
 pub fn persist(tool: &str) -> Chain {
-    Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&[tool])), persist_results: true })
+    Chain::default().then(ToolFilter {
+        tools: ToolGlobs::Exclude(globs(&[tool])),
+        persist_results: true,
+        dropped: None,
+    })
 }
 
 pub fn limit(max_tokens: usize, on_overflow: Overflow) -> TokenLimit {
@@ -197,21 +201,25 @@ pub const CASES: &[LawCase] = &[
     },
     LawCase {
         name: "filter all",
-        chain: || Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: false }),
+        chain: || Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: false, dropped: None }),
         change: Change::Cuts,
     },
     LawCase {
         name: "filter exclude",
         chain: || {
             let tools = ToolGlobs::Exclude(globs(&["debug_*", "bash"]));
-            Chain::default().then(ToolFilter { tools, persist_results: false })
+            Chain::default().then(ToolFilter { tools, persist_results: false, dropped: None })
         },
         change: Change::Cuts,
     },
     LawCase {
         name: "filter include, persist",
         chain: || {
-            Chain::default().then(ToolFilter { tools: ToolGlobs::Include(globs(&["search"])), persist_results: true })
+            Chain::default().then(ToolFilter {
+                tools: ToolGlobs::Include(globs(&["search"])),
+                persist_results: true,
+                dropped: None,
+            })
         },
         change: Change::Writes,
     },

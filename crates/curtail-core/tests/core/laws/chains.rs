@@ -283,7 +283,7 @@ fn a_stage_reads_the_tree_that_is_the_newest_now() {
         line(3, "\"u0\"", "user", r#"{"type":"tool_result","tool_use_id":"t","content":"None."}"#),
     ];
     let stages: [Stage; 2] = [
-        Box::new(|| Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: false })),
+        Box::new(|| Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: false, dropped: None })),
         Box::new(|| Chain::default().then(SlidingWindow { size: 1, ..SlidingWindow::default() })),
     ];
     check_stages(&stages, Some("claude-code"), Framing::Lines, &log.concat()).unwrap();

@@ -135,7 +135,7 @@ proptest! {
             || Chain::default().then(history(100_000, WindowUnit::Items, Keep::default())),
             || Chain::default().then(SlidingWindow { size: 100_000, unit: WindowUnit::Turns, keep: Keep::default(), step: 1 }),
             || Chain::default().then(limit(100_000_000, Overflow::Error)),
-            || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["no-such-tool"])), persist_results: true }),
+            || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["no-such-tool"])), persist_results: true, dropped: None }),
         ];
         for chain in tried(idle, drawn) {
             let case = LawCase { name: "idle", chain, change: Change::Cuts };

@@ -33,7 +33,7 @@ const LINKED: &[Linked] = &[
 const OTHERS: &[LawCase] = &[
     LawCase {
         name: "filter all, persist",
-        chain: || Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: true }),
+        chain: || Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: true, dropped: None }),
         change: Change::Writes,
     },
     LawCase {

@@ -46,7 +46,7 @@ const COMMANDS: &[LawCase] = &[
         name: "filter -x '*ash*'",
         chain: || {
             let tools = ToolGlobs::Exclude(globs(&["*ash*"]));
-            Chain::default().then(ToolFilter { tools, persist_results: false })
+            Chain::default().then(ToolFilter { tools, persist_results: false, dropped: None })
         },
         change: Change::Cuts,
     },

@@ -81,8 +81,11 @@ const CHOICES: &[Choice] = &[
     ("the first prompt", || all_but_pins(Pins { system: false, first_user: true, ..Pins::default() })),
     ("the last prompt", || all_but_pins(Pins { system: false, question: Question::Always, ..Pins::default() })),
     ("calls of some tools", || {
-        Chain::default()
-            .then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash", "fetch"])), persist_results: false })
+        Chain::default().then(ToolFilter {
+            tools: ToolGlobs::Exclude(globs(&["bash", "fetch"])),
+            persist_results: false,
+            dropped: None,
+        })
     }),
     ("pins", || all_but_pins(Pins { system: true, first_user: true, ..Pins::default() })),
     ("a role and pins", || {

@@ -10,7 +10,7 @@ use crate::{ErrorKind, FileError};
 use curtail_core::error::TextPlace;
 use damaged_line::{DamagedLine, LineEnd, SoundRecord};
 use soundness::spans_lines;
-pub(super) use soundness::{hides_damage, is_record, is_sound, may_hide_damage};
+pub(super) use soundness::{hides_damage, is_record, is_sound, looks_damaged};
 pub(super) use utf16::utf16;
 
 /// A text without what is damaged in it.

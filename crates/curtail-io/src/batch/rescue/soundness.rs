@@ -30,16 +30,17 @@ pub(super) fn spans_lines(text: &[u8]) -> bool {
 /// Whether something in `text` may be read as if nothing were wrong, although its program reads lines: one that is a text or a
 /// number, several records on one, or the torn one at the end. Only the lines that look so are read.
 pub(in crate::batch) fn hides_damage(text: &[u8]) -> bool {
-    let is_whole =
-        |line: &[u8]| line.trim_ascii().is_empty() || !may_hide_damage(line) || is_record(line) && is_value(line);
+    let is_whole = |line: &[u8]| {
+        line.trim_ascii().is_empty() || !looks_damaged(line) && !joins(line) || is_record(line) && is_value(line)
+    };
     let last = text.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     !last.is_empty() && !is_value(last) || !text.split(|byte| *byte == b'\n').all(is_whole)
 }
 
-/// The same for a line, by its first byte, its last one and what stands between records alone.
-pub(in crate::batch) fn may_hide_damage(line: &[u8]) -> bool {
+/// Whether `line` begins or ends as no record does.
+pub(in crate::batch) fn looks_damaged(line: &[u8]) -> bool {
     let end = line.trim_ascii_end().last();
-    !is_record(line) || line.starts_with(MARK) || !matches!(end, Some(b'}' | b']')) || joins(line)
+    !is_record(line) || line.starts_with(MARK) || !matches!(end, Some(b'}' | b']'))
 }
 
 /// Whether a record seems to follow another one in `line`. A quote behind the joint is one of JSON: in a text it would have an

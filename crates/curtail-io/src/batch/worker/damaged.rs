@@ -8,7 +8,7 @@ use super::unit::{FilePlace, RawUnit};
 use super::{Done, Worker};
 use crate::batch::heads::valid_prefix;
 use crate::batch::records::Records;
-use crate::batch::rescue::{Loss, Rescued, is_record, is_sound, may_hide_damage, utf16};
+use crate::batch::rescue::{Loss, Rescued, is_record, is_sound, looks_damaged, utf16};
 use crate::batch::{Damage, Opened, Work};
 use crate::{ErrorKind, FileError};
 use curtail_core::error::TextPlace;
@@ -32,7 +32,8 @@ impl<W: Work> Worker<'_, W> {
     /// `known`, by which the records on such lines are recognized.
     pub(super) fn record(&self, unit: RawUnit<'_>, known: &OnceCell<Records>, done: &mut Done<W::Out>) -> bool {
         let damage = self.batch.damage;
-        if damage == Damage::ReadAround && !may_hide_damage(unit.bytes) {
+        if damage == Damage::ReadAround && !looks_damaged(unit.bytes) {
+            let unit = RawUnit { is_one_value: true, ..unit };
             return self.unit_or(unit, done, |done| self.rescue_record(unit, known, done));
         }
         let rescued = if damage == Damage::Fail { None } else { self.rescue_record(unit, known, done) };
@@ -51,7 +52,7 @@ impl<W: Work> Worker<'_, W> {
         }
         let mut is_read = false;
         for record in rescued.text.split_inclusive(|byte| *byte == b'\n') {
-            is_read |= self.unit(RawUnit { bytes: record, ..unit }, done);
+            is_read |= self.unit(RawUnit { bytes: record, is_one_value: false, ..unit }, done);
         }
         Some(is_read)
     }

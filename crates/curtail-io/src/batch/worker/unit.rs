@@ -28,17 +28,19 @@ pub(super) struct RawUnit<'u> {
     pub(super) place: FilePlace,
     /// Its place in a table, if it is a row.
     pub(super) row: Option<RowPlace>,
+    /// Whether it is damaged if several values are in it.
+    pub(super) is_one_value: bool,
 }
 
 impl<'u> RawUnit<'u> {
     /// A whole file, or a record of it.
     pub(super) const fn new(opened: &'u Opened, bytes: &'u [u8], place: FilePlace) -> Self {
-        Self { opened, bytes, place, row: None }
+        Self { opened, bytes, place, row: None, is_one_value: false }
     }
 
     const fn with_text(&self, text: &'u str) -> Unit<'u> {
         let FilePlace { line, offset } = self.place;
-        Unit { text, line, offset, opened: self.opened, row: self.row }
+        Unit { text, line, offset, opened: self.opened, row: self.row, is_one_value: self.is_one_value }
     }
 }
 
@@ -64,7 +66,7 @@ impl<W: Work> Worker<'_, W> {
     }
 
     fn try_unit(&self, unit: RawUnit<'_>, out: &mut W::Out) -> Result<(), FileError> {
-        let RawUnit { opened, bytes, place: FilePlace { line, .. }, row } = unit;
+        let RawUnit { opened, bytes, place: FilePlace { line, .. }, row, .. } = unit;
         let name = &opened.source.name;
         if let Some(most) = self.batch.input_options.max_record.filter(|&most| bytes.len() > most) {
             return Err(too_long(name, most).at(TextPlace { line, column: 1 }));
