@@ -146,7 +146,7 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         messages_key,
         column,
         live,
-        max_record: _,
+        max_record,
         stdin_filename: _,
         no_ignore: _,
         hidden: _,
@@ -172,7 +172,7 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         (framing, dialect, messages_key, column),
         live,
         (repair, repair_pending, thinking, usage),
-        on_error,
+        (on_error, max_record),
     );
     let mut hasher = DefaultHasher::new();
     format!("{options:?}").hash(&mut hasher);

@@ -1,14 +1,13 @@
 //! A baseline: the findings that a repository has already, so that only new ones fail its check.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::console;
-use crate::reports::findings::Known;
-use crate::reports::notes::kind_of;
+use crate::reports::findings::{Known, identity};
 use curtail_core::checks::Finding;
 use curtail_core::digest::fnv1a_128;
 use curtail_core::numbers::counted;
@@ -104,7 +103,8 @@ impl KnownFindings {
         if self.is_new {
             self.write()?;
         }
-        let stale: Vec<(&Entry, usize)> = self.entries.iter().filter_map(|entry| self.missing(entry)).collect();
+        let checked: HashSet<&str> = self.names.values().map(String::as_str).collect();
+        let stale: Vec<(&Entry, usize)> = self.entries.iter().filter_map(|entry| self.missing(entry, &checked)).collect();
         let known = Known {
             baseline: self.path.to_string_lossy().into_owned(),
             findings: self.found.values().sum(),
@@ -121,11 +121,15 @@ impl KnownFindings {
         Ok(known)
     }
 
-    /// How many findings of an entry are gone, if its file was checked or does not exist.
-    fn missing<'e>(&self, (identity, entry): (&Identity, &'e Entry)) -> Option<(&'e Entry, usize)> {
+    /// How many findings of an entry are gone, if its file was `checked` or does not exist.
+    fn missing<'e>(
+        &self,
+        (identity, entry): (&Identity, &'e Entry),
+        checked: &HashSet<&str>,
+    ) -> Option<(&'e Entry, usize)> {
         let missing = entry.count.checked_sub(self.found.get(identity).copied().unwrap_or_default())?;
-        let is_checked = self.names.values().any(|name| *name == entry.file) || !self.folder.join(&entry.file).exists();
-        (missing > 0 && is_checked).then_some((entry, missing))
+        let is_known = missing > 0 && (checked.contains(&*entry.file) || !self.folder.join(&entry.file).exists());
+        is_known.then_some((entry, missing))
     }
 
     fn write(&self) -> Result<(), FileError> {
@@ -139,10 +143,9 @@ impl KnownFindings {
     }
 }
 
-/// A digest of what stays the same when a file gets other lines: the rule, what is wrong, and the text at the place.
+/// A digest of what stays the same when a file gets other lines.
 fn fingerprint(finding: &Finding) -> String {
-    let identity = format!("{}\n{}\n{}", finding.rule.code, kind_of(&finding.message), finding.excerpt.text);
-    format!("{:032x}", fnv1a_128(identity.bytes()))
+    format!("{:032x}", fnv1a_128(identity(finding).bytes()))
 }
 
 fn entries_in(path: &Path) -> Result<Vec<Entry>, FileError> {

@@ -5,6 +5,10 @@ use std::process::{Command, Stdio};
 
 use crate::console;
 
+/// How a shell ends that could not start a program.
+const NOT_EXECUTABLE: i32 = 126;
+const NOT_FOUND: i32 = 127;
+
 /// Prints text with ANSI colors. On a terminal it goes through `$PAGER`, or `less -R`.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let pager = std::env::var("PAGER").unwrap_or_else(|_| String::from("less -R"));
@@ -14,7 +18,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(console::out(text)?)
 }
 
-/// Shows the text in the pager; `false` if that failed.
+/// Shows the text in the pager; `false` if it cannot be started.
 fn paged(pager: &str, text: &str) -> bool {
     let text = console::paged(text);
     let mut command = Command::new("sh");
@@ -27,5 +31,6 @@ fn paged(pager: &str, text: &str) -> bool {
         // Quitting a pager early is not an error.
         drop(stdin.write_all(text.as_bytes()));
     }
-    child.wait().is_ok_and(|status| status.success())
+    // What a pager says at its end is about itself: the text was shown.
+    child.wait().is_ok_and(|status| !matches!(status.code(), Some(NOT_EXECUTABLE | NOT_FOUND)))
 }

@@ -86,15 +86,12 @@ pub(crate) fn write_texts(
     batch.run(sources, &work, |event| {
         failures.note(&event);
         let Event::Done { out, .. } = event else { return Flow::Continue };
-        match progress.aside(|| write_all(&mut stdout, out, for_people)) {
-            Err(error) if error.kind == ErrorKind::BrokenPipe => return Flow::Stop,
-            Err(error) => {
-                progress.aside(|| console::error(&error));
-                failures.status = ExitCode::from(2);
-            }
-            Ok(()) => {}
+        let Err(error) = progress.aside(|| write_all(&mut stdout, out, for_people)) else { return Flow::Continue };
+        if error.kind != ErrorKind::BrokenPipe {
+            progress.aside(|| console::error(&error));
+            failures.status = ExitCode::from(2);
         }
-        Flow::Continue
+        Flow::Stop
     });
     progress.finish();
     Ok(failures.status)
@@ -103,5 +100,5 @@ pub(crate) fn write_texts(
 fn write_all(out: &mut impl Write, text: &str, for_people: bool) -> Result<(), FileError> {
     let text = if for_people { printed(text) } else { Cow::Borrowed(text) };
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|error| FileError::system("stdout", &error))
+    written.map_err(|error| FileError::system("standard output", &error))
 }

@@ -1,5 +1,6 @@
 //! Checks transcripts: texts in, findings out. Repairs them first if that was requested.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::mark_of;
@@ -172,14 +173,10 @@ impl Checking {
 
 /// Refuses a repair that makes a fault which is denied and was not there.
 fn refuse_new_faults(before: &Examination, after: &Examination) -> Result<(), ReadError> {
-    let denied = |examined: &Examination, code: &str| {
-        let of_rule =
-            examined.findings.iter().filter(|finding| finding.level == Level::Deny && finding.rule.code == code);
-        of_rule.count()
-    };
-    let made = after.findings.iter().find(|finding| {
-        finding.level == Level::Deny && denied(after, finding.rule.code) > denied(before, finding.rule.code)
-    });
+    let before = denied_by_rule(before);
+    let count = denied_by_rule(after);
+    let is_more = |rule: &str| count.get(rule) > before.get(rule);
+    let made = after.findings.iter().find(|finding| finding.level == Level::Deny && is_more(finding.rule.code));
     made.map_or(Ok(()), |made| {
         let what = format!(
             "not repaired, because that would make another fault: {} ({}: {}); repair this transcript by hand",
@@ -187,6 +184,15 @@ fn refuse_new_faults(before: &Examination, after: &Examination) -> Result<(), Re
         );
         Err(ReadError { offset: 0, what })
     })
+}
+
+/// How many denied findings there are of each rule.
+fn denied_by_rule(examined: &Examination) -> HashMap<&'static str, usize> {
+    let mut counts = HashMap::new();
+    for finding in examined.findings.iter().filter(|finding| finding.level == Level::Deny) {
+        *counts.entry(finding.rule.code).or_default() += 1;
+    }
+    counts
 }
 
 /// Where a finding is in an export, whose conversations stand nowhere in the file as they are read.

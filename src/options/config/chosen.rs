@@ -1,7 +1,7 @@
 //! Which configuration applies to a run, and which to each of its files.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
@@ -54,7 +54,7 @@ impl ConfigFlags {
         let variables = Variables::of_process();
         for folder in files.map(folder_of) {
             if !configs.index.of_folder.contains_key(folder) {
-                let nth = configs.closest(&here.join(folder), &here, &variables)?;
+                let nth = configs.closest(&without_parents(&here.join(folder)), &here, &variables)?;
                 configs.index.of_folder.insert(folder.to_owned(), nth);
             }
         }
@@ -107,6 +107,19 @@ impl FileConfigs {
         self.each.push(Some(Config::load(&path, ConfigChoice::Found, variables)?));
         Ok(self.each.len() - 1)
     }
+}
+
+/// The same path without `..`: the folders above it are those that it is in.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(component);
+        }
+    }
+    plain
 }
 
 fn folder_of(path: &Path) -> &Path {

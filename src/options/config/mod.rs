@@ -8,7 +8,11 @@ mod owner;
 use std::cell::Cell;
 use std::fmt::Display;
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::DeValue;
 
 use crate::options::PROCESSOR_SPECS;
 use crate::options::files::Reads;
@@ -226,13 +230,24 @@ impl Config {
         Ok(chain)
     }
 
-    /// An error about `name`, a string in the file: at its first place there, or without a place if it is written with escapes.
+    /// An error about `name`, a string in a table of the file: at its first place there.
     pub(crate) fn error_about(&self, name: &str, error: &impl Display) -> FileError {
-        let quoted = |quote: char| self.text.find(&format!("{quote}{name}{quote}")).map(|at| at + 1);
-        match quoted('"').or_else(|| quoted('\'')) {
-            Some(at) => self.keys().error(at..at, error),
+        let root = self.keys().root().ok();
+        match root.and_then(|root| root.get_ref().values().find_map(|value| place_of(name, value))) {
+            // Behind its quote.
+            Some(place) => self.keys().error(place.start + 1..place.end, error),
             None => self.keys().whole(error),
         }
+    }
+}
+
+/// Where `value` has the string `name`.
+fn place_of(name: &str, value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
+    match value.get_ref() {
+        DeValue::String(text) => (text == name).then(|| value.span()),
+        DeValue::Array(values) => values.iter().find_map(|value| place_of(name, value)),
+        DeValue::Table(members) => members.values().find_map(|value| place_of(name, value)),
+        _ => None,
     }
 }
 

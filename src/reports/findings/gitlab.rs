@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serializer as _;
 use serde_json::{Value, json};
 
-use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer};
+use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer, identity};
 use curtail_core::checks::Level;
 use curtail_core::digest::fnv1a_128;
 use curtail_core::visible::JsonWriter;
@@ -26,7 +26,7 @@ fn write_issues(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
         check: finding.rule.name,
         severity: if finding.level == Level::Deny { "major" } else { "minor" },
         description: format!("{}{}", finding.message, answer(finding, " (the provider answers: ", ")")),
-        identity: format!("{}\n{}\n{}", finding.rule.code, finding.message, finding.excerpt.text),
+        identity: identity(finding),
     });
     let errors = outcome.shown_errors().iter().map(|error| Issue {
         file: &error.name,

@@ -62,7 +62,7 @@ impl Suite<'_> {
     }
 
     fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
-        let suite = xml.create_element("testsuite").with_attribute(("name", one_line(self.file).into_owned().as_str()));
+        let suite = xml.create_element("testsuite").with_attribute(("name", &*printable(&one_line(self.file))));
         let suite = suite.with_attributes(borrowed(&attributes(self.counts())));
         suite.write_inner_content(|xml| {
             if self.findings.is_empty() && self.errors.is_empty() {
@@ -88,7 +88,7 @@ fn error_case(xml: &mut Xml<'_>, error: &FileError) -> io::Result<()> {
     let place = error.place.map_or_else(String::new, |at| format!(" at {}:{}", at.line, at.column));
     let element = xml.create_element("testcase").with_attribute(("name", format!("{NOT_CHECKED}{place}").as_str()));
     element.write_inner_content(|xml| {
-        let message = one_line(&error.what);
+        let message = printable(&one_line(&error.what));
         let element = xml.create_element("error").with_attributes([("message", &*message), ("type", NOT_CHECKED)]);
         element.write_text_content(BytesText::new(&printable(&error.to_string())))?;
         Ok(())
@@ -101,7 +101,7 @@ fn test_case(xml: &mut Xml<'_>, file: &str, finding: &Finding) -> io::Result<()>
     let at = &finding.at;
     let answer = answer(finding, "\nthe provider answers: ", "");
     let file = one_line(file);
-    let message = one_line(&finding.message);
+    let message = printable(&one_line(&finding.message));
     let text = printable(&format!("{file}:{}:{}: {message}{answer}\nhelp: {}", at.line, at.column, finding.help));
     let name = format!("{} at {}:{}", rule.name, at.line, at.column);
     let element = xml.create_element("testcase").with_attribute(("name", name.as_str()));

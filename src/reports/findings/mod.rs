@@ -15,6 +15,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::reports::notes::kind_of;
 use crate::reports::screen::Screen;
 use curtail_core::checks::{ALL, Finding, Level, Rule};
 use curtail_core::numbers::counted;
@@ -240,6 +241,11 @@ const NOT_CHECKED: &str = "not-checked";
 
 /// Every format; the first is the default.
 pub static FORMATS: &[Format] = &[text::TEXT, json::JSON, github::GITHUB, gitlab::GITLAB, sarif::SARIF, junit::JUNIT];
+
+/// What of a finding stays the same when its file gets other lines: the rule, what is wrong, and the text at the place.
+pub(super) fn identity(finding: &Finding) -> String {
+    format!("{}\n{}\n{}", finding.rule.code, kind_of(&finding.message), finding.excerpt.text)
+}
 
 /// What the provider answers to a request with the finding, between `before` and `after`; nothing if that is unknown.
 fn answer(finding: &Finding, before: &str, after: &str) -> String {

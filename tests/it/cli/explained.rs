@@ -269,6 +269,12 @@ fn a_code_quality_report_has_what_gitlab_reads() {
     );
     place.write("a.jsonl", format!("{user}\n{reply}\n").as_bytes());
     assert_eq!(report(&place), (0, Vec::new()));
+    // Nor does a line in the message of a finding.
+    let chat = |prompt: &str| format!("{{\"messages\":[{{\"role\":\"user\",\"content\":\"{prompt}\"}},{reply}]}}\n");
+    place.write("a.jsonl", chat("hi").repeat(2).as_bytes());
+    let before = report(&place).1;
+    place.write("a.jsonl", (chat("first") + &chat("hi").repeat(2)).as_bytes());
+    assert_eq!((before.len(), &report(&place).1[0]["fingerprint"]), (1, &before[0]["fingerprint"]));
 }
 
 /// Notes that save an hour: the task is gone, the window is far larger than asked for, the trigger does nothing.

@@ -145,6 +145,10 @@ fn levels_of_rules_are_read_from_the_same_file() {
         ("[check]\nstrict = 'yes'\n", "curtail: curtail.toml:2:10: `strict` takes true or false, found a string"),
         ("[check]\nmax-tokens = '8 kilo'\n", "curtail: curtail.toml:2:1: `max-tokens`: expected a whole number of"),
         ("[check]\ndeny = 'paring'\n", "curtail: curtail.toml:2:9: unknown rule `paring`; did you mean `pairing`?"),
+        (
+            "# we never set 'paring' here\n[check]\ndeny = 'paring'\n",
+            "curtail: curtail.toml:3:9: unknown rule `paring`; did you mean `pairing`?",
+        ),
         ("check = 3\n", "curtail: curtail.toml:1:9: `check` takes a table, found the number 3"),
         ("[check]\npaths = 'a'\n", "curtail: curtail.toml:2:9: `paths` takes an array of tables, each under a"),
         ("[[check.paths]]\nskip = true\n", "curtail: curtail.toml:1:1: this `paths` needs `path`"),

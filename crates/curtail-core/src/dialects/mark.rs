@@ -1,11 +1,14 @@
 //! Which member of a transcript decided its dialect: the one without which its item would not fit, or would fit less well.
 
 use super::{Dialect, Fit};
-use crate::json::{Document, Span, Value, removal};
+use crate::json::{Document, Span, Text, Value, removal};
 use crate::transcript::Transcript;
 
 /// Members that most formats have: one of them decides only where no other one does.
 const COMMON: [&str; 6] = ["role", "content", "type", "from", "value", "message"];
+
+/// How many items of a list are tried: each takes as long as reading the whole.
+const FEW: usize = 8;
 
 /// The longest text that a mark repeats.
 const LONGEST: usize = 40;
@@ -32,36 +35,51 @@ pub fn mark(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<String
 
 /// The path of the deciding member of an item, with its value if that is a short text.
 fn deciding(dialect: &dyn Dialect, json: &str) -> Option<String> {
+    let document = Document::parse(json).ok()?;
+    let mut holder = document.roots().next()?;
+    let fit = dialect.fit(holder);
     let mut path = String::new();
-    let mut steps: Vec<usize> = Vec::new();
-    let mut value = None;
     loop {
-        let document = Document::parse(json).ok()?;
-        let root = document.roots().next()?;
-        let holder = steps.iter().try_fold(root, |holder, step| inside(holder).nth(*step).map(|(_, value)| value))?;
-        let fit = dialect.fit(root);
-        let lowers = |(_, (_, value)): &(usize, (String, Value<'_>))| {
+        let lowers = |(_, value): &(Step<'_>, Value<'_>)| {
             without(json, holder, *value).is_some_and(|left| fit_of(dialect, &left) < fit)
         };
-        let found: Vec<_> = inside(holder).enumerate().filter(lowers).collect();
-        let own = found.iter().find(|(_, (key, _))| !COMMON.contains(&key.as_str()));
-        let Some((step, (key, inner))) = own.or(found.first()) else { break };
-        path = match (holder.is_array(), path.is_empty()) {
-            (true, _) => format!("{path}[{step}]"),
-            (false, true) => key.clone(),
-            (false, false) => format!("{path}.{key}"),
+        let own = inside(holder).filter(|(step, _)| !step.is_common()).find(lowers);
+        let Some((step, value)) = own.or_else(|| inside(holder).filter(|(step, _)| step.is_common()).find(lowers))
+        else {
+            break;
         };
-        value = inner.text().map(|text| text.decode().into_owned()).filter(|text| text.len() <= LONGEST);
-        steps.push(*step);
+        step.append_to(&mut path);
+        holder = value;
     }
-    let is = value.filter(|value| !value.is_empty()).map(|value| format!(" `{value}`")).unwrap_or_default();
-    (!path.is_empty()).then(|| format!("`{path}`{is}"))
+    let value = holder.text().map(|text| text.decode().into_owned());
+    let is = value.filter(|value| (1..=LONGEST).contains(&value.len())).map(|value| format!(" `{value}`"));
+    (!path.is_empty()).then(|| format!("`{path}`{}", is.unwrap_or_default()))
 }
 
-/// The members or items of a value.
-fn inside(holder: Value<'_>) -> impl Iterator<Item = (String, Value<'_>)> {
-    let items = holder.items().map(|item| (String::new(), item));
-    items.chain(holder.members().map(|member| (member.key.decode().into_owned(), member.value)))
+/// The way to a value from the one that contains it.
+enum Step<'a> {
+    Key(Text<'a>),
+    Item(usize),
+}
+
+impl Step<'_> {
+    fn is_common(&self) -> bool {
+        matches!(self, Self::Key(key) if key.is_one_of(&COMMON))
+    }
+
+    fn append_to(&self, path: &mut String) {
+        match self {
+            Self::Item(nth) => path.push_str(&format!("[{nth}]")),
+            Self::Key(key) if path.is_empty() => path.push_str(&key.decode()),
+            Self::Key(key) => path.push_str(&format!(".{}", key.decode())),
+        }
+    }
+}
+
+/// The members or first items of a value.
+fn inside(holder: Value<'_>) -> impl Iterator<Item = (Step<'_>, Value<'_>)> {
+    let items = holder.items().take(FEW).enumerate().map(|(nth, item)| (Step::Item(nth), item));
+    items.chain(holder.members().map(|member| (Step::Key(member.key), member.value)))
 }
 
 fn without(json: &str, holder: Value<'_>, value: Value<'_>) -> Option<String> {
