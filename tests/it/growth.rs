@@ -170,6 +170,30 @@ fn compactions(count: usize) -> String {
     text
 }
 
+/// A session of the Agent Development Kit with a compaction after every reply, which replaces everything before it; now and then,
+/// the last invocations are taken back.
+fn compactions_by_time(count: usize) -> String {
+    let mut text = String::new();
+    let mut time = 0;
+    let mut event = |invocation: usize, author: &str, rest: &str| {
+        time += 1;
+        let head = format!(r#""id":"e{time}","timestamp":{time},"invocation_id":"i{invocation}","author":"{author}""#);
+        let _ = writeln!(text, "{{{head},{}}}", rest.replace("NOW", &time.to_string()));
+    };
+    for nth in 0..count {
+        for (author, role) in [("user", "user"), ("agent", "model")] {
+            event(nth, author, &format!(r#""content":{{"role":"{role}","parts":[{{"text":"go"}}]}}"#));
+        }
+        let summary = r#"{"role":"model","parts":[{"text":"s"}]}"#;
+        let times = r#""start_timestamp":0,"end_timestamp":NOW"#;
+        event(nth, "user", &format!(r#""actions":{{"compaction":{{{times},"compacted_content":{summary}}}}}"#));
+        if nth % 50 == 49 {
+            event(nth, "user", &format!(r#""actions":{{"rewind_before_invocation_id":"i{}"}}"#, nth - 1));
+        }
+    }
+    text
+}
+
 /// A log of Claude Code with a compaction after every reply, which preserves that reply.
 fn preserving_compactions(count: usize) -> String {
     let mut text = String::new();
@@ -322,6 +346,7 @@ const CASES: &[GrowthCase] = &[
     ("count messages", &["count", "--by", "message", "--top", "3"], messages),
     ("count records of a list", &["count", "--by", "transcript", "--top", "3"], list),
     ("replay compactions", &["replay", "-p", "mask-10"], compactions),
+    ("replay compactions by time", &["replay", "-p", "mask-10"], compactions_by_time),
     ("replay compactions that preserve", &["replay", "-p", "mask-10"], preserving_compactions),
     ("replay rolled back turns", &["replay", "-p", "window -n 5"], rolled_back),
     ("replay records of a list", &["replay"], list),

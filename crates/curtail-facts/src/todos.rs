@@ -104,17 +104,9 @@ fn markdown(text: &str) -> Vec<Todo> {
     text.lines().filter_map(item).collect()
 }
 
-/// The id that the result of a call gives to a new item: the first number after a `#`.
-pub(super) fn key_in(result: &str) -> Option<String> {
-    result.split('#').skip(1).find_map(|after| {
-        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
-        (!digits.is_empty()).then_some(digits)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Progress, Todo, key_in};
+    use super::{Progress, Todo};
     use crate::calls::actions;
     use crate::kinds::Action;
 
@@ -161,7 +153,6 @@ mod tests {
         assert_eq!(added, [Action::AddTodo(Todo { text: "One".into(), ..Todo::default() })]);
         let done = Todo { key: Some("2".into()), progress: Progress::Done, ..Todo::default() };
         assert_eq!(actions("TaskUpdate", r#"{"taskId":"2","status":"completed"}"#), [Action::UpdateTodo(done)]);
-        assert_eq!(key_in("Task #12 created successfully: One").as_deref(), Some("12"));
         assert_eq!(actions("TaskList", "{}"), []);
         assert_eq!(actions("Task", r#"{"description":"Look","prompt":"…"}"#), []);
     }

@@ -3,7 +3,8 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::adk_history::{Event, Fate, fates, read_events, rewinds};
+use super::adk_events::Event;
+use super::adk_history::{Fate, fates, read_events, rewinds};
 use super::{Item, blocks, deferred};
 use crate::json::Value;
 use crate::transcript::{Closes, Content, Message, Part, Standing};

@@ -13,7 +13,7 @@ use super::gemini_records::{
 use super::gemini_twins::unite_results;
 use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining,
-    SizeFigures, adk, adk_history, blocks, provenance, tree,
+    SizeFigures, adk, adk_events, adk_history, blocks, provenance, tree,
 };
 use crate::json::{Json, ObjectWriter, Text, Value, object};
 use crate::transcript::{
@@ -72,10 +72,10 @@ impl Dialect for Gemini {
         if is_metadata(item) {
             return Item::Metadata;
         }
-        if adk_history::is_piece(item) {
+        if adk_events::is_piece(item) {
             return Item::Ahead;
         }
-        if let Some(summary) = adk_history::summary(item) {
+        if let Some(summary) = adk_events::summary(item) {
             return read_summary(item, summary);
         }
         let content = if item.has("author") { item.some("content") } else { Some(item) };

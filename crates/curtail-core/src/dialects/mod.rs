@@ -5,7 +5,9 @@
 
 mod accounting;
 mod adk;
+mod adk_events;
 mod adk_history;
+mod adk_sent;
 mod agentkit;
 mod ai_sdk;
 mod answers;
@@ -37,6 +39,7 @@ mod goose;
 mod grok;
 mod homes;
 mod hub_traces;
+mod index_runs;
 mod inspect;
 mod interactions;
 mod item;

@@ -6,29 +6,6 @@ use serde_json::Value as Json;
 use super::ReadError;
 use crate::json::Document;
 
-/// A line of a log.
-#[derive(serde::Deserialize)]
-struct LogPatch {
-    kind: u8,
-    #[serde(default)]
-    k: Vec<PathStep>,
-    #[serde(default)]
-    v: Option<Json>,
-    #[serde(default)]
-    i: Option<i64>,
-}
-
-/// A step of the path of a patch.
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
-enum PathStep {
-    Index(usize),
-    Key(String),
-}
-
-/// How far into a text its first line names the kind of a patch.
-const HEAD: usize = 64;
-
 /// A document that was made of a log of patches.
 #[derive(Debug)]
 pub struct Rebuilt {
@@ -46,16 +23,19 @@ pub struct Rebuilt {
 #[must_use]
 pub fn rebuilt(text: &str) -> Option<Result<String, ReadError>> {
     is_patch_log(text).then(|| {
-        let Rebuilt { text, mut faults } = replayed(text, 1)?;
-        if faults.is_empty() { Ok(text) } else { Err(faults.remove(0)) }
+        let Rebuilt { text, faults } = replayed(text, OnDamage::Stop);
+        faults.into_iter().next().map_or(Ok(text), Err)
     })
 }
 
 /// As [`rebuilt`], for a reader of what can be read: lines that cannot be applied are left out.
 #[must_use]
 pub fn rebuilt_around(text: &str) -> Option<Rebuilt> {
-    is_patch_log(text).then(|| replayed(text, usize::MAX).ok()).flatten()
+    is_patch_log(text).then(|| replayed(text, OnDamage::ReadAround))
 }
+
+/// How far into a text its first line names the kind of a patch.
+const HEAD: usize = 64;
 
 /// Whether `text` begins with the document that later lines change.
 #[must_use]
@@ -73,56 +53,76 @@ pub fn is_patch_log(text: &str) -> bool {
     })
 }
 
-/// Applies the lines of a log, up to so many that cannot be. Several patches on one line are damage, but can be read.
-fn replayed(text: &str, most: usize) -> Result<Rebuilt, ReadError> {
+/// What is done at a line that is damaged: that cannot be applied, or has several patches, which can be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnDamage {
+    /// It is a fault, and the last line that is read.
+    Stop,
+    /// Only what cannot be applied is a fault, and everything else is read.
+    ReadAround,
+}
+
+/// Applies the lines of a log.
+fn replayed(text: &str, on_damage: OnDamage) -> Rebuilt {
     let mut document = Json::Null;
     let mut faults = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        if faults.len() >= most {
-            break;
-        }
-        let wrong = |reason: String| ReadError { offset: at, what: reason };
         for (nth, patch) in serde_json::Deserializer::from_str(line).into_iter::<LogPatch>().enumerate() {
             let applied = match patch {
-                Ok(_) if nth > 0 && most == 1 => Err("a second patch begins on this line".to_owned()),
+                Ok(_) if nth > 0 && on_damage == OnDamage::Stop => Err("a second patch begins on this line".to_owned()),
                 Ok(patch) => patch.apply(&mut document).map_err(str::to_owned),
                 Err(error) if error.is_eof() && !line.ends_with('\n') => Ok(()),
                 Err(error) => Err(format!("this line is not a patch of a chat: {error}")),
             };
-            faults.extend(applied.err().map(wrong));
+            if let Err(what) = applied {
+                faults.push(ReadError { offset: at, what });
+            }
+        }
+        if on_damage == OnDamage::Stop && !faults.is_empty() {
+            break;
         }
         at += line.len();
     }
-    let text = serde_json::to_string(&document).map_err(|error| ReadError { offset: 0, what: error.to_string() })?;
-    Ok(Rebuilt { text: text + "\n", faults })
+    Rebuilt { text: format!("{document}\n"), faults }
+}
+
+/// A line of a log.
+#[derive(serde::Deserialize)]
+struct LogPatch {
+    kind: u8,
+    #[serde(default, rename = "k")]
+    path: Vec<PathStep>,
+    #[serde(default, rename = "v")]
+    value: Json,
+    /// Where the values are added to a list, instead of at its end.
+    #[serde(default, rename = "i")]
+    from: Option<i64>,
+}
+
+/// A step of the path of a patch.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum PathStep {
+    Index(usize),
+    Key(String),
 }
 
 /// Why a patch cannot be applied.
 const NO_PLACE: &str = "this patch changes a path that the lines before it do not create";
 
 impl LogPatch {
+    /// Changes `document`, or says why that cannot be done.
     fn apply(self, document: &mut Json) -> Result<(), &'static str> {
-        let value = self.v.unwrap_or(Json::Null);
         match self.kind {
-            0 => *document = value,
-            1 => *slot(document, &self.k)? = value,
-            2 => add(document, &self.k, value, self.i)?,
-            3 => delete(document, &self.k)?,
+            0 => *document = self.value,
+            1 => *slot(document, &self.path)? = self.value,
+            2 => add(document, &self.path, self.value, self.from)?,
+            3 => delete(document, &self.path)?,
             _ => return Err("this patch has an unknown `kind`; known: 0 to 3"),
         }
         Ok(())
     }
-}
-
-/// The value at a path.
-fn found<'d>(document: &'d mut Json, path: &[PathStep]) -> Result<&'d mut Json, &'static str> {
-    let inner = |holder: &'d mut Json, step: &PathStep| match (holder, step) {
-        (Json::Object(members), PathStep::Key(key)) => members.get_mut(key),
-        (Json::Array(items), PathStep::Index(index)) => items.get_mut(*index),
-        _ => None,
-    };
-    path.iter().try_fold(document, inner).ok_or(NO_PLACE)
 }
 
 /// The value at a path, or a new one at its last step.
@@ -138,6 +138,15 @@ fn slot<'d>(document: &'d mut Json, path: &[PathStep]) -> Result<&'d mut Json, &
         }
         _ => Err(NO_PLACE),
     }
+}
+
+/// The value at a path.
+fn found<'d>(document: &'d mut Json, path: &[PathStep]) -> Result<&'d mut Json, &'static str> {
+    path.iter().try_fold(document, |holder, step| match (holder, step) {
+        (Json::Object(members), PathStep::Key(key)) => members.get_mut(key).ok_or(NO_PLACE),
+        (Json::Array(items), PathStep::Index(index)) => items.get_mut(*index).ok_or(NO_PLACE),
+        _ => Err(NO_PLACE),
+    })
 }
 
 /// Adds `items` to the list at a path, at its end or in place of everything from `from` on.
@@ -216,6 +225,7 @@ mod tests {
             (r#"{"kind":9,"k":[]}"#, "an unknown `kind`"),
             (r#"{"kind":1,"k":["#, "this line is not a patch"),
             (r#"{"say":1}"#, "this line is not a patch"),
+            (r#"{"kind":1,"k":["a"],"v":1}{"kind":1,"k":["a"],"v":1}"#, "a second patch begins"),
         ] {
             let error = after(&[patch]).unwrap_err();
             assert!(error.starts_with(&format!("{start}: ")) && error.contains(reason), "{patch}: {error}");

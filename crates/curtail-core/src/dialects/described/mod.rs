@@ -4,6 +4,7 @@
 //! whose templates do not say what was meant is refused.
 
 mod answers;
+mod copies;
 mod coverage;
 mod covered;
 mod frames;

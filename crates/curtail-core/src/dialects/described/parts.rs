@@ -1,5 +1,8 @@
 //! The parts of one message by the rules of a description, and which of its bytes they have.
 
+use foldhash::HashMap;
+
+use super::copies::Copies;
 use super::covered::Covered;
 use super::paths::{Path, is_one_of};
 use super::rules::{Condition, Group, Is, Kind, Rules, all_hold};
@@ -20,15 +23,24 @@ pub(super) struct Reading<'r, 'a> {
     taken: Covered,
     /// Elements of lists that no kind of part fits so far.
     open: Vec<Value<'a>>,
+    /// What may repeat parts, by the path to it.
+    copies: HashMap<&'r Path, Copies<'a>>,
 }
 
 impl<'r, 'a> Reading<'r, 'a> {
     /// Reads what `role` says in `said`, the message in `item`.
     pub(super) fn of(rules: &'r Rules, role: Role, item: Value<'a>, said: Value<'a>) -> Self {
-        let parts = Vec::new();
-        let accounted = Covered::default();
-        let mut reading =
-            Self { rules, role, item, said, parts, accounted, taken: Covered::default(), open: Vec::new() };
+        let mut reading = Self {
+            rules,
+            role,
+            item,
+            said,
+            parts: Vec::new(),
+            accounted: Covered::default(),
+            taken: Covered::default(),
+            open: Vec::new(),
+            copies: HashMap::default(),
+        };
         reading.read();
         reading
     }
@@ -51,7 +63,7 @@ impl<'r, 'a> Reading<'r, 'a> {
         }
     }
 
-    fn group(&mut self, group: &Group) {
+    fn group(&mut self, group: &'r Group) {
         let from = if group.of_item { self.item } else { self.said };
         let Some(list) = &group.list else {
             for kind in &group.kinds {
@@ -86,7 +98,7 @@ impl<'r, 'a> Reading<'r, 'a> {
     }
 
     /// One element of a list of parts.
-    fn element(&mut self, group: &Group, element: Value<'a>) {
+    fn element(&mut self, group: &'r Group, element: Value<'a>) {
         if self.is_accounted(element) {
             return;
         }
@@ -115,7 +127,7 @@ impl<'r, 'a> Reading<'r, 'a> {
     }
 
     /// Adds the part that `kind` is, cut with `element`, whose values are in `inner`.
-    fn part(&mut self, kind: &Kind, element: Value<'a>, inner: Value<'a>) {
+    fn part(&mut self, kind: &'r Kind, element: Value<'a>, inner: Value<'a>) {
         if element != self.said {
             self.taken.add(element.span());
         }
@@ -133,7 +145,7 @@ impl<'r, 'a> Reading<'r, 'a> {
         self.parts.push(blocks::whole(element, content));
     }
 
-    fn text_part(&mut self, kind: &Kind, element: Value<'a>, inner: Value<'a>) {
+    fn text_part(&mut self, kind: &'r Kind, element: Value<'a>, inner: Value<'a>) {
         let value = kind.text.as_ref().map_or(Some(inner), |path| self.first(path, inner));
         let text = value.map_or(Text::Escaped(""), |value| self.text(value));
         // A member without a text beside a list of parts says nothing; an element of the list is a part all the same.
@@ -151,7 +163,7 @@ impl<'r, 'a> Reading<'r, 'a> {
     }
 
     /// A call, and its result if that is in the same element.
-    fn call(&mut self, kind: &Kind, element: Value<'a>, inner: Value<'a>) {
+    fn call(&mut self, kind: &'r Kind, element: Value<'a>, inner: Value<'a>) {
         let arguments = kind.arguments.as_ref().and_then(|path| self.first(path, inner));
         self.account(kind.arguments.as_ref(), inner);
         let mut call = ToolCall::new(
@@ -172,7 +184,7 @@ impl<'r, 'a> Reading<'r, 'a> {
     }
 
     /// A result, and where its text can be rewritten.
-    fn result(&mut self, kind: &Kind, element: Value<'a>, inner: Value<'a>) {
+    fn result(&mut self, kind: &'r Kind, element: Value<'a>, inner: Value<'a>) {
         let path = kind.result_path();
         let values = path.map_or_else(Vec::new, |path| path.all(path.base(inner, self.said)));
         self.accounted.extend(values.iter().map(|value| value.span()));
@@ -215,29 +227,15 @@ impl<'r, 'a> Reading<'r, 'a> {
     }
 
     /// Adds a part, with what repeats it elsewhere in the message.
-    fn push(&mut self, kind: &Kind, mut part: Part<'a>) {
-        if let Some(copy) = &kind.copy {
-            let mut copies = copy.all(self.said);
-            copies.retain(|value| repeats(*value, &part.content));
-            for value in copies {
+    fn push(&mut self, kind: &'r Kind, mut part: Part<'a>) {
+        if let Some(path) = &kind.copy {
+            let copies = self.copies.entry(path).or_insert_with(|| Copies::of(path.all(self.said)));
+            for value in copies.of_part(&part.content) {
                 self.accounted.add(value.span());
-                part.add_copy(value);
+                part.add_copy(*value);
             }
         }
         self.parts.push(part);
-    }
-}
-
-/// Whether a value is the text of a part, or an object with the id of a call or a result.
-fn repeats(value: Value<'_>, content: &Content<'_>) -> bool {
-    match content {
-        Content::Text(text) | Content::Reasoning(text) => {
-            value.text().is_some_and(|other| other == *text || other.decode() == text.decode())
-        }
-        content => content.tool_id().is_some_and(|id| {
-            let id = id.decode();
-            value.members().any(|member| member.value.is(&id))
-        }),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::json::{Text, Value, ValueKind};
 
 /// Where a value is, from another one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Path {
     /// Whether it begins at what is around the value: `^signature`.
     outer: bool,
@@ -11,14 +11,14 @@ pub(super) struct Path {
 }
 
 /// One of the alternatives of a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Route {
     /// The same text whatever the value is.
     Constant(String),
     Steps(Vec<Step>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Step {
     /// The member with this key, unless it is null.
     Key(String),

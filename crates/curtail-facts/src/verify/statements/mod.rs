@@ -9,12 +9,11 @@ mod tasks;
 mod todos;
 
 use super::clauses::{Clause, each_clause, segments};
-use super::content_words::content_words;
 use super::fact::{Fact, Kind};
 use super::languages::LANGUAGES;
 use super::voices::{Spoken, Voice};
 use commands::commands;
-use overtaken::{mark_lifted, mark_overtaken};
+use overtaken::{Permission, Replacement, mark_lifted, mark_overtaken};
 use quotes::{without_quotations, without_quotes};
 use rules::{is_rule, is_rule_heading, labelled_rules};
 use tasks::Tasks;
@@ -42,10 +41,8 @@ pub(super) struct Statements {
     commands: Vec<Fact>,
     todos: Todos,
     tasks: Tasks,
-    /// Sentences that replace something by something else, each with its message.
-    replacing: Vec<(String, Option<usize>)>,
-    /// The words of sentences of a person that lift a rule, each with its message.
-    permitting: Vec<(Vec<String>, Option<usize>)>,
+    replacements: Vec<Replacement>,
+    permissions: Vec<Permission>,
 }
 
 impl Statements {
@@ -117,11 +114,11 @@ impl Statements {
         if is_decision && rules == 0 && self.decisions.len() < MOST {
             self.decisions.push(Fact::new(Kind::Decision, bare(clause.text), spoken.message));
         }
-        if matches!(spoken.voice, Voice::Person | Voice::Model) && LANGUAGES.instead.are_in(clause.text) {
-            self.replacing.push((clause.text.to_owned(), spoken.message));
+        if matches!(spoken.voice, Voice::Person | Voice::Model) {
+            self.replacements.extend(Replacement::of(clause.text, spoken.message));
         }
         if spoken.voice == Voice::Person && LANGUAGES.permit.are_in(clause.text) {
-            self.permitting.push((content_words(clause.text), spoken.message));
+            self.permissions.push(Permission::of(clause.text, spoken.message));
         }
         match rules {
             _ if is_decision => None,
@@ -133,9 +130,9 @@ impl Statements {
     /// The facts, with those that later ones overtook.
     pub(super) fn finish(mut self) -> Vec<Fact> {
         for facts in [&mut self.rules, &mut self.decisions, &mut self.commands] {
-            mark_overtaken(facts, &self.replacing);
+            mark_overtaken(facts, &self.replacements);
         }
-        mark_lifted(&mut self.rules, &self.permitting);
+        mark_lifted(&mut self.rules, &self.permissions);
         [self.todos.finish(), self.rules, self.decisions, self.commands, self.tasks.finish()].concat()
     }
 }

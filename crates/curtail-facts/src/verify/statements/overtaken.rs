@@ -9,67 +9,64 @@ use curtail_core::steps;
 const MOST_REPLACEMENTS: usize = 500;
 
 /// The most sentences that lift a rule, of which the last ones count.
-const MOST_PERMITTING: usize = 200;
+const MOST_PERMISSIONS: usize = 200;
 
 /// The most statements that may say the contrary of an earlier one, of which the last ones count.
-const MOST_MARKED: usize = 200;
+const MOST_CONTRARY: usize = 200;
 
 /// The most words of what a sentence replaces.
 const MOST_REPLACED: usize = 3;
 
 /// Marks the statements that a later one replaces: it names them after words such as `instead of`, it says the contrary, or it
 /// gives the same setting another value.
-pub(super) fn mark_overtaken(facts: &mut [Fact], replacing: &[(String, Option<usize>)]) {
-    let words: Vec<Vec<String>> = facts.iter().map(|fact| content_words(&fact.text)).collect();
-    let beginnings: Vec<Vec<String>> = words.iter().map(|words| beginnings(words)).collect();
-    let replaced: Vec<Replacement> = replacing
-        .iter()
-        .rev()
-        .take(MOST_REPLACEMENTS)
-        .map(|(text, message)| Replacement {
-            named: replaced_words(text),
-            words: content_words(text),
-            message: *message,
-        })
-        .filter(|replacement| !replacement.named.is_empty())
-        .collect();
-    let marked: Vec<usize> = (0..facts.len())
-        .filter(|&at| {
-            LANGUAGES.anew.are_in(&facts[at].text)
-                || LANGUAGES.instead.are_in(&facts[at].text)
-                || !negates(&facts[at].text)
-        })
-        .rev()
-        .take(MOST_MARKED)
-        .collect();
-    for at in 0..facts.len() {
-        let is_later = |other: Option<usize>| other > facts[at].message;
-        let is_named = || replaced.iter().any(|one| is_later(one.message) && one.names(&words[at]));
-        let is_contrary = || {
-            marked.iter().any(|&later| {
-                is_later(facts[later].message)
-                    && share_most(&beginnings[later], &beginnings[at])
-                    && replaces(&facts[later].text, &words[later], &facts[at].text, &words[at])
-            })
-        };
-        facts[at].overtaken |= is_named() || is_contrary();
+pub(super) fn mark_overtaken(facts: &mut [Fact], replacements: &[Replacement]) {
+    let statements: Vec<Statement<'_>> = facts.iter().map(Statement::of).collect();
+    let contrary = statements.iter().rev().filter(|statement| statement.may_be_contrary());
+    let contrary: Vec<&Statement<'_>> = contrary.take(MOST_CONTRARY).collect();
+    let overtaken = statements.iter().map(|statement| {
+        let mut last = replacements.iter().rev().take(MOST_REPLACEMENTS);
+        last.any(|replacement| replacement.overtakes(statement))
+            || contrary.iter().any(|later| later.overtakes(statement))
+    });
+    let overtaken: Vec<bool> = overtaken.collect();
+    for (fact, is_overtaken) in facts.iter_mut().zip(overtaken) {
+        fact.overtaken |= is_overtaken;
     }
 }
 
-/// The first letters of words, sorted: forms of one word have them in common.
-fn beginnings(words: &[String]) -> Vec<String> {
-    let bare = words.iter().map(|word| forms(word).next().map_or_else(|| without_ge(word), String::as_str));
-    let mut found: Vec<String> = bare.map(|word| word.chars().take(3).collect()).collect();
-    found.sort_unstable();
-    found
+/// Marks the rules that a later sentence lifts.
+pub(super) fn mark_lifted(rules: &mut [Fact], permissions: &[Permission]) {
+    for rule in rules {
+        let words = content_words(&rule.text);
+        let mut last = permissions.iter().rev().take(MOST_PERMISSIONS);
+        rule.overtaken |=
+            last.any(|permission| permission.message > rule.message && has_all(&permission.words, &words));
+    }
 }
 
-/// Whether two statements may have all words but one or two in common. Most have not, which their beginnings tell faster than the
-/// words.
-fn share_most(later: &[String], earlier: &[String]) -> bool {
-    steps::count(1);
-    let is_missing = |start: &&String| later.binary_search(*start).is_err();
-    later.len().abs_diff(earlier.len()) <= 2 && earlier.iter().filter(is_missing).take(2).count() < 2
+/// A sentence that replaces something by something else.
+#[derive(Debug)]
+pub(super) struct Replacement {
+    /// The first word of what it replaces that says more than most.
+    replaced: String,
+    /// All its words.
+    words: Vec<String>,
+    message: Option<usize>,
+}
+
+impl Replacement {
+    /// What the sentence `text` replaces; `None` if it replaces nothing that it names.
+    pub(super) fn of(text: &str, message: Option<usize>) -> Option<Self> {
+        let replaced = replaced_words(text).into_iter().find(|word| !LANGUAGES.weak.contains(word))?;
+        Some(Self { replaced, words: content_words(text), message })
+    }
+
+    /// Whether it replaces what an earlier statement is about: both name it, and they have another word in common.
+    fn overtakes(&self, statement: &Statement<'_>) -> bool {
+        let words = &statement.words;
+        let mut shared = words.iter().filter(|word| has(&self.words, word));
+        self.message > statement.message && has(words, &self.replaced) && (words.len() == 1 || shared.nth(1).is_some())
+    }
 }
 
 /// The words that a sentence says are replaced: those after `instead of`, up to three.
@@ -84,53 +81,92 @@ pub(in crate::verify) fn replaced_words(text: &str) -> Vec<String> {
     found
 }
 
-/// A sentence that replaces something by something else.
-struct Replacement {
-    /// The words of what it replaces.
-    named: Vec<String>,
-    /// All its words.
+/// A sentence of a person that lifts a rule.
+#[derive(Debug)]
+pub(super) struct Permission {
     words: Vec<String>,
     message: Option<usize>,
 }
 
-impl Replacement {
-    /// Whether it replaces what a statement is about: both name it, and they have another word in common.
-    fn names(&self, statement: &[String]) -> bool {
-        let has = |words: &[String], word: &String| words.iter().any(|other| same_word(other, word));
-        let Some(first) = self.named.iter().find(|word| !LANGUAGES.weak.contains(*word)) else { return false };
-        let shares = || statement.iter().filter(|word| has(&self.words, word)).take(2).count() > 1;
-        has(statement, first) && (statement.len() == 1 || shares())
+impl Permission {
+    pub(super) fn of(text: &str, message: Option<usize>) -> Self {
+        Self { words: content_words(text), message }
     }
 }
 
-/// Whether a later statement says the contrary of an earlier one, or the same of another value.
-fn replaces(later: &str, later_words: &[String], earlier: &str, earlier_words: &[String]) -> bool {
-    let shared = earlier_words.iter().filter(|word| later_words.iter().any(|other| same_word(word, other))).count();
-    let most = earlier_words.len().max(later_words.len());
-    if shared == earlier_words.len() && shared > 0 && most - shared <= 1 {
-        return negates(later) != negates(earlier);
+/// A fact that somebody stated, with the words that carry it.
+struct Statement<'f> {
+    text: &'f str,
+    words: Vec<String>,
+    /// The first letters of its words, sorted: forms of one word have them in common.
+    beginnings: Vec<String>,
+    message: Option<usize>,
+}
+
+impl<'f> Statement<'f> {
+    fn of(fact: &'f Fact) -> Self {
+        let words = content_words(&fact.text);
+        Self { text: &fact.text, beginnings: beginnings(&words), words, message: fact.message }
     }
-    let other = later_words.iter().filter(|word| !earlier_words.iter().any(|known| same_word(known, word)));
-    let gone = earlier_words.iter().filter(|word| !later_words.iter().any(|known| same_word(known, word)));
-    let mut pairs = gone.zip(other);
-    let changes = LANGUAGES.anew.are_in(later);
-    let is_value =
-        pairs.any(|(gone, other)| are_opposite(gone, other) || changes && is_number(gone) == is_number(other));
-    shared >= 2 && earlier_words.len() - shared == 1 && most - shared <= 2 && is_value
+
+    /// Whether it says that something is otherwise than before, or can lift a rule.
+    fn may_be_contrary(&self) -> bool {
+        LANGUAGES.anew.are_in(self.text) || LANGUAGES.instead.are_in(self.text) || !negates(self.text)
+    }
+
+    fn overtakes(&self, earlier: &Self) -> bool {
+        self.message > earlier.message
+            && self.may_share_most_words(earlier)
+            && (self.is_contrary_to(earlier) || self.gives_another_value_than(earlier))
+    }
+
+    /// Whether both may have all words but one or two in common. Most have not, which their beginnings tell faster than the
+    /// words.
+    fn may_share_most_words(&self, earlier: &Self) -> bool {
+        steps::count(1);
+        let (later, earlier) = (&self.beginnings, &earlier.beginnings);
+        let mut missing = earlier.iter().filter(|start| later.binary_search(start).is_err());
+        later.len().abs_diff(earlier.len()) <= 2 && missing.nth(1).is_none()
+    }
+
+    /// Whether it has all words of `earlier`, and one more at most, and one of both says that it is not so.
+    fn is_contrary_to(&self, earlier: &Self) -> bool {
+        !earlier.words.is_empty()
+            && has_all(&self.words, &earlier.words)
+            && self.words.len() <= earlier.words.len() + 1
+            && negates(self.text) != negates(earlier.text)
+    }
+
+    /// Whether it has all words of `earlier` but one, at least two, and another value in place of that one: its opposite, or, if
+    /// it tells of a change, a number for a number or a word for a word.
+    fn gives_another_value_than(&self, earlier: &Self) -> bool {
+        let mut gone = earlier.words.iter().filter(|word| !has(&self.words, word));
+        let (Some(old), None) = (gone.next(), gone.next()) else { return false };
+        let Some(new) = self.words.iter().find(|word| !has(&earlier.words, word)) else { return false };
+        let shared = earlier.words.len() - 1;
+        let is_value = || LANGUAGES.anew.are_in(self.text) && is_number(old) == is_number(new);
+        shared >= 2 && self.words.len() <= shared + 2 && (are_opposite(old, new) || is_value())
+    }
+}
+
+fn beginnings(words: &[String]) -> Vec<String> {
+    let bare = words.iter().map(|word| forms(word).next().map_or_else(|| without_ge(word), String::as_str));
+    let mut found: Vec<String> = bare.map(|word| word.chars().take(3).collect()).collect();
+    found.sort_unstable();
+    found
+}
+
+fn has_all(words: &[String], wanted: &[String]) -> bool {
+    wanted.iter().all(|word| has(words, word))
+}
+
+/// Whether a form of `wanted` is among `words`.
+fn has(words: &[String], wanted: &str) -> bool {
+    words.iter().any(|word| same_word(word, wanted))
 }
 
 fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// Marks the rules that a later sentence lifts. `permitting` are the words of such sentences, each with its message.
-pub(super) fn mark_lifted(rules: &mut [Fact], permitting: &[(Vec<String>, Option<usize>)]) {
-    for rule in rules {
-        let words = content_words(&rule.text);
-        let has = |said: &[String]| words.iter().all(|word| said.iter().any(|other| same_word(other, word)));
-        let mut last = permitting.iter().rev().take(MOST_PERMITTING);
-        rule.overtaken |= last.any(|(said, message)| *message > rule.message && has(said));
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,125 @@
+//! What an event of the Agent Development Kit (ADK) does to the history of its session. Keys are in camel case or snake case.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use super::blocks;
+use crate::json::{Text, Value};
+
+/// Whether the event is a piece of a reply that a later event repeats whole.
+pub(super) fn is_piece(event: Value<'_>) -> bool {
+    event.has("author") && event.is_true("partial")
+}
+
+/// The content that stands for the events of a compaction, if the event is one.
+pub(super) fn summary(event: Value<'_>) -> Option<Value<'_>> {
+    blocks::either(compaction(event)?, "compactedContent", "compacted_content")
+}
+
+/// The compaction in an event: among its actions, or the event itself, as the version in JavaScript has it.
+fn compaction(event: Value<'_>) -> Option<Value<'_>> {
+    if !event.has("author") {
+        return None;
+    }
+    let in_actions = event.some("actions").and_then(|actions| actions.some("compaction"));
+    in_actions.or_else(|| event.is_true("isCompacted").then_some(event))
+}
+
+/// What an event says of the history.
+pub(super) struct Event<'a> {
+    pub(super) time: Option<Moment>,
+    pub(super) invocation: Option<Cow<'a, str>>,
+    pub(super) act: Act<'a>,
+}
+
+/// What an event does.
+pub(super) enum Act<'a> {
+    /// It adds what it says.
+    Adds,
+    /// It replaces the events from the first of these times to the last, or does not say which.
+    Compacts(Option<(Moment, Moment)>),
+    /// It goes back before this invocation.
+    Rewinds(Cow<'a, str>),
+}
+
+impl<'a> Event<'a> {
+    pub(super) fn of(item: Value<'a>) -> Self {
+        let invocation = blocks::either(item, "invocationId", "invocation_id").and_then(Value::text);
+        let compaction = compaction(item).filter(|_| summary(item).is_some() && !is_piece(item));
+        let act = match (rewound_to(item), compaction) {
+            (Some(invocation), _) => Act::Rewinds(invocation.into_decoded()),
+            (None, Some(compaction)) => Act::Compacts(replaced_times(compaction)),
+            (None, None) => Act::Adds,
+        };
+        let time = Moment::of(item.some("timestamp").or_else(|| item.some("time")));
+        Self { time, invocation: invocation.map(Text::into_decoded), act }
+    }
+
+    /// Whether it is a compaction that says which events it replaces.
+    pub(super) const fn replaces_events(&self) -> bool {
+        matches!(self.act, Act::Compacts(Some(_)))
+    }
+}
+
+/// The invocation before which a rewind goes back, if the event is one.
+fn rewound_to(event: Value<'_>) -> Option<Text<'_>> {
+    let actions = event.some("actions").filter(|_| event.has("author"))?;
+    blocks::either(actions, "rewindBeforeInvocationId", "rewind_before_invocation_id")?.text()
+}
+
+/// The first and the last time that a compaction replaces, if they can be compared.
+fn replaced_times(compaction: Value<'_>) -> Option<(Moment, Moment)> {
+    let start =
+        blocks::either(compaction, "startTimestamp", "start_timestamp").or_else(|| compaction.some("startTime"));
+    let end = blocks::either(compaction, "endTimestamp", "end_timestamp").or_else(|| compaction.some("endTime"));
+    let (start, end) = (Moment::of(start)?, Moment::of(end)?);
+    (start.is_text() == end.is_text()).then_some((start, end))
+}
+
+/// A time, in what a program counts it or as it writes it. Numbers are before texts, so that no time of one kind is between two of
+/// the other.
+#[derive(Debug, Clone)]
+pub(super) enum Moment {
+    /// Finite.
+    Number(f64),
+    Text(String),
+}
+
+impl Moment {
+    fn of(value: Option<Value<'_>>) -> Option<Self> {
+        let value = value?;
+        match value.text() {
+            // Fractions of a second may be missing.
+            Some(text) => Some(Self::Text(text.decode().trim_end_matches('Z').to_owned())),
+            None => value.raw().parse().ok().filter(|number: &f64| number.is_finite()).map(Self::Number),
+        }
+    }
+
+    const fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_))
+    }
+}
+
+impl Ord for Moment {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Number(one), Self::Number(other)) => one.partial_cmp(other).unwrap_or(Ordering::Equal),
+            (Self::Text(one), Self::Text(other)) => one.cmp(other),
+            _ => self.is_text().cmp(&other.is_text()),
+        }
+    }
+}
+
+impl PartialOrd for Moment {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Moment {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Moment {}

@@ -1,0 +1,97 @@
+//! The checks that calls run: the last one, the tests that fail since, and those that passed since they failed.
+
+use super::call_result::CallWithResult;
+use super::kinds::CheckRun;
+use super::outcomes::{self, RunOutcome, last_line};
+use super::quotes::short_line;
+use super::words::has_whole;
+use super::{Check, Facts, FailedTest, MAX_FACTS, Verdict, keep_newest};
+
+/// The most tests that are kept as passed since they failed.
+const MAX_PASSED_SINCE: usize = 40;
+
+impl Facts {
+    /// Records a check, if its result shows an outcome. `piped` is set if its output went through a pipe.
+    pub(super) fn check(&mut self, run: &CheckRun, piped: bool, call: &CallWithResult<'_>) {
+        let Some(outcome) = outcome(call, piped) else { return };
+        self.trace_check(run, &outcome, call);
+        let command = short_line(&run.command);
+        let runner = if outcome.runner.is_empty() { first_word(&command) } else { outcome.runner };
+        if outcome.verdict == Verdict::Passed || !outcome.failed.is_empty() {
+            self.mark_passed(&Ran { targets: &run.targets, command: &command, runner, outcome: &outcome });
+        }
+        for name in &outcome.failed {
+            self.failing.retain(|failure| failure.name != *name);
+            self.passed_since.retain(|passed| passed != name);
+            let name = name.clone();
+            let runner = runner.to_owned();
+            let command = command.clone();
+            self.failing.push(FailedTest { name, runner, command, at: call.at.clone() });
+        }
+        keep_newest(&mut self.failing, MAX_FACTS);
+        let error = outcome.error.map(|error| short_line(&error));
+        self.check = Some(Check { command, verdict: outcome.verdict, error, at: call.at.clone() });
+    }
+
+    /// Moves failing tests that passed in a check to those that passed since.
+    fn mark_passed(&mut self, check: &Ran<'_>) {
+        let (passed, failing): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.failing).into_iter().partition(|failure| check.passes(failure));
+        self.failing = failing;
+        self.passed_since.extend(passed.into_iter().map(|failure| failure.name));
+        keep_newest(&mut self.passed_since, MAX_PASSED_SINCE);
+    }
+}
+
+/// The outcome of a check: by its output, by its exit code, or by the words of its output.
+fn outcome(call: &CallWithResult<'_>, piped: bool) -> Option<RunOutcome> {
+    let output = call.output();
+    let by_output = outcomes::read_output(&output).or_else(|| outcome_by_exit_code(call, piped));
+    by_output.or_else(|| outcomes::read_words(&output))
+}
+
+/// The outcome by the exit code, for output that shows none. After a pipe, code 0 proves nothing: it is another program's.
+fn outcome_by_exit_code(call: &CallWithResult<'_>, piped: bool) -> Option<RunOutcome> {
+    match call.exit_code()? {
+        0 if piped => None,
+        0 => Some(RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() }),
+        _ => {
+            let error = last_line(&call.output()).map(str::to_owned);
+            Some(RunOutcome { verdict: Verdict::Failed, error, ..RunOutcome::default() })
+        }
+    }
+}
+
+fn first_word(command: &str) -> &str {
+    command.split(' ').next().unwrap_or_default()
+}
+
+/// A check that ran.
+struct Ran<'r> {
+    targets: &'r [String],
+    command: &'r str,
+    runner: &'r str,
+    outcome: &'r RunOutcome,
+}
+
+impl Ran<'_> {
+    /// Whether it shows that a test passes: it covers it, and the test did not fail in it.
+    fn passes(&self, failure: &FailedTest) -> bool {
+        !self.outcome.failed.contains(&failure.name) && self.covers(failure)
+    }
+
+    fn covers(&self, failure: &FailedTest) -> bool {
+        let checks_everything = self.targets.is_empty() && failure.runner == self.runner;
+        checks_everything
+            || failure.command == self.command
+            || self.targets.iter().any(|target| selects(target.trim_end_matches('/'), &failure.name))
+            || self.outcome.passed.contains(&failure.name)
+    }
+}
+
+/// Whether a target selects a test: a path as a whole, any other text as a filter, wherever it stands in the name.
+fn selects(target: &str, test: &str) -> bool {
+    let is_named = if target.contains(['/', '.']) { has_whole(test, target) } else { test.contains(target) };
+    let file = test.split("::").next().unwrap_or_default();
+    is_named || file.contains('.') && has_whole(target, file)
+}

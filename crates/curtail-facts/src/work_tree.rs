@@ -1,0 +1,159 @@
+//! The work tree as the calls leave it: the changed files, and the commits that contain them.
+
+use super::call_result::CallWithResult;
+use super::kinds::is_hash;
+use super::quotes::short_line;
+use super::trace::Moved;
+use super::{Change, Commit, Facts, MAX_FACTS, keep_newest, paths};
+
+/// The most edits of one file that are remembered to recognize one that reverts them.
+const MAX_EDITS: usize = 32;
+
+impl Facts {
+    /// Records a change of a file; an edit that reverts the last one removes that one instead. `whole` is set if it writes the
+    /// whole file.
+    pub(super) fn change(&mut self, path: &str, edit: Option<(u32, u32)>, whole: bool, call: &CallWithResult<'_>) {
+        let Some(path) = paths::project_path(path) else { return };
+        if self.revert(path, edit) {
+            return;
+        }
+        let mut change = self.take(path).unwrap_or_else(|| Change { whole, ..Change::default() });
+        change.edits.extend(edit);
+        keep_newest(&mut change.edits, MAX_EDITS);
+        if path.len() > change.path.len() {
+            path.clone_into(&mut change.path);
+        }
+        self.put(Change { times: change.times + 1, at: call.at.clone(), deleted: false, committed: false, ..change });
+    }
+
+    /// Removes the last edit of a file, if `edit` reverts it; whether it does.
+    fn revert(&mut self, path: &str, edit: Option<(u32, u32)>) -> bool {
+        let Some((old, new)) = edit else { return false };
+        let Some(at) = self.position_of(path) else { return false };
+        let change = &mut self.changed[at];
+        if change.edits.pop_if(|last| *last == (new, old)).is_none() {
+            return false;
+        }
+        change.times -= 1;
+        if change.times == 0 {
+            self.changed.remove(at);
+        }
+        true
+    }
+
+    /// Records a script that was written, with the files that it changes when it is run. A script in a folder of temporary
+    /// files is recorded only for this.
+    pub(super) fn script(&mut self, path: &str, writes: Vec<String>, call: &CallWithResult<'_>) {
+        let new = || Change { path: path.to_owned(), times: 1, whole: true, ran: true, ..Change::default() };
+        let change = self.take(path).unwrap_or_else(new);
+        self.put(Change { writes, at: call.at.clone(), ..change });
+    }
+
+    /// Records the changes that a known script makes, unless its run failed.
+    pub(super) fn run_script(&mut self, path: &str, call: &CallWithResult<'_>) {
+        let Some(change) = self.changed.iter_mut().find(|change| paths::same_file(&change.path, path)) else { return };
+        change.ran = true;
+        let writes = if call.failed() == Some(true) { Vec::new() } else { change.writes.clone() };
+        writes.iter().for_each(|file| self.change(file, None, false, call));
+    }
+
+    /// Records that version control lists a file: it was changed, even if no call shows how.
+    pub(super) fn mark_named(&mut self, path: &str, deleted: bool, call: &CallWithResult<'_>) {
+        if let Some(change) = self.changed.iter_mut().find(|change| paths::same_file(&change.path, path)) {
+            change.named = true;
+            return;
+        }
+        let change = Change { path: path.to_owned(), times: 1, at: call.at.clone(), ..Change::default() };
+        self.put(Change { deleted, named: true, ..change });
+    }
+
+    /// Records that a file was removed. If the work itself had written it, and no commit contains it, nothing is left to
+    /// record.
+    pub(super) fn remove(&mut self, path: &str, call: &CallWithResult<'_>) {
+        let Some(path) = paths::any_path(path) else { return };
+        let change = self.take(path);
+        if change.as_ref().is_some_and(|change| change.whole && !change.committed) || paths::is_scratch(path) {
+            return;
+        }
+        let change = change.unwrap_or_else(|| Change { path: path.to_owned(), ..Change::default() });
+        let times = change.times + 1;
+        self.put(Change { times, at: call.at.clone(), deleted: true, committed: false, ..change });
+    }
+
+    /// Records that a file was moved, or a folder with files that are known.
+    pub(super) fn rename(&mut self, from: &str, to: &str, call: &CallWithResult<'_>) {
+        if let Some(trace) = &mut self.trace {
+            trace.moved.push(Moved { from: from.to_owned(), at: call.at.message.unwrap_or_default() });
+        }
+        let mut moved_folder = false;
+        for change in &mut self.changed {
+            if let Some(path) = paths::moved_with(&change.path, from, to) {
+                change.path = path;
+                change.committed = false;
+                moved_folder = true;
+            }
+        }
+        if moved_folder {
+            return;
+        }
+        // What is moved out of the project is gone.
+        let Some(to) = paths::project_path(to) else { return self.remove(from, call) };
+        let before = self.take(from).unwrap_or_default();
+        let replaced = self.take(to).unwrap_or_default();
+        let times = before.times + replaced.times + 1;
+        self.put(Change {
+            path: to.to_owned(),
+            times,
+            at: call.at.clone(),
+            deleted: false,
+            committed: false,
+            ..before
+        });
+    }
+
+    /// Drops changes that were discarded, unless a commit contains them. `files` is `None` for all files.
+    pub(super) fn restore(&mut self, files: Option<&[String]>) {
+        let discarded = |path: &str| files.is_none_or(|files| files.iter().any(|file| paths::same_file(path, file)));
+        self.changed.retain(|change| change.committed || !discarded(&change.path));
+    }
+
+    /// Records a commit, unless its result shows that there is none. `amend` is set if it takes the place of the last one.
+    pub(super) fn commit(&mut self, subject: Option<String>, amend: bool, call: &CallWithResult<'_>) {
+        let output = call.output();
+        let shown = output.lines().find_map(hash_and_subject);
+        let failed = call.failed() == Some(true);
+        let is_empty = output.contains("nothing to commit") || output.contains("no changes added to commit");
+        if shown.is_none() && (failed || is_empty || call.result_text().is_none()) {
+            return;
+        }
+        let before = self.commits.pop_if(|_| amend);
+        let (hash, shown_subject) = shown.unzip();
+        let Some(subject) = shown_subject.or(subject).or(before.map(|commit| commit.subject)) else { return };
+        self.commits.push(Commit { hash, subject: short_line(&subject), at: call.at.clone() });
+        self.changed.iter_mut().for_each(|change| change.committed = true);
+        keep_newest(&mut self.commits, MAX_FACTS);
+    }
+
+    /// The index of the change of this file.
+    fn position_of(&self, path: &str) -> Option<usize> {
+        self.changed.iter().position(|change| paths::same_file(&change.path, path))
+    }
+
+    /// Takes out what is known of a file.
+    fn take(&mut self, path: &str) -> Option<Change> {
+        self.position_of(path).map(|at| self.changed.remove(at))
+    }
+
+    /// Adds what is known of a file now.
+    fn put(&mut self, change: Change) {
+        self.changed.push(change);
+        keep_newest(&mut self.changed, MAX_FACTS);
+    }
+}
+
+/// The hash and the subject in a line such as `[main 1a2b3c4] Fix it`.
+fn hash_and_subject(line: &str) -> Option<(String, String)> {
+    let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
+    let hash = place.rsplit(' ').next().filter(|_| place.contains(' '))?;
+    is_hash(hash).then(|| (hash.to_owned(), subject.to_owned()))
+}
