@@ -2,7 +2,7 @@
 #![expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
 
 use super::prompt_cache::CacheUse;
-use crate::calibration::{Calibration, DROP};
+use crate::calibration::DROP;
 use crate::links::Link;
 use curtail_core::transcript::Usage;
 
@@ -40,19 +40,6 @@ pub(super) enum CacheWrites {
 }
 
 impl RecordedRequest {
-    /// How a policy's request, as `estimate` and `calibration` predict it, is billed in place of this one.
-    pub(super) fn bill(
-        &self,
-        usage: Usage,
-        calibration: Calibration,
-        estimate: Estimate,
-        writes: CacheWrites,
-    ) -> CacheUse {
-        let base = calibration.apply(self.end.tokens, self.messages);
-        let tokens = beside_log(usage.input, base, estimate.tokens);
-        self.bill_like(usage, Estimate { tokens, ..estimate }, writes)
-    }
-
     /// How a request of `estimate.tokens` tokens is billed: where the recorded one missed the cache, so does this one; where that
     /// found something that the rules do not explain, instructions are found as well.
     pub(super) fn bill_like(&self, usage: Usage, estimate: Estimate, writes: CacheWrites) -> CacheUse {
@@ -79,7 +66,7 @@ impl RecordedRequest {
 ///
 /// What the provider counted above the fit is in both. If it counted far less, the program sent less than the log contains: the
 /// policy sends as much, or what the fit predicts if that is less.
-fn beside_log(input: u64, base: u64, estimate: u64) -> u64 {
+pub(super) fn beside_log(input: u64, base: u64, estimate: u64) -> u64 {
     if estimate >= base {
         return input + (estimate - base);
     }

@@ -1,7 +1,7 @@
 //! Measures the requests of a policy: their tokens, their cost, and what they lack that the model used.
 #![expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
 
-use super::billing::{Estimate, RecordedRequest};
+use super::billing::{Estimate, RecordedRequest, beside_log};
 use super::changed::Changed;
 use super::needs::Needed;
 use super::prompt_cache::{CacheRules, CacheUse, Marked};
@@ -95,11 +95,13 @@ impl<'s, 'a> Scorer<'s, 'a> {
         }
         let output_tokens = request.usage.map_or(0, |usage| usage.output);
         let before = self.report.requests.last().map_or(0, |before| before.tokens_sent);
-        let mut report = RequestReport {
+        let logged = request.usage.filter(|_| self.is_recorded());
+        let recorded = RecordedRequest { end: all.link, messages: self.sent.count(), whole: shared.whole, cached };
+        let report = RequestReport {
             number: nth + 1,
             message: scene.session.messages[request.at] + 1,
             time: request.time.clone(),
-            messages_sent: self.sent.count(),
+            messages_sent: recorded.messages,
             tokens_sent: billed.sum(),
             common_prefix: shared.tokens.min(billed.sum()).min(before),
             billed,
@@ -109,13 +111,11 @@ impl<'s, 'a> Scorer<'s, 'a> {
             pays_back_after: if shared.whole { None } else { self.pays_back(billed, nth) },
             changed: self.is_changed(nth),
             losses: Losses { thoughts_invalidated, ..self.losses(&lost, nth) },
-            ..RequestReport::default()
+            recorded: logged.map(Recorded::from),
+            predicted: logged.map(|usage| self.predicted(usage, &recorded, estimate, nth)),
+            shared: false,
         };
         if let Measured::Recorded(requests) = &mut self.measured {
-            let recorded =
-                RecordedRequest { end: all.link, messages: report.messages_sent, whole: shared.whole, cached };
-            report.recorded = request.usage.map(Recorded::from);
-            report.predicted = request.usage.map(|usage| predicted(scene, usage, &recorded, estimate, nth));
             requests.push(recorded);
         }
         self.report.requests.push(report);
@@ -229,7 +229,9 @@ impl<'s, 'a> Scorer<'s, 'a> {
         if std::mem::replace(follows, is_recorded) && is_recorded {
             return usage.into();
         }
-        recorded.bill(usage, scene.calibrated[nth].policy, estimate, scene.writes)
+        let base = scene.calibrated[nth].policy.apply(recorded.end.tokens, recorded.messages);
+        let tokens = beside_log(usage.input, base, estimate.tokens);
+        recorded.bill_like(usage, Estimate { tokens, ..estimate }, scene.writes)
     }
 
     /// The references that the reply used of the history, and that were not sent.
@@ -337,20 +339,15 @@ impl<'s, 'a> Scorer<'s, 'a> {
             todos: statement(state.todos),
         }
     }
-}
 
-/// What the replay would have said of a recorded request, if the log had no usage of it but where it missed the cache.
-fn predicted(
-    scene: &Scene<'_, '_>,
-    usage: Usage,
-    recorded: &RecordedRequest,
-    estimate: Estimate,
-    nth: usize,
-) -> Predicted {
-    Predicted {
-        tokens_sent: estimate.tokens,
-        cache_read: estimate.cached,
-        cost: scene.cost(nth, recorded.bill_like(usage, estimate, scene.writes), usage.output),
-        held: scene.calibrated[nth].held,
+    /// What the replay would have said of a recorded request, if the log had no usage of it but where it missed the cache.
+    fn predicted(&self, usage: Usage, recorded: &RecordedRequest, estimate: Estimate, nth: usize) -> Predicted {
+        let billed = recorded.bill_like(usage, estimate, self.scene.writes);
+        Predicted {
+            tokens_sent: estimate.tokens,
+            cache_read: estimate.cached,
+            cost: self.scene.cost(nth, billed, usage.output),
+            held: self.scene.calibrated[nth].held,
+        }
     }
 }
