@@ -53,9 +53,10 @@ pub(crate) struct CheckReporter<'a> {
     known: Option<KnownFindings>,
 }
 
-/// The state of the current file.
+/// The current file.
 #[derive(Default)]
 struct CheckedFile {
+    state: FileState,
     /// By how many bytes repair has made it longer, before the current block.
     grown: isize,
     changed: bool,
@@ -67,8 +68,17 @@ struct CheckedFile {
     hunks: bool,
     /// Whether it was reported how it is read.
     described: bool,
-    /// Whether it had an error; `None` between files.
-    failed: Option<bool>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum FileState {
+    /// None is open.
+    #[default]
+    Closed,
+    /// It had no error.
+    Sound,
+    /// It had an error, and is counted as failed.
+    Failed,
 }
 
 impl<'a> CheckReporter<'a> {
@@ -103,14 +113,14 @@ impl<'a> CheckReporter<'a> {
                     known.begin(&opened.source.name);
                 }
                 let described = !self.global.verbose;
-                self.file = CheckedFile { described, failed: Some(false), ..CheckedFile::default() };
+                self.file = CheckedFile { state: FileState::Sound, described, ..CheckedFile::default() };
                 Flow::Continue
             }
             Event::Done { opened, out, .. } => self.done(opened, out),
             Event::Failed(failure) => {
-                match self.file.failed {
-                    Some(_) => self.fail(&failure.error),
-                    None => self.miss(&failure.error),
+                match self.file.state {
+                    FileState::Closed => self.miss(&failure.error),
+                    FileState::Sound | FileState::Failed => self.fail(&failure.error),
                 }
                 // A record that cannot be read cannot be written either.
                 if failure.record.is_some() && !self.how.writes { Flow::Continue } else { self.drop_sink() }
@@ -240,8 +250,8 @@ impl<'a> CheckReporter<'a> {
 
     /// Reports an error; the check continues.
     fn fail(&mut self, error: &FileError) {
-        if self.file.failed == Some(false) {
-            self.file.failed = Some(true);
+        if self.file.state == FileState::Sound {
+            self.file.state = FileState::Failed;
             self.outcome.failed += 1;
         }
         self.progress.aside(|| remarks::record_error(error, None, self.global));

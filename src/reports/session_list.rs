@@ -1,6 +1,5 @@
 //! The list of sessions: as a table for people, or each as JSON.
 
-use std::path::Path;
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
@@ -8,26 +7,13 @@ use serde_json::{Value, json};
 use crate::options::global::iso_time;
 use crate::reports::screen::{PATH, Screen, painted, without_end};
 use crate::reports::table::{Kind, Table};
-use crate::sessions::content::{SessionHead, SessionSums};
-use crate::sessions::found::KeptSession;
+use crate::sessions::content::SessionSums;
+use crate::sessions::listed::ListedSession;
 use curtail_core::dialects::media;
 use curtail_core::numbers::figure;
 use curtail_core::visible::one_line;
 
-/// A session, and what was read of it.
-pub(crate) struct ListedSession {
-    /// Its name for other commands.
-    pub(crate) name: String,
-    pub(crate) session: KeptSession,
-    pub(crate) head: SessionHead,
-    pub(crate) sums: Option<SessionSums>,
-}
-
 impl ListedSession {
-    pub(crate) fn is_in(&self, folder: &Path) -> bool {
-        self.head.project.as_ref().is_some_and(|project| Path::new(project).starts_with(folder))
-    }
-
     /// Its title in the store of its agent.
     fn title(&self) -> Option<&str> {
         self.session.stored.as_ref().map(|stored| stored.title.as_str())

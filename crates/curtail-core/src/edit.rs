@@ -51,17 +51,14 @@ pub fn apply(
     patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
     let mut writer = Writer {
         layout,
-        out,
-        patches: &patches,
+        output: Output { source: layout.source, patches: &patches, text: out },
+        row: Row { style: Style::Lines, fresh: false, drafted: false },
         kept: &in_place(messages, kept.len()),
         gone: &figures.gone,
         next: 0,
         last: None,
-        style: Style::Lines,
-        fresh: false,
         written: left.written.into_iter(),
-        drafted: false,
-        by_message: Vec::new(),
+        by_message: HashMap::default(),
         rolled_back: false,
     };
     for message in messages {
@@ -111,7 +108,7 @@ struct Drafting<'d, 'a> {
 
 impl<'d, 'a> Drafting<'d, 'a> {
     /// `None` if the format is only read.
-    pub(super) fn new(layout: &'d Layout<'a>, dialect: &'d dyn Dialect, messages: &[Message<'_>]) -> Option<Self> {
+    fn new(layout: &'d Layout<'a>, dialect: &'d dyn Dialect, messages: &[Message<'_>]) -> Option<Self> {
         let writer = dialect.writer()?;
         let has_results = messages.iter().flat_map(|message| &message.parts).any(is_new_result);
         let result_key = if has_results { writer.result_key(&layout.elements) } else { None };
@@ -236,7 +233,7 @@ fn with_mark(part: &Part<'_>, json: String) -> String {
 #[derive(Default)]
 struct Nearest {
     /// Index of the nearest one, and whether it is abandoned.
-    pub(super) any: HashMap<u32, (usize, bool)>,
+    any: HashMap<u32, (usize, bool)>,
     /// Index of the nearest one that is not abandoned.
     in_force: HashMap<u32, usize>,
 }
@@ -271,10 +268,12 @@ const fn message_of(slot: &Slot) -> Option<usize> {
     }
 }
 
+/// Writes the slots of a transcript and its drafts, in order.
 struct Writer<'w, 'a> {
     layout: &'w Layout<'a>,
-    out: &'w mut String,
-    patches: &'w [Patch],
+    output: Output<'w>,
+    row: Row,
+    /// For each message, whether it stays at its place.
     kept: &'w [bool],
     /// The slots of metadata that are left out although their messages are kept, in ascending order.
     gone: &'w [usize],
@@ -282,17 +281,21 @@ struct Writer<'w, 'a> {
     next: usize,
     /// The slot that was written last.
     last: Option<usize>,
-    style: Style,
-    /// Whether no element of the row is written yet.
-    fresh: bool,
     /// The drafts that are not written yet, in order.
     written: std::vec::IntoIter<Written>,
-    /// Whether a message without a slot was written after the last element.
-    drafted: bool,
-    /// The slots of the messages, by their index; empty until a moved message needs one.
-    by_message: Vec<Slot>,
+    /// The bytes of the messages, by their index; empty until a moved message needs them.
+    by_message: HashMap<usize, Span>,
     /// Whether the last message is one that a later event rolls back.
     rolled_back: bool,
+}
+
+/// The row of elements that is being written.
+struct Row {
+    style: Style,
+    /// Whether none of its elements is written yet.
+    fresh: bool,
+    /// Whether a message without a slot was written after the last element.
+    drafted: bool,
 }
 
 impl Writer<'_, '_> {
@@ -308,9 +311,9 @@ impl Writer<'_, '_> {
             }
             Origin::Moved(MessageSource { index, .. }) => {
                 self.flush_before();
-                if let Some(Slot { span, .. }) = self.moved_slot(index) {
+                if let Some(span) = self.moved_span(index) {
                     self.separate();
-                    self.copy(span);
+                    self.output.copy(span);
                 }
             }
             Origin::Draft { anchor, .. } => {
@@ -321,22 +324,21 @@ impl Writer<'_, '_> {
                 }
                 self.flush_before();
                 self.separate();
-                self.out.push_str(&self.written.next().map_or_else(String::new, |written| written.text));
+                self.output.text.push_str(&self.written.next().map_or_else(String::new, |written| written.text));
             }
         }
     }
 
-    /// The slot of a message that is written at another place.
-    fn moved_slot(&mut self, index: usize) -> Option<Slot> {
+    /// The bytes of a message that is written at another place.
+    fn moved_span(&mut self, index: usize) -> Option<Span> {
         if self.by_message.is_empty() {
-            let slots = self.layout.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_)));
-            self.by_message = slots.copied().collect();
-            self.by_message.sort_by_key(|slot| match slot.kind {
-                SlotKind::Message(index) => index,
-                _ => usize::MAX,
-            });
+            let message = |slot: &Slot| match slot.kind {
+                SlotKind::Message(index) => Some((index, slot.span)),
+                _ => None,
+            };
+            self.by_message = self.layout.slots.iter().filter_map(message).collect();
         }
-        self.by_message.get(index).copied()
+        self.by_message.get(&index).copied()
     }
 
     /// Writes or skips the slots before the message at `anchor`.
@@ -409,6 +411,7 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// Writes or skips the rest of the slots.
     fn finish(&mut self) {
         while let Some(slot) = self.pass(|_| false) {
             self.slot(slot);
@@ -433,21 +436,20 @@ impl Writer<'_, '_> {
         // A row of lines without elements is written without its empty line and without an incomplete one: a log with
         // nothing else could not be read again.
         let last = !fresh && self.next == self.layout.slots.len();
-        let empty_lines = last && self.fresh && self.style == Style::Lines;
+        let empty_lines = last && self.row.fresh && self.row.style == Style::Lines;
         if fresh && at > 0 {
             self.separator(at, slot);
         }
         if !empty_lines {
-            self.copy(slot.span);
+            self.output.copy(slot.span);
         }
-        self.style = style;
-        self.fresh = fresh;
+        self.row = Row { style, fresh, ..self.row };
     }
 
     /// Writes a slot after its separator.
-    pub(super) fn element(&mut self, at: usize, slot: Slot) {
+    fn element(&mut self, at: usize, slot: Slot) {
         self.separator(at, slot);
-        self.copy(slot.span);
+        self.output.copy(slot.span);
         self.last = Some(at);
     }
 
@@ -457,58 +459,61 @@ impl Writer<'_, '_> {
         let separator = slot.separator.slice(self.layout.source);
         let follows =
             at > 0 && self.last == Some(at - 1) || matches!(self.layout.slots[at - 1].kind, SlotKind::Frame { .. });
-        let drafted = std::mem::take(&mut self.drafted);
-        let fits = match self.style {
+        let drafted = std::mem::take(&mut self.row.drafted);
+        let fits = match self.row.style {
             Style::Lines => follows && !drafted || separator.contains('\n'),
             Style::List => separator.contains(','),
         };
-        if std::mem::take(&mut self.fresh) {
+        if std::mem::take(&mut self.row.fresh) {
             // The first element of a row has no separator.
         } else if fits {
-            self.out.push_str(separator);
+            self.output.text.push_str(separator);
         } else {
-            self.out.push_str(self.own_separator());
+            self.output.text.push_str(self.own_separator());
         }
     }
 
+    /// Begins a message without a slot.
     fn separate(&mut self) {
-        self.drafted = true;
-        if !std::mem::take(&mut self.fresh) {
-            self.out.push_str(self.own_separator());
+        self.row.drafted = true;
+        if !std::mem::take(&mut self.row.fresh) {
+            self.output.text.push_str(self.own_separator());
         }
     }
 
     /// A separator in the style of this row.
     fn own_separator(&self) -> &'static str {
-        let mark = if self.style == Style::Lines { '\n' } else { ',' };
-        let found = self
-            .layout
-            .slots
-            .iter()
-            .map(|slot| slot.separator.slice(self.layout.source))
-            .find(|separator| separator.contains(mark));
-        match (self.style, found) {
+        let mark = if self.row.style == Style::Lines { '\n' } else { ',' };
+        let mut separators = self.layout.slots.iter().map(|slot| slot.separator.slice(self.layout.source));
+        match (self.row.style, separators.find(|separator| separator.contains(mark))) {
             (Style::Lines, Some(separator)) if separator.contains('\r') => "\r\n",
             (Style::Lines, _) => "\n",
             (Style::List, Some(separator)) if separator.starts_with(", ") => ", ",
             (Style::List, _) => ",",
         }
     }
+}
 
+/// The text that is written, of which most is copied from the source.
+struct Output<'w> {
+    source: &'w str,
+    /// What is replaced in copies, in the order of the source.
+    patches: &'w [Patch],
+    text: &'w mut String,
+}
+
+impl Output<'_> {
     /// Copies bytes of the source, with the patches inside them.
     fn copy(&mut self, span: Span) {
-        let source = self.layout.source;
         let mut at = span.start;
         let first = self.patches.partition_point(|patch| patch.span.start < span.start);
-        for patch in
-            self.patches[first..].iter().take_while(|patch| patch.span.end <= span.end && patch.span.start <= span.end)
-        {
+        for patch in self.patches[first..].iter().take_while(|patch| patch.span.end <= span.end) {
             if patch.span.start >= at {
-                self.out.push_str(&source[at as usize..patch.span.start as usize]);
-                self.out.push_str(&patch.text);
+                self.text.push_str(&self.source[at as usize..patch.span.start as usize]);
+                self.text.push_str(&patch.text);
                 at = patch.span.end;
             }
         }
-        self.out.push_str(&source[at as usize..span.end as usize]);
+        self.text.push_str(&self.source[at as usize..span.end as usize]);
     }
 }

@@ -14,7 +14,6 @@ mod build;
 mod column;
 mod dictionary;
 mod elements;
-mod headers;
 mod json;
 mod memory;
 mod parquet;

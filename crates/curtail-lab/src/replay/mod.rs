@@ -3,6 +3,7 @@
 //! It reads transcripts and applies chains. It writes no transcript and sends nothing to a provider.
 
 mod applied;
+mod billing;
 mod changed;
 mod growing;
 mod history;
@@ -21,6 +22,7 @@ mod resumed;
 mod runs;
 mod scores;
 mod sent;
+mod thoughts;
 mod totals;
 mod work_state;
 mod written;
@@ -33,6 +35,7 @@ use thiserror::Error;
 use crate::copies::keys;
 use crate::figures::observe;
 use crate::requests::{Session, sessions};
+use billing::{CacheWrites, RecordedRequest};
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, OnSummary};
@@ -41,7 +44,7 @@ use history::History;
 use needs::{Needs, needs};
 use projection::Projection;
 use runs::Runs;
-use scores::{RecordedRequest, Scorer};
+use scores::{Measured, Scorer};
 use work_state::{WorkState, work_states};
 
 pub use crate::calibration::{Calibrated, Calibration, Observed, calibrate, percentile};
@@ -129,9 +132,8 @@ struct Scene<'s, 'a> {
     prices: Vec<Option<&'s ModelPrice>>,
     /// The rules by which input is billed; `None` for those of each request's model.
     billing: Option<&'s CacheRules>,
-    /// Whether the log has writes to the cache, and whether most of them are kept for longer than usual.
-    writes: bool,
-    writes_long: bool,
+    /// The writes to the cache in the log.
+    writes: CacheWrites,
     /// For each request, the number of messages that policies see.
     seen: Vec<usize>,
     /// Keys of the signature of reasoning.
@@ -169,7 +171,6 @@ impl Replay {
         let work_states = work_states(&history, session);
         let observed = observe(session, history.outside, |run| history.tokens(run.clone()));
         let calibrated = calibrate(&observed);
-        let (written, long) = cache_writes(session);
         let rules_name = self.rules(dialect, session);
         let Some(rules) = self.prices.cache.get(&rules_name) else {
             return Err(ReplayError::NoCacheRules(rules_name));
@@ -185,8 +186,7 @@ impl Replay {
             table: &self.prices,
             prices: self.prices_of(session),
             billing: self.cache.as_ref().map(|_| rules),
-            writes: written > 0,
-            writes_long: 2 * long > written,
+            writes: cache_writes(session),
             seen: seen(session, &history, self.live),
             signatures: dialect.provider_rules().signatures,
             missing: self.missing,
@@ -205,44 +205,35 @@ impl Replay {
         })
     }
 
-    /// Measures the policies, those after the first in comparison with what was recorded.
+    /// Measures the policies in comparison with what was recorded. If one fails, its report has the error, and the others are
+    /// measured all the same.
     fn measured(&self, scene: &Scene<'_, '_>, transcript: &Transcript<'_>, largest: u64) -> Vec<PolicyReport> {
-        let mut recorded: Option<Vec<RecordedRequest>> = None;
+        let mut recorded = Vec::with_capacity(scene.session.requests.len());
+        let as_recorded = as_recorded(scene, &mut recorded);
         let mut policies = Vec::with_capacity(self.policies.len());
         for policy in &self.policies {
-            if let (PolicyChain::Recorded, None) = (&policy.chain, &recorded) {
-                let (report, requests) = as_recorded(policy, scene);
-                policies.push(report);
-                recorded = Some(requests);
-            } else {
-                policies.push(self.policy(policy, scene, recorded.as_deref(), transcript, largest));
-            }
+            let measured = Measured::Policy { recorded: &recorded, follows: true };
+            let scorer = Scorer::new(scene, &policy.name, measured);
+            policies.push(match &policy.chain {
+                PolicyChain::Recorded => PolicyReport { name: policy.name.clone(), ..as_recorded.clone() },
+                PolicyChain::Fixed(chain) => self.policy(chain, scorer, scene, transcript),
+                PolicyChain::Scaled(make) => match make(largest) {
+                    Ok(chain) => self.policy(&chain, scorer, scene, transcript),
+                    Err(error) => scorer.fail(error.to_string()),
+                },
+            });
         }
         policies
     }
 
-    /// Measures a policy. If it fails, its report has the error, and the other policies are measured all the same.
+    /// Measures the policy of `chain` with its `scorer`.
     fn policy(
         &self,
-        policy: &Policy,
+        chain: &Chain,
+        mut scorer: Scorer<'_, '_>,
         scene: &Scene<'_, '_>,
-        recorded: Option<&[RecordedRequest]>,
         transcript: &Transcript<'_>,
-        largest: u64,
     ) -> PolicyReport {
-        let mut scorer = Scorer::new(scene, policy, recorded);
-        let scaled;
-        let chain: &Chain = match &policy.chain {
-            PolicyChain::Recorded => return as_recorded(policy, scene).0,
-            PolicyChain::Fixed(chain) => chain,
-            PolicyChain::Scaled(make) => match make(largest) {
-                Ok(chain) => {
-                    scaled = chain;
-                    &scaled
-                }
-                Err(error) => return scorer.fail(error.to_string()),
-            },
-        };
         let (observed, summaries) = observe_summaries(chain);
         let chain = observed.as_ref().unwrap_or(chain);
         let session = scene.session;
@@ -255,7 +246,7 @@ impl Replay {
                 Err(error) => return scorer.fail(error.to_string()),
             }
         }
-        scorer.finish(summaries.sum()).0
+        scorer.finish(summaries.sum())
     }
 
     /// The name of the cache rules of `session`.
@@ -270,9 +261,8 @@ impl Replay {
         let rules_of = |provider: &str| self.prices.providers.get(provider).map(String::as_str);
         let by_provider = || rules_of(provider).or_else(|| rules_of(provider_by_usage(session)?));
         let name = by_model.or_else(by_provider).unwrap_or("none");
-        let (written, long) = cache_writes(session);
         let longer = self.prices.cache.get(name).and_then(|rules| rules.long.as_ref());
-        longer.filter(|_| 2 * long > written).map_or(name, String::as_str).to_owned()
+        longer.filter(|_| cache_writes(session) == CacheWrites::Long).map_or(name, String::as_str).to_owned()
     }
 
     fn prices_of(&self, session: &Session) -> Vec<Option<&ModelPrice>> {
@@ -281,9 +271,9 @@ impl Replay {
     }
 }
 
-/// Measures the requests of a session as the log records them.
-fn as_recorded(policy: &Policy, scene: &Scene<'_, '_>) -> (PolicyReport, Vec<RecordedRequest>) {
-    let mut scorer = Scorer::new(scene, policy, None);
+/// Measures the requests of a session as the log records them, and collects them in `requests`.
+fn as_recorded(scene: &Scene<'_, '_>, requests: &mut Vec<RecordedRequest>) -> PolicyReport {
+    let mut scorer = Scorer::new(scene, AS_RECORDED, Measured::Recorded(requests));
     for request in &scene.session.requests {
         let mut runs = Runs::default();
         for run in &request.sent {
@@ -294,10 +284,15 @@ fn as_recorded(policy: &Policy, scene: &Scene<'_, '_>) -> (PolicyReport, Vec<Rec
     scorer.finish(Summaries::default())
 }
 
-/// The tokens that a log says were written to the cache, and those of them that it keeps for longer than usual.
-fn cache_writes(session: &Session) -> (u64, u64) {
-    let usages = session.requests.iter().filter_map(|request| request.usage);
-    usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write, sum.1 + usage.cache_write_long))
+fn cache_writes(session: &Session) -> CacheWrites {
+    let usages = || session.requests.iter().filter_map(|request| request.usage);
+    let written: u64 = usages().map(|usage| usage.cache_write).sum();
+    let long: u64 = usages().map(|usage| usage.cache_write_long).sum();
+    match written {
+        0 => CacheWrites::None,
+        _ if 2 * long > written => CacheWrites::Long,
+        _ => CacheWrites::Usual,
+    }
 }
 
 /// For each request, the number of messages that policies see; with `live`, those that the request sent.

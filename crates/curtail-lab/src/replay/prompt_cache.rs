@@ -113,10 +113,10 @@ struct Entry {
 pub(super) struct Marked(HashMap<u64, Entry>);
 
 impl Marked {
-    /// The tokens of the longest prefix that is in the cache at `now`; 0 if none is. `links` are the prefixes of a
-    /// request, the longest first. They are searched as far as the `rules` allow, then the prefix of the `instructions`
-    /// is tried.
-    pub(super) fn find_cached(
+    /// Reads the longest prefix that is in the cache at `now`, which renews its lifetime. Returns its tokens; 0 if there is
+    /// none. `links` are the prefixes of a request, the longest first. They are searched as far as the `rules` allow, then
+    /// the prefix of the `instructions` is tried.
+    pub(super) fn read(
         &mut self,
         rules: &CacheRules,
         links: impl Iterator<Item = Link>,
@@ -202,11 +202,11 @@ mod tests {
             marked
         };
         for (messages, seconds, found) in [(25, 10.0, 500), (26, 10.0, 200), (25, 300.0, 0)] {
-            let found_now = written().find_cached(&MARKED, back(messages), links(2)[2], Some(seconds));
+            let found_now = written().read(&MARKED, back(messages), links(2)[2], Some(seconds));
             assert_eq!(found_now, found, "{messages} messages after {seconds} s");
         }
         let mut marked = written();
-        assert_eq!(marked.find_cached(&MARKED, back(6), links(2)[2], Some(200.0)), 500);
-        assert_eq!(marked.find_cached(&MARKED, back(6), links(2)[2], Some(400.0)), 500, "a hit renews the lifetime");
+        assert_eq!(marked.read(&MARKED, back(6), links(2)[2], Some(200.0)), 500);
+        assert_eq!(marked.read(&MARKED, back(6), links(2)[2], Some(400.0)), 500, "a hit renews the lifetime");
     }
 }

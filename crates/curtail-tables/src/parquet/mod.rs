@@ -6,6 +6,7 @@
 mod columns;
 mod copy;
 mod nodes;
+mod pages;
 mod read;
 mod structs;
 mod write;
@@ -22,11 +23,11 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
 
-use crate::headers::oversized;
 use crate::{Column, Extent, GroupReader, GroupWriter, TableFile, TableParts, open_file};
 use columns::{columns, leaves_of, list_of_structs};
 use curtail_io::{ErrorKind, FileError, FileSink, Shape, Source, TableFormat};
 use nodes::Node;
+use pages::oversized;
 use read::ParquetReader;
 use write::ParquetWriter;
 

@@ -3,6 +3,8 @@
 //! A file is read one record batch at a time, once for its texts and once for its output, so that the largest batch
 //! determines how much memory is used.
 
+mod batches;
+
 use std::io::BufWriter;
 use std::sync::Arc;
 
@@ -18,10 +20,10 @@ use crate::arrays::write_json;
 use crate::build::shape_of;
 use crate::dictionary::{encoded, is_dictionary, plain};
 use crate::elements::replace_elements;
-use crate::headers::Batches;
 use crate::place::Place;
 use crate::texts::{is_text, rewrite, text_at};
 use crate::{Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, names_speaker, open_file};
+use batches::Batches;
 use curtail_io::{ErrorKind, FileError};
 use curtail_io::{FileSink, Shape, Source, TableFormat};
 
