@@ -23,7 +23,7 @@ pub(super) use library::{all, are_registered, dialect_named, list_in, places_of_
 pub(super) use marks::{decide, has_mark};
 pub use source::DescriptionError;
 
-use super::{Dialect, Fit, Format, Item, PairingRules, ProviderRules, blocks};
+use super::{Dialect, Fit, Format, Item, PairingRules, ProviderRules, ReadError, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::Turns;
 use rules::Rules;
@@ -94,6 +94,10 @@ impl Dialect for Described {
 
     fn fits_record(&self, record: Value<'_>) -> bool {
         self.rules.marks_record(record)
+    }
+
+    fn refuse(&self, items: &[Value<'_>]) -> Result<(), ReadError> {
+        self.refuse_disorder(items)
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

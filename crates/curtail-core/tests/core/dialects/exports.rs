@@ -1,6 +1,6 @@
 //! What is looked at and not cut, what is refused by name, and how a description is tried.
 
-use curtail_core::dialects::{Description, Framing, Reading, detect_framing, unfolded};
+use curtail_core::dialects::{Description, Framing, Reading, detect_framing, dialect_named, unfolded};
 use curtail_core::json::Document;
 use curtail_core::transcript::{Pairs, Role};
 use serde_json::{Value, json};
@@ -441,8 +441,13 @@ fn lists_that_are_newest_first_are_refused() {
     let right = list([message(1, "user"), message(2, "assistant")]);
     assert_eq!(reading.transcripts(&reading.parse(&right).unwrap()).unwrap()[0].1.messages.len(), 2);
     let wrong = list([message(2, "assistant"), message(1, "user")]);
-    let error = reading.transcripts(&reading.parse(&wrong).unwrap()).err().expect("it is refused");
-    assert!(error.what.contains("newest first"), "{}", error.what);
+    // Who names the dialect would lose the newest messages as well.
+    for dialect in [None, dialect_named("openai-threads")] {
+        let reading = Reading { dialect, named: dialect.is_some(), ..reading.clone() };
+        let error = reading.transcripts(&reading.parse(&wrong).unwrap()).err().expect("it is refused");
+        assert!(error.what.contains("newest first"), "{}", error.what);
+        assert!(error.what.ends_with("jq -c '.data |= reverse'"), "{}", error.what);
+    }
 }
 
 #[test]
