@@ -227,6 +227,19 @@ fn rolled_back(turns: usize) -> String {
     text
 }
 
+/// A log of `OpenHands` with the sums of the usage after each reply.
+fn summed_usages(replies: usize) -> String {
+    let mut text = String::new();
+    for nth in 0..replies {
+        let call = format!(r#""tool_call_id":"c{nth}","tool_name":"f","llm_response_id":"r{nth}""#);
+        let _ = writeln!(text, r#"{{"kind":"ActionEvent","id":"a{nth}","source":"agent",{call}}}"#);
+        let usage = format!(r#"{{"accumulated_token_usage":{{"prompt_tokens":{}}}}}"#, nth * 100 + 100);
+        let value = format!(r#"{{"usage_to_metrics":{{"agent":{usage}}}}}"#);
+        let _ = writeln!(text, r#"{{"kind":"ConversationStateUpdateEvent","source":"environment","value":{value}}}"#);
+    }
+    text
+}
+
 /// Questions and answers, in lines.
 fn chat(messages: usize) -> String {
     let exchange = "{\"role\":\"user\",\"content\":\"x\"}\n{\"role\":\"assistant\",\"content\":\"y\"}\n";
@@ -349,6 +362,7 @@ const CASES: &[GrowthCase] = &[
     ("replay compactions by time", &["replay", "-p", "mask-10"], compactions_by_time),
     ("replay compactions that preserve", &["replay", "-p", "mask-10"], preserving_compactions),
     ("replay rolled back turns", &["replay", "-p", "window -n 5"], rolled_back),
+    ("replay sums of usage", &["replay", "-p", "window -n 5"], summed_usages),
     ("replay records of a list", &["replay"], list),
     ("replay", &["replay"], chat),
     ("replay missing references", &["replay", "--missing"], talkative),

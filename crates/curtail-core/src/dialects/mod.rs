@@ -267,6 +267,14 @@ pub trait Dialect: Sync {
         false
     }
 
+    /// Refuses the items of a transcript that must not be read as they stand.
+    ///
+    /// # Errors
+    /// What is wrong, and what to do.
+    fn refuse(&self, _items: &[Value<'_>]) -> Result<(), ReadError> {
+        Ok(())
+    }
+
     /// Reads one item.
     fn read<'a>(&self, item: Value<'a>) -> Item<'a>;
 

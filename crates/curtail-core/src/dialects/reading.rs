@@ -121,6 +121,7 @@ impl Reading {
         let rows = rows(document, self.framing, self.messages_key.as_deref())?;
         let read = |row: &Row<'a>| {
             let dialect = self.dialect_of(row)?;
+            dialect.refuse(&row.items)?;
             match document.incomplete_end() {
                 Some(fault) if !dialect.is_log() => Err(ReadError::from(*fault)),
                 _ => Ok((dialect, assemble(dialect, row))),

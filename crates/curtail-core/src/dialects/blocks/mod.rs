@@ -32,11 +32,7 @@ pub(in crate::dialects) fn content<'a>(
     value: Option<Value<'a>>,
     read: impl Fn(Value<'a>) -> Content<'a>,
 ) -> Vec<Part<'a>> {
-    let Some(value) = value else { return Vec::new() };
-    if let Some(text) = value.text() {
-        return vec![Part::from_source(Content::Text(text), PartPlace::element(value).with_text(Some(value)))];
-    }
-    value.items().map(|block| part(block, read(block))).collect()
+    text_or_parts(value, |block| part(block, read(block)))
 }
 
 /// The parts of a `content` that is a string or a list of the blocks that most formats share.
@@ -49,9 +45,10 @@ pub(in crate::dialects) fn text_or_parts<'a>(
     value: Option<Value<'a>>,
     read: impl Fn(Value<'a>) -> Part<'a>,
 ) -> Vec<Part<'a>> {
-    match value {
-        Some(list) if list.is_array() => list.items().map(read).collect(),
-        value => plain_parts(value),
+    let Some(value) = value else { return Vec::new() };
+    match value.text() {
+        Some(text) => vec![rewritable(value, Content::Text(text), Some(value))],
+        None => value.items().map(read).collect(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Compactions: which calls they close, and which messages they preserve.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
+use std::ops::Deref;
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 
@@ -19,57 +21,66 @@ pub(super) fn close_at_compactions<'a>(
     read: &mut [Item<'a>],
 ) {
     let newest = newest(trees, read);
-    let mut open: HashMap<(u32, Option<usize>), Compactions> = HashMap::new();
-    let mut last_preserving = None;
+    let mut conversations: HashMap<(u32, Option<usize>), Conversation> = HashMap::new();
     let mut previous = 0;
     for (at, &item) in items.iter().enumerate() {
-        let conversation = (threads[at], trees[at]);
+        let conversation = conversations.entry((threads[at], trees[at])).or_default();
         if is_boundary(item) && matches!(read[at], Item::Metadata) {
-            // A compaction that is not read preserved nothing that is.
-            let is_read = threads[at] > 0 || trees[at] == newest;
-            let preserves = is_read && !preserved(item).is_empty();
-            last_preserving = Some(at).filter(|_| preserves).or(last_preserving);
-            let compactions = open.entry(conversation).or_default();
-            compactions.lines.push(at);
-            compactions.closes = !preserves;
+            conversation.pending.push(at);
         }
         let Item::Message(message) = &mut read[at] else { continue };
-        let summary = item.is_true("isCompactSummary");
-        let compactions = open.remove(&conversation);
-        if summary || compactions.is_some() {
+        let boundaries = std::mem::take(&mut conversation.pending);
+        if item.is_true("isCompactSummary") || !boundaries.is_empty() {
             message.kind = MessageKind::Boundary;
+            // A compaction that is not read preserved nothing that is.
+            let is_read = threads[at] > 0 || trees[at] == newest;
+            let preserves = |at: &usize| is_read && !preserved(items[*at]).is_empty();
+            conversation.last = boundaries.last().copied().filter(preserves);
+            if item.is_true("isCompactSummary") || conversation.last.is_none() {
+                message.begin_context();
+            }
         }
-        if summary || compactions.as_ref().is_some_and(|compactions| compactions.closes) {
-            message.begin_context();
-        }
-        for line in compactions.into_iter().flat_map(|compactions| compactions.lines) {
+        for line in boundaries {
             read[line] = if line < previous { Item::With(at) } else { Item::Ahead };
         }
         previous = at;
     }
-    if let Some(at) = last_preserving {
-        preserve(items[at], &mut read[..at]);
-    }
-}
-
-/// The compactions of a conversation that no message of it follows yet.
-#[derive(Default)]
-struct Compactions {
-    /// Indices of their boundaries.
-    lines: Vec<usize>,
-    /// Whether the last one leaves open calls without an answer.
-    closes: bool,
-}
-
-/// Marks the messages of `before` that a compaction preserved. Their calls may be answered after the boundary.
-fn preserve(boundary: Value<'_>, before: &mut [Item<'_>]) {
-    let uuids = preserved(boundary);
-    for message in before.iter_mut().filter_map(Item::message_mut) {
-        let uuid = message.value().and_then(|value| value.get_text("uuid"));
-        if uuid.is_some_and(|uuid| uuids.contains(&*uuid.decode())) {
-            message.standing = Standing::Preserved;
+    let records = LazyCell::new(|| records_by_uuid(items));
+    for boundary in conversations.into_values().filter_map(|conversation| conversation.last) {
+        for at in kept_at(items, boundary, &records) {
+            // Its calls may be answered after the boundary.
+            if let Item::Message(message) = &mut read[at] {
+                message.standing = Standing::Preserved;
+            }
         }
     }
+}
+
+/// What is known of the compactions of a conversation.
+#[derive(Default)]
+struct Conversation {
+    /// Indices of the boundaries that no message of it follows yet.
+    pending: Vec<usize>,
+    /// Index of the boundary of the last compaction that a message follows, if that preserves messages.
+    last: Option<usize>,
+}
+
+/// The compactions among `items`, and the messages that they preserved.
+pub(super) fn compactions(items: &[Value<'_>]) -> Vec<HistoryChange> {
+    let records = LazyCell::new(|| records_by_uuid(items));
+    HistoryChange::compactions(items.len(), |at| {
+        let is_compaction = is_boundary(items[at]) || items[at].is_true("isCompactSummary");
+        is_compaction.then(|| kept_at(items, at, &records).into_iter().map(|at| at..at + 1).collect())
+    })
+}
+
+/// Indices of the records that the compaction at `at` preserved, in order.
+fn kept_at<'a>(items: &[Value<'a>], at: usize, records: &impl Deref<Target = Records<'a>>) -> Vec<usize> {
+    let uuids = preserved(items[at]);
+    let found = uuids.iter().filter_map(|uuid| records.get(uuid)).flatten();
+    let mut kept: Vec<usize> = found.copied().filter(|record| *record < at).collect();
+    kept.sort_unstable();
+    kept
 }
 
 /// The ids of the messages that a compaction preserved.
@@ -80,24 +91,11 @@ pub(super) fn preserved(boundary: Value<'_>) -> HashSet<Cow<'_, str>> {
     uuids.into_iter().flat_map(Value::items).filter_map(Value::text).map(Text::into_decoded).collect()
 }
 
-/// The compactions among `items`, and the messages that they preserved.
-pub(super) fn compactions(items: &[Value<'_>]) -> Vec<HistoryChange> {
-    let mut records = None;
-    HistoryChange::compactions(items.len(), |at| {
-        let uuids = (is_boundary(items[at]) || items[at].is_true("isCompactSummary")).then(|| preserved(items[at]))?;
-        if uuids.is_empty() {
-            return Some(Vec::new());
-        }
-        let records = records.get_or_insert_with(|| records_by_uuid(items));
-        let found = uuids.iter().filter_map(|uuid| records.get(uuid)).flatten();
-        let mut kept: Vec<usize> = found.copied().filter(|record| *record < at).collect();
-        kept.sort_unstable();
-        Some(kept.into_iter().map(|at| at..at + 1).collect())
-    })
-}
+/// Indices of the records with each id.
+type Records<'a> = HashMap<Cow<'a, str>, Vec<usize>>;
 
-fn records_by_uuid<'a>(items: &[Value<'a>]) -> HashMap<Cow<'a, str>, Vec<usize>> {
-    let mut records: HashMap<Cow<'a, str>, Vec<usize>> = HashMap::new();
+fn records_by_uuid<'a>(items: &[Value<'a>]) -> Records<'a> {
+    let mut records = Records::new();
     for (at, uuid) in items.iter().enumerate().filter_map(|(at, item)| Some((at, item.get_text("uuid")?))) {
         records.entry(uuid.into_decoded()).or_default().push(at);
     }

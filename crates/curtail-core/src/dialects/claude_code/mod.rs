@@ -15,7 +15,7 @@ use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, SizeFigures, anthropic, blocks,
 };
 use crate::json::{Json, Text, Value, object, quote};
-use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage};
+use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Usage};
 use attachments::read_attachment;
 use branches::{roll_back, rollbacks, trees_of};
 use compactions::{close_at_compactions, compactions};
@@ -81,13 +81,13 @@ impl Dialect for ClaudeCode {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let [kind, body, uuid, copy, meta] = item.get_each(["type", "message", "uuid", "toolUseResult", "isMeta"]);
-        let kind = kind.and_then(Value::text).unwrap_or(Text::Escaped(""));
-        let role = match &*kind.decode() {
+        let kind = kind.and_then(Value::text).unwrap_or(Text::Escaped("")).into_decoded();
+        let role = match &*kind {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "attachment" => return read_attachment(item),
             kind if METADATA.contains(&kind) => return Item::Metadata,
-            kind => return Item::Unknown(Unknown::kind(kind.to_owned())),
+            _ => return blocks::unknown_kind(kind),
         };
         let Some(body) = body.filter(|body| body.is_object()) else { return Item::Metadata };
         let mut message = Message::from_source(role, item);

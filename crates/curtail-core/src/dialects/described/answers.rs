@@ -39,11 +39,8 @@ fn unanswered<'a>(message: &mut Message<'a>, nameless: usize) -> VecDeque<(Text<
     let named = message.results().filter_map(|(_, result)| result.id.as_ref());
     let answered: HashSet<String> = named.map(|id| id.decode().into_owned()).collect();
     let mut open = VecDeque::new();
-    let calls = message.parts.iter_mut().filter_map(|part| match &mut part.content {
-        Content::ToolCall(call) => Some(call),
-        _ => None,
-    });
-    for call in calls {
+    for part in &mut message.parts {
+        let Content::ToolCall(call) = &mut part.content else { continue };
         let Some(id) = call.id.as_ref().filter(|id| !answered.contains(&*id.decode())) else { continue };
         if open.len() < nameless {
             open.push_back((id.clone(), call.family));

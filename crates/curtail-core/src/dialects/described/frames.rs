@@ -71,7 +71,7 @@ impl MemberFrames {
 }
 
 /// The object that has JSON under `key` alone.
-fn nest(json: String, key: &str) -> String {
+pub(super) fn nest(json: String, key: &str) -> String {
     object! { key: Json(json) }.0
 }
 

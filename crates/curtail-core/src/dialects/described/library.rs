@@ -3,8 +3,9 @@
 use std::sync::{LazyLock, OnceLock, PoisonError, RwLock};
 
 use super::Described;
+use super::extend::Library;
 use super::paths::Path;
-use super::rules::{Library, ListPlace, Rules};
+use super::rules::{ListPlace, Rules};
 use super::screen::Mask;
 use super::source::{DescriptionError, Fault, Table, root};
 use crate::dialects::{CODE, Dialect};

@@ -52,48 +52,38 @@ pub(in crate::dialects) fn has_mark(items: &[Value<'_>], dialect: &dyn Dialect) 
 /// # Errors
 /// Two that fit equally well.
 pub(in crate::dialects) fn decide(items: &[Value<'_>]) -> Result<Option<&'static dyn Dialect>, ReadError> {
-    let mut best: Option<(usize, &'static Described)> = None;
-    let mut tied = None;
     let has_mark = |one: &&Described| items.iter().any(|item| one.rules.is_marked(*item));
     let fitting: Vec<_> = candidates(items).filter(has_mark).filter(|one| one.reads(items)).collect();
     // Of one alone, the first mark says as much as all.
     let enough = if fitting.len() == 1 { 1 } else { items.len() };
-    for one in fitting {
-        let marked = items.iter().filter(|item| one.rules.is_marked(**item)).take(enough).count();
-        match best {
-            Some((most, _)) if most > marked => {}
-            Some((most, _)) if most == marked => tied = Some(one),
-            _ => (best, tied) = (Some((marked, one)), None),
-        }
-    }
-    let Some((_, one)) = best else { return Ok(None) };
-    one.refuse_disorder(items)?;
-    match (tied, items.first()) {
-        (Some(other), Some(first)) if !registered().iter().any(|user| user.format.name == one.format.name) => {
-            Err(ReadError {
-                offset: first.span().start as usize,
-                what: format!(
-                    "this is written as `{}` or as `{}`, and nothing decides; pass --dialect NAME",
-                    other.format.name, one.format.name
-                ),
-            })
-        }
-        _ => Ok(Some(one)),
+    let marked = |one: &Described| items.iter().filter(|item| one.rules.is_marked(**item)).take(enough).count();
+    let counted: Vec<_> = fitting.into_iter().map(|one| (marked(one), one)).collect();
+    let most = counted.iter().map(|(marked, _)| *marked).max();
+    let best: Vec<_> = counted.into_iter().filter(|(marked, _)| Some(*marked) == most).map(|(_, one)| one).collect();
+    let is_of_user = |one: &Described| registered().iter().any(|user| user.format.name == one.format.name);
+    match (best.as_slice(), items) {
+        ([one, .., other], [first, ..]) if !is_of_user(one) => Err(ReadError {
+            offset: first.span().start as usize,
+            what: format!(
+                "this is written as `{}` or as `{}`, and nothing decides; pass --dialect NAME",
+                other.format.name, one.format.name
+            ),
+        }),
+        (best, _) => Ok(best.first().map(|one| *one as _)),
     }
 }
 
 impl Described {
     /// Refuses items that are written newest first, as some servers list them: a cut would keep the oldest.
-    fn refuse_disorder(&self, items: &[Value<'_>]) -> Result<(), ReadError> {
+    pub(super) fn refuse_disorder(&self, items: &[Value<'_>]) -> Result<(), ReadError> {
         let (Some(order), [first, .., last]) = (&self.rules.order, items) else { return Ok(()) };
         let time = |item: &Value<'_>| order.first(*item)?.raw().parse::<f64>().ok();
         match (time(first), time(last)) {
-            (Some(begins), Some(ends)) if begins > ends => Err(ReadError {
-                offset: first.span().start as usize,
-                what: format!(
-                    "these messages are newest first (`{order}` falls); reverse the list first: jq -c '.data |= reverse'"
-                ),
-            }),
+            (Some(begins), Some(ends)) if begins > ends => {
+                let reverse = first.parent().map_or_else(|| String::from("tac"), reversing);
+                let what = format!("these messages are newest first (`{order}` falls); reverse them first: {reverse}");
+                Err(ReadError { offset: first.span().start as usize, what })
+            }
             _ => Ok(()),
         }
     }
@@ -102,4 +92,18 @@ impl Described {
     fn reads(&self, items: &[Value<'_>]) -> bool {
         self.rules.is_log || !items.iter().any(|item| self.rules.is_unknown(*item))
     }
+}
+
+/// The command that reverses a list in its document.
+fn reversing(list: Value<'_>) -> String {
+    let is_word = |step: &str| step.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let mut path = String::new();
+    for step in list.pointer().split('/').skip(1) {
+        path += &match step.parse::<usize>() {
+            Ok(nth) => format!("[{nth}]"),
+            Err(_) if is_word(step) => format!(".{step}"),
+            Err(_) => format!("[\"{step}\"]"),
+        };
+    }
+    format!("jq -c '{}{path} |= reverse'", if path.starts_with('.') { "" } else { "." })
 }

@@ -4,9 +4,11 @@
 //! whose templates do not say what was meant is refused.
 
 mod answers;
+mod compile;
 mod copies;
 mod coverage;
 mod covered;
+mod extend;
 mod frames;
 mod library;
 mod marks;
@@ -24,7 +26,7 @@ pub(super) use library::{all, are_registered, dialect_named, list_in, places_of_
 pub(super) use marks::{decide, has_mark};
 pub use source::DescriptionError;
 
-use super::{Dialect, Fit, Format, Item, PairingRules, ProviderRules, blocks};
+use super::{Dialect, Fit, Format, Item, PairingRules, ProviderRules, ReadError, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::Turns;
 use rules::Rules;
@@ -44,9 +46,13 @@ impl Described {
 
     /// The dialect of rules of a user, for as long as the program runs.
     fn of_user(rules: Rules) -> &'static Self {
-        // What the program cannot write cannot be written in an envelope.
-        let may_write = rules.base.is_none();
-        Self::new(rules, if may_write { "add `[write]` to its description" } else { Format::PLAIN.unwritten })
+        let unwritten = match rules.base {
+            // What the program cannot write cannot be written in an envelope.
+            Some(base) if base.writer().is_none() => Format::PLAIN.unwritten,
+            _ if rules.lacks_envelope() => "add `envelope` to `[write]` in its description",
+            _ => "add `[write]` to its description",
+        };
+        Self::new(rules, unwritten)
     }
 
     fn new(rules: Rules, unwritten: &'static str) -> &'static Self {
@@ -61,7 +67,7 @@ fn format_of(rules: &'static Rules, wire: &'static Wire) -> Format {
     let plain = Format { name: &rules.name, signature: &rules.about, has_marks: true, ..Format::PLAIN };
     if let Some(base) = rules.base {
         let base = base.format();
-        let writer = base.writer.map(|_| wire as _);
+        let writer = base.writer.filter(|_| !rules.lacks_envelope()).map(|_| wire as _);
         return Format { pairing: base.pairing, provider: base.provider, reread: base.reread, writer, ..plain };
     }
     let developer = rules.name_of(crate::transcript::Role::Developer).is_some();
@@ -69,7 +75,7 @@ fn format_of(rules: &'static Rules, wire: &'static Wire) -> Format {
         pairing: PairingRules { results: rules.results, unique_ids: false, ids: rules.has_ids(), developer },
         provider: ProviderRules { log: rules.is_log, turns: Turns::Free, ..super::NO_RULES },
         is_log: rules.is_log,
-        writer: rules.writing.as_ref().map(|_| wire as _),
+        writer: rules.writing.as_ref().filter(|_| !rules.lacks_envelope()).map(|_| wire as _),
         accounts: true,
         ..plain
     }
@@ -95,6 +101,10 @@ impl Dialect for Described {
 
     fn fits_record(&self, record: Value<'_>) -> bool {
         self.rules.marks_record(record)
+    }
+
+    fn refuse(&self, items: &[Value<'_>]) -> Result<(), ReadError> {
+        self.refuse_disorder(items)
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -134,6 +144,7 @@ impl Dialect for Described {
 #[cfg(test)]
 mod tests {
     use super::{Description, Rules, built_in};
+    use crate::transcript::{Draft, Role};
 
     #[test]
     fn every_description_says_what_it_means() {
@@ -153,6 +164,44 @@ mod tests {
             let recognizes = |rules: &Rules| format!("{:?}", (&rules.marks, &rules.lists, &rules.records));
             let head = Rules::head_of(text).unwrap_or_else(|_| Rules::empty());
             assert_eq!(recognizes(&head), recognizes(description.dialect.rules), "{name}");
+        }
+    }
+
+    /// The key under which a description has what it extends under another one, in all that it reads and writes.
+    #[test]
+    fn a_renamed_key_is_renamed_wherever_it_is() {
+        for (text, expected) in [
+            ("extends = \"continue\"\nrename = { msg = \"message\" }\n", "{\"msg\":{"),
+            (
+                "extends = \"openai\"\nrename = { content = \"role\", role = \"content\" }\n",
+                "{\"content\":\"user\",\"role\":\"Lit?\"",
+            ),
+            ("extends = \"agno\"\nrename = { steps = \"messages\" }\n", "{\"role\":\"user\""),
+        ] {
+            let description = Description::read(&format!("name = \"x\"\n{text}"));
+            let dialect = description.unwrap_or_else(|error| panic!("{text}: {error}")).dialect;
+            let writer = dialect.format.writer.expect("it is written");
+            let written = writer.write_message(&Draft::text(Role::User, "Lit?"), None);
+            assert!(written.starts_with(expected), "{text}: {written}");
+            let shown = format!("{:?}", dialect.rules.lists);
+            assert!(!text.contains("steps") || shown.contains("steps") && !shown.contains("messages"), "{shown}");
+        }
+    }
+
+    /// A message is written where it is read, or not at all.
+    #[test]
+    fn a_message_is_written_at_its_place() {
+        for (place, expected) in [
+            ("payload.message", Some("{\"payload\":{\"message\":{\"role\":\"user\"")),
+            ("entry|payload", Some("{\"entry\":{\"role\":\"user\"")),
+            ("payload.*", None),
+        ] {
+            let text = format!("name = \"x\"\nextends = \"openai\"\nmessage = \"{place}\"\n");
+            let format = Description::read(&text).expect(place).dialect.format;
+            let written = format.writer.map(|writer| writer.write_message(&Draft::text(Role::User, "Lit?"), None));
+            let is_expected = |written: &String| expected.is_some_and(|expected| written.starts_with(expected));
+            assert!(written.as_ref().map_or(expected.is_none(), is_expected), "{place}: {written:?}");
+            assert_eq!(format.unwritten.contains("`envelope`"), expected.is_none(), "{place}");
         }
     }
 
@@ -181,7 +230,7 @@ mod tests {
             (&format!("name = \"openai\"\n{READS}"), "1:1: `openai` is a dialect of the program"),
             (
                 &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": $rolle}}'\n"),
-                "10:11: no hole is called `$rolle`; did you mean `$role`?",
+                "10:11: this template has no hole `$rolle`; did you mean `$role`?",
             ),
             (
                 &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": $role, \"text\": $text}}'\n"),
@@ -190,6 +239,14 @@ mod tests {
             (
                 &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": \"$role\"}}'\n"),
                 "10:11: what is written for a message of the user is read as no message ($role)",
+            ),
+            (
+                &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": $role, \"body\": $id}}'\n"),
+                "10:11: this template has no hole `$id`",
+            ),
+            (
+                "name = \"x\"\nextends = \"openai\"\nmessage = \"a.b\"\n[write]\nenvelope = '{\"a\": $message}'\n",
+                "5:12: what is written for a message of the user is read as no message at `a.b`",
             ),
             (
                 &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\" $role}}'\n"),

@@ -149,6 +149,12 @@ impl Path {
         }
     }
 
+    /// The keys of its first route, if that is nothing else.
+    pub(super) fn keys(&self) -> Option<Vec<&str>> {
+        let Route::Steps(steps) = self.routes.first()? else { return None };
+        steps.iter().map(|step| if let Step::Key(key) = step { Some(key.as_str()) } else { None }).collect()
+    }
+
     /// The keys after the last list of its first route.
     pub(super) fn keys_in_list(&self) -> Option<Vec<String>> {
         let Route::Steps(steps) = self.routes.first()? else { return None };
@@ -237,7 +243,7 @@ pub(super) fn is_one_of(value: Value<'_>, texts: &[String]) -> bool {
 impl std::fmt::Display for Path {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let routes: Vec<String> = self.routes.iter().map(Route::shown).collect();
-        f.write_str(&routes.join("|"))
+        write!(f, "{}{}", if self.outer { "^" } else { "" }, routes.join("|"))
     }
 }
 
@@ -249,19 +255,14 @@ impl Route {
         };
         let mut shown = String::new();
         for step in steps {
-            let word = match step {
-                Step::Key(key) => key.as_str(),
-                Step::Each => {
-                    shown.push_str("[]");
-                    continue;
-                }
-                Step::Any => "*",
-                Step::Name => "{}",
-            };
-            if !shown.is_empty() {
-                shown.push('.');
+            let dot = if shown.is_empty() { "" } else { "." };
+            match step {
+                Step::Each => shown.push_str("[]"),
+                Step::Any => shown += &format!("{dot}*"),
+                Step::Name => shown += &format!("{dot}{{}}"),
+                Step::Key(key) if key.contains(['.', '[']) => shown += &format!("{dot}\"{key}\""),
+                Step::Key(key) => shown += &format!("{dot}{key}"),
             }
-            shown.push_str(word);
         }
         if shown.is_empty() { String::from(".") } else { shown }
     }
@@ -379,6 +380,14 @@ mod tests {
             let (found, after) = Path::parse(path).unwrap().parted();
             assert_eq!(found.map(|list| list.to_string()).as_deref(), list, "{path}");
             assert_eq!(after.to_string(), rest, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_shown_as_it_is_written() {
+        for path in ["\"a.b\".c", "^\"x.y\".z", "id|call_id", "call.*.args", "call.{}", "=shell", ".", "[]", "list[].t"]
+        {
+            assert_eq!(Path::parse(path).unwrap().to_string(), path);
         }
     }
 }

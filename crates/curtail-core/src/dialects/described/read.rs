@@ -4,12 +4,10 @@ use super::answers::answer_in_order;
 use super::covered::Covered;
 use super::parts::Reading;
 use super::rules::{RoleRule, Rules, Speaker, all_hold};
+use crate::dialects::accounting::LONG;
 use crate::dialects::{Item, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Message, Part, ResultPlace, Role, Unknown};
-
-/// From how many bytes on a text has to be accounted for.
-pub(super) const LONG: usize = 40;
 
 impl Rules {
     /// Reads an item as what the description says it is.

@@ -1,7 +1,7 @@
 //! What a description writes: JSON with holes.
 
 use super::source::{At, Fault, Table};
-use crate::json::{Document, Value, quote};
+use crate::json::{Document, Text, Value, quote};
 use crate::transcript::{ResultPlace, Role};
 
 /// The templates of a description.
@@ -31,6 +31,8 @@ pub(super) struct Template {
 #[derive(Debug, Clone)]
 enum Piece {
     Text(String),
+    /// The key of a member; what is around it are texts.
+    Key(String),
     Hole(Hole),
     /// What the message before it has under a key.
     Copy(String),
@@ -60,42 +62,36 @@ const HOLES: [(&str, Hole); 8] = [
     ("$new-id", Hole::NewId),
 ];
 
-const ROLES: [(&str, Role); 5] = [
-    ("system", Role::System),
-    ("developer", Role::Developer),
-    ("user", Role::User),
-    ("assistant", Role::Assistant),
-    ("tool", Role::Tool),
-];
+const ROLES: [Role; 5] = [Role::System, Role::Developer, Role::User, Role::Assistant, Role::Tool];
+
+/// What a message can say, a part with a text, a result, and what is around a message.
+const OF_MESSAGE: &[Hole] = &[Hole::Role, Hole::Text, Hole::Parts, Hole::NewId];
+const OF_TEXT: &[Hole] = &[Hole::Text, Hole::NewId];
+const OF_RESULT: &[Hole] = &[Hole::Id, Hole::Name, Hole::Text, Hole::Role, Hole::NewId];
+const OF_CALL: &[Hole] = &[Hole::Id, Hole::Name, Hole::Arguments, Hole::NewId];
+const OF_ENVELOPE: &[Hole] = &[Hole::Message, Hole::NewId];
 
 impl Writing {
     /// Reads the templates; those that are missing are those of `base`.
     pub(super) fn read(table: Table<'_>, base: Option<&Self>) -> Result<Self, Fault> {
-        let template = |key| table.text(key)?.map(|text| Template::read(&text)).transpose();
+        let base = base.cloned().unwrap_or_default();
+        let template = |key, holes| table.text(key)?.map(|text| Template::read(&text, holes)).transpose();
         let mut messages = Vec::new();
-        for (key, role) in ROLES {
-            messages.extend(template(key)?.map(|template| (Some(role), template)));
+        for role in ROLES {
+            messages.extend(template(role.name(), OF_MESSAGE)?.map(|template| (Some(role), template)));
         }
-        messages.extend(template("message")?.map(|template| (None, template)));
+        messages.extend(template("message", OF_MESSAGE)?.map(|template| (None, template)));
+        messages.extend(base.messages);
         let writing = Self {
             messages,
-            text: template("text")?,
-            result: template("result")?,
-            result_message: template("result-message")?,
-            envelope: template("envelope")?,
-            call: template("call")?,
+            text: template("text", OF_TEXT)?.or(base.text),
+            result: template("result", OF_RESULT)?.or(base.result),
+            result_message: template("result-message", OF_RESULT)?.or(base.result_message),
+            envelope: template("envelope", OF_ENVELOPE)?.or(base.envelope),
+            call: template("call", OF_CALL)?.or(base.call),
         };
         let span = table.span.clone();
         table.finish()?;
-        let base = base.cloned().unwrap_or_default();
-        let writing = Self {
-            messages: writing.messages.into_iter().chain(base.messages).collect(),
-            text: writing.text.or(base.text),
-            result: writing.result.or(base.result),
-            result_message: writing.result_message.or(base.result_message),
-            envelope: writing.envelope.or(base.envelope),
-            call: writing.call.or(base.call),
-        };
         let only_envelope = writing.messages.is_empty() && writing.envelope.is_some();
         if writing.fallback().is_none() && !only_envelope {
             return Err(Fault::new(&span, "`[write]` needs `message`, the template of a message, or at least `user`"));
@@ -135,16 +131,16 @@ impl Writing {
         self.result.is_some() || self.result_message.is_some() && results != ResultPlace::SameMessage
     }
 
-    /// Gives keys other names.
-    pub(super) fn rename(&mut self, names: &[(String, String)]) {
-        let others = [&mut self.text, &mut self.result, &mut self.result_message, &mut self.call];
-        let templates = self.messages.iter_mut().map(|(_, template)| template).chain(others.into_iter().flatten());
-        for template in templates {
+    /// Gives keys other names, where `renamed` has one.
+    pub(super) fn rename(&mut self, renamed: &impl Fn(&str) -> Option<String>) {
+        let Self { messages, text, result, result_message, envelope, call } = self;
+        let others = [text, result, result_message, envelope, call].into_iter().flatten();
+        for template in messages.iter_mut().map(|(_, template)| template).chain(others) {
             for piece in &mut template.pieces {
-                if let Piece::Text(text) = piece {
-                    for (old, new) in names {
-                        *text = text.replace(&format!("{}:", quote(old)), &format!("{}:", quote(new)));
-                    }
+                if let Piece::Key(key) | Piece::Copy(key) = piece
+                    && let Some(new) = renamed(key)
+                {
+                    *key = new;
                 }
             }
         }
@@ -164,15 +160,42 @@ fn without_white_space(json: &str) -> String {
     json.chars().filter(is_kept).collect()
 }
 
+/// Adds the JSON between two holes: its keys, and what is around them.
+fn push_text(pieces: &mut Vec<Piece>, json: &str) {
+    let mut rest = json;
+    let mut from = 0;
+    while let Some(open) = rest[from..].find('"').map(|at| from + at) {
+        let Some(length) = length_of_string(&rest[open..]) else { break };
+        from = open + length;
+        if rest[from..].starts_with(':') {
+            pieces.push(Piece::Text(rest[..open].to_owned()));
+            pieces.push(Piece::Key(Text::Escaped(&rest[open + 1..from - 1]).into_decoded().into_owned()));
+            (rest, from) = (&rest[from..], 0);
+        }
+    }
+    pieces.push(Piece::Text(rest.to_owned()));
+}
+
+/// The length of the JSON string that a text begins with.
+fn length_of_string(json: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    let ends = |c: char| {
+        let ends = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        ends
+    };
+    json[1..].find(ends).map(|end| end + 2)
+}
+
 impl Template {
     /// Reads a template, and refuses one that is no JSON once its holes are filled.
-    fn read(text: &At<&str>) -> Result<Self, Fault> {
+    fn read(text: &At<&str>, holes: &[Hole]) -> Result<Self, Fault> {
         let mut pieces = Vec::new();
         let compact = without_white_space(text.value);
         let mut rest = compact.as_str();
         // A name in quotes is a text, such as a key.
         while let Some(start) = rest.match_indices('$').map(|(at, _)| at).find(|at| !rest[..*at].ends_with('"')) {
-            pieces.push(Piece::Text(rest[..start].to_owned()));
+            push_text(&mut pieces, &rest[..start]);
             let hole = &rest[start..];
             let end = hole[1..]
                 .find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_' || c == '^'))
@@ -180,15 +203,19 @@ impl Template {
             let (name, after) = hole.split_at(end);
             pieces.push(match (name.strip_prefix("$^"), HOLES.iter().find(|(known, _)| *known == name)) {
                 (Some(key), _) => Piece::Copy(key.to_owned()),
-                (None, Some((_, hole))) => Piece::Hole(*hole),
-                (None, None) => {
-                    let known: Vec<&str> = HOLES.iter().map(|(name, _)| *name).collect();
-                    return Err(Fault::new(&text.span, crate::suggest::unknown("no hole is called", name, &known)));
+                (None, Some((_, hole))) if holes.contains(hole) => Piece::Hole(*hole),
+                (None, _) => {
+                    let known: Vec<&str> =
+                        HOLES.iter().filter(|(_, hole)| holes.contains(hole)).map(|(name, _)| *name).collect();
+                    return Err(Fault::new(
+                        &text.span,
+                        crate::suggest::unknown("this template has no hole", name, &known),
+                    ));
                 }
             });
             rest = after;
         }
-        pieces.push(Piece::Text(rest.to_owned()));
+        push_text(&mut pieces, rest);
         let template = Self { pieces, at: text.span.start };
         let filled = template.fill(None, |_| String::from("\"x\""));
         match Document::parse(&filled) {
@@ -209,6 +236,7 @@ impl Template {
     pub(super) fn fill(&self, anchor: Option<Value<'_>>, value: impl Fn(Hole) -> String) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
+            Piece::Key(key) => quote(key),
             Piece::Hole(hole) => value(*hole),
             Piece::Copy(key) => anchor.and_then(|anchor| anchor.get(key)).map_or("null", Value::raw).to_owned(),
         };

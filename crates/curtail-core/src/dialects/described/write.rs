@@ -1,6 +1,8 @@
 //! Writing messages by the templates of a description, and reading them again to see that they say what was meant.
 
 use super::Described;
+use super::frames::nest;
+use super::paths::Path;
 use super::rules::{Is, Rules};
 use super::source::Fault;
 use super::templates::{Hole, Template};
@@ -11,6 +13,14 @@ use crate::transcript::{Content, Draft, DraftPart, DraftResult, Family, Message,
 /// Writes what a description describes.
 pub(super) struct Wire {
     pub(super) rules: &'static Rules,
+}
+
+impl Rules {
+    /// Whether nothing says how a message is written into its item.
+    pub(super) fn lacks_envelope(&self) -> bool {
+        let has_template = self.writing.as_ref().is_some_and(|writing| writing.envelope.is_some());
+        !has_template && self.message.as_ref().is_some_and(|path| path.keys().is_none())
+    }
 }
 
 impl Wire {
@@ -54,10 +64,8 @@ impl Wire {
                 _ => message.clone(),
             });
         }
-        match self.rules.message.as_ref().and_then(|path| path.only_key()) {
-            Some(key) => format!("{{{}:{message}}}", quote(key)),
-            None => message,
-        }
+        let keys = self.rules.message.as_ref().and_then(Path::keys).unwrap_or_default();
+        keys.into_iter().rev().fold(message, nest)
     }
 }
 
@@ -134,27 +142,32 @@ fn text_part(template: &Template, json: &str) -> String {
 impl Described {
     /// Refuses templates that, read again, are not what was written.
     pub(super) fn refuse_misread(&self) -> Result<(), Fault> {
-        let Some(writing) = &self.rules.writing else { return Ok(()) };
         let Some(writer) = self.format.writer else { return Ok(()) };
+        if self.rules.base.is_some() {
+            let written = writer.write_message(&Draft::text(Role::User, SAID), None);
+            let envelope = self.rules.writing.as_ref().and_then(|writing| writing.envelope.as_ref());
+            return self.refuse(
+                &written,
+                envelope.map_or(0, |template| template.at),
+                "a message of the user",
+                |message| (!says(message)).then(|| (kinds_of(message), String::new())),
+            );
+        }
+        let Some(writing) = &self.rules.writing else { return Ok(()) };
         for role in [Role::System, Role::User, Role::Assistant] {
             let Some(template) = writing.message(role).filter(|_| self.rules.has_role(role)) else { continue };
-            let written = writer.write_message(&Draft::text(role, "one \"text\""), None);
-            let is_text = |content: &Content<'_>| matches!(content, Content::Text(text) if text.is("one \"text\""));
-            let lack = |message: &Message<'_>| match message.parts.as_slice() {
-                [part] if message.role == role && is_text(&part.content) => None,
-                _ if message.role == role => Some((kinds_of(message), self.rules.places_of(Is::Text))),
-                _ => {
+            let written = writer.write_message(&Draft::text(role, SAID), None);
+            let lack = |message: &Message<'_>| match message.role == role {
+                true if says(message) => None,
+                true => Some((kinds_of(message), self.rules.places_of(Is::Text))),
+                false => {
                     let own = format!("`{}` in `[write]` is the template of this role alone", role.name());
                     Some((kinds_of(message), own))
                 }
             };
             self.refuse(&written, template.at, &format!("a message of the {}", role.name()), lack)?;
         }
-        let Some(template) =
-            writing.result_message.as_ref().or(writing.result.as_ref()).filter(|_| self.rules.base.is_none())
-        else {
-            return Ok(());
-        };
+        let Some(template) = writing.result_message.as_ref().or(writing.result.as_ref()) else { return Ok(()) };
         let has_id = template.has(Hole::Id);
         if !has_id && self.rules.pairs_by_id() {
             let what = String::from("the template of a result has no `$id`, by which a result names its call");
@@ -180,17 +193,28 @@ impl Described {
         what: &str,
         lack: impl Fn(&Message<'_>) -> Option<(String, String)>,
     ) -> Result<(), Fault> {
-        let read = Document::parse(written).ok();
-        let item = read.as_ref().and_then(|document| document.roots().next()).map(|item| self.read(item));
-        let lack = match &item {
-            Some(Item::Message(message)) => lack(message),
-            Some(Item::Unknown(unknown)) => Some((format!("no message ({unknown})"), String::new())),
+        let document = Document::parse(written).ok();
+        let item = document.as_ref().and_then(|document| document.roots().next());
+        let outside = self.rules.message.as_ref().filter(|_| item.is_some_and(|item| self.rules.said(item) == item));
+        let lack = match (outside, item.map(|item| self.read(item))) {
+            (Some(place), _) => Some((format!("no message at `{place}`"), String::new())),
+            (None, Some(Item::Message(message))) => lack(&message),
+            (None, Some(Item::Unknown(unknown))) => Some((format!("no message ({unknown})"), String::new())),
             _ => Some((String::from("no message"), String::new())),
         };
         let Some((found, advice)) = lack else { return Ok(()) };
         let advice = if advice.is_empty() { advice } else { format!("; {advice}") };
         Err(Fault { at, what: format!("what is written for {what} is read as {found}: {written}{advice}") })
     }
+}
+
+/// What is written to see how it is read.
+const SAID: &str = "one \"text\"";
+
+/// Whether a message says this and nothing else.
+fn says(message: &Message<'_>) -> bool {
+    let [part] = message.parts.as_slice() else { return false };
+    matches!(&part.content, Content::Text(text) if text.is(SAID))
 }
 
 /// What a message is if it is not this result alone.

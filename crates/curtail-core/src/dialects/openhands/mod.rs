@@ -2,6 +2,7 @@
 //! and `observation`). A condensation names the events that the model no longer reads.
 
 mod condensations;
+mod relink;
 mod usage;
 mod version0;
 mod version1;
@@ -9,7 +10,8 @@ mod version1;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining};
 use crate::json::{Text, Value};
 use crate::transcript::{Draft, Layout, PairingRules, ProviderRules, ResultPlace, Usage};
-use condensations::{Condensation, StillRead, forget_drafts, mark, renumber};
+use condensations::{Condensation, StillRead, mark};
+use relink::{forget_drafts, renumber};
 
 /// The dialect `openhands`.
 pub(super) struct OpenHands;
@@ -93,7 +95,8 @@ impl LogHabits for OpenHands {
         HistoryChange::compactions(items.len(), |at| {
             let condensation = Condensation::from_event(items[at])?;
             read.advance(&items[..at]);
-            Some(read.forget(&condensation))
+            read.forget(&condensation);
+            Some(read.runs())
         })
     }
 }

@@ -1,5 +1,9 @@
 //! The provider's usage of version 1: sums over the conversation in updates of its state, and in some logs a list by reply.
 
+use std::borrow::Cow;
+
+use foldhash::{HashMap, HashMapExt as _};
+
 use super::{version0, version1};
 use crate::json::{Text, Value};
 use crate::transcript::Usage;
@@ -7,33 +11,37 @@ use crate::transcript::Usage;
 /// What the provider counted, by event.
 ///
 /// An update of the state contains the sums so far. What it adds to the one before belongs to one request if at most one
-/// reply is between them.
+/// reply is between them, unless a list says what that reply took.
 pub(super) fn usages(events: &[Value<'_>]) -> Vec<Option<Usage>> {
     let mut found: Vec<Option<Usage>> = events.iter().map(|&event| version0::usage(event)).collect();
+    let mut listed: HashMap<Cow<'_, str>, Option<Usage>> = HashMap::new();
     let mut sums = Usage::default();
-    let mut replies: Vec<Text<'_>> = Vec::new();
+    let mut replies = Vec::new();
     for (at, &event) in events.iter().enumerate() {
-        if let Some(id) = version1::reply_id(event).filter(|id| !replies.contains(id)) {
+        // Two say as much as all.
+        if let Some(id) = reply_id(event).filter(|id| replies.len() < 2 && !replies.contains(id)) {
             replies.push(id);
         }
         let Some(metrics) = metrics(event) else { continue };
-        for counts in metrics.items_under("token_usages") {
-            by_reply(counts, &events[..at], &mut found);
-        }
+        listed.extend(metrics.items_under("token_usages").filter_map(usage_of_reply));
         let Some(now) = metrics.some("accumulated_token_usage").map(usage_of).filter(|now| *now != sums) else {
             continue;
         };
-        let added = difference(now, sums).filter(|added| added.input > 0 && replies.len() <= 1);
-        let known = |id: &Text<'_>| {
-            let mut events = events[..at].iter().zip(&found);
-            events.any(|(event, usage)| usage.is_some() && version1::reply_id(*event).as_ref() == Some(id))
-        };
-        if !replies.iter().any(known) {
-            found[at] = added;
+        if !replies.iter().any(|id| listed.get(id).is_some_and(Option::is_some)) {
+            found[at] = difference(now, sums).filter(|added| added.input > 0 && replies.len() <= 1);
         }
         (sums, replies) = (now, Vec::new());
     }
+    for (found, &event) in found.iter_mut().zip(events) {
+        if let Some(usage) = reply_id(event).and_then(|id| listed.get(&id)) {
+            *found = *usage;
+        }
+    }
     found
+}
+
+fn reply_id(event: Value<'_>) -> Option<Cow<'_, str>> {
+    version1::reply_id(event).map(Text::into_decoded)
 }
 
 /// The model that an update of the state names.
@@ -43,8 +51,7 @@ pub(super) fn model(event: Value<'_>) -> Option<Text<'_>> {
 
 /// The usage of the agent, not that of the model that condenses the history.
 fn metrics(event: Value<'_>) -> Option<Value<'_>> {
-    event.get("kind").filter(|kind| kind.is("ConversationStateUpdateEvent"))?;
-    let value = event.some("value")?;
+    let value = event.some("value").filter(|_| event.member_is("kind", "ConversationStateUpdateEvent"))?;
     let all = value.some("usage_to_metrics").or_else(|| value.some("stats")?.some("usage_to_metrics"))?;
     ["agent", "default"].iter().find_map(|name| all.some(name))
 }
@@ -59,14 +66,10 @@ fn usage_of(usage: Value<'_>) -> Usage {
     }
 }
 
-/// Gives the usage of a reply to its events.
-fn by_reply(usage: Value<'_>, events: &[Value<'_>], found: &mut [Option<Usage>]) {
-    let Some(id) = usage.get_text("response_id") else { return };
-    for (event, found) in events.iter().zip(found) {
-        if version1::reply_id(*event).is_some_and(|name| name == id) {
-            *found = Some(usage_of(usage)).filter(|usage| usage.input > 0);
-        }
-    }
+/// The id of a reply in a list, and what was counted for it.
+fn usage_of_reply(counts: Value<'_>) -> Option<(Cow<'_, str>, Option<Usage>)> {
+    let id = counts.get_text("response_id")?.into_decoded();
+    Some((id, Some(usage_of(counts)).filter(|usage| usage.input > 0)))
 }
 
 fn difference(now: Usage, before: Usage) -> Option<Usage> {

@@ -21,7 +21,7 @@ const READ: &[&str] = &[
 
 /// The model that an update of the state names, in the whole state or in its agent.
 pub(super) fn model_of_state(event: Value<'_>) -> Option<Text<'_>> {
-    let value = event.get("kind").filter(|kind| kind.is("ConversationStateUpdateEvent")).and(event.some("value"))?;
+    let value = event.some("value").filter(|_| event.member_is("kind", "ConversationStateUpdateEvent"))?;
     value.some("agent").unwrap_or(value).some("llm")?.get_text("model")
 }
 
@@ -74,7 +74,7 @@ pub(super) fn read<'a>(event: Value<'a>, kind: &str) -> Item<'a> {
             Item::Message(blocks::notice(event, None, blocks::plain_parts(event.get("summary"))))
         }
         kind if METADATA.contains(&kind) => Item::Metadata,
-        kind => Item::Unknown(Unknown::kind(kind.to_owned())),
+        kind => blocks::unknown_kind(kind.into()),
     }
 }
 

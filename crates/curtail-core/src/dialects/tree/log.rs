@@ -83,7 +83,7 @@ impl<'a> Log<'a> {
 
     /// The side conversation of `value`, the next record, whose own id and parent are `ids`.
     fn side_of_next(&mut self, value: Value<'a>, ids: [&Option<Cow<'a, str>>; 2], keys: &Sides) -> Option<Side> {
-        if value.get(keys.flag).is_none_or(|flag| flag.raw() != "true") {
+        if !value.is_true(keys.flag) {
             return None;
         }
         let next = self.records.len();

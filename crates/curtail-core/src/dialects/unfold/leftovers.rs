@@ -6,42 +6,26 @@ use super::spans::{INPUT, OUTPUT, attributes};
 use super::{LISTS, decoded, items, text_of};
 use crate::dialects::sharegpt;
 
-/// A value that no format reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leftover {
-    /// It has a list of messages, as records that are no exports have.
-    Record,
-    /// It holds messages where nothing looks for them.
-    Messages,
-    /// It is a span or a run of something else than a model, or says something about the export.
-    Nothing,
-}
-
 /// Keys that make a value a span, a run, a call or an observation.
 const SPANS: [&str; 5] = ["attributes", "run_type", "op_name", "traceId", "trace_id"];
 
 /// Beginnings of attributes that hold the messages of a span.
 const ATTRIBUTES: [&str; 4] = [INPUT, OUTPUT, "llm.input_messages", "llm.output_messages"];
 
-impl Leftover {
-    /// What `value` is.
-    pub(super) fn of(value: &Json) -> Self {
-        let is_span = SPANS.iter().any(|key| value.get(key).is_some());
-        // What was asked of a chain or a tool, and what it answered, is in the run of the model as well.
-        let holds = if is_span { names_messages(value) } else { holds_messages(value) };
-        match holds {
-            _ if is_record(value) => Self::Record,
-            true => Self::Messages,
-            false => Self::Nothing,
-        }
-    }
-}
-
-fn is_record(value: &Json) -> bool {
+/// Whether a value that no format reads has a list of messages, as records that are no exports have.
+pub(super) fn is_record(value: &Json) -> bool {
     let is_list = |list: &Json| items(list).next().is_some() && items(list).all(Json::is_object);
     let attribute = value.get("attributes").and_then(|attributes| attributes.get(INPUT));
     let lists = LISTS.iter().filter_map(|key| value.get(key)).chain(attribute);
     lists.into_iter().any(is_list) || is_list(value) && items(value).all(is_message)
+}
+
+/// Whether a value holds messages where nothing looks for them. Any other is a span or a run of something else than a model, or
+/// says something about the export.
+pub(super) fn holds_messages(value: &Json) -> bool {
+    let is_span = SPANS.iter().any(|key| value.get(key).is_some());
+    // What was asked of a chain or a tool, and what it answered, is in the run of the model as well.
+    if is_span { names_messages(value) } else { has_message(value) }
 }
 
 fn names_messages(span: &Json) -> bool {
@@ -50,11 +34,11 @@ fn names_messages(span: &Json) -> bool {
 }
 
 /// Whether a message is somewhere in a value, or in the JSON of a string in it.
-fn holds_messages(value: &Json) -> bool {
+fn has_message(value: &Json) -> bool {
     match value {
-        Json::Object(members) => is_message(value) || members.values().any(holds_messages),
-        Json::Array(list) => list.iter().any(holds_messages),
-        Json::String(_) => decoded(value).is_some_and(|value| holds_messages(&value)),
+        Json::Object(members) => is_message(value) || members.values().any(has_message),
+        Json::Array(list) => list.iter().any(has_message),
+        Json::String(_) => decoded(value).is_some_and(|value| has_message(&value)),
         _ => false,
     }
 }

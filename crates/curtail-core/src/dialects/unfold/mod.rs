@@ -7,11 +7,11 @@ mod spans;
 mod traces;
 mod trees;
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use super::read_error::ReadError;
-use crate::json::{Document, Value};
-use leftovers::Leftover;
+use crate::json::{Document, Member, Value, ValueKind};
+use leftovers::{holds_messages, is_record};
 
 /// What was found in an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,26 +62,16 @@ impl Format {
         (self.read)(value).filter(|records| !records.is_empty())
     }
 
-    /// What is wrong with the values of `text` that have these numbers, which ascend.
-    fn faults(&self, text: &str, lost: &[usize]) -> Vec<ReadError> {
-        let document = match Document::parse_all(text) {
-            Ok(document) => document,
-            Err(fault) => return vec![fault.into()],
-        };
-        let roots: Vec<Value<'_>> = document.roots().collect();
-        let values = match roots.as_slice() {
-            [list] if list.is_array() => list.items().collect(),
-            _ => roots,
-        };
-        let fault = |(_, value): (usize, &Value<'_>)| ReadError {
+    /// What is wrong with a value that holds messages where nothing looks for them.
+    fn fault(&self, value: Value<'_>) -> ReadError {
+        ReadError {
             offset: value.span().start as usize,
             what: format!(
                 "this holds messages, and is neither {} nor a record with a list of them under `messages`; write them as such a \
                  list, or remove it",
                 self.name
             ),
-        };
-        values.iter().enumerate().filter(|(nth, _)| lost.binary_search(nth).is_ok()).map(fault).collect()
+        }
     }
 }
 
@@ -133,8 +123,12 @@ pub fn unfolded(whole: &str) -> Option<Unfolded> {
     if !signs.any(|sign| head.contains(sign)) || !begins_folded(text) {
         return None;
     }
-    let spans = |(nth, value)| spans::in_resources(value).into_iter().map(move |value| (nth, value));
-    let values: Vec<(usize, Json)> = values(text)?.into_iter().enumerate().flat_map(spans).collect();
+    let document = Document::parse_all(whole).ok()?;
+    let listed = listed(&document);
+    let spans = |(nth, value): (usize, &Value<'_>)| {
+        spans::in_resources(json_of(*value)).into_iter().map(move |value| (nth, value))
+    };
+    let values: Vec<(usize, Json)> = listed.iter().enumerate().flat_map(spans).collect();
     if let Some(messages) = rows::of_store(values.iter().map(|(_, value)| value)) {
         let text = json!({ "messages": messages }).to_string();
         return Some(Unfolded { format: ROWS.0, text, faults: Vec::new() });
@@ -145,21 +139,18 @@ pub fn unfolded(whole: &str) -> Option<Unfolded> {
     for (nth, value) in values {
         if let Some(read) = (format.read)(&value) {
             records.extend(read);
-            continue;
-        }
-        let leftover = Leftover::of(&value);
-        let elsewhere = || FORMATS.iter().find_map(|other| other.records(&value));
-        match (leftover, &format.rest) {
-            (Leftover::Record, _) => records.push(value),
-            (_, rest) => match (elsewhere(), rest) {
-                (Some(read), _) => records.extend(read),
-                (None, Rest::Stays) => records.push(value),
-                (None, Rest::LeftOut) if leftover == Leftover::Messages => lost.push(nth),
-                (None, Rest::LeftOut) => {}
-            },
+        } else if is_record(&value) {
+            records.push(value);
+        } else if let Some(read) = FORMATS.iter().find_map(|other| other.records(&value)) {
+            records.extend(read);
+        } else if format.rest == Rest::Stays {
+            records.push(value);
+        } else if holds_messages(&value) {
+            lost.push(nth);
         }
     }
-    let faults = if lost.is_empty() { Vec::new() } else { format.faults(whole, &lost) };
+    lost.dedup();
+    let faults = lost.into_iter().map(|nth| format.fault(listed[nth])).collect();
     Some(Unfolded { format: format.name, text: Json::Array(records).to_string(), faults })
 }
 
@@ -175,12 +166,44 @@ fn begins_folded(text: &str) -> bool {
 }
 
 /// The values of a document that is a list, or of lines.
-fn values(text: &str) -> Option<Vec<Json>> {
-    let values: Vec<Json> = serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>().ok()?;
-    match <[Json; 1]>::try_from(values) {
-        Ok([Json::Array(values)]) => Some(values),
-        Ok([value]) => Some(vec![value]),
-        Err(values) => Some(values),
+fn listed<'a>(document: &'a Document<'_>) -> Vec<Value<'a>> {
+    let roots: Vec<Value<'_>> = document.roots().collect();
+    match roots.as_slice() {
+        [list] if list.is_array() => list.items().collect(),
+        _ => roots,
+    }
+}
+
+/// A value of a document; a branch of `LibreChat` is a list in it.
+fn json_of(value: Value<'_>) -> Json {
+    let Some(tree) = value.get(trees::NESTED) else { return divided(value, DEEPEST) };
+    let mut members = without(value, trees::NESTED);
+    members.insert(trees::NESTED.to_owned(), trees::flattened(tree));
+    Json::Object(members)
+}
+
+/// The members of an object but one.
+fn without(object: Value<'_>, key: &str) -> Map<String, Json> {
+    let members = object.members().filter(|member| !member.key.is(key));
+    members.map(|member| (member.key.into_decoded().into_owned(), divided(member.value, DEEPEST))).collect()
+}
+
+/// How many levels of a value are divided that `serde_json` refuses, which it does with more than 128.
+const DEEPEST: usize = 100;
+
+/// A value as `serde_json` has it. What that refuses of it, such as half a character, or 10,000 levels, is a string.
+fn divided(value: Value<'_>, depth: usize) -> Json {
+    if let Ok(json) = serde_json::from_str(value.raw()) {
+        return json;
+    }
+    match value.kind() {
+        ValueKind::Array if depth > 0 => value.items().map(|item| divided(item, depth - 1)).collect(),
+        ValueKind::Object if depth > 0 => {
+            let member =
+                |member: Member<'_>| (member.key.into_decoded().into_owned(), divided(member.value, depth - 1));
+            Json::Object(value.members().map(member).collect())
+        }
+        _ => Json::String(value.text().map_or_else(|| value.raw().to_owned(), |text| text.into_decoded().into_owned())),
     }
 }
 
@@ -213,15 +236,14 @@ fn plain(value: &Json) -> Json {
 
 /// The texts of a list of blocks, as one; any other value as it is.
 fn joined(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        Json::Array(blocks) => {
-            let texts: Vec<String> = blocks
-                .iter()
-                .map(|block| text_of(block, "text").map_or_else(|| block.to_string(), str::to_owned))
-                .collect();
-            texts.join("\n")
-        }
-        value => value.to_string(),
+    match value.as_array() {
+        Some(blocks) => blocks.iter().map(part_text).collect::<Vec<_>>().join("\n"),
+        None => part_text(value),
     }
+}
+
+/// The text of a part; the part itself if it has none.
+fn part_text(part: &Json) -> String {
+    let text = part.as_str().or_else(|| text_of(part, "text")).or_else(|| text_of(part, "content"));
+    text.map_or_else(|| part.to_string(), str::to_owned)
 }

@@ -18,8 +18,7 @@ pub(super) fn in_string(value: &Json) -> Option<Vec<Json>> {
 pub(super) fn xlam(value: &Json) -> Option<Vec<Json>> {
     let query = text_of(value, "query").filter(|_| !has_list(value))?;
     let answers = plain(value.get("answers")?);
-    let call = |(nth, answer): (usize, &Json)| json!({ "id": format!("call_{nth}"), "type": "function", "function": { "name": answer["name"], "arguments": joined(&answer["arguments"]) } });
-    let calls: Vec<Json> = items(&answers).enumerate().map(call).collect();
+    let calls: Vec<Json> = items(&answers).enumerate().map(|(nth, answer)| call(nth, answer)).collect::<Option<_>>()?;
     let messages = [
         json!({ "role": "user", "content": query }),
         json!({ "role": "assistant", "content": null, "tool_calls": calls }),
@@ -27,7 +26,13 @@ pub(super) fn xlam(value: &Json) -> Option<Vec<Json>> {
     (!calls.is_empty()).then(|| vec![json!({ "messages": messages, "tools": value.get("tools").map(plain) })])
 }
 
-/// The messages of rows that each hold one, or the parts of one, in a string.
+/// An answer as a call; `None` if it is none, as the answers of other questions are.
+fn call(nth: usize, answer: &Json) -> Option<Json> {
+    let function = json!({ "name": text_of(answer, "name")?, "arguments": joined(&answer["arguments"]) });
+    Some(json!({ "id": format!("call_{nth}"), "type": "function", "function": function }))
+}
+
+/// The messages of rows that each hold one in a string, or the parts of one in a string beside its role.
 pub(super) fn of_store<'j>(values: impl Iterator<Item = &'j Json>) -> Option<Vec<Json>> {
     let message = |row: &Json| {
         if let Some(message) = row.get("message_data").or_else(|| row.get("message")).and_then(decoded) {

@@ -1,5 +1,8 @@
 //! Spans of OpenTelemetry, whose attributes hold messages in strings or under flat keys.
 
+use std::collections::VecDeque;
+
+use foldhash::HashSet;
 use serde_json::{Map, Value as Json, json};
 
 use super::traces::records;
@@ -58,16 +61,24 @@ pub(super) fn openinference(value: &Json) -> Option<Vec<Json>> {
     Some(vec![json!({ "messages": messages })])
 }
 
-/// Lets results that name no call answer the calls before them, in order.
+/// Lets results that name no call answer the calls before them that no other result names, in order.
 fn answer_in_order(messages: &mut [Json]) {
-    let mut open: Vec<Json> = Vec::new();
-    for message in messages {
-        if message.get("tool_calls").is_some() {
-            open = items(&message["tool_calls"]).map(|call| call["id"].clone()).collect();
-        } else if message["role"] == "tool" && message["tool_call_id"].is_null() && !open.is_empty() {
-            message["tool_call_id"] = open.remove(0);
+    let mut open = VecDeque::new();
+    for at in 0..messages.len() {
+        if messages[at].get("tool_calls").is_some() {
+            open = unnamed_calls(&messages[at..]);
+        } else if messages[at]["role"] == "tool" && messages[at]["tool_call_id"].is_null() {
+            messages[at]["tool_call_id"] = open.pop_front().unwrap_or_default();
         }
     }
+}
+
+/// The ids of the calls in the first of `messages` that no result before the next calls names.
+fn unnamed_calls(messages: &[Json]) -> VecDeque<Json> {
+    let results = messages.iter().skip(1).take_while(|message| message.get("tool_calls").is_none());
+    let named: HashSet<&Json> = results.map(|result| &result["tool_call_id"]).collect();
+    let ids = items(&messages[0]["tool_calls"]).map(|call| &call["id"]);
+    ids.filter(|id| !named.contains(id)).cloned().collect()
 }
 
 /// A message of a span, as chat completions write it.

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{has_list, items, joined, text_of};
+use super::{has_list, items, joined, part_text, text_of, without};
+use crate::json::Value;
 
 /// A conversation of `ChatGPT`.
 pub(super) fn chatgpt(value: &Json) -> Option<Vec<Json>> {
     let nodes = value.get("mapping")?.as_object()?;
-    let last = text_of(value, "current_node").or_else(|| newest(nodes, "children"));
     let mut chat = Chat::default();
-    for node in last.map(|last| branch(nodes, last, "parent")).unwrap_or_default() {
+    for node in branch(nodes, text_of(value, "current_node"), "parent", "children") {
         if let Some(message) = node.get("message").filter(|message| message.is_object()) {
             chat.add(message);
         }
@@ -78,14 +78,7 @@ fn said(content: &Json) -> String {
         return text.to_owned();
     }
     let parts = items(&content["parts"]).chain(items(&content["thoughts"]));
-    let texts: Vec<String> = parts
-        .map(|part| match part {
-            Json::String(text) => text.clone(),
-            part => text_of(part, "content")
-                .or_else(|| text_of(part, "text"))
-                .map_or_else(|| part.to_string(), str::to_owned),
-        })
-        .collect();
+    let texts: Vec<String> = parts.map(part_text).collect();
     if texts.is_empty() { content.to_string() } else { texts.join("\n") }
 }
 
@@ -95,12 +88,9 @@ fn parts(content: &Json) -> Json {
     if !items(&content["parts"]).any(is_media) {
         return Json::String(said(content));
     }
-    let part = |part: &Json| match part {
-        Json::String(text) => json!({ "type": "text", "text": text }),
-        part if part.get("asset_pointer").is_some() => {
-            json!({ "type": "image_url", "image_url": { "url": part["asset_pointer"] } })
-        }
-        part => json!({ "type": "text", "text": part.to_string() }),
+    let part = |part: &Json| match part.get("asset_pointer") {
+        Some(url) => json!({ "type": "image_url", "image_url": { "url": url } }),
+        None => json!({ "type": "text", "text": part_text(part) }),
     };
     items(&content["parts"]).map(part).collect()
 }
@@ -110,8 +100,7 @@ pub(super) fn open_webui(value: &Json) -> Option<Vec<Json>> {
     let chat = value.get("chat").unwrap_or(value);
     let history = chat.get("history")?;
     let nodes = history.get("messages")?.as_object()?;
-    let last = text_of(history, "currentId").or_else(|| newest(nodes, "childrenIds"));
-    let branch = last.map(|last| branch(nodes, last, "parentId")).unwrap_or_default();
+    let branch = branch(nodes, text_of(history, "currentId"), "parentId", "childrenIds");
     let messages: Vec<Json> = branch.into_iter().flat_map(webui_message).collect();
     record(value, &messages)
 }
@@ -127,27 +116,40 @@ fn webui_message(node: &Json) -> Vec<Json> {
         "message" => Some(json!({ "role": "assistant", "content": joined(&item["content"]) })),
         _ => Some(json!({ "role": "assistant", "content": item.to_string() })),
     }).collect();
-    if outputs.is_empty() { vec![json!({ "role": role, "content": node["content"] })] } else { outputs }
+    if outputs.is_empty() { vec![json!({ "role": role, "content": with_images(node) })] } else { outputs }
 }
 
-/// A conversation of `LibreChat`.
-pub(super) fn librechat(value: &Json) -> Option<Vec<Json>> {
-    let mut level = value.get("messagesTree")?;
-    let mut messages = Vec::new();
-    // Of several answers, the last one was written last.
-    while let Some(node) = level.as_array().and_then(|level| level.last()) {
-        let mut message = node.as_object()?.clone();
-        message.remove("children");
-        messages.push(Json::Object(message));
-        level = &node["children"];
+/// The content of a node; a list of parts if images are attached to it.
+fn with_images(node: &Json) -> Json {
+    let attached = items(&node["files"]).filter(|file| text_of(file, "type") == Some("image"));
+    let mut images =
+        attached.map(|file| json!({ "type": "image_url", "image_url": { "url": file["url"] } })).peekable();
+    match images.peek() {
+        Some(_) => blocks(&node["content"]).chain(images).collect(),
+        None => node["content"].clone(),
     }
-    record(value, &messages)
 }
 
-/// The nodes from the root to `last`.
-fn branch<'j>(nodes: &'j Map<String, Json>, last: &'j str, parent: &str) -> Vec<&'j Json> {
+/// The key under which `LibreChat` has its messages, each with its answers inside it.
+pub(super) const NESTED: &str = "messagesTree";
+
+/// A conversation of `LibreChat`, whose branch is a list already.
+pub(super) fn librechat(value: &Json) -> Option<Vec<Json>> {
+    let messages: Vec<Json> = items(value.get(NESTED)?).cloned().collect();
+    messages.iter().all(Json::is_object).then(|| record(value, &messages))?
+}
+
+/// The messages of a branch of `LibreChat`, as a list: a long conversation is nested deeper than values of exports can be.
+pub(super) fn flattened(tree: Value<'_>) -> Json {
+    // Of several answers, the last one was written last.
+    let nodes = std::iter::successors(tree.items().last(), |node| node.get("children")?.items().last());
+    nodes.map(|node| if node.is_object() { Json::Object(without(node, "children")) } else { Json::Null }).collect()
+}
+
+/// The nodes from the root to the one that is called `current`, or to the newest if there is none with this name.
+fn branch<'j>(nodes: &'j Map<String, Json>, current: Option<&str>, parent: &str, children: &str) -> Vec<&'j Json> {
     let mut branch = Vec::new();
-    let mut here = nodes.get(last);
+    let mut here = current.and_then(|id| nodes.get(id)).or_else(|| newest(nodes, parent, children));
     // A circle has an end, too.
     while let Some(node) = here.filter(|_| branch.len() < nodes.len()) {
         branch.push(node);
@@ -158,16 +160,10 @@ fn branch<'j>(nodes: &'j Map<String, Json>, last: &'j str, parent: &str) -> Vec<
 }
 
 /// The node that the last child of each node leads to, from the root on.
-fn newest<'j>(nodes: &'j Map<String, Json>, children: &str) -> Option<&'j str> {
-    let is_root = |node: &Json| ["parent", "parentId"].iter().all(|key| node.get(key).is_none_or(Json::is_null));
-    let mut here = nodes.iter().find(|(_, node)| is_root(node)).map(|(id, _)| id.as_str())?;
-    for _ in 0..nodes.len() {
-        match nodes.get(here).and_then(|node| node[children].as_array()?.last()?.as_str()) {
-            Some(child) if nodes.contains_key(child) => here = child,
-            _ => break,
-        }
-    }
-    Some(here)
+fn newest<'j>(nodes: &'j Map<String, Json>, parent: &str, children: &str) -> Option<&'j Json> {
+    let is_root = |node: &&Json| text_of(node, parent).is_none_or(|parent| !nodes.contains_key(parent));
+    let last_child = |node: &&'j Json| nodes.get(node[children].as_array()?.last()?.as_str()?);
+    std::iter::successors(nodes.values().find(is_root), last_child).take(nodes.len()).last()
 }
 
 /// The record of a conversation; none if nothing was said. A value without a tree that has messages beside it is no tree.

@@ -3,8 +3,9 @@
 //!
 //! A text is a call only where the messages after it are results: they belong to it by position, or by the id that both write.
 
+mod calls;
+mod results;
 mod strangers;
-mod syntax;
 mod thoughts;
 
 use super::Item;
@@ -12,8 +13,9 @@ use crate::json::{Span, Text};
 use crate::transcript::{
     Content, Draft, Family, Message, Part, PartOrigin, PartPlace, Rewrite, Role, ToolCall, ToolResult,
 };
+use calls::{Calls, Written, calls};
+use results::{answered_id, results};
 pub(super) use strangers::{may_meet_strangers, strangers};
-use syntax::{Calls, Written};
 
 /// Reads the thoughts and the calls in the texts of a transcript.
 pub(super) fn connect(read: &mut [Item<'_>]) {
@@ -67,7 +69,7 @@ impl<'a> Exchange<'a> {
             return None;
         }
         let said = said(asking).filter(|said| !Draft::says_tools_used(said.raw))?;
-        let calls = syntax::calls(said.raw);
+        let calls = calls(said.raw);
         let is_answer = |message: &&Message<'_>| {
             message.thread == asking.thread && (message.role == Role::Tool || calls.is_some() && tags_result(message))
         };
@@ -113,7 +115,7 @@ fn may_answer(message: &Message<'_>) -> bool {
 /// Whether a message of the user is a result by the tag around its text.
 fn tags_result(message: &Message<'_>) -> bool {
     let [Part { content: Content::Text(Text::Escaped(raw)), .. }] = message.parts.as_slice() else { return false };
-    message.role == Role::User && syntax::results(raw).is_some()
+    message.role == Role::User && results(raw).is_some()
 }
 
 /// Whether a message has a text that may be a call, and no call beside it.
@@ -230,7 +232,7 @@ fn make_results(answer: &mut Message<'_>) {
     for result in answer.parts.iter_mut().filter_map(|part| result_mut(&mut part.content)) {
         result.family = Family::Positional;
         if result.id.is_none() {
-            result.id = result.content.first().and_then(syntax::answered_id).map(Text::Owned);
+            result.id = result.content.first().and_then(answered_id).map(Text::Owned);
         }
     }
     (0..further).for_each(|_| repeat_result(answer));
@@ -239,7 +241,7 @@ fn make_results(answer: &mut Message<'_>) {
 /// How many results the text of one is; at least one.
 fn written_results(result: &ToolResult<'_>) -> usize {
     match result.content.as_slice() {
-        [Text::Escaped(raw)] => syntax::results(raw).unwrap_or(1),
+        [Text::Escaped(raw)] => results(raw).unwrap_or(1),
         _ => 1,
     }
 }

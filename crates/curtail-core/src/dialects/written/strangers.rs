@@ -2,7 +2,7 @@
 //!
 //! A text and the results behind it are read as an exchange once, and stay one: no cut brings them another result.
 
-use super::{Exchange, has_structures, is_written, syntax, tags_result};
+use super::{Exchange, calls, has_structures, is_written, tags_result};
 use crate::json::Text;
 use crate::transcript::{Message, Role};
 
@@ -53,7 +53,7 @@ struct Answering {
 
 impl Answering {
     fn of(asking: &Message<'_>) -> Self {
-        let is_known = |raw: &Text<'_>| matches!(raw, Text::Escaped(raw) if syntax::calls(raw).is_some());
+        let is_known = |raw: &Text<'_>| matches!(raw, Text::Escaped(raw) if calls(raw).is_some());
         let mut written = asking.calls().filter_map(|(_, call)| call.written.as_deref());
         let may_be_tagged = written.next().is_some_and(is_known);
         Self { thread: asking.thread, open: asking.calls().count(), may_be_tagged }

@@ -11,9 +11,11 @@ use curtail_core::processors::{
     ClearResults, DropMessages, HistoryWindow, Keep, Live, MessageRange, Repair, RepairMode, SlidingWindow,
     StaleResults, Strip, ToolFilter, ToolGlobs, WindowUnit,
 };
-use curtail_core::transcript::Role;
+use curtail_core::transcript::{Content, Role};
 use proptest::prelude::*;
+use serde_json::json;
 
+use super::files::read_transcripts;
 use crate::laws::check::is_refused;
 
 fn window(size: usize) -> Chain {
@@ -519,4 +521,54 @@ fn a_boundary_is_not_kept_for_a_sub_agent() {
     let out = cut(Chain::default().then(Live), &log.concat());
     assert!(!out.contains("A jar is empty.") && !out.contains("With beets."), "{out}");
     assert!(out.contains("There are some.") && out.contains("A jar is full."), "{out}");
+}
+
+/// The texts of the messages of a log that the model still reads.
+fn read_texts(log: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    read_transcripts(log, |_, transcript| {
+        let read = transcript.messages.iter().filter(|message| message.standing.is_read());
+        texts.extend(read.flat_map(|message| &message.parts).filter_map(|part| match &part.content {
+            Content::Text(text) => Some(text.decode().into_owned()),
+            _ => None,
+        }));
+    })
+    .expect("it is read");
+    texts
+}
+
+/// The boundary and the summary of a compaction after the message `before` that preserved the messages `kept`.
+fn compaction_that_keeps(id: &str, before: &str, kept: &[&str]) -> String {
+    let boundary = json!({"parentUuid": null, "logicalParentUuid": before, "isSidechain": false, "sessionId": "s",
+        "type": "system", "subtype": "compact_boundary", "uuid": id,
+        "compactMetadata": {"preservedMessages": {"uuids": kept}}});
+    let summary = record(&format!("{id}s"), id, "user", &text_block(&format!("Summary {id}.")));
+    format!("{boundary}\n{}", summary.replacen('{', "{\"isCompactSummary\":true,", 1))
+}
+
+/// The model reads what the last compaction of its own conversation preserved, and nothing that only others did.
+#[test]
+fn what_is_preserved_is_said_by_the_last_compaction_of_the_conversation() {
+    let main = [
+        record("m1", "", "user", &text_block("Fill the jar.")),
+        record("m2", "m1", "assistant", &text_block("With what?")),
+        record("m3", "m2", "user", &text_block("With beets.")),
+        compaction_that_keeps("b1", "m3", &["m3"]),
+        record("m4", "b1s", "assistant", &text_block("It is full.")),
+    ]
+    .concat();
+    assert_eq!(read_texts(&main), ["With beets.", "Summary b1.", "It is full."]);
+
+    let again =
+        [&*main, &compaction_that_keeps("b2", "m4", &[]), &record("m5", "b2s", "assistant", &text_block("Close it?"))];
+    assert_eq!(read_texts(&again.concat()), ["Summary b2.", "Close it?"]);
+
+    let side = [
+        record("s1", "", "user", &text_block("Look for beets.")),
+        record("s2", "s1", "assistant", &text_block("There are some.")),
+        compaction_that_keeps("b3", "s2", &["s2"]),
+    ];
+    let beside = [main, side.concat().lines().map(|line| aside(&format!("{line}\n"))).collect()].concat();
+    let expected = ["With beets.", "Summary b1.", "It is full.", "There are some.", "Summary b3."];
+    assert_eq!(read_texts(&beside), expected);
 }

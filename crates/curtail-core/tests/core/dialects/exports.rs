@@ -1,6 +1,6 @@
 //! What is looked at and not cut, what is refused by name, and how a description is tried.
 
-use curtail_core::dialects::{Description, Framing, Reading, detect_framing, unfolded};
+use curtail_core::dialects::{Description, Framing, Reading, detect_framing, dialect_named, unfolded};
 use curtail_core::json::Document;
 use curtail_core::transcript::{Pairs, Role};
 use serde_json::{Value, json};
@@ -75,6 +75,80 @@ fn a_conversation_with_a_message_of_nobody_is_not_left_out() {
     let export = json!([conversation(json!({"role": "user"})), conversation(json!({}))]).to_string();
     let export = unfolded(&export).expect("it is an export");
     assert_eq!(export.text.matches("Is the lamp lit?").count(), 2, "{}", export.text);
+}
+
+/// A node that a cut or an export left out is not the current one.
+#[test]
+fn a_tree_whose_current_node_is_gone_is_read_to_its_newest() {
+    let said = json!({"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Lit?"]}});
+    let node = json!({"parent": "gone", "children": [], "message": said});
+    let webui = json!({"a": {"parentId": null, "childrenIds": [], "role": "user", "content": "Lit?"}});
+    for (export, format) in [
+        (json!({"current_node": "gone", "mapping": {"a": node}}), "an export of ChatGPT"),
+        (json!({"history": {"currentId": "gone", "messages": webui}}), "an export of Open WebUI"),
+    ] {
+        assert_eq!(looked_at(&export.to_string()), Some((format, String::from("u"), 0)));
+    }
+}
+
+#[test]
+fn images_beside_a_message_of_a_tree_are_media() {
+    let files = json!([{"type": "image", "url": "data:image/png;base64,AAAA"}, {"type": "file", "id": "f"}]);
+    let node = json!({"parentId": null, "childrenIds": [], "role": "user", "content": "See?", "files": files});
+    let export = unfolded(&json!({"history": {"currentId": "a", "messages": {"a": node}}}).to_string());
+    let read: Value = serde_json::from_str(&export.expect("it is an export").text).expect("JSON");
+    let image = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}});
+    assert_eq!(read.pointer("/0/messages/0/content"), Some(&json!([{"type": "text", "text": "See?"}, image])));
+}
+
+/// Answers are inside what they answer, two levels of JSON for each.
+#[test]
+fn a_long_conversation_of_nested_messages_is_read() {
+    const MESSAGES: usize = 2000;
+    let node = |nth: usize| {
+        format!(r#"{{"messageId":"m{nth}","isCreatedByUser":{},"text":"{nth}","children":["#, nth.is_multiple_of(2))
+    };
+    let nodes: String = (0..MESSAGES).map(node).collect();
+    let export = format!(r#"[{{"messagesTree":[{nodes}{}]}}]"#, "]}".repeat(MESSAGES));
+    let roles = "ua".repeat(MESSAGES / 2);
+    assert_eq!(looked_at(&export), Some(("an export of LibreChat with branches", roles, 0)));
+}
+
+/// What no value of a program's own can hold does not make an export something else.
+#[test]
+fn an_export_with_a_deep_value_or_half_a_character_is_read() {
+    for odd in [format!("{}{}", "[".repeat(400), "]".repeat(400)), String::from(r#""\ud83d""#)] {
+        let said = r#"{"author":{"role":"user"},"content":{"content_type":"text","parts":["Lit?"]}}"#;
+        let tree = format!(r#"{{"mapping":{{"a":{{"parent":null,"message":{said},"metadata":{odd}}}}}}}"#);
+        assert_eq!(looked_at(&tree), Some(("an export of ChatGPT", String::from("u"), 0)), "{odd}");
+    }
+}
+
+/// Rows of data sets with answers that are texts have no calls.
+#[test]
+fn answers_that_are_no_calls_make_no_export() {
+    for answers in [json!(["It is."]), json!([{"text": "It is."}]), json!([{"name": "look"}, "It is."])] {
+        assert_eq!(unfolded(&json!({"query": "Lit?", "answers": answers}).to_string()), None);
+    }
+}
+
+#[test]
+fn results_of_a_span_that_name_no_call_answer_those_that_no_other_names() {
+    for (named, expected) in [(0, ["c1", "c2"]), (1, ["c2", "c1"])] {
+        let mut attributes = json!({"llm.input_messages.0.message.role": "assistant"});
+        for (nth, id) in ["c1", "c2"].into_iter().enumerate() {
+            let call = format!("llm.input_messages.0.message.tool_calls.{nth}.tool_call");
+            attributes[format!("{call}.id")] = json!(id);
+            attributes[format!("{call}.function.name")] = json!("look");
+            attributes[format!("llm.input_messages.{}.message.role", nth + 1)] = json!("tool");
+        }
+        attributes[format!("llm.input_messages.{}.message.tool_call_id", named + 1)] = json!("c1");
+        let export = unfolded(&json!({"attributes": attributes}).to_string()).expect("it is an export");
+        let read: Value = serde_json::from_str(&export.text).expect("JSON");
+        let answered =
+            [1, 2].map(|nth| read.pointer(&format!("/0/messages/{nth}/tool_call_id")).and_then(Value::as_str));
+        assert_eq!(answered, expected.map(Some));
+    }
 }
 
 #[test]
@@ -367,8 +441,13 @@ fn lists_that_are_newest_first_are_refused() {
     let right = list([message(1, "user"), message(2, "assistant")]);
     assert_eq!(reading.transcripts(&reading.parse(&right).unwrap()).unwrap()[0].1.messages.len(), 2);
     let wrong = list([message(2, "assistant"), message(1, "user")]);
-    let error = reading.transcripts(&reading.parse(&wrong).unwrap()).err().expect("it is refused");
-    assert!(error.what.contains("newest first"), "{}", error.what);
+    // Who names the dialect would lose the newest messages as well.
+    for dialect in [None, dialect_named("openai-threads")] {
+        let reading = Reading { dialect, named: dialect.is_some(), ..reading.clone() };
+        let error = reading.transcripts(&reading.parse(&wrong).unwrap()).err().expect("it is refused");
+        assert!(error.what.contains("newest first"), "{}", error.what);
+        assert!(error.what.ends_with("jq -c '.data |= reverse'"), "{}", error.what);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use curtail_core::dialects::{Framing, Reading, detect_framing};
+use curtail_core::dialects::{Framing, Reading, detect_framing, dialect_named};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
@@ -10,6 +10,7 @@ use curtail_core::processors::{
     ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::{Message, Role, Standing};
+use serde_json::json;
 
 use super::files::{File, fixtures, read_transcripts};
 
@@ -210,6 +211,38 @@ fn a_second_condensation_can_forget_the_summary_of_the_first() {
         .expect("read");
     let still: Vec<usize> = (0..seen.len()).filter(|&at| seen[at].is_read()).collect();
     assert_eq!(still, [0, 7, 8, 9, 10], "the prompt, and what follows the first condensation");
+}
+
+/// The usage of a reply is that of the list, also for events that are written after it; sums say what no list does.
+#[test]
+fn each_usage_of_openhands_is_of_one_reply() {
+    let reply = |id: &str| json!({"kind": "ActionEvent", "source": "agent", "llm_response_id": id});
+    let update = |sum: u64, list: &[(&str, u64)]| {
+        let list = list.iter().map(|(id, input)| json!({"response_id": id, "prompt_tokens": input}));
+        let metrics =
+            json!({"accumulated_token_usage": {"prompt_tokens": sum}, "token_usages": list.collect::<Vec<_>>()});
+        json!({"kind": "ConversationStateUpdateEvent", "value": {"usage_to_metrics": {"agent": metrics}}})
+    };
+    let events = json!([
+        reply("r0"),
+        reply("r0"),
+        update(100, &[("r0", 100)]),
+        reply("r1"),
+        update(300, &[("r0", 100), ("r1", 200)]),
+        reply("r1"),
+        update(300, &[]),
+        reply("r2"),
+        update(350, &[]),
+        reply("r3"),
+        reply("r4"),
+        update(500, &[]),
+    ]);
+    let text = events.to_string();
+    let document = Document::parse(&text).expect("JSON");
+    let events: Vec<Value<'_>> = document.roots().flat_map(Value::items).collect();
+    let usages = dialect_named("openhands").expect("a dialect").log().usages(&events);
+    let inputs: Vec<_> = usages.into_iter().map(|usage| usage.map_or(0, |usage| usage.input)).collect();
+    assert_eq!(inputs, [100, 100, 0, 200, 0, 200, 0, 0, 50, 0, 0, 0]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! How models and chat templates spell calls and results in a text.
+//! How models and chat templates spell calls in a text.
 
 use std::sync::LazyLock;
 
@@ -29,7 +29,6 @@ static BEFORE_NAME: Finders = LazyLock::new(|| finders(NAMES.iter().map(|[open, 
 static FENCE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("```"));
 static ACTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("Action: "));
 static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("name"));
-static CALL_ID: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("tool_call_id"));
 
 fn finders(words: impl Iterator<Item = &'static str>) -> Vec<Finder<'static>> {
     words.map(Finder::new).collect()
@@ -57,19 +56,6 @@ const NAMES: &[[&str; 2]] = &[
 const TOOL: &[&str] = &["name", "tool_name", "tool", "function_name", "function", "action", "recipient_name"];
 const ARGUMENTS: &[&str] = &["arguments", "parameters", "args", "input", "tool_input", "action_input", "kwargs"];
 const IDS: &[&str] = &["id", "tool_call_id", "call_id"];
-
-/// The tags around results in messages of the user.
-const RESULTS: &[[&str; 2]] = &[
-    ["<tool_response", "</tool_response>"],
-    ["<tool_result", "</tool_result>"],
-    ["<tool_output", "</tool_output>"],
-    ["<function_response", "</function_response>"],
-    ["<function_results", "</function_results>"],
-    ["<function_result", "</function_result>"],
-    ["<observation", "</observation>"],
-    ["[TOOL_RESULTS]", "[/TOOL_RESULTS]"],
-    ["Observation:", ""],
-];
 
 /// The calls in a text, which is the inside of a JSON string.
 pub(super) struct Calls {
@@ -135,18 +121,22 @@ fn start_of_structure(raw: &str) -> Option<usize> {
     {
         return Some(fence);
     }
-    find(raw, &ACTION, 0).filter(|at| raw[*at..].contains("Action Input:"))
+    let action = ACTION.find_iter(raw.as_bytes()).find(|at| !begins_in_escape(raw, *at));
+    action.filter(|at| raw[*at..].contains("Action Input:"))
 }
 
-/// Where `opening` is in the inside of a JSON string, from `from` on, and not in the middle of an escape.
+/// Where `opening` is in the inside of a JSON string, from `from` on.
 fn find(raw: &str, opening: &Finder<'_>, from: usize) -> Option<usize> {
-    let mut places = opening.find_iter(raw.get(from..)?.as_bytes()).map(|at| from + at);
-    places.find(|at| !is_in_escape(raw, *at))
+    opening.find(raw.get(from..)?.as_bytes()).map(|at| from + at)
 }
 
-/// Whether `at` is among the four digits of an escape, which can be the beginning of a word.
-fn is_in_escape(raw: &str, at: usize) -> bool {
-    raw[..at].rfind("\\u").is_some_and(|escape| at < escape + "\\u0000".len())
+/// Whether a word at `at` begins with the last digits of an escape. Of all that calls begin with, only `Action` begins with
+/// digits: with two.
+fn begins_in_escape(raw: &str, at: usize) -> bool {
+    [4, 5].into_iter().filter_map(|back| raw.get(..at.checked_sub(back)?)).any(|before| {
+        let backslashes = before.bytes().rev().take_while(|byte| *byte == b'\\').count();
+        raw[before.len()..].starts_with("\\u") && backslashes.is_multiple_of(2)
+    })
 }
 
 /// The calls in a text, which is cut as one; at least one.
@@ -270,7 +260,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The string under `key` in an object that is JSON or a literal of Python.
-fn quoted<'t>(text: &'t str, key: &Finder<'_>) -> Option<&'t str> {
+pub(super) fn quoted<'t>(text: &'t str, key: &Finder<'_>) -> Option<&'t str> {
     let bytes = text.as_bytes();
     let in_quotes = |quote: u8| {
         let ends =
@@ -283,35 +273,9 @@ fn quoted<'t>(text: &'t str, key: &Finder<'_>) -> Option<&'t str> {
     value[1..].split(quote).next()
 }
 
-/// How many results the inside of a JSON string is, if it is nothing else.
-pub(super) fn results(raw: &str) -> Option<usize> {
-    /// The most white space, in bytes, that precedes a tag. Longer texts are not searched for one.
-    const LONGEST_BLANK: usize = 16;
-    let tag = raw.bytes().take(LONGEST_BLANK).position(|byte| matches!(byte, b'<' | b'[' | b'O'))?;
-    let [_, close] = RESULTS.iter().find(|[open, _]| raw[tag..].starts_with(open))?;
-    if !Text::Escaped(&raw[..tag]).is_blank() {
-        return None;
-    }
-    let is_closed = close.is_empty() || {
-        let end = raw.rfind(close)? + close.len();
-        Text::Escaped(&raw[end..]).is_blank()
-    };
-    let count = if close.is_empty() { 1 } else { raw.matches(close).count() };
-    is_closed.then_some(count)
-}
-
-/// The id of the call that a result names in its own text.
-pub(super) fn answered_id(result: &Text<'_>) -> Option<String> {
-    /// The bytes within which a result names its call, so that a long result is not searched.
-    const NEAR: usize = 400;
-    let Text::Escaped(raw) = result else { return None };
-    CALL_ID.find(&raw.as_bytes()[..raw.len().min(NEAR)])?;
-    quoted(&result.decode(), &CALL_ID).map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{calls, results};
+    use super::calls;
     use crate::json::quote;
 
     fn names(text: &str) -> Vec<String> {
@@ -346,6 +310,8 @@ mod tests {
                 &["moor", "sail"],
             ),
             ("Thought: I must.\nAction: moor\nAction Input: 3", &["moor"]),
+            ("In C:\\usr<tool_call>{\"name\": \"moor\"}</tool_call>", &["moor"]),
+            ("In C:\\usrAction: moor\nAction Input: 3", &["moor"]),
             ("I look.\n```json\n{\"action\": \"moor\", \"action_input\": \"3\"}\n```", &["moor"]),
             ("Calling tools:\n[{'id': 'c1', 'type': 'function', 'function': {'name': 'moor', 'arguments': 'x'}}]", &[]),
             ("At [3] (maybe).", &[]),
@@ -355,17 +321,17 @@ mod tests {
         }
     }
 
+    /// A letter may be written as an escape whose last digits are the beginning of a word.
     #[test]
-    fn results_of_a_user_are_in_tags_alone() {
-        for (text, expected) in [
-            ("<tool_response>\nhigh\n</tool_response>", Some(1)),
-            ("<tool_response>a</tool_response>\n<tool_response>b</tool_response>", Some(2)),
-            ("<tool_response>a</tool_response> And then?", None),
-            ("Observation: high", Some(1)),
-            ("What is <tool_response>?", None),
+    fn no_call_begins_inside_an_escape() {
+        for (raw, expected) in [
+            (r"\\u00Action: moor\nAction Input: 3", Some(5)),
+            (r"\\\u00Action: moor\nAction Input: 3", None),
+            (r"\u00Action: moor\nAction Input: 3", None),
+            (r"\u000Action: moor\nAction Input: 3", None),
+            (r"\u0000Action: moor\nAction Input: 3", Some(6)),
         ] {
-            let json = quote(text);
-            assert_eq!(results(&json[1..json.len() - 1]), expected, "{text}");
+            assert_eq!(calls(raw).map(|found| found.start), expected, "{raw}");
         }
     }
 }

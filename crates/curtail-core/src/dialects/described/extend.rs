@@ -1,0 +1,137 @@
+//! Descriptions that extend others: the messages of a dialect in an envelope, or all that another description says, with keys
+//! of other names.
+
+use super::paths::Path;
+use super::rules::{Kind, Rules};
+use super::source::{At, Fault, Table};
+use crate::dialects::Dialect;
+use crate::suggest;
+
+/// What other descriptions and dialects a description may name.
+pub(super) trait Library {
+    /// The text of the description called `name`.
+    fn description(&self, name: &str) -> Option<&'static str>;
+
+    /// The dialect called `name`, if its messages can stand in an envelope.
+    fn dialect(&self, name: &str) -> Option<&'static dyn Dialect>;
+
+    /// All names.
+    fn names(&self) -> Vec<&'static str>;
+}
+
+impl Rules {
+    /// The messages of another dialect, in an envelope or at another place.
+    pub(super) fn around(base: &At<&str>, library: &dyn Library) -> Result<Self, Fault> {
+        let dialect = library.dialect(base.value).ok_or_else(|| unknown_base(base, library))?;
+        Ok(Self { base: Some(dialect), about: dialect.format().signature.to_owned(), ..Self::empty() })
+    }
+
+    /// Everything that another description says.
+    pub(super) fn inherited(base: &At<&str>, library: &dyn Library) -> Result<Self, Fault> {
+        let Some(text) = library.description(base.value) else {
+            if library.dialect(base.value).is_some() {
+                let reason = format!(
+                    "`{}` is code, so its messages can stand in an envelope, but no `rename`, `role` or `part` can change how \
+                     they are read",
+                    base.value
+                );
+                return Err(Fault::new(&base.span, reason));
+            }
+            return Err(unknown_base(base, library));
+        };
+        let rules = Self::read(text, library)
+            .map_err(|fault| Fault::new(&base.span, format!("`{}` is wrong itself: {}", base.value, fault.what)))?;
+        Ok(Self { marks: Vec::new(), samples: Vec::new(), ..rules })
+    }
+
+    /// Gives keys of the description that this one extends other names.
+    pub(super) fn rename(&mut self, table: &Table<'_>) -> Result<(), Fault> {
+        let Some(renames) = table.table("rename")? else { return Ok(()) };
+        let mut names = Vec::new();
+        for (new, old) in renames.members() {
+            let old = old.get_ref().as_str().ok_or_else(|| {
+                Fault::new(&old.span(), "`rename` gives each key here the name that it has there, as a string")
+            })?;
+            names.push((old.to_owned(), new.value.to_owned()));
+        }
+        let renamed = |key: &str| names.iter().find(|(old, _)| old == key).map(|(_, new)| new.clone());
+        for path in self.paths_mut() {
+            *path = path.renamed(renamed);
+        }
+        for known in &mut self.known {
+            // With a dot before it, it is a key of the item itself.
+            let key = known.trim_start_matches('.');
+            if let Some(new) = renamed(key) {
+                *known = known.replace(key, &new);
+            }
+        }
+        if let Some(writing) = &mut self.writing {
+            writing.rename(&renamed);
+        }
+        Ok(())
+    }
+
+    /// All paths.
+    fn paths_mut(&mut self) -> Vec<&mut Path> {
+        let Self {
+            message,
+            lists,
+            records,
+            marks,
+            roles,
+            whole,
+            groups,
+            preamble,
+            model,
+            reply,
+            order,
+            boundary,
+            name: _,
+            about: _,
+            base: _,
+            known: _,
+            results: _,
+            is_log: _,
+            writing: _,
+            samples: _,
+        } = self;
+        let mut paths: Vec<&mut Path> = [message, model, reply, order].into_iter().flatten().collect();
+        paths.extend(lists.iter_mut().flat_map(|place| std::iter::once(&mut place.list).chain(&mut place.inner)));
+        paths.extend(records.iter_mut().chain(preamble));
+        paths.extend(marks.iter_mut().flatten().chain(boundary).map(|one| &mut one.path));
+        for role in roles {
+            paths.extend(role.at.iter_mut().chain(role.when.iter_mut().map(|one| &mut one.path)));
+        }
+        for group in groups {
+            paths.extend(group.list.iter_mut().chain(group.kinds.iter_mut().flat_map(Kind::paths_mut)));
+        }
+        paths.extend(whole.iter_mut().flat_map(Kind::paths_mut));
+        paths
+    }
+}
+
+impl Kind {
+    fn paths_mut(&mut self) -> impl Iterator<Item = &mut Path> {
+        let Self {
+            inner,
+            when,
+            text,
+            id,
+            name,
+            arguments,
+            result,
+            signed,
+            copy,
+            is: _,
+            roles: _,
+            frames: _,
+            custom: _,
+        } = self;
+        let optional = [text, id, name, arguments, result, signed, copy].into_iter().flatten();
+        std::iter::once(inner).chain(optional).chain(when.iter_mut().map(|one| &mut one.path))
+    }
+}
+
+fn unknown_base(base: &At<&str>, library: &dyn Library) -> Fault {
+    Fault::new(&base.span, suggest::unknown("no dialect that can be extended is called", base.value, &library.names()))
+}
