@@ -104,7 +104,8 @@ impl KnownFindings {
             self.write()?;
         }
         let checked: HashSet<&str> = self.names.values().map(String::as_str).collect();
-        let stale: Vec<(&Entry, usize)> = self.entries.iter().filter_map(|entry| self.missing(entry, &checked)).collect();
+        let stale: Vec<(&Entry, usize)> =
+            self.entries.iter().filter_map(|entry| self.missing(entry, &checked)).collect();
         let known = Known {
             baseline: self.path.to_string_lossy().into_owned(),
             findings: self.found.values().sum(),

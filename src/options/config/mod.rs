@@ -232,7 +232,8 @@ impl Config {
 
     /// An error about `name`, a string in a table of the file: at its first place there.
     pub(crate) fn error_about(&self, name: &str, error: &impl Display) -> FileError {
-        let root = self.keys().root().ok();
+        let keys = self.keys();
+        let root = keys.root().ok();
         match root.and_then(|root| root.get_ref().values().find_map(|value| place_of(name, value))) {
             // Behind its quote.
             Some(place) => self.keys().error(place.start + 1..place.end, error),

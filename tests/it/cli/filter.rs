@@ -245,7 +245,7 @@ fn a_wrong_type_is_mended_at_its_place() {
     );
     let chat = chat.replace("pngpng", "gifgif");
     place.write("a.jsonl", chat.as_bytes());
-    assert!(place.curtail(&["check", "--fix", "a.jsonl"]).status().unwrap().success());
+    assert!(place.curtail(&["check", "--fix", "a.jsonl"]).output().unwrap().status.success());
     assert_eq!(text(&place.read("a.jsonl")), chat.replace("\"format\":\"gif\"", "\"format\":\"png\""));
 }
 
