@@ -90,10 +90,10 @@ fn is_block(block: Value<'_>) -> bool {
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
-    // A table fills members that are absent with null.
-    let Some(member) = block.members().find(|member| member.value.raw() != "null") else {
-        return blocks::whole(block, Content::Other);
-    };
+    // A table fills members that are absent with null, and a program may add some of its own.
+    let filled = || block.members().filter(|member| member.value.raw() != "null");
+    let known = filled().find(|member| member.key.is_one_of(BLOCKS));
+    let Some(member) = known.or_else(|| filled().next()) else { return blocks::whole(block, Content::Other) };
     let value = member.value;
     let content = match &*member.key.decode() {
         "text" => return blocks::part(block, blocks::plain_block(block)),

@@ -85,7 +85,8 @@ fn roll_back<'a>(rollback: &Rollback, items: &[Value<'a>], read: &mut [Item<'a>]
         if message.standing == Standing::RolledBack {
             continue;
         }
-        let turn = others.iter().rfind(|turn| **turn <= at).copied().filter(|turn| *turn < at);
+        let begun = others.partition_point(|turn| *turn <= at);
+        let turn = others[..begun].last().copied().filter(|turn| *turn < at);
         message.dropped_with = u32::try_from(turn.unwrap_or(start)).ok().filter(|_| at > start);
         message.roll_back(Standing::RolledBack);
     }

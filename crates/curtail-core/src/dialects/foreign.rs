@@ -152,6 +152,10 @@ fn is_rendered(item: Value<'_>) -> bool {
         "<|im_start|>", "<|start|>", "<|start_header_id|>", "<start_of_turn>", "[INST]", "<|endoftext|>",
         "<\u{ff5c}User\u{ff5c}>", "<|user|>",
     ];
+    // Somebody who speaks may speak of marks.
+    if item.has_any(["from", "speaker", "sender", "author", "source", "user"]) {
+        return false;
+    }
     let texts = item.get_each(["text", "input", "prompt", "chat", "output"]).into_iter().flatten();
     texts.filter_map(Value::text).any(|text| {
         let text = text.decode();

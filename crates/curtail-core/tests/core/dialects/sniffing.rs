@@ -164,6 +164,32 @@ fn what_nobody_claims_or_two_claim_is_an_error_that_shows_it() {
     }
 }
 
+/// Columns of a table that are empty hide no others, and whoever speaks may speak of the marks of templates.
+#[test]
+fn what_looks_like_something_else_is_read() {
+    let chat = r#"[{"from":"human","value":"Is it raining?"},{"from":"gpt","value":"It is."}]"#;
+    let table = [
+        format!(r#"{{"messages":[],"conversations":{chat}}}"#),
+        format!(r#"{{"history":[],"steps":{chat}}}"#),
+        format!(r#"{{"input":[],"items":[],"trajectory":{chat}}}"#),
+        String::from(
+            "{\"from\":\"human\",\"text\":\"What is <|im_start|>?\"}\n{\"from\":\"gpt\",\"text\":\"A marker.\"}\n",
+        ),
+        String::from(
+            r#"[{"speaker":"human","text":"What does [INST] mean?"},{"speaker":"gpt","text":"An instruction."}]"#,
+        ),
+        String::from(r#"[{"role":"user","content":[{"note":1,"text":"Hi"}]},{"role":"assistant","content":[{"text":"Yes."}]}]"#),
+    ];
+    for text in table {
+        let mut spoken = 0;
+        let read = read_transcripts(&text, |_, transcript| {
+            let messages = transcript.messages.iter();
+            spoken += messages.filter(|message| message.parts.iter().any(|part| part.content.text().is_some())).count();
+        });
+        assert_eq!((read.map_err(|error| error.what).map(drop), spoken), (Ok(()), 2), "{text}");
+    }
+}
+
 /// Items that only one form writes so, and similar ones of other forms.
 #[test]
 fn forms_that_look_alike_are_told_apart() {
