@@ -184,7 +184,7 @@ fn what_looks_like_something_else_is_read() {
         let mut spoken = 0;
         let read = read_transcripts(&text, |_, transcript| {
             let messages = transcript.messages.iter();
-            spoken += messages.filter(|message| message.parts.iter().any(|part| part.content.text().is_some())).count();
+            spoken += messages.filter(|message| message.parts.iter().any(|part| part.content.has_text())).count();
         });
         assert_eq!((read.map_err(|error| error.what).map(drop), spoken), (Ok(()), 2), "{text}");
     }
