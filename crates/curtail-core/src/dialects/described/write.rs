@@ -195,7 +195,8 @@ impl Described {
     ) -> Result<(), Fault> {
         let document = Document::parse(written).ok();
         let item = document.as_ref().and_then(|document| document.roots().next());
-        let outside = self.rules.message.as_ref().filter(|_| item.is_some_and(|item| self.rules.said(item) == item));
+        let place = self.rules.message.as_ref().filter(|place| !place.is_here());
+        let outside = place.filter(|_| item.is_some_and(|item| self.rules.said(item) == item));
         let lack = match (outside, item.map(|item| self.read(item))) {
             (Some(place), _) => Some((format!("no message at `{place}`"), String::new())),
             (None, Some(Item::Message(message))) => lack(&message),

@@ -229,20 +229,20 @@ fn each_usage_of_openhands_is_of_one_reply() {
         update(100, &[("r0", 100)]),
         reply("r1"),
         update(300, &[("r0", 100), ("r1", 200)]),
-        reply("r1"),
         update(300, &[]),
         reply("r2"),
         update(350, &[]),
         reply("r3"),
         reply("r4"),
         update(500, &[]),
+        reply("r1"),
     ]);
     let text = events.to_string();
     let document = Document::parse(&text).expect("JSON");
     let events: Vec<Value<'_>> = document.roots().flat_map(Value::items).collect();
     let usages = dialect_named("openhands").expect("a dialect").log().usages(&events);
     let inputs: Vec<_> = usages.into_iter().map(|usage| usage.map_or(0, |usage| usage.input)).collect();
-    assert_eq!(inputs, [100, 100, 0, 200, 0, 200, 0, 0, 50, 0, 0, 0]);
+    assert_eq!(inputs, [100, 100, 0, 200, 0, 0, 0, 50, 0, 0, 0, 200]);
 }
 
 #[test]
