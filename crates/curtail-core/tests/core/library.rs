@@ -1,7 +1,7 @@
 //! The library as its users see it: texts and values in, texts and values out, errors with their place.
 
 use curtail_core::{
-    Action, Cutter, Error, Framing, LimitPolicy, Overflow, PartEdit, Policy, Role, Source, StripKind,
+    Action, Checker, Cutter, Error, Framing, LimitPolicy, Overflow, PartEdit, Policy, Role, Source, StripKind,
     ToolPolicy, TranscriptView, WindowPolicy, check,
 };
 use serde_json::{Value, json};
@@ -93,6 +93,14 @@ fn a_replaced_message_takes_its_counterparts_along() {
     let policy = move |_: &TranscriptView<'_>| Ok(of_result.clone());
     let error = Cutter::builder().policy(ClosurePolicy(policy)).build().unwrap().cut_values(&round).unwrap_err();
     assert!(error.to_string().ends_with("message 2, a tool message, by one that would answer no call"), "{error}");
+}
+
+#[test]
+fn a_profile_is_the_name_of_a_provider() {
+    let chat = r#"{"messages":[{"role":"user","content":"Rain?"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_1","content":"no"},{"role":"assistant","content":"No."}]}"#;
+    let checker = Checker::builder().profile("mistral").build().unwrap();
+    assert!(checker.check(chat).iter().any(|finding| finding.rule.name == "tool-use-id-format"));
+    assert!(Checker::builder().profile("mistrall").build().is_err());
 }
 
 /// A message that loses a part, gets another text and is written next to new messages, in one pass.
