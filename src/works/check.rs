@@ -202,8 +202,8 @@ const UNFOLDED: &str = "in what the export contains";
 pub(super) fn in_file(finding: Finding, unit: &Unit<'_>, grown: isize) -> Finding {
     match unit.row {
         Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
-        None if unit.opened.export.is_some() => finding.in_row(unit.line, "", UNFOLDED),
-        None if unit.opened.rebuilt => finding.in_row(unit.line, "", REBUILT),
+        None if unit.opened.export.is_some() => finding.in_made_text(unit.line, UNFOLDED),
+        None if unit.opened.rebuilt => finding.in_made_text(unit.line, REBUILT),
         None => finding.moved(unit.line - 1, unit.offset.cast_signed() + grown),
     }
 }

@@ -309,6 +309,37 @@ fn orphans_in_a_list(records: usize) -> String {
 }
 
 /// A conversation with many facts of every kind, each another one.
+/// Conversations of a dataset in one list.
+fn dataset(conversations: usize) -> String {
+    let turn = |from: &str| format!("{{\"from\":\"{from}\",\"value\":\"{}\"}}", "so it goes ".repeat(9));
+    let conversation = format!("{{\"conversations\":[{},{}]}}", turn("human"), turn("gpt"));
+    format!("[{}]", vec![conversation; conversations].join(","))
+}
+
+/// A conversation in which only the user speaks, before one answer.
+fn one_side(messages: usize) -> String {
+    let asked = vec![r#"{"from":"human","value":"and?"}"#; messages].join(",");
+    format!("{{\"conversations\":[{asked},{{\"from\":\"gpt\",\"value\":\"Well.\"}}]}}\n")
+}
+
+/// Messages of which each third has a role that no format defines.
+fn unknown_roles(messages: usize) -> String {
+    let lines = [r#"{"role":"user","content":"a"}"#, r#"{"role":"assistant","content":"b"}"#, r#"{"role":"exit"}"#];
+    lines.iter().cycle().take(messages).map(|line| format!("{line}\n")).collect()
+}
+
+/// Calls of one message, none with an id or a name that the provider accepts.
+fn misnamed(calls: usize) -> String {
+    let call = |nth: usize| format!(r#"{{"type":"tool_use","id":"c {nth}","name":"f {}","input":{{}}}}"#, nth % 9);
+    let result = |nth: usize| format!(r#"{{"type":"tool_result","tool_use_id":"c {nth}","content":"ok"}}"#);
+    let [calls, results] = [(0..calls).map(call).collect::<Vec<_>>(), (0..calls).map(result).collect()];
+    format!(
+        "{{\"role\":\"user\",\"content\":\"go\"}}\n{{\"role\":\"assistant\",\"content\":[{}]}}\n{{\"role\":\"user\",\"content\":[{}]}}\n",
+        calls.join(","),
+        results.join(",")
+    )
+}
+
 fn facts(messages: usize) -> String {
     let line = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n");
     let said = |nth: usize| {
@@ -383,6 +414,10 @@ const CASES: &[GrowthCase] = &[
     ("view a list", &["view", "-o", "out.html", "--force"], records_in_a_list),
     ("view a list with findings", &["view", "-o", "out.html", "--force"], orphans_in_a_list),
     ("check a list with findings", &["check", "--exit-zero", "-q"], orphans_in_a_list),
+    ("check a dataset", &["check", "--exit-zero", "-q"], dataset),
+    ("mend one side", &["check", "--exit-zero", "-q", "--fix", "--unsafe-fixes"], one_side),
+    ("mend unknown roles", &["check", "--exit-zero", "-q", "--fix", "--unsafe-fixes"], unknown_roles),
+    ("mend names", &["check", "--exit-zero", "-q", "--fix"], misnamed),
     ("repair a list with findings", &["repair", "-o", "out.jsonl", "--force"], orphans_in_a_list),
 ];
 

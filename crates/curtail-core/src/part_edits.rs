@@ -4,7 +4,7 @@ use foldhash::HashSet;
 
 use crate::dialects::Patch;
 use crate::json::{Span, Value, removal};
-use crate::transcript::{Message, Part, PartOrigin};
+use crate::transcript::{Message, Part, PartOrigin, PartPlace};
 
 /// Whether an element stays in the list that `patch` begins.
 pub(super) fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
@@ -14,10 +14,30 @@ pub(super) fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch)
     list.is_none_or(|list| list.items().any(|item| !gone.set.contains(&item)))
 }
 
+/// What is removed and written so that the text of the part at `place` is `text`; nothing, if it cannot be rewritten.
+pub(crate) fn rewriting<'a>(place: &PartPlace<'a>, text: &str) -> (Vec<Value<'a>>, Vec<Patch>) {
+    if place.rewrite.is_none() {
+        return (Vec::new(), Vec::new());
+    }
+    let mut place = place.clone();
+    place.rewrite(text);
+    (outdated(&place).collect(), substituted(&place))
+}
+
 /// The patches for a part that was rewritten.
 pub(super) fn rewrites(part: &Part<'_>) -> Vec<Patch> {
     let PartOrigin::Rewritten(place) = &part.origin else { return Vec::new() };
+    substituted(place)
+}
+
+fn substituted(place: &PartPlace<'_>) -> Vec<Patch> {
     place.substitutions().iter().map(|one| Patch { span: one.span, text: one.json.clone() }).collect()
+}
+
+/// The copies of a rewritten part in which nothing was substituted: they still contain the old text, or the removed image.
+fn outdated<'p, 'a>(place: &'p PartPlace<'a>) -> impl Iterator<Item = Value<'a>> + 'p {
+    let is_new = |copy: Value<'a>| place.substitutions().iter().any(|one| is_within(one.span, copy.span()));
+    place.copies.iter().copied().filter(move |copy| !is_new(*copy))
 }
 
 pub(super) fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
@@ -29,14 +49,9 @@ pub(super) fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
             gone.add(copy);
         }
     }
-    // A copy of a rewritten text would still contain the old one, and that of a removed image the image.
     for part in &message.parts {
         let PartOrigin::Rewritten(place) = &part.origin else { continue };
-        for &copy in &place.copies {
-            if !place.substitutions().iter().any(|substitution| is_within(substitution.span, copy.span())) {
-                gone.add(copy);
-            }
-        }
+        outdated(place).for_each(|copy| gone.add(copy));
     }
     let mut asked: HashSet<Value<'_>> = HashSet::default();
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.shell) {

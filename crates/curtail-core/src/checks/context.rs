@@ -1,11 +1,7 @@
-//! What a rule reads: one transcript, its pairs, and the requirements of its format. It knows no bytes and no key names.
-
-use std::collections::HashSet;
-use std::ops::Range;
+//! What a rule reads: one transcript, its pairs, and the requirements of its format.
 
 use super::Match;
-use crate::dialects::Patch;
-use crate::json::{Span, Value};
+use crate::json::Value;
 use crate::transcript::{
     Fault, FaultKind, Message, NonMessage, PairingRules, Pairs, Part, PartRef, ProviderRules, Role, ToolCall,
     ToolResult,
@@ -15,6 +11,8 @@ use crate::transcript::{
 pub struct RuleContext<'c, 'a> {
     /// The messages, in order.
     pub messages: &'c [Message<'a>],
+    /// The object whose member the list of messages is, if they are in one.
+    pub record: Option<Value<'a>>,
     /// Items that are not messages.
     pub non_messages: &'c [NonMessage<'a>],
     /// Which result answers which call.
@@ -33,18 +31,6 @@ pub struct RuleContext<'c, 'a> {
     pub refused_above: Option<usize>,
 }
 
-/// A turn and the messages that answer it, of which one has more calls or results than the other.
-pub struct MiscountedRound {
-    /// The messages of the turn.
-    pub turn: Range<usize>,
-    /// The number of its calls.
-    pub calls: usize,
-    /// The messages that answer it.
-    pub answers: Range<usize>,
-    /// The number of their results.
-    pub results: usize,
-}
-
 impl<'a> RuleContext<'_, 'a> {
     /// The faults of a kind.
     pub fn faults(&self, kind: FaultKind) -> impl Iterator<Item = Fault> {
@@ -54,21 +40,7 @@ impl<'a> RuleContext<'_, 'a> {
     /// Whether the transcript is the body of a request, which names its model beside the messages.
     #[must_use]
     pub fn is_request(&self) -> bool {
-        let list = self.messages.first().and_then(Message::value).and_then(Value::parent);
-        list.and_then(Value::parent).is_some_and(|record| record.has("model"))
-    }
-
-    /// The patch that removes an item of the transcript, with what separates it from the next one.
-    #[must_use]
-    pub fn without_item(&self, item: Value<'a>) -> Option<Patch> {
-        let messages = self.messages.iter().filter_map(Message::value);
-        let items = || messages.clone().chain(self.non_messages.iter().map(|other| other.value)).map(Value::span);
-        let Span { start, end } = item.span();
-        let next = items().map(|other| other.start).filter(|other| *other >= end).min();
-        let previous = items().map(|other| other.end).filter(|other| *other <= start).max();
-        let span =
-            next.map(|next| Span::new(start, next)).or_else(|| previous.map(|previous| Span::new(previous, end)));
-        span.map(|span| Patch { span, text: String::new() })
+        self.record.is_some_and(|record| record.has("model"))
     }
 
     /// Every part, in order.
@@ -78,17 +50,23 @@ impl<'a> RuleContext<'_, 'a> {
         })
     }
 
+    /// The element that a part is, or is in.
+    #[must_use]
+    pub fn element(&self, at: PartRef) -> Option<Value<'a>> {
+        at.part_in(self.messages).place().map(|place| place.element)
+    }
+
     /// A finding about a part.
     #[must_use]
     pub fn match_at(&self, at: PartRef, message: impl Into<String>) -> Match<'a> {
-        let value = at.part_in(self.messages).place().map(|place| place.element).or(self.messages[at.message].value());
+        let value = self.element(at).or(self.messages[at.message].value());
         Match { message_index: Some(at.message), ..Match::new(value, message.into()) }
     }
 
     /// A finding about a part that conflicts with another.
     #[must_use]
     pub fn match_with(&self, at: PartRef, other: Option<PartRef>, message: String) -> Match<'a> {
-        let other = other.map(|other| (other.message, self.match_at(other, String::new()).at));
+        let other = other.and_then(|other| Some((other.message, self.match_at(other, String::new()).at?)));
         Match { other, ..self.match_at(at, message) }
     }
 
@@ -146,78 +124,9 @@ impl<'a> RuleContext<'_, 'a> {
         self.pairing_rules.lacks_id(&at.part_in(self.messages).content)
     }
 
-    /// The round of the turn that ends with message `at`, if the numbers of its calls and results differ in a format where they
-    /// must be equal. Messages of one role in a row are one turn, as for the place of a result. A round in flight may lack
-    /// results.
-    #[must_use]
-    pub fn miscounted(&self, at: usize) -> Option<MiscountedRound> {
-        let is_turn = |at: usize| self.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
-        if !self.provider_rules.results_together || !is_turn(at) || is_turn(at + 1) {
-            return None;
-        }
-        let start = (0..at).rev().find(|&before| !is_turn(before)).map_or(0, |before| before + 1);
-        let turn = start..at + 1;
-        let next = at + 1;
-        let answers = (next..self.messages.len()).take_while(|&at| !is_turn(at) && self.results_of(at) > 0).count();
-        let answers = next..next + answers;
-        let calls: usize = turn.clone().map(|at| self.calls_of(at)).sum();
-        let results: usize = answers.clone().map(|at| self.results_of(at)).sum();
-        let pending = results < calls && answers.end == self.messages.len();
-        let is_wrong = calls > 0 && results > 0 && results != calls && !pending;
-        is_wrong.then_some(MiscountedRound { turn, calls, answers, results })
-    }
-
-    /// How many calls of a message another message must answer.
-    fn calls_of(&self, at: usize) -> usize {
-        let wanted = self.messages[at].calls().filter(|(_, call)| !call.hosted);
-        wanted.filter(|(part, _)| !self.is_answered_inside(PartRef { message: at, part: *part })).count()
-    }
-
-    /// How many results of a message answer calls of another message.
-    fn results_of(&self, at: usize) -> usize {
-        let results = self.messages[at].results().map(|(part, _)| PartRef { message: at, part });
-        results.filter(|&result| !self.is_answered_inside(result) && !self.is_replaced(result)).count()
-    }
-
-    /// Whether a later result of the same call replaced this one.
-    fn is_replaced(&self, result: PartRef) -> bool {
-        self.pairs.counterpart(result).is_some_and(|call| self.pairs.counterpart(call) != Some(result))
-    }
-
-    fn is_answered_inside(&self, at: PartRef) -> bool {
-        self.pairs.counterpart(at).is_some_and(|other| other.message == at.message)
-    }
-
-    /// The calls whose missing result another finding explains: their result comes before them or is of another kind, or two
-    /// calls of one round share an id.
-    #[must_use]
-    pub fn explained_calls(&self) -> HashSet<PartRef> {
-        // The number of messages before each one that end a round: those without calls and results.
-        let ends_before = self.messages.iter().scan(0, |ends, message| {
-            let before = *ends;
-            *ends += usize::from(!message.has_tools());
-            Some(before)
-        });
-        let ends_before: Vec<usize> = ends_before.collect();
-        let same_round = |one: PartRef, other: PartRef| ends_before[one.message] == ends_before[other.message];
-        let mut explained = HashSet::new();
-        for fault in self.faults {
-            match (fault.kind, fault.other) {
-                (FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch, Some(call)) => drop(explained.insert(call)),
-                (FaultKind::DuplicateCallId, Some(call)) if same_round(call, fault.at) => {
-                    explained.extend([call, fault.at]);
-                }
-                _ => {}
-            }
-        }
-        explained
-    }
-
-    /// The messages of rounds with the wrong number of results, which is reported once.
-    #[must_use]
-    pub fn miscounted_messages(&self) -> HashSet<usize> {
-        let rounds = (0..self.messages.len()).filter_map(|at| self.miscounted(at));
-        rounds.flat_map(|round| round.turn.chain(round.answers)).collect()
+    /// The messages that a model reads.
+    pub fn read_messages(&self) -> impl Iterator<Item = (usize, &Message<'a>)> {
+        self.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read())
     }
 
     /// All messages except instructions.

@@ -6,7 +6,7 @@ use crate::dialects::{Dialect, ReadError, dialect_named};
 use crate::json::{Span, Value};
 use crate::pipeline::calibrated;
 use crate::processors::{Counting, View};
-use crate::transcript::{Fault, PairingRules, Pairs, ProviderRules, ResultPlace, Transcript, Turns};
+use crate::transcript::{Fault, Message, PairingRules, Pairs, ProviderRules, ResultPlace, Transcript, Turns};
 
 /// How transcripts are examined. By default, by the requirements of their own format.
 ///
@@ -97,18 +97,18 @@ pub struct Detection<'a> {
 }
 
 impl<'a> Detection<'a> {
-    /// How it is mended in the part alone, if its rule says that it can be, and what it is about.
-    pub(super) fn mend(&self, with_unsafe: bool) -> Option<(&Mend<'a>, Option<Value<'a>>)> {
+    /// How it is mended in the part alone, if its rule says that it can be.
+    pub(super) fn mend(&self, with_unsafe: bool) -> Option<&Mend<'a>> {
         let is_mended = self.fix() == Fix::Part || with_unsafe && self.fix() == Fix::Unsafe;
-        self.found.mend.as_ref().filter(|_| is_mended).map(|mend| (mend, self.found.at))
+        self.found.mending.as_ref().filter(|_| is_mended).map(|mending| &mending.mend)
     }
 
-    /// Whether and how it is mended in the part alone.
+    /// Whether and how it is mended.
     fn fix(&self) -> Fix {
-        match self.rule.fix {
-            Fix::Part | Fix::Unsafe if self.found.mend.is_none() => Fix::No,
-            Fix::Part if self.found.is_unsafe => Fix::Unsafe,
-            fix => fix,
+        match (self.rule.fix, &self.found.mending) {
+            (Fix::Part | Fix::Unsafe, None) => Fix::No,
+            (Fix::Part, Some(mending)) if !mending.is_safe => Fix::Unsafe,
+            (fix, _) => fix,
         }
     }
 }
@@ -127,7 +127,9 @@ impl Inspection {
         let Profile { pairing_rules, provider_rules } = self.profile.map_or(format, |profile| profile.over(format));
         let pairs = Pairs::from_messages(&transcript.messages);
         let faults = Fault::find_all(&transcript.messages, &pairs, pairing_rules);
+        let list = transcript.messages.first().and_then(Message::value).and_then(Value::parent);
         let context = RuleContext {
+            record: list.and_then(Value::parent).filter(|record| record.is_object()),
             is_refused: self.is_refused,
             refused_above: self.refused_above,
             messages: &transcript.messages,
@@ -217,7 +219,7 @@ impl Detection<'_> {
             Some(value) => lines.place_of(value, message_index),
             None => lines.place(Span::new(start, start), None, message_index),
         };
-        let other = other.and_then(|(index, value)| value.map(|value| lines.place_of(value, Some(index))));
+        let other = other.map(|(index, value)| lines.place_of(value, Some(index)));
         let content = at.map(content_of).filter(|content| at != Some(*content));
         let shown = content.map(|content| lines.place(content.span(), None, None));
         let excerpt = lines.excerpt(shown.as_ref().filter(|shown| shown.line == place.line).unwrap_or(&place));

@@ -3,15 +3,17 @@
 
 use std::collections::HashSet;
 
+use super::edits::Edits;
 use super::{Inspection, Mend, Verdicts};
-use crate::dialects::{Patch, ReadError, Reading};
-use crate::json::{Span, Value, removal};
+use crate::dialects::{ReadError, Reading};
+use crate::json::Span;
 use crate::pipeline::{Chain, TextCutter};
 use crate::processors::{Decision, DropSet, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::transcript::{Pairs, PartRef};
 
-/// A mended fault can bring another to light, such as an emptied message. More passes than any known transcript needs.
-const PASSES: usize = 16;
+/// A mended fault can bring another to light, such as an emptied message, and a mend waits where another one writes. More passes
+/// than any known transcript needs: two rules that undo each other's mends would go on for ever.
+const PASSES: usize = 64;
 
 impl Inspection {
     /// `text` without the faults that `verdicts` report and that can be mended in the part alone; `None` if there is none.
@@ -43,20 +45,21 @@ impl Inspection {
         with_unsafe: bool,
     ) -> Result<Option<String>, ReadError> {
         let Ok(document) = reading.parse(text) else { return Ok(None) };
-        let mut patches = Vec::new();
+        let mut edits = Edits::default();
         let mut cuts = HashSet::new();
         for (dialect, mut transcript) in reading.transcripts_or_none(&document)? {
             let detections = self.detections(dialect, &mut transcript, verdicts)?;
-            for (mend, at) in detections.iter().filter_map(|detection| detection.mend(with_unsafe)) {
+            for mend in detections.iter().filter_map(|detection| detection.mend(with_unsafe)) {
                 match mend {
-                    Mend::Cut => cuts.extend(at.map(Value::span)),
-                    Mend::Remove(values) => patches.extend(removals(values)),
-                    Mend::Write(written) => patches.extend(written.iter().cloned()),
+                    Mend::Cut(values) => cuts.extend(values.iter().map(|value| value.span())),
+                    Mend::Edit { removed, written } => edits.add(removed, written),
                 }
             }
         }
-        if !patches.is_empty() {
-            return Ok(Some(patched(text, patches)));
+        if !edits.is_empty() {
+            let after = edits.applied_to(&document);
+            // What could not be read again would be lost.
+            return Ok(reading.parse(&after).is_ok().then_some(after));
         }
         if cuts.is_empty() {
             return Ok(None);
@@ -66,30 +69,6 @@ impl Inspection {
         let cut = TextCutter { chain, ..TextCutter::default() }.cut(reading, text, &mut after)?;
         Ok(cut.changed.then_some(after))
     }
-}
-
-/// The patches that remove `values` from the lists and objects around them.
-fn removals(values: &[Value<'_>]) -> Vec<Patch> {
-    let holders: HashSet<Value<'_>> = values.iter().filter_map(|value| value.parent()).collect();
-    let spans = holders.into_iter().flat_map(|holder| removal(holder, |value| values.contains(&value)));
-    spans.map(|span| Patch { span, text: String::new() }).collect()
-}
-
-/// `text` with the patches, of which none overlaps an earlier one.
-fn patched(text: &str, mut patches: Vec<Patch>) -> String {
-    patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for Patch { span, text: written } in patches {
-        let [start, end] = [span.start as usize, span.end as usize];
-        if start >= at {
-            out.push_str(&text[at..start]);
-            out.push_str(&written);
-            at = end;
-        }
-    }
-    out.push_str(&text[at..]);
-    out
 }
 
 /// Drops the parts and messages at some places.

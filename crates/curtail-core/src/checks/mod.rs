@@ -4,10 +4,13 @@
 mod answers;
 mod constraints;
 mod context;
+mod edits;
 mod examination;
 mod finding;
 mod inspection;
 mod levels;
+mod lines;
+mod matched;
 mod mending;
 mod rules;
 
@@ -15,12 +18,15 @@ use std::fmt::{self, Write as _};
 
 pub use answers::{Answer, Diagnosis};
 pub use constraints::{Constraint, constraints};
-pub use context::{MiscountedRound, RuleContext};
+pub use context::RuleContext;
 use examination::readable;
 pub use examination::{Examination, REBUILT};
-pub use finding::{Excerpt, Finding, FindingPlace, LineIndex, Match, Mend};
+pub use finding::Finding;
 pub use inspection::{Budget, Detection, Inspection, Profile, TokenCounts};
 pub use levels::{Level, Levels, LevelsError, PathTable, Table, Verdicts};
+pub use lines::{Excerpt, FindingPlace, LineIndex};
+use matched::member_first;
+pub use matched::{Match, Mend, Mending};
 pub use rules::{ALL, DUPLICATE_TRANSCRIPT, INVALID_JSON};
 
 use crate::dialects;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::Span;
 use super::value::{Member, Value};
+use super::{Document, Span};
 
 /// The members of every object in `value`, at every depth, whose key its object had before.
 #[must_use]
@@ -26,12 +26,17 @@ pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
 
 /// Whether two keys of an object are of the same length and begin and end alike, or seem so.
 fn may_repeat_by_ends(object: Value<'_>) -> bool {
-    let mut seen = 0_u128;
-    object.written_members().any(|(key, _)| {
-        let [first, last] = [key.first(), key.last()].map(|byte| byte.copied().map_or(0, usize::from));
-        let bit = 1 << ((37 * key.len() + 5 * first + last) % 128);
-        let is_seen = seen & bit != 0;
-        seen |= bit;
+    let text = object.source().as_bytes();
+    let mut seen = [0_u64; 16];
+    object.keys().any(|at| {
+        let key = object.document.node(at);
+        // An empty key has its quotes there.
+        let [first, last] = [text[key.start as usize + 1], text[key.end as usize - 2]].map(u32::from);
+        let place = (61 * (key.end - key.start) + 29 * first + last) % 1024;
+        let places = &mut seen[place as usize / 64];
+        let bit = 1 << (place % 64);
+        let is_seen = *places & bit != 0;
+        *places |= bit;
         is_seen
     })
 }
@@ -51,11 +56,24 @@ fn may_repeat(keys: &[&[u8]]) -> bool {
 /// [1, 2, 3, 4]   removes `, 2` and `, 4`:   [1, 3]
 /// [1, 2, 3]      without `1`, removes `1, `: [2, 3]
 /// ```
-pub fn removal(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<Span> {
-    let elements = match holder.is_array() {
-        true => holder.items().map(|item| (item.span(), gone(item))).collect(),
-        false => members(holder, gone),
-    };
+pub fn removal<'a>(holder: Value<'a>, gone: impl Fn(Value<'a>) -> bool) -> Vec<Span> {
+    match holder.is_array() {
+        true => removal_of(holder.items(), gone),
+        false => without(&members(holder, gone)),
+    }
+}
+
+/// As [`removal`], of the values at the top level of a text, such as its lines.
+pub(crate) fn removal_of_roots<'a>(document: &'a Document<'a>, gone: impl Fn(Value<'a>) -> bool) -> Vec<Span> {
+    removal_of(document.roots(), gone)
+}
+
+fn removal_of<'a>(values: impl Iterator<Item = Value<'a>>, gone: impl Fn(Value<'a>) -> bool) -> Vec<Span> {
+    without(&values.map(|value| (value.span(), gone(value))).collect::<Vec<_>>())
+}
+
+/// The spans to remove from elements, each with whether it is removed.
+fn without(elements: &[(Span, bool)]) -> Vec<Span> {
     let first_kept = elements.iter().position(|(_, gone)| !gone);
     let Some(first_kept) = first_kept else {
         let ends = elements.first().zip(elements.last());
@@ -74,11 +92,11 @@ pub fn removal(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<Span>
 }
 
 /// The members of `holder`, and whether each is removed.
-pub(super) fn members(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<(Span, bool)> {
+pub(super) fn members<'a>(holder: Value<'a>, gone: impl Fn(Value<'a>) -> bool) -> Vec<(Span, bool)> {
     let mut keys = HashSet::new();
-    let mut members: Vec<Member<'_>> = holder.members().collect();
+    let mut members: Vec<Member<'a>> = holder.members().collect();
     members.reverse();
-    let is_gone = |member: Member<'_>| {
+    let is_gone = |member: Member<'a>| {
         let key = member.key.decode();
         let is_gone = gone(member.value) || keys.contains(&*key);
         if is_gone {

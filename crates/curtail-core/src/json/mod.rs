@@ -11,6 +11,7 @@ mod tape;
 mod text;
 mod value;
 
+pub(crate) use elements::removal_of_roots;
 pub use elements::{removal, repeated_members};
 pub use escapes::{quote, quote_into};
 pub(crate) use object::{Json, ObjectWriter, list, object, or_null, raw};

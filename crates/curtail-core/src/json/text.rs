@@ -91,6 +91,13 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Where in `source` the text is written; `None` if it is not a slice of it.
+    #[must_use]
+    pub fn offset_in(&self, source: &str) -> Option<u32> {
+        let start = self.written().as_ptr().addr().checked_sub(source.as_ptr().addr())?;
+        u32::try_from(start).ok().filter(|_| start < source.len())
+    }
+
     /// Whether it is empty or only white space.
     #[must_use]
     pub fn is_blank(&self) -> bool {

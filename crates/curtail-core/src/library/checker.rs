@@ -95,7 +95,8 @@ impl CheckerBuilder {
         Self { messages_key: Some(key.into()), ..self }
     }
 
-    /// The provider whose requirements apply, named by its dialect. By default, those of the transcript's own format apply.
+    /// The provider whose requirements apply, such as `mistral`, or the dialect that it accepts. By default, those of the
+    /// transcript's own format apply.
     pub fn profile(self, name: impl Into<String>) -> Self {
         Self { profile: Some(name.into()), ..self }
     }
@@ -137,15 +138,16 @@ impl CheckerBuilder {
         }
         let levels = Levels::new(&Table::default(), &self.levels)
             .map_err(|error| Error::InvalidRule { what: error.to_string() })?;
-        let profile = self.profile.as_deref().map(Error::dialect_named).transpose()?;
+        let profile = self.profile.as_deref().map(profile_named).transpose()?;
         Ok(Checker {
             reader: TextReader::new(self.framing, self.dialect.as_deref(), self.messages_key)?,
-            inspection: Inspection {
-                profile: profile.map(Profile::of_dialect),
-                budget: self.budget,
-                ..Inspection::default()
-            },
+            inspection: Inspection { profile, budget: self.budget, ..Inspection::default() },
             verdicts: levels.for_path(""),
         })
     }
+}
+
+/// The requirements of the provider called `name`.
+fn profile_named(name: &str) -> Result<Profile, Error> {
+    Profile::of_provider(name).map_or_else(|| Error::dialect_named(name).map(Profile::of_dialect), Ok)
 }

@@ -90,7 +90,8 @@ pub enum Action {
         /// Why.
         reason: String,
     },
-    /// Writes a message of the same role in its place.
+    /// Writes a message of the same role in its place: not of a tool, which would answer no call. What belongs to its calls and
+    /// results is dropped.
     Replace {
         /// What the message says.
         text: String,
@@ -155,15 +156,17 @@ fn plan(view: &View<'_, '_>, actions: Vec<Action>) -> Result<Plan, String> {
     }
     let pairs = Pairs::from_messages(messages);
     let mut planning = Planning::new(view, &pairs);
-    let mut next = 0;
+    let mut at = 0;
     for action in actions {
+        let is_about_message = !matches!(action, Action::Insert { .. });
         match action {
-            Action::Insert { role, text, reason } => planning.insert(next, role, text, reason)?,
-            action => {
-                planning.decide(next, action)?;
-                next += 1;
-            }
+            Action::Insert { role, text, reason } => planning.insert(at, role, text, reason)?,
+            Action::Keep => {}
+            Action::Drop(reason) => planning.drops.drop_message(at, Reason::Owned(reason)),
+            Action::Edit { parts, reason } => planning.edit(at, parts, &reason)?,
+            Action::Replace { text, reason } => planning.replace(at, text, reason)?,
         }
+        at += usize::from(is_about_message);
     }
     Ok(planning.plan())
 }
@@ -210,16 +213,18 @@ impl<'v, 'a> Planning<'v, 'a> {
         Ok(())
     }
 
-    fn decide(&mut self, at: usize, action: Action) -> Result<(), String> {
-        match action {
-            Action::Keep | Action::Insert { .. } => {}
-            Action::Drop(reason) => self.drops.drop_message(at, Reason::Owned(reason)),
-            Action::Edit { parts, reason } => self.edit(at, parts, &reason)?,
-            Action::Replace { text, reason } => {
-                let draft = Box::new(Draft::text(self.messages[at].role, text));
-                self.replaced.push((at, Decision::Replace(draft, Reason::Owned(reason))));
-            }
+    /// Writes another message in place of the one at `at`. What belongs to its calls and results is dropped.
+    fn replace(&mut self, at: usize, text: String, reason: String) -> Result<(), String> {
+        let message = &self.messages[at];
+        if message.role == Role::Tool {
+            return Err(format!("it replaces message {at}, a tool message, by one that would answer no call"));
         }
+        let tools = message.parts.iter().enumerate().filter(|(_, part)| part.content.is_tool());
+        for (part, _) in tools {
+            self.drops.drop_part(PartRef { message: at, part }, Reason::Owned(reason.clone()));
+        }
+        let draft = Box::new(Draft::text(message.role, text));
+        self.replaced.push((at, Decision::Replace(draft, Reason::Owned(reason))));
         Ok(())
     }
 
@@ -245,7 +250,7 @@ impl<'v, 'a> Planning<'v, 'a> {
         Ok(())
     }
 
-    /// The plan. A message or part that is dropped with another is not written any more.
+    /// The plan. A part that is dropped with another is not written any more; what replaces a message is.
     fn plan(self) -> Plan {
         let mut plan = Plan { inserts: self.inserts, ..self.drops.into_plan() };
         for Rewrite { part: PartRef { message, part }, text, reason } in self.rewritten {
@@ -254,9 +259,7 @@ impl<'v, 'a> Planning<'v, 'a> {
             }
         }
         for (at, decision) in self.replaced {
-            if plan.decisions[at] == Decision::Keep {
-                plan.decisions[at] = decision;
-            }
+            plan.decisions[at] = decision;
         }
         plan
     }

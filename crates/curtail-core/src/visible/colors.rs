@@ -25,15 +25,15 @@ pub(super) fn keeping_colors(text: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find('\u{1b}') {
         out.push_str(&lines(&rest[..at]));
-        let code = rest[at..].strip_prefix("\u{1b}[").map_or(0, |code| {
+        let length = rest[at..].strip_prefix("\u{1b}[").map_or(0, |code| {
             let end = code.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
             if code.as_bytes().get(end) == Some(&b'm') { end + 3 } else { 0 }
         });
-        match code {
+        match length {
             0 => shown('\u{1b}', &mut out),
-            code => out.push_str(&rest[at..at + code]),
+            length => out.push_str(&rest[at..at + length]),
         }
-        rest = &rest[at + code.max(1)..];
+        rest = &rest[at + length.max(1)..];
     }
     out.push_str(&lines(rest));
     out

@@ -644,3 +644,19 @@ fn profile_of(answer: &str) -> Option<Profile> {
     let provider = paths.iter().find(|(path, _)| answer.contains(path)).map(|(_, provider)| *provider);
     provider.and_then(Profile::of_provider)
 }
+
+/// The id of one call can be the beginning of that of another.
+#[test]
+fn an_id_is_named_only_if_no_longer_one_is() {
+    let orphan = |id: &str| format!("{{\"role\":\"tool\",\"tool_call_id\":\"{id}\",\"content\":\"no\"}}\n");
+    let asked = "{\"role\":\"user\",\"content\":\"Rain?\"}\n";
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_12","type":"function","function":{"name":"weather","arguments":"{}"}}]}"#;
+    let answer = "400 Invalid parameter: 'tool_call_id' of 'call_12' not found in 'tool_calls' of previous message.";
+    let lines = |text: &str| found(answer, text).iter().map(|finding| finding.at.line).collect::<Vec<_>>();
+    assert_eq!(lines(&[asked, &orphan("call_1"), &orphan("call_12")].concat()), [3]);
+    let fine = [asked, &orphan("call_1"), asked, call, "\n", &orphan("call_12")].concat();
+    let reading = Reading::new(detect_framing(&fine, None), None, None).unwrap();
+    let diagnosis = Answer::read(answer).diagnose(&reading, &fine).unwrap();
+    let is_named = matches!(diagnosis, Diagnosis::Found { is_named: true, .. });
+    assert!(!is_named, "{diagnosis:?}");
+}

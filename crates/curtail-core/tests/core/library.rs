@@ -1,8 +1,8 @@
 //! The library as its users see it: texts and values in, texts and values out, errors with their place.
 
 use curtail_core::{
-    Action, Cutter, Error, Framing, LimitPolicy, Overflow, PartEdit, Policy, Role, Source, StripKind, ToolPolicy,
-    TranscriptView, WindowPolicy, check,
+    Action, Checker, Cutter, Error, Framing, LimitPolicy, Overflow, PartEdit, Policy, Role, Source, StripKind,
+    ToolPolicy, TranscriptView, WindowPolicy, check,
 };
 use serde_json::{Value, json};
 
@@ -65,6 +65,42 @@ fn equal_values_and_new_ones_keep_their_order() {
     };
     let cutter = Cutter::builder().policy(ClosurePolicy(replace)).build().unwrap();
     assert_eq!(cutter.cut_values(&values).unwrap().0, [json!({"role": "user", "content": "yes"}), ok()]);
+}
+
+/// A message that is replaced loses its calls and results, and what belongs to these.
+#[test]
+fn a_replaced_message_takes_its_counterparts_along() {
+    let replaced = |actions: Vec<Action>, values: &[Value]| {
+        let policy = move |transcript: &TranscriptView<'_>| {
+            let count = transcript.messages().len();
+            Ok(if count == actions.len() { actions.clone() } else { vec![Action::Keep; count] })
+        };
+        let cutter = Cutter::builder().policy(ClosurePolicy(policy)).build().unwrap();
+        cutter.cut_values(values).unwrap().0
+    };
+    let short = || Action::Replace { text: "short".into(), reason: "long".into() };
+    let drop = || Action::Drop("old".into());
+    let said = |role: &str| json!({"role": role, "content": "short"});
+    let round = round();
+    let [asked, rain, answer] = [0, 2, 4].map(|nth: usize| round[nth].clone());
+    let keep = Action::Keep;
+    let of_call = replaced(vec![keep.clone(), short(), keep.clone(), keep.clone(), keep.clone()], &round);
+    assert_eq!(of_call, [asked.clone(), said("assistant"), answer]);
+    let spoken = json!({"role": "assistant", "content": "Let me look.", "tool_calls": [round[1]["tool_calls"][0]]});
+    let beside = replaced(vec![keep.clone(), short(), drop()], &[asked.clone(), spoken, rain]);
+    assert_eq!(beside, [asked, said("assistant")]);
+    let of_result = vec![keep.clone(), keep.clone(), short(), keep.clone(), keep];
+    let policy = move |_: &TranscriptView<'_>| Ok(of_result.clone());
+    let error = Cutter::builder().policy(ClosurePolicy(policy)).build().unwrap().cut_values(&round).unwrap_err();
+    assert!(error.to_string().ends_with("message 2, a tool message, by one that would answer no call"), "{error}");
+}
+
+#[test]
+fn a_profile_is_the_name_of_a_provider() {
+    let chat = r#"{"messages":[{"role":"user","content":"Rain?"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_1","content":"no"},{"role":"assistant","content":"No."}]}"#;
+    let checker = Checker::builder().profile("mistral").build().unwrap();
+    assert!(checker.check(chat).iter().any(|finding| finding.rule.name == "tool-use-id-format"));
+    assert!(Checker::builder().profile("mistrall").build().is_err());
 }
 
 /// A message that loses a part, gets another text and is written next to new messages, in one pass.

@@ -15,6 +15,7 @@ mod dialects;
 mod json;
 mod laws;
 mod library;
+mod mending;
 mod properties;
 mod replay;
 mod serializers;

@@ -1,7 +1,7 @@
 //! An answer, as it was quoted.
 
 use super::diagnosis::Diagnosis;
-use super::places::Naming;
+use super::naming::Naming;
 use super::quoted::Quoted;
 use super::search::Search;
 use super::wording::{nearest, rows};
@@ -36,8 +36,8 @@ impl Answer {
     #[must_use]
     pub fn read(text: &str) -> Self {
         let quoted = Quoted::new(text);
-        let rows = rows(&quoted);
-        let naming = Naming::of(&quoted, rows.first().map_or("", |row| row.words));
+        let (rows, place) = rows(&quoted);
+        let naming = Naming::of(&quoted, rows.first().map_or("", |row| row.words), place);
         Self { quoted, rows, naming }
     }
 
@@ -60,7 +60,7 @@ impl Answer {
         if let Some(diagnosis) = self.unrelated() {
             return Ok(diagnosis);
         }
-        let found = Search::new(&self.rows, &self.naming, reading, text).run(reading)?;
+        let found = Search::new(&self.rows, &self.naming, reading, text).run()?;
         Ok(found.unwrap_or_else(|| Diagnosis::Unknown(nearest(&self.quoted, 3))))
     }
 }

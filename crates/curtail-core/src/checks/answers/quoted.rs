@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::visible::without_escapes;
+
 /// How often a text is unwrapped: JSON in JSON in JSON.
 const DEEPEST: usize = 5;
 
@@ -54,7 +56,7 @@ fn push_letter(letters: &mut String, c: char) {
 
 /// The text without the escapes of the strings that it was quoted in.
 fn unwrapped(text: &str) -> String {
-    let mut text = without_colors(text);
+    let mut text = without_escapes(text).into_owned();
     for _ in 0..DEEPEST {
         let inner = unescaped(&text);
         if inner == text {
@@ -99,20 +101,6 @@ fn escape(text: &str) -> (String, usize) {
 fn hex(text: &str, digits: usize) -> Option<(String, usize)> {
     let code = u32::from_str_radix(text.get(2..2 + digits)?, 16).ok()?;
     char::from_u32(code).map(|c| (c.to_string(), 2 + digits))
-}
-
-/// The text without the codes by which a terminal changes colors.
-fn without_colors(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\u{1b}') {
-        plain.push_str(&rest[..at]);
-        let code = &rest[at + 1..];
-        let end = code.find(|c: char| c.is_ascii_alphabetic()).map_or(code.len(), |end| end + 1);
-        rest = &code[end..];
-    }
-    plain.push_str(rest);
-    plain
 }
 
 /// The text without white space and boxes. Two numbers stay apart.

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use foldhash::HashMap;
 
-use super::places::Mention;
+use super::paths::Mention;
 use crate::json::Value;
-use crate::transcript::{Content, Message, Part, PartRef, ProviderRules, ResultPlace, Role, Transcript, main_thread};
+use crate::transcript::{Content, Message, Part, ProviderRules, ResultPlace, Role, Transcript, main_thread};
 
 /// How a provider's request is made of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,10 +112,11 @@ impl<'a> Sent<'a> {
 const LISTS: [&str; 3] = ["content", "parts", "tool_calls"];
 
 fn places<'a>(message: &Message<'a>) -> Vec<Place<'a>> {
-    let place = |part: &Part<'a>| {
-        Some(Place { value: part.place()?.element, is_call: matches!(part.content, Content::ToolCall(_)) })
-    };
-    message.parts.iter().filter_map(place).collect()
+    message.parts.iter().filter_map(place_of).collect()
+}
+
+fn place_of<'a>(part: &Part<'a>) -> Option<Place<'a>> {
+    Some(Place { value: part.place()?.element, is_call: matches!(part.content, Content::ToolCall(_)) })
 }
 
 /// The bytes of a value.
@@ -179,11 +180,9 @@ fn chat<'a>(messages: &[&Message<'a>]) -> Vec<Sent<'a>> {
     }
     let is_reply = |message: &Message<'_>| message.role == Role::Assistant;
     for run in messages.chunk_by(|one, next| is_reply(one) && is_reply(next)) {
-        let parts = || run.iter().flat_map(|message| message.parts.iter());
         let of = |is_result: bool| {
-            let chosen = parts().filter(move |part| part.content.result().is_some() == is_result);
-            chosen
-                .filter_map(|part| Some(Place { value: part.place()?.element, is_call: part.content.call().is_some() }))
+            let parts = run.iter().flat_map(|message| &message.parts);
+            parts.filter(move |part| part.content.result().is_some() == is_result).filter_map(place_of)
         };
         sent.extend(of(true).map(|place| Sent { parts: vec![place], item: None }));
         let said: Vec<Place<'a>> = of(false).collect();
@@ -205,10 +204,6 @@ pub(super) fn parts_with<'a>(
     messages: &[Message<'a>],
     has: impl Fn(&Message<'a>, &Part<'a>) -> bool,
 ) -> Vec<Value<'a>> {
-    let all = messages
-        .iter()
-        .enumerate()
-        .flat_map(|(message, parts)| (0..parts.parts.len()).map(move |part| PartRef { message, part }));
-    let found = all.filter(|at| has(&messages[at.message], at.part_in(messages)));
-    found.filter_map(|at| at.part_in(messages).place().map(|place| place.element)).collect()
+    let parts = messages.iter().flat_map(|message| message.parts.iter().filter(|part| has(message, part)));
+    parts.filter_map(|part| Some(part.place()?.element)).collect()
 }

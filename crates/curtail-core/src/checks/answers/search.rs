@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::diagnosis::Diagnosis;
-use super::places::Naming;
+use super::naming::Naming;
 use super::request::{NamedPlace, Wire, parts_with, range, requests};
 use crate::checks::{
     Constraint, Finding, Fix, Inspection, Level, Levels, LineIndex, Profile, Rule, Table, Verdicts, readable,
@@ -26,7 +26,17 @@ pub(super) struct Search<'s> {
     provider: &'static str,
     /// The format that the provider accepts.
     wire: &'static dyn Dialect,
+    subject: Subject,
     text: &'s str,
+}
+
+/// How the text is read, and what of it.
+struct Subject {
+    reading: Reading,
+    /// The provider that the format of the first transcript is for.
+    own: Option<&'static str>,
+    /// How many items and parts are of no known type; `None` if the text cannot be read.
+    unknown: Option<usize>,
 }
 
 /// What was found in a text.
@@ -40,7 +50,8 @@ struct Faults {
 impl<'s> Search<'s> {
     pub(super) fn new(rows: &'s [&'static Constraint], naming: &'s Naming, reading: &Reading, text: &'s str) -> Self {
         // Who sells the models of another repeats its words: the format of the transcript says who answered.
-        let own = own_provider(reading, text);
+        let subject = Subject::read(reading.clone(), text);
+        let own = subject.own;
         let mut described = rows.iter().copied().filter(|row| row.rule.is_some());
         let native = described.clone().find(|row| own == Some(row.provider));
         let constraint = native.or_else(|| described.next());
@@ -50,36 +61,30 @@ impl<'s> Search<'s> {
             _ => own.unwrap_or_default(),
         };
         let provider = constraint.map_or_else(unnamed, |row| row.provider);
-        Self { rows, constraint, naming, provider, wire: wire_of(provider), text }
+        let wire = wire_of(provider);
+        Self {
+            rows,
+            constraint,
+            naming,
+            provider,
+            wire,
+            subject: subject.settled(wire, constraint.is_some(), text),
+            text,
+        }
     }
 
     /// Finds the faults of the text, and those of them that the answer means. `None` if nobody has described the answer, and it
     /// names no fault.
-    pub(super) fn run(&self, reading: &Reading) -> Result<Option<Diagnosis>, ReadError> {
-        let reading = self.settled(reading);
-        let provider = own_provider(&reading, self.text).filter(|own| *own != self.provider);
-        let faults = Faults { findings: self.findings(&reading)?, profile: provider.map(|_| self.provider) };
-        let places = self.named_places(&reading)?;
+    pub(super) fn run(&self) -> Result<Option<Diagnosis>, ReadError> {
+        let provider = self.subject.own.filter(|own| *own != self.provider);
+        let faults = Faults { findings: self.findings()?, profile: provider.map(|_| self.provider) };
+        let places = self.named_places()?;
         let anywhere = || self.constraint.map(|constraint| self.anywhere(constraint, &faults));
         Ok(self.at_places(&places, &faults).or_else(anywhere))
     }
 
-    /// The reading in the dialect of the provider, if the text is all in it and not all in the one that was detected.
-    fn settled(&self, reading: &Reading) -> Reading {
-        let as_wire = Reading { dialect: Some(self.wire), named: true, ..reading.clone() };
-        let unknown = unknown_in(reading, self.text);
-        let is_detected = reading.named || unknown == Some(0);
-        // What cannot be detected, as a block of another provider among the messages, is what the provider was sent.
-        let fits = match unknown_in(&as_wire, self.text) {
-            Some(0) => true,
-            Some(_) => unknown.is_none() && self.constraint.is_some(),
-            None => false,
-        };
-        if !is_detected && fits { as_wire } else { reading.clone() }
-    }
-
     /// What the rules that the answer may mean find. What the answer demands applies, whether or not the format demands it.
-    fn findings(&self, reading: &Reading) -> Result<Vec<Finding>, ReadError> {
+    fn findings(&self) -> Result<Vec<Finding>, ReadError> {
         let profile = Profile::of_dialect(self.wire);
         let rules = profile.provider_rules;
         let provider_rules = ProviderRules {
@@ -94,11 +99,12 @@ impl<'s> Search<'s> {
         let inspection = Inspection { profile, live: true, is_refused: true, refused_above, ..Inspection::default() };
         let all = Table { deny: vec![String::from("all")], ..Table::default() };
         let verdicts = Levels::new(&all, &Table::default()).unwrap_or_default().for_path("");
-        let mut findings = inspection.examine(reading, &verdicts, self.text)?.findings;
+        let mut findings = inspection.examine(&self.subject.reading, &verdicts, self.text)?.findings;
         findings.retain(|finding| self.means(finding.rule.code) || self.rows.is_empty() && self.may_be_meant(finding));
-        let alone = self.found_alone(reading, &verdicts, false)?;
-        let refused = self.found_alone(reading, &verdicts, true)?;
-        for finding in findings.iter_mut().filter(|finding| !alone.contains(&place_of(finding))) {
+        let alone = if findings.is_empty() { HashSet::new() } else { self.found_alone(&verdicts, false)? };
+        let mut others = findings.iter_mut().filter(|finding| !alone.contains(&place_of(finding))).peekable();
+        let refused = if others.peek().is_none() { HashSet::new() } else { self.found_alone(&verdicts, true)? };
+        for finding in others {
             match refused.contains(&place_of(finding)) {
                 true => finding.only_refused = true,
                 false => finding.fix = Fix::No,
@@ -112,16 +118,11 @@ impl<'s> Search<'s> {
     }
 
     /// The places of what the rules find without the answer, so that `--fix` can mend it.
-    fn found_alone(
-        &self,
-        reading: &Reading,
-        verdicts: &Verdicts,
-        is_refused: bool,
-    ) -> Result<HashSet<(&'static str, usize)>, ReadError> {
-        let is_other = own_provider(reading, self.text) != Some(self.provider);
+    fn found_alone(&self, verdicts: &Verdicts, is_refused: bool) -> Result<HashSet<(&'static str, usize)>, ReadError> {
+        let is_other = self.subject.own != Some(self.provider);
         let profile = if is_other { Profile::of_provider(self.provider) } else { None };
         let inspection = Inspection { profile, is_refused, ..Inspection::default() };
-        Ok(inspection.examine(reading, verdicts, self.text)?.findings.iter().map(place_of).collect())
+        Ok(inspection.examine(&self.subject.reading, verdicts, self.text)?.findings.iter().map(place_of).collect())
     }
 
     /// Whether an answer that nobody has described can mean `finding`: what few refuse is meant only if it is named.
@@ -135,7 +136,8 @@ impl<'s> Search<'s> {
     }
 
     /// The places that the answer names, the likeliest reading first.
-    fn named_places(&self, reading: &Reading) -> Result<Vec<Place>, ReadError> {
+    fn named_places(&self) -> Result<Vec<Place>, ReadError> {
+        let reading = &self.subject.reading;
         let Some(readable) = readable(reading, self.text) else { return Ok(Vec::new()) };
         let Ok(document) = reading.parse(&readable) else { return Ok(Vec::new()) };
         for (dialect, mut transcript) in reading.transcripts_or_none(&document)? {
@@ -231,8 +233,10 @@ impl<'s> Search<'s> {
 
     /// Whether the answer names the member that a finding is about.
     fn names_member_of(&self, finding: &Finding) -> bool {
-        let mut names = finding.message.split('`').skip(1).step_by(2);
-        finding.what == "members" && names.any(|name| self.naming.has_member(name))
+        // The finding is at the member.
+        let key = finding.at.pointer.as_deref().and_then(|pointer| pointer.rsplit('/').next());
+        let is_named = |key: &str| self.naming.has_member(&key.replace("~1", "/").replace("~0", "~"));
+        finding.what == "members" && key.is_some_and(is_named)
     }
 
     /// What an answer means that nobody has described: the faults at its place that more providers refuse than any other.
@@ -266,6 +270,41 @@ impl<'s> Search<'s> {
     fn rule(&self) -> Option<&'static Rule> {
         rule_named(self.constraint?.rule?).ok()
     }
+}
+
+impl Subject {
+    fn read(reading: Reading, text: &str) -> Self {
+        let (own, unknown) = facts_of(&reading, text).unwrap_or_default();
+        Self { reading, own, unknown }
+    }
+
+    /// The text in the dialect of the provider, if it is all in it and not all in the one that was detected.
+    fn settled(self, wire: &'static dyn Dialect, is_described: bool, text: &str) -> Self {
+        if self.reading.named || self.unknown == Some(0) {
+            return self;
+        }
+        let as_wire = Self::read(Reading { dialect: Some(wire), named: true, ..self.reading.clone() }, text);
+        // What cannot be detected, as a block of another provider among the messages, is what the provider was sent.
+        let fits = match as_wire.unknown {
+            Some(0) => true,
+            Some(_) => self.unknown.is_none() && is_described,
+            None => false,
+        };
+        if fits { as_wire } else { self }
+    }
+}
+
+/// The provider that the first transcript of `text` is for, and how many of its items and parts are of no known type.
+fn facts_of(reading: &Reading, text: &str) -> Option<(Option<&'static str>, Option<usize>)> {
+    let document = reading.parse(text).ok()?;
+    let transcripts = reading.transcripts_or_none(&document).ok()?;
+    let own = transcripts.first().map(|(dialect, _)| dialect.provider_rules().provider);
+    let unknown = transcripts.iter().map(|(_, transcript)| {
+        let items = transcript.layout.non_messages.iter().filter(|item| item.unknown.is_some()).count();
+        let parts = transcript.messages.iter().flat_map(|message| &message.parts);
+        items + parts.filter(|part| matches!(part.content, Content::Unknown(_))).count()
+    });
+    Some((own, Some(unknown.sum())))
 }
 
 /// A place that an answer names, in bytes of the text.
@@ -302,23 +341,4 @@ const fn place_of(finding: &Finding) -> (&'static str, usize) {
 fn wire_of(provider: &str) -> &'static dyn Dialect {
     let accepts = |name: &str| ALL.iter().copied().find(|dialect| !dialect.is_log() && dialect.name() == name);
     accepts(provider).or_else(|| accepts("openai")).unwrap_or(ALL[0])
-}
-
-/// The provider that the format of the first transcript of `text` is for.
-fn own_provider(reading: &Reading, text: &str) -> Option<&'static str> {
-    let document = reading.parse(text).ok()?;
-    let transcripts = reading.transcripts_or_none(&document).ok()?;
-    transcripts.first().map(|(dialect, _)| dialect.provider_rules().provider)
-}
-
-/// How many items and parts of `text` are of no known type; `None` if it cannot be read.
-fn unknown_in(reading: &Reading, text: &str) -> Option<usize> {
-    let document = reading.parse(text).ok()?;
-    let transcripts = reading.transcripts_or_none(&document).ok()?;
-    let count = transcripts.iter().map(|(_, transcript)| {
-        let items = transcript.layout.non_messages.iter().filter(|item| item.unknown.is_some()).count();
-        let parts = transcript.messages.iter().flat_map(|message| &message.parts);
-        items + parts.filter(|part| matches!(part.content, Content::Unknown(_))).count()
-    });
-    Some(count.sum())
 }

@@ -1,9 +1,11 @@
 //! Which rows of the table of constraints a quoted text repeats. Texts are damaged, cut off and in bad company, so that their
 //! letters are compared.
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
+
+use foldhash::{HashSet, HashSetExt as _};
+use memchr::memmem;
 
 use super::quoted::{Quoted, letters};
 use crate::checks::{Constraint, constraints};
@@ -26,9 +28,9 @@ const ENOUGH_OF_FIRST: f64 = 0.85;
 /// What part of the words is all of them.
 const WHOLE: f64 = 0.97;
 
-/// The rows whose words the text contains, all with about the same words. Of several answers, the last that is about a
-/// transcript.
-pub(super) fn rows(quoted: &Quoted) -> Vec<&'static Constraint> {
+/// The rows whose words the text contains, all with about the same words, and where these are in its letters. Of several
+/// answers, the last that is about a transcript.
+pub(super) fn rows(quoted: &Quoted) -> (Vec<&'static Constraint>, Option<Range<usize>>) {
     let text = Compared::new(&quoted.letters);
     let mut likenesses: Vec<Likeness> =
         rows_with_words().filter_map(|(row, words)| text.likeness(row, words)).collect();
@@ -42,7 +44,8 @@ pub(super) fn rows(quoted: &Quoted) -> Vec<&'static Constraint> {
     }
     let best = likenesses.iter().map(|likeness| likeness.rank).fold(0.0, f64::max);
     likenesses.retain(|likeness| likeness.rank > best * WHOLE);
-    likenesses.into_iter().map(|likeness| likeness.row).collect()
+    let place = likenesses.first().and_then(|likeness| likeness.place.clone());
+    (likenesses.into_iter().map(|likeness| likeness.row).collect(), place)
 }
 
 /// The rows with the words that are most like the text, at most `count` of them.
@@ -53,13 +56,6 @@ pub(super) fn nearest(quoted: &Quoted, count: usize) -> Vec<&'static Constraint>
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
     let mut words = HashSet::new();
     ranked.into_iter().map(|(_, row)| row).filter(|row| words.insert(row.words)).take(count).collect()
-}
-
-/// Where the longest piece of `words` is in the text.
-pub(super) fn place_of(quoted: &Quoted, words: &str) -> Option<Range<usize>> {
-    let longest = Words::of(words).longest?;
-    let at = quoted.letters.rfind(&longest)?;
-    Some(quoted.tight_range(&(at..at + longest.len())))
 }
 
 /// The words of a row, as they are compared.
@@ -97,19 +93,23 @@ impl<'t> Compared<'t> {
 
     /// How well the words of a row fit; `None` if they do not.
     fn likeness(&self, row: &'static Constraint, words: &Words) -> Option<Likeness> {
-        let all = self.overlap_of_all(words);
-        let rank = self.rank(words, all)?;
-        let longest = words.longest.as_ref();
-        let place = longest.and_then(|piece| self.letters.rfind(piece).map(|at| at..at + piece.len()));
+        let sentences: Vec<Overlap> = words.sentences.iter().map(|sentence| self.overlap(sentence)).collect();
+        let all = Overlap::sum(sentences.iter().copied());
+        let rank = self.rank(words, &sentences, all)?;
+        let place = words.longest.as_ref().and_then(|piece| {
+            let is_likely = grams(piece).all(|gram| self.grams.contains(&gram));
+            let at = is_likely.then(|| memmem::rfind(self.letters.as_bytes(), piece.as_bytes()))??;
+            Some(at..at + piece.len())
+        });
         Some(Likeness { row, rank, is_whole: all.all >= SHORTEST && all.share() > WHOLE, place })
     }
 
-    fn rank(&self, words: &Words, all: Overlap) -> Option<f64> {
+    fn rank(&self, words: &Words, sentences: &[Overlap], all: Overlap) -> Option<f64> {
         if all.all < SHORT {
             return (all.found == all.all).then(|| all.rank());
         }
         let whole = (all.share() >= ENOUGH).then(|| all.rank());
-        let first = words.sentences.first().map(|sentence| self.overlap(sentence)).unwrap_or_default();
+        let first = sentences.first().copied().unwrap_or_default();
         let begun = (first.all >= SHORT && first.share() >= ENOUGH_OF_FIRST).then(|| first.rank());
         whole.into_iter().chain(begun).chain(self.cut_off(words)).reduce(f64::max)
     }
@@ -125,32 +125,26 @@ impl<'t> Compared<'t> {
     }
 
     fn overlap_of_all(&self, words: &Words) -> Overlap {
-        let mut all = Overlap::default();
-        words.sentences.iter().for_each(|sentence| all.add(self.overlap(sentence)));
-        all
+        Overlap::sum(words.sentences.iter().map(|sentence| self.overlap(sentence)))
     }
 
     /// How much of the pieces of a sentence the text contains.
     fn overlap(&self, sentence: &[String]) -> Overlap {
-        let mut overlap = Overlap::default();
-        sentence.iter().for_each(|piece| overlap.add(self.overlap_of_piece(piece)));
-        overlap
+        Overlap::sum(sentence.iter().map(|piece| self.overlap_of_piece(piece)))
     }
 
     fn overlap_of_piece(&self, piece: &str) -> Overlap {
-        if self.letters.contains(piece) {
+        let all = grams(piece).count();
+        let found = grams(piece).filter(|gram| self.grams.contains(gram)).count();
+        // A long log is searched only for what may be there.
+        if found == all && memmem::find(self.letters.as_bytes(), piece.as_bytes()).is_some() {
             return Overlap { found: piece.len(), all: piece.len() };
         }
         // The number of a message is there, or it is not.
-        if piece.contains('#') && piece.len() < SHORT {
+        if all == 0 || piece.contains('#') && piece.len() < SHORT {
             return Overlap { found: 0, all: piece.len() };
         }
-        let all = grams(piece).count();
-        let found = grams(piece).filter(|gram| self.grams.contains(gram)).count();
-        match all {
-            0 => Overlap { found: 0, all: piece.len() },
-            all => Overlap { found: found * piece.len() / all, all: piece.len() },
-        }
+        Overlap { found: found * piece.len() / all, all: piece.len() }
     }
 }
 
@@ -178,9 +172,8 @@ struct Overlap {
 }
 
 impl Overlap {
-    fn add(&mut self, other: Self) {
-        self.found += other.found;
-        self.all += other.all;
+    fn sum(overlaps: impl Iterator<Item = Self>) -> Self {
+        overlaps.fold(Self::default(), |sum, one| Self { found: sum.found + one.found, all: sum.all + one.all })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "the lengths of sentences")]
@@ -220,14 +213,14 @@ mod tests {
     use super::*;
 
     fn words_of(text: &str) -> Option<&'static str> {
-        rows(&Quoted::new(text)).first().map(|row| row.words)
+        rows(&Quoted::new(text)).0.first().map(|row| row.words)
     }
 
     #[test]
     fn every_answer_is_found_by_its_own_words() {
         for row in constraints() {
             let quoted = with_numbers(&row.words.replace('…', "x1"));
-            let found = rows(&Quoted::new(&quoted));
+            let (found, _) = rows(&Quoted::new(&quoted));
             let expected = (row.rule, row.words);
             assert!(found.iter().any(|other| other.rule == row.rule), "{expected:?} became {found:?}");
         }

@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::ANSWERED_CALL;
 use crate::checks::constraints::states;
-use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext, member_first};
 use crate::dialects::Patch;
-use crate::json::{Span, Text, Value, quote};
-use crate::transcript::{ArgumentFault, Content, Message, Part, PartRef, Role, Standing, ToolCall};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Message, Part, PartRef, Role, Standing};
 
 pub(super) static EMPTY_CONTENT: Rule = Rule {
     code: "S004",
@@ -38,43 +37,55 @@ pub(super) static EMPTY_CONTENT: Rule = Rule {
 fn empty_content<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let mut matches = empty_messages(context);
     matches.extend(blank_blocks(context));
-    matches.extend(null_contents(context));
+    matches.extend(null_results(context));
+    matches.extend(null_contents_of_calls(context));
     matches
 }
 
-/// Contents that are `null` or missing where the provider wants a text, even an empty one.
-fn null_contents<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let provider = context.provider_rules.provider;
-    if context.provider_rules.log {
+/// Results whose content is `null` or missing where the provider wants a text, even an empty one.
+fn null_results<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    null_contents(context, "null content", |message| message.role == Role::Tool)
+}
+
+/// The same of messages with calls.
+fn null_contents_of_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let calls = |message: &Message<'_>| message.role == Role::Assistant && message.calls().next().is_some();
+    null_contents(context, "content of calls", calls)
+}
+
+fn null_contents<'a>(
+    context: &RuleContext<'_, 'a>,
+    what: &'static str,
+    wants_text: impl Fn(&Message<'a>) -> bool,
+) -> Vec<Match<'a>> {
+    if context.provider_rules.log || !states(context.provider_rules.provider, what) {
         return Vec::new();
     }
-    let wants_text = |message: &Message<'_>| match message.role {
-        Role::Tool => states(provider, "null content"),
-        Role::Assistant => message.calls().next().is_some() && states(provider, "content of calls"),
-        _ => false,
-    };
-    let null =
-        context.messages.iter().enumerate().filter(|(_, message)| wants_text(message)).filter_map(|(at, message)| {
-            // Items of another form have an output, or no content where a message has one.
-            let item = message.value()?;
-            let is_output = item.get_text("type").is_some_and(|kind| kind.decode().ends_with("_call_output"));
-            let key = if is_output { "output" } else { "content" };
-            if !is_output && !item.has("role") {
-                return None;
+    let messages = context.messages.iter().enumerate().filter(|(_, message)| wants_text(message));
+    let null = messages.filter_map(|(at, message)| {
+        let item = message.value()?;
+        let key = content_key(item)?;
+        let found = |text: &str| context.match_message(at, text).of(what);
+        match item.get(key) {
+            None => Some(found("the content is not a text").writing([member_first(item, &format!("\"{key}\":\"\""))])),
+            Some(content) if content.raw() == "null" => {
+                let patch = Patch { span: content.span(), text: String::from("\"\"") };
+                Some(found("the content is not a text").writing([patch]))
             }
-            let what = if message.role == Role::Tool { "null content" } else { "content of calls" };
-            let patch = match item.get(key) {
-                Some(content) if content.raw() == "null" => Patch { span: content.span(), text: String::from("\"\"") },
-                // What takes the place of an empty text differs between providers.
-                Some(content) if context.is_refused && content.text().is_some_and(|text| text.is_blank()) => {
-                    return Some(context.match_message(at, "the content is empty").of(what));
-                }
-                Some(_) => return None,
-                None => member_first(item, &format!("\"{key}\":\"\"")),
-            };
-            Some(context.match_message(at, "the content is not a text").of(what).writing(vec![patch]))
-        });
+            // What takes the place of an empty text differs between providers.
+            Some(content) => {
+                let is_blank = context.is_refused && content.text().is_some_and(|text| text.is_blank());
+                is_blank.then(|| found("the content is empty"))
+            }
+        }
+    });
     null.collect()
+}
+
+/// Where an item has its content: items of another form than messages have an output, or nothing.
+fn content_key(item: Value<'_>) -> Option<&'static str> {
+    let is_output = item.get_text("type").is_some_and(|kind| kind.decode().ends_with("_call_output"));
+    if is_output { Some("output") } else { item.has("role").then_some("content") }
 }
 
 /// Blank texts beside other parts, where the provider looks at each block.
@@ -97,7 +108,7 @@ fn blank_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         .collect();
     let results = context.results().filter(|(at, _)| context.messages[at.message].standing.is_read());
     matches.extend(results.filter_map(|(at, _)| {
-        let blank = blank_texts(at.part_in(context.messages).place()?.element);
+        let blank = blank_texts(context.element(at)?);
         let found = context.match_at(at, "a text in the result is blank").of("blank blocks").warning_if(log);
         (!blank.is_empty()).then(|| found.removing(blank))
     }));
@@ -153,122 +164,6 @@ fn is_empty(message: &Message<'_>) -> bool {
     message.role != Role::Tool && !message.parts.iter().any(|part| has_text(&part.content))
 }
 
-pub(super) static INVALID_ARGUMENTS: Rule = Rule {
-    code: "S005",
-    name: "invalid-arguments",
-    level: Level::Deny,
-    summary: "The arguments of a call, or the object that a result must be, are not a JSON object.",
-    why: "A model that is cut off in the middle of a call leaves incomplete JSON, and every program that reads the \
-          arguments fails. A model that is trained on it learns to make malformed calls. Empty arguments are valid, \
-          and tools that take raw text are exempt. Gemini and Bedrock's `json` want an object as the result, and a request \
-          to OpenAI wants the object of the arguments as a text.",
-    help: "correct the arguments by hand, because nothing may be invented, or drop the call with its result: `--fix \
-           --unsafe-fixes` drops both. `--fix` alone writes missing arguments as none, and puts a result that is no object \
-           into one",
-    fix: Fix::Part,
-    command: "",
-    flags: "",
-    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
-{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Os"}}]}
-{"role":"tool","tool_call_id":"call_1","content":"error: unexpected end of input"}
-{"role":"assistant","content":"I cannot tell."}
-"#,
-    good: ANSWERED_CALL,
-    detector: Detector::Transcript(invalid_arguments),
-};
-
-fn invalid_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let wrong = |(at, call): (PartRef, &ToolCall<'a>)| {
-        let fault = match call.argument_fault()? {
-            ArgumentFault::NotAnObject => String::from("are JSON, but not an object"),
-            ArgumentFault::NotJson(fault) => format!("are not JSON: {fault}"),
-        };
-        Some(context.match_at(at, format!("the arguments of {} {fault}", context.name_of(at))).cut().unsafely())
-    };
-    let mut matches: Vec<Match<'a>> = context.calls().filter_map(wrong).collect();
-    matches.extend(quoted_arguments(context));
-    matches.extend(unquoted_arguments(context));
-    matches.extend(missing_arguments(context));
-    matches.extend(responses_without_object(context));
-    matches
-}
-
-/// Arguments that are an object where the provider wants it as a text. A chat template wants the object, so that this is a fault
-/// only in a request.
-fn unquoted_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    if !states(context.provider_rules.provider, "argument texts") || !(context.is_refused || context.is_request()) {
-        return Vec::new();
-    }
-    let unquoted = context.calls().filter_map(|(at, _)| {
-        let element = at.part_in(context.messages).place()?.element;
-        let arguments = element.get("function")?.get("arguments").filter(|arguments| arguments.is_object())?;
-        let patch = Patch { span: arguments.span(), text: quote(arguments.raw()) };
-        let message = format!("the arguments of {} are an object, and not a text", context.name_of(at));
-        Some(context.match_at(at, message).of("argument texts").writing(vec![patch]))
-    });
-    unquoted.collect()
-}
-
-/// Calls without the member for their arguments, which the provider requires even if there are none.
-fn missing_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    if !states(context.provider_rules.provider, "missing arguments") {
-        return Vec::new();
-    }
-    let missing = context.calls().filter_map(|(at, _)| {
-        let element = at.part_in(context.messages).place()?.element;
-        let kind = element.get_text("type")?.decode().into_owned();
-        let (holder, key, empty) = match kind.as_str() {
-            "function" => (element.get("function")?, "arguments", "\"{}\""),
-            "function_call" => (element, "arguments", "\"{}\""),
-            "tool_use" => (element, "input", "{}"),
-            _ => return None,
-        };
-        if holder.has(key) {
-            return None;
-        }
-        let message = format!("the call of {} has no member `{key}`", context.name_of(at));
-        let patch = member_first(holder, &format!("\"{key}\":{empty}"));
-        let found = context.match_at(at, message).of("missing arguments").writing(vec![patch]);
-        Some(found.warning_if(context.provider_rules.log))
-    });
-    missing.collect()
-}
-
-/// Results that are no object where the provider wants one.
-fn responses_without_object<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let results = context.results().filter_map(|(at, _)| Some((at, at.part_in(context.messages).place()?.element)));
-    let wrong = results.flat_map(|(at, element)| {
-        let response = ["functionResponse", "function_response"].into_iter().find_map(|key| element.get(key));
-        let response = response.and_then(|response| response.get("response"));
-        let blocks =
-            element.get("toolResult").and_then(|result| result.get("content")).into_iter().flat_map(Value::items);
-        let values = response.into_iter().chain(blocks.filter_map(|block| block.get("json")));
-        values.filter(|value| !value.is_object()).map(move |value| (at, value))
-    });
-    let found = |(at, value): (PartRef, Value<'a>)| {
-        let patch = Patch { span: value.span(), text: format!("{{\"output\":{}}}", value.raw()) };
-        let message = format!("the result of {} is not an object", context.name_of(at));
-        context.match_at(at, message).of("response objects").writing(vec![patch])
-    };
-    wrong.map(found).collect()
-}
-
-/// Arguments that are a text where the provider wants the object in it.
-fn quoted_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    if !states(context.provider_rules.provider, "argument objects") {
-        return Vec::new();
-    }
-    let quoted = context.calls().filter(|(_, call)| call.argument_fault().is_none()).filter_map(|(at, _)| {
-        let element = at.part_in(context.messages).place()?.element;
-        let arguments = element.get("function")?.get("arguments")?;
-        let object = arguments.text()?.decode().into_owned();
-        let patch = Patch { span: arguments.span(), text: if object.is_empty() { String::from("{}") } else { object } };
-        let message = format!("the arguments of {} are a text, and not an object", context.name_of(at));
-        Some(context.match_at(at, message).of("argument objects").writing(vec![patch]))
-    });
-    quoted.collect()
-}
-
 pub(super) static EMPTY_ERROR_RESULT: Rule = Rule {
     code: "S019",
     name: "empty-error-result",
@@ -299,7 +194,7 @@ fn empty_error_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let empty = context.results().filter(|(_, result)| result.media == 0 && result.content.iter().all(Text::is_blank));
     let failed = empty.filter_map(|(at, _)| {
-        let element = at.part_in(context.messages).place()?.element;
+        let element = context.element(at)?;
         let flag = [element].into_iter().chain(element.get("toolResult")).find_map(error_flag)?;
         let message = format!("the result of {} is an error without a text", context.name_of(at));
         Some(context.match_at(at, message).removing(vec![flag]))
@@ -368,8 +263,8 @@ fn content_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         .map(|(at, list)| {
             let found = context.match_message(at, "the content is a list of blocks").of("content blocks");
             match texts_alone(list) {
-                Some(texts) if texts.len() == 1 => found.writing(vec![joined(list, &texts)]),
-                Some(texts) if texts.len() > 1 => found.writing(vec![joined(list, &texts)]).unsafely(),
+                Some(texts) if texts.len() == 1 => found.writing([joined(list, &texts)]),
+                Some(texts) if texts.len() > 1 => found.writing([joined(list, &texts)]).unsafely(),
                 _ => found,
             }
         })
@@ -387,10 +282,4 @@ fn texts_alone(list: Value<'_>) -> Option<Vec<Text<'_>>> {
 fn joined(list: Value<'_>, texts: &[Text<'_>]) -> Patch {
     let texts: Vec<_> = texts.iter().map(Text::decode).collect();
     Patch { span: list.span(), text: quote(&texts.join("\n\n")) }
-}
-
-/// The patch that writes `member` in front of the members of an object that has others.
-pub(super) fn member_first(object: Value<'_>, member: &str) -> Patch {
-    let start = object.span().start + 1;
-    Patch { span: Span::new(start, start), text: format!("{member},") }
 }

@@ -42,9 +42,8 @@ fn no_assistant_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 /// Whether the transcript is the `prompt` of a row without an answer.
 fn asks_only(context: &RuleContext<'_, '_>) -> bool {
     let list = context.messages.first().and_then(Message::value).and_then(Value::parent);
-    let record = list.and_then(Value::parent);
-    record.zip(list).is_some_and(|(record, list)| {
-        record.get("prompt") == Some(list) && record.get("completion").is_none() && record.get("chosen").is_none()
+    context.record.is_some_and(|record| {
+        record.get("prompt") == list && record.get("completion").is_none() && record.get("chosen").is_none()
     })
 }
 

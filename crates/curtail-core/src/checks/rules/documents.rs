@@ -67,7 +67,7 @@ pub(super) fn too_many<'a>(context: &RuleContext<'_, 'a>) -> Option<Match<'a>> {
         let text = format!("{{\"text\":{}}}", quote(&format!("[document{name}, removed]")));
         Patch { span: document.block.span(), text }
     });
-    Some(context.match_at(surplus.at, message).of("number of documents").writing(oldest.collect()))
+    Some(context.match_at(surplus.at, message).of("number of documents").writing(oldest))
 }
 
 fn documents<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -84,6 +84,7 @@ fn names<'a>(context: &RuleContext<'_, 'a>, pattern: &Pattern) -> Vec<Match<'a>>
     let text = |name: Value<'_>| name.text().map(|name| name.decode().into_owned()).unwrap_or_default();
     let mut taken: HashSet<String> = named().map(|(_, name)| text(name)).collect();
     let mut earlier: HashMap<String, PartRef> = HashMap::new();
+    let mut numbers = HashMap::new();
     let mut matches = Vec::new();
     for (at, value) in named() {
         let name = text(value);
@@ -100,19 +101,25 @@ fn names<'a>(context: &RuleContext<'_, 'a>, pattern: &Pattern) -> Vec<Match<'a>>
                 continue;
             }
         };
-        let new = free_name(&name, pattern, &taken);
-        matches.push(found.writing(vec![Patch { span: value.span(), text: quote(&new) }]));
+        let new = free_name(&name, pattern, &taken, &mut numbers);
+        matches.push(found.writing([Patch { span: value.span(), text: quote(&new) }]));
         taken.insert(new);
     }
     matches
 }
 
-/// `name` in the form of `pattern`, with a number if it is taken.
-fn free_name(name: &str, pattern: &Pattern, taken: &HashSet<String>) -> String {
+/// `name` in the form of `pattern`, with a number if it is taken. `numbers` are the last numbers that were tried, by name: to
+/// begin anew for each of many equal names would take quadratic time.
+fn free_name(name: &str, pattern: &Pattern, taken: &HashSet<String>, numbers: &mut HashMap<String, usize>) -> String {
     let name = pattern.mended(name);
-    let numbered = (2..).map(|number| pattern.mended(&format!("{name}-{number}")));
-    let mut names = std::iter::once(name.clone()).chain(numbered);
-    names.find(|name| !taken.contains(name)).unwrap_or_default()
+    let last = numbers.entry(name.clone()).or_insert(0);
+    loop {
+        *last += 1;
+        let free = if *last == 1 { name.clone() } else { pattern.mended(&format!("{name}-{last}")) };
+        if !taken.contains(&free) {
+            return free;
+        }
+    }
 }
 
 /// Messages with a document and no text.
@@ -124,8 +131,7 @@ fn without_text<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let content = message.value().and_then(|value| value.get("content"));
         content.is_some_and(|content| content.items().any(|block| block.has(key)))
     };
-    let sent = context.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read());
-    let bare = sent.filter(|(_, message)| has(message, "document") && !has(message, "text"));
+    let bare = context.read_messages().filter(|(_, message)| has(message, "document") && !has(message, "text"));
     let found =
         |(at, _)| context.match_message(at, "the message has a document and no text").of("text beside documents");
     bare.map(found).collect()

@@ -56,13 +56,7 @@ fn media_too_large<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let mut matches: Vec<Match<'a>> = large.collect();
     matches.extend(too_many_images(context, &images));
     matches.extend(documents::too_many(context));
-    matches.extend(sent.iter().filter_map(|SentMedium { at, medium, .. }| {
-        let pages = medium.pages().filter(|pages| *pages > FEW_PAGES)?;
-        let message = format!(
-            "the document has {pages} pages, and {FEW_PAGES} are accepted, or 600 with a context of a million tokens"
-        );
-        Some(context.match_at(*at, message).of("pdf pages").writing(medium.removed()))
-    }));
+    matches.extend(long_documents(context, &sent));
     matches
 }
 
@@ -80,9 +74,6 @@ impl<'a> SentMedium<'a> {
     }
 }
 
-/// The pages of a document that every model accepts.
-const FEW_PAGES: usize = 100;
-
 /// What is too large.
 fn excess(facts: &MediumFacts, is_many: bool) -> Option<(&'static str, String)> {
     let [width, height] = facts.pixels.unwrap_or_default();
@@ -93,7 +84,19 @@ fn excess(facts: &MediumFacts, is_many: bool) -> Option<(&'static str, String)> 
     }
     let limit = most(STRICTEST, "image bytes")? as u64;
     let bytes = facts.bytes.filter(|bytes| *bytes > limit)?;
-    Some(("image bytes", format!("the image has {}, and an image may have 5.2 MB", size(bytes))))
+    Some(("image bytes", format!("the image has {}, and an image may have {}", size(bytes), size(limit))))
+}
+
+/// Documents with more pages than every model accepts.
+fn long_documents<'a>(context: &RuleContext<'_, 'a>, sent: &[SentMedium<'a>]) -> Vec<Match<'a>> {
+    let Some(limit) = most(STRICTEST, "pdf pages") else { return Vec::new() };
+    let found = |SentMedium { at, medium, .. }: &SentMedium<'a>| {
+        let pages = medium.pages().filter(|pages| *pages > limit)?;
+        let accepted = format!("{limit} are accepted, or 600 with a context of a million tokens");
+        let message = format!("the document has {pages} pages, and {accepted}");
+        Some(context.match_at(*at, message).of("pdf pages").writing(medium.removed()))
+    };
+    sent.iter().filter_map(found).collect()
 }
 
 fn too_many_images<'a>(context: &RuleContext<'_, 'a>, images: &[&SentMedium<'a>]) -> Option<Match<'a>> {
@@ -101,7 +104,7 @@ fn too_many_images<'a>(context: &RuleContext<'_, 'a>, images: &[&SentMedium<'a>]
     let surplus = images.get(limit)?;
     let message = format!("the request has {} images, and {limit} are accepted", images.len());
     let oldest = images[..images.len() - limit].iter().flat_map(|image| image.medium.removed());
-    Some(context.match_at(surplus.at, message).of("number of images").writing(oldest.collect()))
+    Some(context.match_at(surplus.at, message).of("number of images").writing(oldest))
 }
 
 pub(super) static UNREADABLE_MEDIA: Rule = Rule {
@@ -131,7 +134,7 @@ fn unreadable_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let kind = medium.facts().kind;
         if let Some(patch) = medium.bare_base64().filter(|_| states(provider, "data url")) {
             let message = "the medium is a data URL, and only its base64 is accepted";
-            return Some(context.match_at(at, message).of("data url").writing(vec![patch]));
+            return Some(context.match_at(at, message).of("data url").writing([patch]));
         }
         if let Some(fault) = medium.fault() {
             let what = match &fault {
@@ -146,13 +149,12 @@ fn unreadable_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let is_listed = |what: &str| {
             names(provider, what).map(|mut names| names.any(|name| name.rsplit('/').next() == named.rsplit('/').next()))
         };
-        let what = match kind {
-            "image" => "media type",
-            _ if medium.is_document() => "document type",
-            _ => "empty type",
+        let (what, is_accepted) = match kind {
+            "image" => ("media type", is_listed("media type")?),
+            _ if medium.is_document() => ("document type", is_listed("document type")?),
+            _ => ("refused type", !is_listed("refused type")?),
         };
-        let is_refused = is_listed(what)? == (what == "empty type");
-        is_refused.then(|| {
+        (!is_accepted).then(|| {
             let message = format!("the provider does not accept {kind}s of the type `{named}`");
             context.match_at(at, message).of(what).writing(medium.removed())
         })
@@ -189,7 +191,14 @@ pub(super) static MISPLACED_MEDIA: Rule = Rule {
 
 fn misplaced_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let mut matches = misplaced_blocks(context);
-    matches.extend(misplaced_contents(context));
+    let accepted = names(context.provider_rules.provider, "media role").filter(|_| !context.provider_rules.log);
+    if let Some(mut accepted) = accepted {
+        if accepted.any(|role| role == Role::User.name()) {
+            matches.extend(images_of_other_roles(context));
+        }
+        matches.extend(reasoning_of_user(context));
+        matches.extend(texts_of_other_roles(context));
+    }
     matches
 }
 
@@ -218,42 +227,46 @@ fn misplaced_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     wrong.collect()
 }
 
-fn misplaced_contents<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    if context.provider_rules.log {
-        return Vec::new();
-    }
-    let Some(mut roles) = names(context.provider_rules.provider, "media role") else { return Vec::new() };
-    let only_user = roles.any(|role| role == Role::User.name());
-    let is_chat = states(context.provider_rules.provider, "chat texts") && (context.is_refused || context.is_request());
+/// Images where only the user may send them.
+fn images_of_other_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let wrong = context.parts().filter_map(|(at, part)| {
         let role = context.messages[at.message].role;
         // In formats with a message for each result, the image is the tool's.
         let is_of_tool = role == Role::Tool && part.content.result().is_some_and(|result| result.media > 0);
-        if only_user && role != Role::User && (is_of_tool || matches!(part.content, Content::Media(_))) {
-            let mut images = media(part);
-            images.retain(|medium| medium.facts().kind == "image");
-            if !images.is_empty() {
-                let message = format!("a message with the role `{}` contains an image", role.name());
-                let removed = images.iter().flat_map(Medium::removed).collect();
-                return Some(context.match_at(at, message).of("media role").writing(removed).unsafely());
-            }
-        }
-        if role == Role::User && matches!(part.content, Content::Reasoning(_)) {
-            let found = context.match_at(at, "a message of the user contains reasoning").of("reasoning role");
-            return Some(found.cut().unsafely());
-        }
+        let is_medium = role != Role::User && (is_of_tool || matches!(part.content, Content::Media(_)));
+        let media = if is_medium { media(part) } else { Vec::new() };
+        let removed: Vec<Patch> =
+            media.iter().filter(|medium| medium.facts().kind == "image").flat_map(Medium::removed).collect();
+        let message = || format!("a message with the role `{}` contains an image", role.name());
+        (!removed.is_empty()).then(|| context.match_at(at, message()).of("media role").writing(removed).unsafely())
+    });
+    wrong.collect()
+}
+
+fn reasoning_of_user<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let of_user = context.parts().filter(|(at, part)| {
+        context.messages[at.message].role == Role::User && matches!(part.content, Content::Reasoning(_))
+    });
+    let found = |at| context.match_at(at, "a message of the user contains reasoning").of("reasoning role").cut();
+    of_user.map(|(at, _)| found(at).unsafely()).collect()
+}
+
+/// Texts of the Responses API with the type of another role, or in a chat.
+fn texts_of_other_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let is_chat = states(context.provider_rules.provider, "chat texts") && (context.is_refused || context.is_request());
+    let wrong = context.parts().filter_map(|(at, part)| {
+        let role = context.messages[at.message].role;
         let kind = part.place()?.element.get("type")?;
         let is_text = kind.is("input_text") || kind.is("output_text");
         let right = match role {
-            _ if is_text && is_chat => Some("text"),
-            Role::Assistant if kind.is("input_text") => Some("output_text"),
-            Role::Assistant if kind.is("input_image") => None,
-            Role::User if kind.is("output_text") => Some("input_text"),
+            _ if is_text && is_chat => "text",
+            Role::Assistant if kind.is("input_text") => "output_text",
+            Role::User if kind.is("output_text") => "input_text",
             _ => return None,
         };
         let message = format!("a message with the role `{}` contains `{}`", role.name(), kind.text()?.decode());
-        let typed = right.map(|right| Patch { span: kind.span(), text: quote(right) });
-        Some(context.match_at(at, message).of("text role").writing(typed.into_iter().collect()))
+        let patch = Patch { span: kind.span(), text: quote(right) };
+        Some(context.match_at(at, message).of("text role").writing([patch]))
     });
     wrong.collect()
 }

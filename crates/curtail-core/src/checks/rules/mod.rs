@@ -3,6 +3,8 @@
 //!
 //! To add a rule: in the file of its subject, and a line in [`ALL`]; the test of the pages writes its page.
 
+mod arguments;
+mod characters;
 mod content;
 mod datasets;
 mod documents;
@@ -12,6 +14,8 @@ mod pairing;
 mod reading;
 mod reasoning;
 mod request;
+mod roles;
+mod rounds;
 mod shapes;
 mod turns;
 
@@ -30,10 +34,10 @@ pub const ALL: &[&Rule] = &[
     &pairing::MISSING_ID,
     &pairing::UNANSWERED_SERVER_CALL,
     &reading::INVALID_JSON,
-    &reading::UNKNOWN_ROLE,
-    &reading::MISSING_ROLE,
+    &roles::UNKNOWN_ROLE,
+    &roles::MISSING_ROLE,
     &content::EMPTY_CONTENT,
-    &content::INVALID_ARGUMENTS,
+    &arguments::INVALID_ARGUMENTS,
     &pairing::NAME_MISMATCH,
     &reading::DUPLICATE_KEY,
     &reasoning::REASONING_WITHOUT_CALL,
@@ -51,7 +55,7 @@ pub const ALL: &[&Rule] = &[
     &names::DUPLICATE_ITEM_ID,
     &request::CACHE_MARKS,
     &media::UNREADABLE_MEDIA,
-    &reading::LONE_SURROGATE,
+    &characters::LONE_SURROGATE,
     &reasoning::EMPTIED_THINKING,
     &request::TOO_MANY_TOOLS,
     &reading::UNKNOWN_MEMBER,

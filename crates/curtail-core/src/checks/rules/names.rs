@@ -8,8 +8,8 @@ use crate::checks::constraints::{Pattern, pattern};
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::digest::fnv1a_64;
-use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Family, Message, PartRef, Role, ToolCall};
+use crate::json::{Span, Text, Value, quote};
+use crate::transcript::{Content, Family, Message, Part, PartRef, Role, ToolCall};
 
 pub(super) static TOOL_USE_ID_FORMAT: Rule = Rule {
     code: "S014",
@@ -49,6 +49,7 @@ fn tool_use_id_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 fn call_ids<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let patterns = IdPatterns::of(context.provider_rules.provider);
     let owners = LazyCell::new(|| patterns.owners(context));
+    let mut sites = None;
     let wrong = context.calls().filter(|(at, _)| !context.lacks_id(*at)).filter_map(|(at, call)| {
         let (what, pattern) = patterns.of_call(call)?;
         let id = call.id.as_ref()?.decode();
@@ -57,8 +58,8 @@ fn call_ids<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let is_shared = owners.get(&mended).is_some_and(|ids| ids.len() > 1);
         let new = if is_shared { pattern.mended(&format!("{id} {:016x}", fnv1a_64(id.bytes()))) } else { mended };
         let message = format!("the id `{id}` {fault}");
-        let found = context.match_with(at, context.pairs.counterpart(at), message);
-        Some(found.of(what).writing(renamed(context, at, &id, &new, Naming::Id)))
+        let found = context.match_with(at, context.pairs.counterpart(at), message).of(what);
+        Some(sites.get_or_insert_with(|| NamingSites::of(context, Naming::Id)).renaming(found, &id, &new))
     });
     wrong.collect()
 }
@@ -122,45 +123,94 @@ impl Naming {
     }
 }
 
-/// The patches that call `old` `new` in the call at `at` and in its result: where it is read, and where a log repeats it. What
-/// the model and the tool said is not searched.
-fn renamed(context: &RuleContext<'_, '_>, at: PartRef, old: &str, new: &str, naming: Naming) -> Vec<Patch> {
-    let parts: Vec<PartRef> = [Some(at), context.pairs.counterpart(at)].into_iter().flatten().collect();
-    let contents = || parts.iter().map(|part| &part.part_in(context.messages).content);
-    let is_own =
-        |text: &Text<'_>| contents().filter_map(|content| naming.of(content)).any(|own| is_same_place(own, text));
-    let is_said = |value: Value<'_>| contents().any(|content| is_said(content, value));
-    let mut open: Vec<Value<'_>> = Vec::new();
-    for part in &parts {
-        open.extend(context.messages[part.message].value().filter(|item| !open.contains(item)));
-    }
-    let mut patches = Vec::new();
-    while let Some(value) = open.pop() {
-        for member in value.members() {
-            let Some(text) = member.value.text() else {
-                open.extend((!is_said(member.value)).then_some(member.value));
-                continue;
-            };
-            let repeats = !old.is_empty() && text.is(old) && naming.names(&member.key);
-            if repeats || is_own(&text) {
-                patches.push(Patch { span: member.value.span(), text: quote(new) });
-            }
+/// Where a transcript has the ids of its calls, or the names of its tools: where they are read, and where a log repeats them.
+struct NamingSites {
+    naming: Naming,
+    /// Where calls and results have it.
+    own: HashSet<u32>,
+    /// The places of each, by what it is.
+    sites: HashMap<String, Vec<Span>>,
+}
+
+impl NamingSites {
+    /// Walks each message with calls and results once. What the model and the tools said is left out.
+    fn of(context: &RuleContext<'_, '_>, naming: Naming) -> Self {
+        let source = context.messages.first().and_then(Message::value).map_or("", Value::source);
+        let offset = |text: &Text<'_>| text.offset_in(source);
+        let parts: Vec<(PartRef, &Part<'_>)> = context.parts().filter(|(_, part)| part.content.is_tool()).collect();
+        let contents = || parts.iter().map(|(_, part)| &part.content);
+        let names = contents().flat_map(|content| [content.tool_id(), content.tool_name()]).flatten();
+        let names = Offsets::new(names.filter_map(offset));
+        let said = Offsets::new(contents().flat_map(said).filter_map(offset));
+        let own = parts.iter().filter(|(at, _)| is_of_pair(context, *at, naming));
+        let own = own.filter_map(|(_, part)| naming.of(&part.content).and_then(offset)).collect();
+        let mut found = Self { naming, own, sites: HashMap::new() };
+        let mut seen = HashSet::new();
+        let items = parts.iter().filter_map(|(at, _)| context.messages[at.message].value());
+        for item in items.filter(|item| seen.insert(*item)) {
+            found.walk(item, |value| said.are_in(value) && !names.are_in(value));
         }
-        open.extend(value.items());
+        found
     }
-    patches
+
+    /// Adds the places in `item`, except in values of which `is_said` is true.
+    fn walk<'a>(&mut self, item: Value<'a>, is_said: impl Fn(Value<'a>) -> bool) {
+        let mut open = vec![item];
+        while let Some(value) = open.pop() {
+            if is_said(value) {
+                continue;
+            }
+            for member in value.members() {
+                let span = member.value.span();
+                let Some(text) = member.value.text() else {
+                    open.push(member.value);
+                    continue;
+                };
+                let is_repeated = || text.len_bound() > 0 && self.naming.names(&member.key);
+                if self.own.contains(&(span.start + 1)) || is_repeated() {
+                    self.sites.entry(text.into_decoded().into_owned()).or_default().push(span);
+                }
+            }
+            open.extend(value.items());
+        }
+    }
+
+    /// `found`, mended by calling `old` `new`, wherever it is: other calls with the same fault are mended with the first.
+    fn renaming<'a>(&mut self, found: Match<'a>, old: &str, new: &str) -> Match<'a> {
+        let Some(sites) = self.sites.get_mut(old) else { return found };
+        let patches = std::mem::take(sites).into_iter().map(|span| Patch { span, text: quote(new) });
+        if patches.len() == 0 { found.mended_with_earlier() } else { found.writing(patches) }
+    }
 }
 
-/// Whether two texts are the same place of a document.
-fn is_same_place(one: &Text<'_>, other: &Text<'_>) -> bool {
-    matches!((one, other), (Text::Escaped(one), Text::Escaped(other)) if std::ptr::eq::<str>(*one, *other))
+/// Whether a part has the name of its call: of a result without one, it is not known.
+fn is_of_pair(context: &RuleContext<'_, '_>, at: PartRef, naming: Naming) -> bool {
+    let name = |at: PartRef| naming.of(&at.part_in(context.messages).content).map(Text::decode);
+    let is_call = at.part_in(context.messages).content.call().is_some();
+    is_call || context.pairs.counterpart(at).is_some_and(|call| name(call) == name(at))
 }
 
-/// Whether a value is the arguments of a call, or what its result says.
-fn is_said(content: &Content<'_>, value: Value<'_>) -> bool {
-    let is_it = |text: &Text<'_>| matches!(text, Text::Json(raw) if std::ptr::eq::<str>(*raw, value.raw()));
-    content.call().is_some_and(|call| is_it(&call.arguments))
-        || content.result().is_some_and(|result| result.content.iter().any(is_it))
+/// The arguments of a call, or what a result says.
+fn said<'c, 'a>(content: &'c Content<'a>) -> impl Iterator<Item = &'c Text<'a>> {
+    let arguments = content.call().map(|call| &call.arguments);
+    arguments.into_iter().chain(content.result().into_iter().flat_map(|result| &result.content))
+}
+
+/// Places in a text, in order.
+struct Offsets(Vec<u32>);
+
+impl Offsets {
+    fn new(offsets: impl Iterator<Item = u32>) -> Self {
+        let mut offsets: Vec<u32> = offsets.collect();
+        offsets.sort_unstable();
+        Self(offsets)
+    }
+
+    /// Whether one of them is in `value`.
+    fn are_in(&self, value: Value<'_>) -> bool {
+        let Span { start, end } = value.span();
+        self.0.get(self.0.partition_point(|at| *at < start)).is_some_and(|at| *at < end)
+    }
 }
 
 /// Ids of items by their kind, where a provider stores items.
@@ -241,21 +291,22 @@ fn names_of_speakers<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let fault = pattern.fault(&name)?;
         let patch = Patch { span: value.span(), text: quote(&pattern.mended(&name)) };
         let found = context.match_message(at, format!("the name `{name}` of the speaker {fault}"));
-        Some(found.of("name").writing(vec![patch]).warning_if(is_mild))
+        Some(found.of("name").writing([patch]).warning_if(is_mild))
     });
     wrong.collect()
 }
 
 fn names_of_tools<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let Some(pattern) = pattern(context.provider_rules.provider, "tool name") else { return Vec::new() };
+    let mut sites = None;
     let calls = context.calls().filter(|(_, call)| !call.hosted && is_named(call.family));
     let wrong = calls.filter_map(|(at, call)| {
         let name = call.name.decode();
         let fault = pattern.fault(&name)?;
         let message = format!("the name `{name}` of the tool {fault}");
         let new = if name.is_empty() { String::from("unnamed") } else { pattern.mended(&name) };
-        let patches = renamed(context, at, &name, &new, Naming::ToolName);
-        Some(context.match_with(at, context.pairs.counterpart(at), message).of("tool name").writing(patches))
+        let found = context.match_with(at, context.pairs.counterpart(at), message).of("tool name");
+        Some(sites.get_or_insert_with(|| NamingSites::of(context, Naming::ToolName)).renaming(found, &name, &new))
     });
     wrong.collect()
 }
@@ -293,13 +344,13 @@ fn duplicate_item_id<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let mut first: HashMap<String, usize> = HashMap::new();
     let mut matches = Vec::new();
-    for (at, message) in context.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read()) {
+    for (at, message) in context.read_messages() {
         let Some(id) = message.id.as_ref().map(|id| id.decode().into_owned()) else { continue };
         // The parts of one message of a log share its id.
         if let Some(&earlier) = first.get(&id)
             && context.messages[earlier].value() != message.value()
         {
-            let other = Some((earlier, context.messages[earlier].value()));
+            let other = context.messages[earlier].value().map(|value| (earlier, value));
             let found = context.match_message(at, format!("an earlier item has the id `{id}`"));
             let is_copy =
                 context.messages[earlier].value().zip(message.value()).is_some_and(|(one, two)| one.raw() == two.raw());

@@ -1,6 +1,7 @@
 //! Calls without results, results without calls, and pairs that do not match.
 
 use super::ANSWERED_CALL;
+use super::rounds::{MiscountedRound, explained_calls, miscounted_messages, miscounted_rounds};
 use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::json::Text;
@@ -34,7 +35,7 @@ fn orphan_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.stateful && context.provider_rules.server_state {
         return Vec::new();
     }
-    let miscounted = context.miscounted_messages();
+    let miscounted = miscounted_messages(context);
     let orphans = context.faults(FaultKind::OrphanResult);
     let orphans = orphans.filter(|fault| !context.lacks_id(fault.at) && !miscounted.contains(&fault.at.message));
     context.match_faults(orphans, |result| format!("the result of {result} answers no earlier call"))
@@ -69,8 +70,8 @@ pub(super) static UNANSWERED_CALL: Rule = Rule {
 };
 
 fn unanswered_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let miscounted = context.miscounted_messages();
-    let explained = context.explained_calls();
+    let miscounted = miscounted_messages(context);
+    let explained = explained_calls(context);
     let is_explained = |call: PartRef| miscounted.contains(&call.message) || explained.contains(&call);
     let open = context.faults(FaultKind::UnansweredCall);
     let open = open.filter(|fault| !context.lacks_id(fault.at) && !is_explained(fault.at));
@@ -100,7 +101,7 @@ pub(super) static PENDING_CALL: Rule = Rule {
 };
 
 fn pending_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let explained = context.explained_calls();
+    let explained = explained_calls(context);
     let open = context.faults(FaultKind::PendingCall);
     let open = open.filter(|fault| !context.lacks_id(fault.at) && !explained.contains(&fault.at));
     context.match_faults(open, |call| format!("the call of {call} has no result yet"))
@@ -330,16 +331,15 @@ pub(super) static RESPONSE_COUNT: Rule = Rule {
 };
 
 fn response_count<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let wrong = (0..context.messages.len()).filter_map(|at| Some((at, context.miscounted(at)?)));
-    wrong
-        .map(|(at, round)| {
-            let results = number_of(round.results, "result");
-            let calls = number_of(round.calls, "call");
-            let message = format!("the message has {results}, and the message before it {calls}");
-            let other = Some((at, context.messages[at].value()));
-            Match { other, ..context.match_message(round.answers.start, message) }
-        })
-        .collect()
+    let found = |round: MiscountedRound| {
+        let results = number_of(round.results, "result");
+        let calls = number_of(round.calls, "call");
+        let message = format!("the message has {results}, and the message before it {calls}");
+        let last = round.turn.end - 1;
+        let other = context.messages[last].value().map(|value| (last, value));
+        Match { other, ..context.match_message(round.answers.start, message) }
+    };
+    miscounted_rounds(context).into_iter().map(found).collect()
 }
 
 // The ids by which calls and results are paired.

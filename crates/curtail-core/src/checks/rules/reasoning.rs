@@ -1,8 +1,7 @@
 //! Reasoning, the calls that it led to, and the signatures of both.
 
-use super::content::member_first;
 use crate::checks::constraints::states;
-use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext, member_first};
 use crate::dialects::Patch;
 use crate::json::Value;
 use crate::transcript::{
@@ -180,9 +179,8 @@ fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 fn calls_of_unsigned_turns<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let found = |at: PartRef| {
         let found = context.match_at(at, "no part of the turn has a signature").of("signatures");
-        let call = at.part_in(context.messages).place().map(|place| place.element);
-        match call.filter(|call| call.has("functionCall")) {
-            Some(call) => found.writing(vec![member_first(call, UNCHECKED)]).unsafely(),
+        match context.element(at).filter(|call| call.has("functionCall")) {
+            Some(call) => found.writing([member_first(call, UNCHECKED)]).unsafely(),
             None => found,
         }
     };
@@ -315,7 +313,7 @@ fn calls_without_thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let found = |at: usize| {
         let found = context.match_message(at, "the reply calls a tool and has lost its reasoning").of(BESIDE_CALLS);
         match context.messages[at].value().filter(|_| is_named) {
-            Some(item) => found.writing(vec![blank_thought(item)]),
+            Some(item) => found.writing([blank_thought(item)]),
             None => found,
         }
     };

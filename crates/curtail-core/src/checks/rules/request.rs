@@ -1,12 +1,12 @@
 //! A request as a whole: cache marks, and the number of tools.
 
-use memchr::memmem;
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::ANSWERED_CALL;
 use crate::checks::constraints::most;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
-use crate::json::Value;
-use crate::transcript::Message;
+use crate::json::{Text, Value};
 
 pub(super) static CACHE_MARKS: Rule = Rule {
     code: "S021",
@@ -32,30 +32,6 @@ pub(super) static CACHE_MARKS: Rule = Rule {
 const MARKS: [(&str, &str); 3] =
     [("cache_control", "anthropic"), ("cachePoint", "bedrock"), ("prompt_cache_breakpoint", "responses")];
 
-/// What one of them begins with.
-const PROMPT: &str = "prompt_";
-
-/// Where a text contains the keys of marks, in order. What all of them contain is searched for, once.
-struct KeyPlaces(Vec<usize>);
-
-impl KeyPlaces {
-    fn of(source: &[u8]) -> Self {
-        let is_key_at = |at: &usize| {
-            MARKS.iter().any(|(key, _)| {
-                let (before, key) = key.strip_prefix(PROMPT).map_or(("", *key), |key| (PROMPT, key));
-                source[*at..].starts_with(key.as_bytes()) && source[..*at].ends_with(before.as_bytes())
-            })
-        };
-        Self(memmem::find_iter(source, "cache").filter(is_key_at).collect())
-    }
-
-    /// Whether one of them is in `value`.
-    fn are_in(&self, value: Value<'_>) -> bool {
-        let [start, end] = [value.span().start as usize, value.span().end as usize];
-        self.0.get(self.0.partition_point(|at| *at < start)).is_some_and(|at| *at < end)
-    }
-}
-
 /// A mark, and the message that it is in.
 struct Mark<'a> {
     value: Value<'a>,
@@ -75,33 +51,30 @@ impl Mark<'_> {
 }
 
 fn cache_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let source = context.messages.first().and_then(Message::value).map_or("", Value::source);
-    let places = KeyPlaces::of(source.as_bytes());
-    if places.0.is_empty() {
-        return Vec::new();
+    let mut marks = MARKS.map(|_| Vec::new());
+    for (key, mark) in all_marks(context) {
+        marks[key].push(mark);
     }
-    MARKS.into_iter().flat_map(|(key, provider)| marks_of(context, &places, key, provider)).collect()
+    MARKS.iter().zip(marks).flat_map(|((_, provider), marks)| faults_of(&marks, provider)).collect()
 }
 
-/// What is wrong with the marks under `key`, by the limits of `provider`.
-fn marks_of<'a>(context: &RuleContext<'_, 'a>, places: &KeyPlaces, key: &str, provider: &str) -> Vec<Match<'a>> {
+/// What is wrong with the marks of one kind, by the limits of `provider`.
+fn faults_of<'a>(marks: &[Mark<'a>], provider: &str) -> Vec<Match<'a>> {
     let Some(limit) = most(provider, "cache marks") else { return Vec::new() };
-    let marks = marks(context, places, key);
     let found = |mark: &Mark<'a>, message: String, what| {
         Match { message_index: mark.message, ..Match::new(Some(mark.value), message) }.of(what)
     };
     let mut matches = Vec::new();
     if let Some(surplus) = marks.get(limit) {
         let message = format!("the request has {} cache marks, and {limit} are accepted", marks.len());
-        let oldest = marks
-            .iter()
-            .filter(|mark| mark.message.is_some())
-            .chain(marks.iter().filter(|mark| mark.message.is_none()));
+        let (in_messages, beside): (Vec<&Mark<'a>>, Vec<&Mark<'a>>) =
+            marks.iter().partition(|mark| mark.message.is_some());
+        let oldest = in_messages.into_iter().chain(beside);
         let gone = oldest.take(marks.len() - limit).map(|mark| mark.value).collect();
         matches.push(found(surplus, message, "cache marks").removing(gone));
     }
     let mut is_short_before = false;
-    for mark in &marks {
+    for mark in marks {
         if mark.is_on_thought() {
             let message = String::from("a thought cannot be marked for the cache");
             matches.push(found(mark, message, "marked blocks").removing(vec![mark.value]));
@@ -115,37 +88,16 @@ fn marks_of<'a>(context: &RuleContext<'_, 'a>, places: &KeyPlaces, key: &str, pr
     matches
 }
 
-/// The cache marks of the request, in the order in which the provider reads them.
-fn marks<'a>(context: &RuleContext<'_, 'a>, places: &KeyPlaces, key: &str) -> Vec<Mark<'a>> {
-    let Some(first) = context.messages.first().and_then(Message::value) else { return Vec::new() };
-    let record = record_of(first);
-    let beside =
-        ["tools", "toolConfig", "system"].into_iter().filter_map(|list| record?.get(list)).map(|value| (None, value));
+/// The cache marks of the request, in the order in which the provider reads them, each with the index of its kind.
+fn all_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<(usize, Mark<'a>)> {
+    let lists = ["tools", "toolConfig", "system"].into_iter().filter_map(|list| context.record?.get(list));
     let messages = context.messages.iter().enumerate().filter_map(|(at, message)| Some((Some(at), message.value()?)));
-    beside
-        .chain(messages)
-        .filter(|(_, value)| places.are_in(*value))
-        .flat_map(|(message, value)| marks_in(value, key).into_iter().map(move |value| Mark { value, message }))
-        .collect()
-}
-
-/// The record whose list of messages `message` is in.
-fn record_of(message: Value<'_>) -> Option<Value<'_>> {
-    message.parent()?.parent().filter(|record| record.is_object())
-}
-
-fn marks_in<'a>(value: Value<'a>, key: &str) -> Vec<Value<'a>> {
-    let mut marks = Vec::new();
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        for member in value.members() {
-            let is_mark = member.key.is(key) && member.value.is_object();
-            if is_mark { marks.push(member.value) } else { open.push(member.value) }
-        }
-        open.extend(value.items());
-    }
-    marks.sort_by_key(|mark| mark.span().start);
-    marks
+    let places = lists.map(|value| (None, value)).chain(messages);
+    let marks = places.flat_map(|(message, value)| {
+        let members = value.members_inside(&MARKS.map(|(key, _)| key)).into_iter();
+        members.filter(|(_, value)| value.is_object()).map(move |(key, value)| (key, Mark { value, message }))
+    });
+    marks.collect()
 }
 
 pub(super) static TOO_MANY_TOOLS: Rule = Rule {
@@ -171,23 +123,22 @@ const TOO_MANY: &str = r#"{"messages":[{"role":"user","content":"Is it raining i
 
 fn too_many_tools<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let limit = most(context.provider_rules.provider, "number of tools");
-    let tools =
-        context.messages.first().and_then(Message::value).and_then(record_of).and_then(|record| record.get("tools"));
+    let tools = context.record.and_then(|record| record.get("tools"));
     let Some((limit, tools)) = limit.zip(tools) else { return Vec::new() };
     let defined: Vec<Value<'a>> = tools.items().flat_map(declarations).collect();
     let Some(surplus) = defined.get(limit) else { return Vec::new() };
     let message = format!("the request defines {} tools, and {limit} are accepted", defined.len());
     let found = Match::new(Some(*surplus), message).of("number of tools");
-    let idle = defined.iter().rev().copied().filter(|tool| !is_called(context, *tool));
+    let called: HashSet<Cow<'_, str>> = context.calls().map(|(_, call)| call.name.decode()).collect();
+    let is_called = |tool: Value<'_>| name_of(tool).is_some_and(|name| called.contains(&name.decode()));
+    let idle = defined.iter().rev().copied().filter(|tool| !is_called(*tool));
     let gone: Vec<Value<'a>> = idle.take(defined.len() - limit).collect();
     vec![if gone.len() == defined.len() - limit { found.removing(gone) } else { found }]
 }
 
-/// Whether a message calls the tool that `definition` defines.
-fn is_called(context: &RuleContext<'_, '_>, definition: Value<'_>) -> bool {
-    let name =
-        [definition.get("function"), Some(definition)].into_iter().flatten().find_map(|tool| tool.get_text("name"));
-    name.is_some_and(|name| context.calls().any(|(_, call)| call.name.is(&name.decode())))
+/// The name of the tool that `definition` defines.
+fn name_of(definition: Value<'_>) -> Option<Text<'_>> {
+    [definition.get("function"), Some(definition)].into_iter().flatten().find_map(|tool| tool.get_text("name"))
 }
 
 /// The definitions in an element of the list of tools, which may hold several.

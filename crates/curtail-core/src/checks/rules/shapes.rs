@@ -40,9 +40,7 @@ fn value_shapes<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let provider = context.provider_rules.provider;
-    let messages = context.messages.iter().enumerate();
-    let sent = messages.filter(|(_, message)| message.standing.is_read());
-    let found = sent.flat_map(|(at, message)| {
+    let found = context.read_messages().flat_map(|(at, message)| {
         let shaped = shaped_values(message);
         let blocks = shaped.iter().filter(|(what, _)| *what == BLOCKS).map(|(_, block)| *block);
         let several: Vec<Match<'a>> = blocks.filter_map(|block| several_kinds(context, at, block)).collect();
@@ -56,7 +54,7 @@ fn value_shapes<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             let text = format!("the {what} is {}, and {} is accepted", with_article(shape), accepted.join(" or "));
             let found = Match { at: Some(value), ..context.match_message(at, text) }.of(what);
             match reshaped(provider, what, value, &wanted, message.role) {
-                Some(text) => Some(found.writing(vec![Patch { span: value.span(), text }])),
+                Some(text) => Some(found.writing([Patch { span: value.span(), text }])),
                 // Arguments that are no object are what another rule reports.
                 None => Some(found).filter(|_| what != ARGUMENTS),
             }
@@ -79,7 +77,7 @@ fn several_kinds<'a>(context: &RuleContext<'_, 'a>, at: usize, block: Value<'a>)
     let patch = Patch { span: block.span(), text: blocks.join(",") };
     let keys: Vec<String> = of_kind.iter().map(|member| format!("`{}`", member.key.decode())).collect();
     let text = format!("the block is of several kinds: {}", keys.join(" and "));
-    Some(Match { at: Some(block), ..context.match_message(at, text) }.of(KINDS).writing(vec![patch]))
+    Some(Match { at: Some(block), ..context.match_message(at, text) }.of(KINDS).writing([patch]))
 }
 
 fn written(member: &Member<'_>) -> String {

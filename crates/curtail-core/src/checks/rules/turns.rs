@@ -4,7 +4,8 @@ use super::ANSWER;
 use crate::checks::constraints::names;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::dialects::Patch;
-use crate::json::{Value, quote};
+use crate::json::{Text, Value, ValueKind, quote};
+use crate::part_edits::rewriting;
 use crate::transcript::{Content, Message, PartRef, Role, Turns, same_side};
 
 pub(super) static NO_USER_MESSAGE: Rule = Rule {
@@ -97,19 +98,26 @@ fn alternation<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.turns != Turns::Alternate {
         return Vec::new();
     }
-    let again = same_side(context.dialogue()).into_iter();
-    again
-        .map(|[first, second]| {
-            let message = if context.messages[second].role == Role::Assistant {
-                "two consecutive messages are from the assistant"
-            } else {
-                "two consecutive messages are from the user's side"
-            };
-            let found =
-                context.match_message(second, message).writing(joined(context, first, second).unwrap_or_default());
-            Match { other: Some((first, context.messages[first].value())), ..found }
+    let pairs = same_side(context.dialogue());
+    // Messages that are joined have one text: each pair by itself would lose that of the third.
+    let runs = pairs.chunk_by(|one, next| one[1] == next[0] && is_joinable(context, one) && is_joinable(context, next));
+    runs.flat_map(|run| {
+        run.iter().enumerate().map(|(nth, &[first, second])| {
+            let side =
+                if context.messages[second].role == Role::Assistant { "the assistant" } else { "the user's side" };
+            let found = context.match_message(second, format!("two consecutive messages are from {side}"));
+            let found = Match { other: context.messages[first].value().map(|value| (first, value)), ..found };
+            match nth {
+                _ if !is_joinable(context, &run[0]) => found,
+                0 => {
+                    let (earlier, text) = joined(context, run);
+                    found.editing(earlier, text)
+                }
+                _ => found.mended_with_earlier(),
+            }
         })
-        .collect()
+    })
+    .collect()
 }
 
 /// Members that say who speaks.
@@ -118,25 +126,36 @@ const ROLES: [&str; 2] = ["role", "from"];
 /// Members that say what.
 const CONTENTS: [&str; 3] = ["content", "parts", "value"];
 
-/// The patches that write the content of two messages of one role as the content of the second.
-fn joined(context: &RuleContext<'_, '_>, first: usize, second: usize) -> Option<Vec<Patch>> {
-    let one = context.messages[first].value()?;
-    let two = context.messages[second].value()?;
-    let is_alike = member(one, &ROLES)?.raw() == member(two, &ROLES)?.raw() && is_bare(one) && is_bare(two);
-    if !is_alike || context.provider_rules.log {
-        return None;
-    }
-    let before = member(one, &CONTENTS)?;
-    let after = member(two, &CONTENTS)?;
-    let text = match (before.text(), after.text()) {
-        (Some(before), Some(after)) => quote(&format!("{}\n\n{}", before.decode(), after.decode())),
-        (None, None) if before.is_array() && after.is_array() => {
-            let blocks: Vec<&str> = before.items().chain(after.items()).map(Value::raw).collect();
-            format!("[{}]", blocks.join(","))
-        }
-        _ => return None,
+/// Whether two messages have the same role, the same kind of content, and nothing else.
+fn is_joinable(context: &RuleContext<'_, '_>, pair: &[usize; 2]) -> bool {
+    let [Some(one), Some(two)] = pair.map(|at| context.messages[at].value()) else { return false };
+    let roles = [one, two].map(|item| member(item, &ROLES).map(Value::raw));
+    let kinds = [one, two].map(|item| member(item, &CONTENTS).map(Value::kind));
+    !context.provider_rules.log
+        && one != two
+        && roles[0].is_some()
+        && roles[0] == roles[1]
+        && matches!(kinds[0], Some(ValueKind::String | ValueKind::Array))
+        && kinds[0] == kinds[1]
+        && is_bare(one)
+        && is_bare(two)
+}
+
+/// What is removed and written so that the content of all messages of a run is that of the last.
+fn joined<'a>(context: &RuleContext<'_, 'a>, run: &[[usize; 2]]) -> (Vec<Value<'a>>, Vec<Patch>) {
+    let messages = run[..1].iter().map(|pair| pair[0]).chain(run.iter().map(|pair| pair[1]));
+    let mut items: Vec<Value<'a>> = messages.filter_map(|at| context.messages[at].value()).collect();
+    let contents: Vec<Value<'a>> = items.iter().filter_map(|item| member(*item, &CONTENTS)).collect();
+    let Some(last) = contents.last() else { return (Vec::new(), Vec::new()) };
+    let text = if last.is_array() {
+        let blocks: Vec<&str> = contents.iter().flat_map(|list| list.items()).map(Value::raw).collect();
+        format!("[{}]", blocks.join(","))
+    } else {
+        let texts: Vec<Text<'a>> = contents.iter().filter_map(|text| text.text()).collect();
+        quote(&texts.iter().map(Text::decode).collect::<Vec<_>>().join("\n\n"))
     };
-    Some(vec![context.without_item(one)?, Patch { span: after.span(), text }])
+    items.pop();
+    (items, vec![Patch { span: last.span(), text }])
 }
 
 /// The first of the members `names` that `item` has.
@@ -174,9 +193,13 @@ pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
 };
 
 fn ends_with_assistant<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let last = context.dialogue().last().filter(|(_, message)| message.role == Role::Assistant);
-    let done = last.filter(|(_, message)| message.calls().next().is_none());
-    done.map(|(at, _)| context.match_message(at, "the last message is from the assistant").cut()).into_iter().collect()
+    let dialogue: Vec<(usize, &Message<'a>)> = context.dialogue().collect();
+    let is_answer = |message: &Message<'_>| message.role == Role::Assistant && message.calls().next().is_none();
+    let answers: Vec<&(usize, &Message<'a>)> =
+        dialogue.iter().rev().take_while(|(_, message)| is_answer(message)).collect();
+    let items = answers.iter().filter_map(|(_, message)| message.value()).collect();
+    let last = answers.first().map(|(at, _)| context.match_message(*at, "the last message is from the assistant"));
+    last.map(|found| found.cutting(items)).into_iter().collect()
 }
 
 pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
@@ -207,16 +230,17 @@ fn system_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let Some((begun, _)) = context.dialogue().next() else { return Vec::new() };
-    let late = context.of_role(Role::System).filter(|(at, _)| *at > begun);
+    let instructions = context.messages.iter().enumerate().filter(|(_, message)| message.role.instructs());
+    let late = instructions.filter(|(at, _)| *at > begun);
     let said_by_user = |message: &Message<'_>| {
         let role = message.value()?.get("role")?;
         Some(Patch { span: role.span(), text: quote(Role::User.name()) })
     };
-    late.map(|(at, message)| {
-        let found = context.match_message(at, "a system message comes after the beginning");
-        found.writing(said_by_user(message).into_iter().collect())
-    })
-    .collect()
+    let found = |(at, message): (usize, &Message<'a>)| {
+        let text = format!("a {} message comes after the beginning", message.role.name());
+        context.match_message(at, text).writing(said_by_user(message))
+    };
+    late.map(found).collect()
 }
 
 pub(super) static TRAILING_WHITE_SPACE: Rule = Rule {
@@ -247,9 +271,9 @@ fn trailing_white_space<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let at = PartRef { message: at, part };
-    let rewrite = at.part_in(context.messages).place().and_then(|place| place.rewrite);
-    let patch = rewrite.map(|rewrite| Patch { span: rewrite.span, text: quote(trimmed) });
-    vec![context.match_at(at, "the last message ends with white space").writing(patch.into_iter().collect())]
+    let place = at.part_in(context.messages).place();
+    let (copies, written) = place.map(|place| rewriting(place, trimmed)).unwrap_or_default();
+    vec![context.match_at(at, "the last message ends with white space").editing(copies, written)]
 }
 
 pub(super) static USER_AFTER_TOOL: Rule = Rule {

@@ -1,9 +1,9 @@
-//! What of a request a text names: a message by its path, a call by its id, a role.
+//! What of a request a text names: a message by its path, a call by its id, a role, a member.
 
 use std::ops::Range;
 
+use super::paths::{Mention, mention};
 use super::quoted::{Quoted, is_box};
-use super::wording::place_of;
 
 /// What a text names of a request.
 pub(super) struct Naming {
@@ -15,19 +15,6 @@ pub(super) struct Naming {
     ends: Vec<[String; 2]>,
     /// The number of images that is accepted, if the answer says one.
     pub(super) limit: Option<usize>,
-}
-
-/// A path in a request, such as `messages.37.content.1`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mention {
-    /// The list that it is in, as the provider calls it.
-    pub(super) list: &'static str,
-    /// The number of the message, as it is written.
-    pub(super) index: usize,
-    /// Whether the first message has the number 1.
-    pub(super) from_one: bool,
-    /// The lists inside the message, each with a number.
-    pub(super) steps: Vec<(String, usize)>,
 }
 
 /// So many bytes before the words, and after them, belong to the same answer.
@@ -44,10 +31,10 @@ const ID_PREFIXES: [&str; 7] = ["toolu_", "tooluse_", "srvtoolu_", "call_", "fc_
 const LIMIT_WITHIN: usize = 40;
 
 impl Naming {
-    /// What `quoted` names, an answer with these words.
-    pub(super) fn of(quoted: &Quoted, words: &str) -> Self {
+    /// What `quoted` names, an answer with these words at `place` of its letters, if they are somewhere.
+    pub(super) fn of(quoted: &Quoted, words: &str, place: Option<Range<usize>>) -> Self {
         let tight = quoted.tight.as_str();
-        let place = place_of(quoted, words);
+        let place = place.map(|letters| quoted.tight_range(&letters));
         let text = place.as_ref().map_or(tight, |place| around(tight, place)).to_owned();
         let message = mention(tight, words, place.clone());
         let ends = shortened(&text).into_iter().map(|ends| ends.map(str::to_owned)).collect();
@@ -67,7 +54,18 @@ impl Naming {
     /// Whether the text has this id, whole or with a gap.
     pub(super) fn has_id(&self, id: &str) -> bool {
         let id: String = id.chars().filter(|c| !c.is_whitespace() && !is_box(*c)).collect();
-        id.len() >= SHORTEST_ID && (self.text.contains(&id) || self.has_shortened(&id))
+        id.len() >= SHORTEST_ID && (self.has_whole(&id) || self.has_shortened(&id))
+    }
+
+    /// Whether the text has this id, and not only a longer number in its place: `call_1` is no `call_12`. Letters on both sides
+    /// may be those of other words, because the text has no white space.
+    fn has_whole(&self, id: &str) -> bool {
+        let is_digit = |c: char| c.is_ascii_digit();
+        self.text.match_indices(id).any(|(at, _)| {
+            let goes_on = id.ends_with(is_digit) && self.text[at + id.len()..].starts_with(is_digit);
+            let began_before = id.starts_with(is_digit) && self.text[..at].ends_with(is_digit);
+            !goes_on && !began_before
+        })
     }
 
     /// Whether the text has this id or this sealed text, with a gap.
@@ -109,80 +107,6 @@ fn smallest_number(tight: &str, place: &Range<usize>) -> Option<usize> {
     numbers.filter_map(|digits| digits.parse().ok()).filter(|number| *number > 0).min()
 }
 
-/// The lists of messages of a request, the longest name first.
-const LISTS: [&str; 4] = ["messages", "contents", "message", "input"];
-
-/// Words before the number of a message, in sentences that have no path.
-const WORDS: [&str; 2] = ["index", "position"];
-
-/// The path in `tight` that is nearest to the words at `place`; in sentences like `words`, also a number without a path.
-fn mention(tight: &str, words: &str, place: Option<Range<usize>>) -> Option<Mention> {
-    let lower = tight.to_ascii_lowercase();
-    let place = place.unwrap_or_default();
-    let nearest = paths(&lower).min_by_key(|(at, _)| distance(*at, &place));
-    nearest.map(|(_, path)| path).or_else(|| {
-        let mut counted = WORDS.into_iter().filter(|word| words.contains(&format!("{word} N")));
-        counted.find_map(|word| number_after(&lower, word))
-    })
-}
-
-/// How far a path at `at` is from the words at `place`.
-const fn distance(at: usize, place: &Range<usize>) -> usize {
-    if at < place.start { place.start - at } else { at.saturating_sub(place.end) }
-}
-
-/// The paths in `text` that have a number, with their places.
-fn paths(text: &str) -> impl Iterator<Item = (usize, Mention)> {
-    let mut after = 0;
-    text.char_indices().filter_map(move |(at, _)| {
-        let (path, rest) = path_at(text, at).filter(|_| at >= after)?;
-        after = text.len() - rest.len();
-        Some((at, path))
-    })
-}
-
-fn path_at(text: &str, at: usize) -> Option<(Mention, &str)> {
-    let list = LISTS.into_iter().find(|list| text[at..].starts_with(list))?;
-    let mut rest = &text[at + list.len()..];
-    let index = bracketed(&mut rest)?;
-    let mut steps = Vec::new();
-    let mut from_one = false;
-    let mut name = "";
-    while rest.starts_with(['.', '[', '/']) {
-        if let Some(number) = bracketed(&mut rest) {
-            steps.push((name.to_owned(), number));
-            continue;
-        }
-        rest = &rest[1..];
-        let end = rest.find(|c: char| !c.is_ascii_alphabetic() && c != '_').unwrap_or(rest.len());
-        name = if &rest[..end] == "member" { name } else { &rest[..end] };
-        from_one |= &rest[..end] == "member";
-        rest = &rest[end..];
-    }
-    Some((Mention { list, index, from_one, steps }, rest))
-}
-
-/// Takes `.3`, `/3`, `[3]` or `.[3]` from the beginning of `rest`.
-fn bracketed(rest: &mut &str) -> Option<usize> {
-    let begun = rest.strip_prefix(['.', '/']).unwrap_or(rest);
-    let inside = begun.strip_prefix('[').or_else(|| (begun.len() < rest.len()).then_some(begun))?;
-    let end = inside.find(|c: char| !c.is_ascii_digit()).unwrap_or(inside.len());
-    let number = inside[..end].parse().ok()?;
-    *rest = inside[end..].strip_prefix(']').unwrap_or(&inside[end..]);
-    Some(number)
-}
-
-fn number_after(text: &str, word: &str) -> Option<Mention> {
-    let numbers = text.match_indices(word).filter_map(|(at, _)| {
-        let rest = text[at + word.len()..].trim_start_matches([':', '=']);
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        rest[..end].parse().ok()
-    });
-    // The provider that counts positions begins with 1.
-    let from_one = word == "position";
-    numbers.last().map(|index| Mention { list: LISTS[0], index, from_one, steps: Vec::new() })
-}
-
 /// The ids that `tight` shortens: what is left of each before and after the gap.
 fn shortened(tight: &str) -> Vec<[&str; 2]> {
     let is_id = |c: char| c.is_ascii_alphanumeric() || "_-+/=".contains(c);
@@ -208,27 +132,13 @@ fn is_shortened(id: &str, head: &str, tail: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wording::rows;
     use super::*;
 
     #[test]
-    fn paths_are_read_as_providers_write_them() {
-        let of = |text: &str| {
-            let quoted = Quoted::new(text);
-            mention(&quoted.tight, "", None).map(|found| (found.index, found.from_one, found.steps))
-        };
-        let step = |name: &str, number| vec![(name.to_owned(), number)];
-        assert_eq!(of("messages.37.content.1:unexpected"), Some((37, false, step("content", 1))));
-        assert_eq!(of("'messages[3].tool_calls[0].id'"), Some((3, false, step("tool_calls", 0))));
-        assert_eq!(of("GenerateContentRequest.contents[4].parts[0].data"), Some((4, false, step("parts", 0))));
-        assert_eq!(of("'messages.3.member.content.2.member.toolUse.toolUseId'"), Some((3, true, step("content", 2))));
-        assert_eq!(of("messages.[7].role"), Some((7, false, Vec::new())));
-        assert_eq!(of("#/messages/1/content/0: extraneous key"), Some((1, false, step("content", 0))));
-        assert_eq!(of("ObjectatMessages.2.contentis"), Some((2, false, Vec::new())));
-        assert_eq!(of("body->messages->5->content->str:Input"), Some((5, false, Vec::new())));
-        assert_eq!(of("('body','input','list[union[A,B]]',3,'A','content')"), Some((3, false, Vec::new())));
-        assert_eq!(of("tools.43.custom.name:/v1/messages"), None);
-        assert_eq!(mention("callmessageatindex5", "message at index N", None).map(|found| found.index), Some(5));
-        assert_eq!(mention("inposition7:surrogates", "", None).map(|found| found.index), None);
+    fn a_number_at_the_end_of_an_id_is_whole() {
+        let naming = Naming::of(&Quoted::new("no call for call_12 was found"), "", None);
+        assert!(naming.has_id("call_12") && !naming.has_id("call_1") && !naming.has_id("call_123"));
     }
 
     #[test]
@@ -242,13 +152,14 @@ mod tests {
         let log = "400 messages.3.content.0: text content blocks must be non-empty ... \
                    400 Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.', \
                    'param': 'messages.[7].role'";
-        let words = "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
-        assert_eq!(Naming::of(&Quoted::new(log), words).message.map(|found| found.index), Some(7));
+        let quoted = Quoted::new(log);
+        let (rows, place) = rows(&quoted);
+        assert_eq!(Naming::of(&quoted, rows[0].words, place).message.map(|found| found.index), Some(7));
     }
 
     #[test]
     fn roles_and_members_are_named_in_quotes() {
-        let naming = |text: &str| Naming::of(&Quoted::new(text), "");
+        let naming = |text: &str| Naming::of(&Quoted::new(text), "", None);
         assert!(naming("Unexpected role \"system\". The Messages API accepts").refuses_role("system"));
         assert!(naming("roles are supported, got developer.").refuses_role("developer"));
         assert!(!naming("Please use a valid role: user, model.").refuses_role("assistant"));

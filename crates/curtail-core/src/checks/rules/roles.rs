@@ -1,0 +1,146 @@
+//! Roles: which ones the format defines and the provider accepts.
+
+use super::ANSWER;
+use crate::checks::constraints::{names, states};
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::dialects::Patch;
+use crate::json::{Value, quote};
+use crate::transcript::Role;
+
+pub(super) static UNKNOWN_ROLE: Rule = Rule {
+    code: "S002",
+    name: "unknown-role",
+    level: Level::Deny,
+    summary: "A message has a role or a type that its format does not define.",
+    why: "Providers reject unknown roles. A trainer skips the message, or the whole example, without a warning. Some \
+          agents append their own roles, such as `exit`, to transcripts that could otherwise be sent as they are. The \
+          rule does not apply to session logs, where many line types are normal, except to lines that are no object.",
+    help: "give the message a role that the format defines, or remove it: `--fix` writes a role in the provider's spelling, and \
+           `--fix --unsafe-fixes` gives instructions to the user and removes messages of other roles",
+    fix: Fix::Part,
+    command: "",
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":"It is."}
+{"role":"exit","content":"done"}
+"#,
+    good: ANSWER,
+    detector: Detector::Transcript(unknown_role),
+};
+
+fn unknown_role<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.log {
+        return lines_without_record(context);
+    }
+    let mut matches = undefined_roles(context);
+    matches.extend(refused_roles(context));
+    matches.extend(instructions_among_messages(context));
+    matches
+}
+
+/// Lines of a log that are a text or a number: damage, because programs write objects.
+fn lines_without_record<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let is_bare = |value: Value<'_>| value.parent().is_none() && !value.is_object() && !value.is_array();
+    let bare = context.non_messages.iter().map(|item| item.value).filter(|value| is_bare(*value));
+    let found = |value| Match::new(Some(value), String::from("the line is a JSON value that is no record of the log"));
+    without_items(context, bare.map(found).collect())
+}
+
+fn undefined_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let unknown = context.non_messages.iter().filter(|item| !item.lacks_role());
+    let found = unknown.filter_map(|item| {
+        let role = item.unknown.as_ref()?;
+        Some(Match::new(Some(item.value), format!("the format does not define the role or type `{role}`")))
+    });
+    without_items(context, found.collect())
+}
+
+/// Findings about items that are no messages, mended by removing them, unless nothing would be left of the transcript.
+fn without_items<'a>(context: &RuleContext<'_, 'a>, found: Vec<Match<'a>>) -> Vec<Match<'a>> {
+    let is_rest = !context.messages.is_empty() || found.len() < context.non_messages.len();
+    let removing = |found: Match<'a>| {
+        let item = found.at.filter(|_| is_rest);
+        found.removing(item.into_iter().collect()).unsafely()
+    };
+    found.into_iter().map(removing).collect()
+}
+
+/// Roles with the same meaning, in the spellings of several formats.
+const SAME_ROLES: [&[&str]; 3] =
+    [&["system", "developer"], &["user", "human"], &["assistant", "model", "ai", "bot", "gpt", "chatbot"]];
+
+/// Messages whose role the format defines in another spelling than the provider accepts.
+fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let provider = context.provider_rules.provider;
+    let refused = context.messages.iter().enumerate().filter_map(|(at, message)| {
+        let item = message.value()?;
+        // Messages in the form of another provider get their role when they are converted.
+        let what = if item.has("parts") { "roles" } else { "chat roles" };
+        let mut accepted = names(provider, what)?;
+        let value = item.get("role")?;
+        let role = value.text()?.decode().into_owned();
+        if accepted.clone().any(|name| name == role) {
+            return None;
+        }
+        let same = SAME_ROLES.iter().find(|names| names.contains(&role.as_str()));
+        let renamed = accepted.find(|name| same.is_some_and(|names| names.contains(name)));
+        let found = context.match_message(at, format!("the provider does not accept the role `{role}`")).of(what);
+        let writing = |role: &str| found.clone().writing([Patch { span: value.span(), text: quote(role) }]);
+        Some(match renamed {
+            Some(name) => writing(name),
+            // What the application says is said by the user where it cannot speak; what a tool says is not.
+            None if message.role.instructs() => writing(Role::User.name()).unsafely(),
+            None => found,
+        })
+    });
+    refused.collect()
+}
+
+/// Instructions at the head of the messages, where the provider wants them beside the messages; of a refused request, all that are
+/// among them, because only some models accept these.
+fn instructions_among_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let provider = context.provider_rules.provider;
+    if !states(provider, "leading system") || !(context.is_request() || context.is_refused) {
+        return Vec::new();
+    }
+    let head = context.messages.iter().take_while(|message| message.role.instructs()).count();
+    let examined = if context.is_refused { context.messages.len() } else { head };
+    let instructions = context.messages[..examined].iter().enumerate().filter(|(_, message)| message.role.instructs());
+    let found = instructions.map(|(at, message)| {
+        let what = if at < head { "leading system" } else { "system messages" };
+        let role = message.value().and_then(|item| item.get("role"));
+        let patch = role.map(|role| Patch { span: role.span(), text: quote(Role::User.name()) });
+        let text = "the provider wants these instructions beside the messages, and not in them";
+        context.match_message(at, text).of(what).writing(patch).unsafely()
+    });
+    found.collect()
+}
+
+pub(super) static MISSING_ROLE: Rule = Rule {
+    code: "S003",
+    name: "missing-role",
+    level: Level::Deny,
+    summary: "A message has no role.",
+    why: "An item without a role, or without the type that replaces it, cannot be sent and is useless for training. \
+          Often it is an object that was appended to the wrong file.",
+    help: "give the message a role, or remove it",
+    fix: Fix::No,
+    command: "",
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"content":"It is."}
+{"role":"assistant","content":"It is, and it will."}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":"It is, and it will."}
+"#,
+    detector: Detector::Transcript(missing_role),
+};
+
+fn missing_role<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.log {
+        return Vec::new();
+    }
+    let nameless = context.non_messages.iter().filter(|item| item.lacks_role());
+    nameless.map(|item| Match::new(Some(item.value), String::from("the message has no role"))).collect()
+}

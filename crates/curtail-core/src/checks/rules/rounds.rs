@@ -1,0 +1,96 @@
+//! Rounds: a turn of calls and the messages that answer it. Which of them have the wrong number of results, and which calls
+//! another finding explains.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::checks::RuleContext;
+use crate::transcript::{FaultKind, PartRef, Role};
+
+/// A turn and the messages that answer it, of which one has more calls or results than the other.
+pub(super) struct MiscountedRound {
+    /// The messages of the turn.
+    pub(super) turn: Range<usize>,
+    /// The number of its calls.
+    pub(super) calls: usize,
+    /// The messages that answer it.
+    pub(super) answers: Range<usize>,
+    /// The number of their results.
+    pub(super) results: usize,
+}
+
+/// The rounds in which the numbers of calls and results differ, in a format where they must be equal. Messages of one role in a
+/// row are one turn, as for the place of a result.
+pub(super) fn miscounted_rounds(context: &RuleContext<'_, '_>) -> Vec<MiscountedRound> {
+    if !context.provider_rules.results_together {
+        return Vec::new();
+    }
+    let is_turn = |at: usize| context.messages[at].role == Role::Assistant;
+    let messages: Vec<usize> = (0..context.messages.len()).collect();
+    let runs: Vec<&[usize]> = messages.chunk_by(|one, next| is_turn(*one) == is_turn(*next)).collect();
+    let turns = runs.windows(2).filter(|pair| is_turn(pair[0][0]));
+    turns.filter_map(|pair| miscounted(context, pair[0], pair[1])).collect()
+}
+
+/// The round of a turn and the messages after it. A round in flight may lack results.
+fn miscounted(context: &RuleContext<'_, '_>, turn: &[usize], after: &[usize]) -> Option<MiscountedRound> {
+    let answers: Vec<usize> =
+        after.iter().map(|at| results_of(context, *at)).take_while(|results| *results > 0).collect();
+    let calls: usize = turn.iter().map(|at| calls_of(context, *at)).sum();
+    let results = answers.iter().sum();
+    let next = after[0];
+    let answers = next..next + answers.len();
+    let pending = results < calls && answers.end == context.messages.len();
+    let is_wrong = calls > 0 && results > 0 && results != calls && !pending;
+    is_wrong.then(|| MiscountedRound { turn: turn[0]..next, calls, answers, results })
+}
+
+/// The messages of rounds with the wrong number of results, which is reported once.
+pub(super) fn miscounted_messages(context: &RuleContext<'_, '_>) -> HashSet<usize> {
+    miscounted_rounds(context).into_iter().flat_map(|round| round.turn.chain(round.answers)).collect()
+}
+
+/// How many calls of a message another message must answer.
+fn calls_of(context: &RuleContext<'_, '_>, message: usize) -> usize {
+    let wanted = context.messages[message].calls().filter(|(_, call)| !call.hosted);
+    wanted.filter(|(part, _)| !is_answered_inside(context, PartRef { message, part: *part })).count()
+}
+
+/// How many results of a message answer calls of another message.
+fn results_of(context: &RuleContext<'_, '_>, message: usize) -> usize {
+    let results = context.messages[message].results().map(|(part, _)| PartRef { message, part });
+    results.filter(|&result| !is_answered_inside(context, result) && !is_replaced(context, result)).count()
+}
+
+fn is_answered_inside(context: &RuleContext<'_, '_>, at: PartRef) -> bool {
+    context.pairs.counterpart(at).is_some_and(|other| other.message == at.message)
+}
+
+/// Whether a later result of the same call replaced this one.
+fn is_replaced(context: &RuleContext<'_, '_>, result: PartRef) -> bool {
+    context.pairs.counterpart(result).is_some_and(|call| context.pairs.counterpart(call) != Some(result))
+}
+
+/// The calls whose missing result another finding explains: their result comes before them or is of another kind, or two
+/// calls of one round share an id.
+pub(super) fn explained_calls(context: &RuleContext<'_, '_>) -> HashSet<PartRef> {
+    // The number of messages before each one that end a round: those without calls and results.
+    let ends_before = context.messages.iter().scan(0, |ends, message| {
+        let before = *ends;
+        *ends += usize::from(!message.has_tools());
+        Some(before)
+    });
+    let ends_before: Vec<usize> = ends_before.collect();
+    let same_round = |one: PartRef, other: PartRef| ends_before[one.message] == ends_before[other.message];
+    let mut explained = HashSet::new();
+    for fault in context.faults {
+        match (fault.kind, fault.other) {
+            (FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch, Some(call)) => drop(explained.insert(call)),
+            (FaultKind::DuplicateCallId, Some(call)) if same_round(call, fault.at) => {
+                explained.extend([call, fault.at]);
+            }
+            _ => {}
+        }
+    }
+    explained
+}

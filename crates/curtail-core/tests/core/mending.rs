@@ -1,0 +1,162 @@
+//! What `check --fix` writes: all that was said is still there, and nothing else has changed.
+
+use curtail_core::checks::{Inspection, Levels, Profile, Table};
+use curtail_core::dialects::{Reading, detect_framing};
+
+/// `text` with what can be mended of it; unchanged, if nothing can.
+fn mended(provider: &str, warn: &[&str], text: &str) -> String {
+    let inspection = Inspection { profile: Profile::of_provider(provider), ..Inspection::default() };
+    let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
+    let warned = Table { warn: warn.iter().map(|rule| (*rule).to_owned()).collect(), ..Table::default() };
+    let verdicts = Levels::new(&warned, &Table::default()).unwrap().for_path("");
+    inspection.mend(&reading, &verdicts, text, true).unwrap().unwrap_or_else(|| text.to_owned())
+}
+
+fn sharegpt(turns: &[(&str, &str)]) -> String {
+    let turns: Vec<String> =
+        turns.iter().map(|(from, value)| format!("{{\"from\":\"{from}\",\"value\":\"{value}\"}}")).collect();
+    format!("{{\"conversations\":[{}]}}\n", turns.join(","))
+}
+
+#[test]
+fn all_messages_of_a_run_are_joined() {
+    let three = sharegpt(&[("human", "AAA first"), ("human", "BBB second"), ("human", "CCC third"), ("gpt", "It is.")]);
+    let one = sharegpt(&[("human", r"AAA first\n\nBBB second\n\nCCC third"), ("gpt", "It is.")]);
+    assert_eq!(mended("", &[], &three), one);
+
+    let block = |text: &str| format!("{{\"text\":\"{text}\"}}");
+    let message = |role: &str, blocks: &[&str]| {
+        let blocks: Vec<String> = blocks.iter().map(|text| block(text)).collect();
+        format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","))
+    };
+    let bedrock = |messages: &[String]| format!("{{\"messages\":[{}]}}\n", messages.join(", "));
+    let three = bedrock(&[
+        message("user", &["A"]),
+        message("user", &["B"]),
+        message("user", &["C"]),
+        message("assistant", &["Yes."]),
+    ]);
+    let one = bedrock(&[message("user", &["A", "B", "C"]), message("assistant", &["Yes."])]);
+    assert_eq!(mended("bedrock", &[], &three), one);
+}
+
+/// A member that is `null` is replaced: a second one with its key would be another fault.
+#[test]
+fn arguments_of_null_are_written_in_its_place() {
+    let chat = concat!(
+        r#"{"role":"user","content":"Rain?"}"#,
+        "\n",
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":null}}]}"#,
+        "\n",
+        r#"{"role":"tool","tool_call_id":"call_1","content":"no"}"#,
+        "\n",
+    );
+    assert_eq!(mended("openai", &[], chat), chat.replace(r#""arguments":null"#, r#""arguments":"{}""#));
+}
+
+/// The longer a run is, the more of it would be lost.
+#[test]
+fn runs_of_every_length_are_joined() {
+    for length in 2..20 {
+        let texts: Vec<String> = (0..length).map(|nth| format!("question {nth}")).collect();
+        let asked = |from: usize| texts[from..].iter().map(|text| ("human", text.as_str()));
+        let turns: Vec<(&str, &str)> =
+            asked(0).chain([("gpt", "Well.")]).chain(asked(1)).chain([("gpt", "Yes.")]).collect();
+        let joined = [texts.join(r"\n\n"), texts[1..].join(r"\n\n")];
+        let expected = sharegpt(&[("human", &joined[0]), ("gpt", "Well."), ("human", &joined[1]), ("gpt", "Yes.")]);
+        assert_eq!(mended("", &[], &sharegpt(&turns)), expected);
+    }
+}
+
+#[test]
+fn what_stands_between_the_messages_of_a_run_stays() {
+    let turns = [("human", "A"), ("system", "Be brief."), ("human", "B"), ("gpt", "Yes.")];
+    let after = mended("", &[], &sharegpt(&turns));
+    assert_eq!(after, sharegpt(&[("system", "Be brief."), ("human", r"A\n\nB"), ("gpt", "Yes.")]));
+}
+
+#[test]
+fn arguments_and_results_of_other_calls_are_not_renamed() {
+    let anthropic = concat!(
+        r#"{"role":"user","content":"Read it."}"#,
+        "\n",
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"read file","input":{}},{"type":"tool_use","id":"toolu_2","name":"search","input":{"name":"read file"}}]}"#,
+        "\n",
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"text"},{"type":"tool_result","tool_use_id":"toolu_2","content":[{"type":"text","text":"read file"}]}]}"#,
+        "\n",
+    );
+    let expected = anthropic.replacen(r#""name":"read file""#, r#""name":"read_file""#, 1);
+    assert_eq!(mended("anthropic", &[], anthropic), expected);
+
+    let gemini = concat!(
+        r#"{"contents":[{"role":"user","parts":[{"text":"Read it."}]},{"role":"model","parts":[{"functionCall":{"name":"read file","args":{}}},{"functionCall":{"name":"list_tools","args":{"of":{"name":"read file"}}}}]},"#,
+        r#"{"role":"user","parts":[{"functionResponse":{"name":"read file","response":{"output":"text"}}},{"functionResponse":{"name":"list_tools","response":{"tools":[{"name":"read file"}]}}}]},{"role":"model","parts":[{"text":"Done."}]}]}"#,
+        "\n",
+    );
+    let expected = gemini
+        .replace(r#"functionCall":{"name":"read file"#, r#"functionCall":{"name":"read_file"#)
+        .replace(r#"functionResponse":{"name":"read file"#, r#"functionResponse":{"name":"read_file"#);
+    assert_eq!(mended("gemini", &[], gemini), expected);
+    // Also beside the text of the result.
+    let beside = gemini.replace(r#"{"output":"text"}"#, r#"{"output":"text","name":"read file"}"#);
+    let expected = expected.replace(r#"{"output":"text"}"#, r#"{"output":"text","name":"read file"}"#);
+    assert_eq!(mended("gemini", &[], &beside), expected);
+}
+
+#[test]
+fn white_space_at_the_end_of_a_piece_is_removed_from_the_string() {
+    let chat = |text: &str| {
+        format!("{{\"role\":\"user\",\"content\":\"Rain?\"}}\n{{\"role\":\"assistant\",\"content\":\"{text}\"}}\n")
+    };
+    let after = mended("", &["trailing-white-space"], &chat(r#"<think>hm</think>It \"is\" "#));
+    assert_eq!(after, chat(r#"<think>hm</think>It \"is\""#));
+    assert_eq!(mended("", &["trailing-white-space"], &chat("It is ")), chat("It is"));
+}
+
+#[test]
+fn a_member_of_an_empty_object_has_no_comma() {
+    let chat = concat!(
+        r#"{"role":"user","content":"Rain? \ud83e"}"#,
+        "\n",
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{}}]}"#,
+        "\n",
+        r#"{"role":"tool","tool_call_id":"call_1","content":"no"}"#,
+        "\n",
+    );
+    let after = mended("openai", &[], chat);
+    assert!(after.contains(r#""arguments":"{}""#) && after.contains("ufffd"), "{after}");
+    assert!(after.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{after}");
+}
+
+#[test]
+fn all_answers_at_the_end_are_dropped() {
+    let asked = "{\"role\":\"user\",\"content\":\"Rain?\"}\n";
+    let answers: String =
+        (0..25).map(|nth| format!("{{\"role\":\"assistant\",\"content\":\"No, {nth}.\"}}\n")).collect();
+    assert_eq!(mended("", &["ends-with-assistant"], &format!("{asked}{answers}")), asked);
+}
+
+#[test]
+fn several_items_of_unknown_roles_are_removed_at_once() {
+    let ask = r#"{"role":"user","content":"Rain?"}"#;
+    let say = r#"{"role":"assistant","content":"No."}"#;
+    let exit = r#"{"role":"exit","content":"done"}"#;
+    assert_eq!(mended("", &[], &[exit, ask, exit, say, exit, exit, ""].join("\n")), [ask, say, ""].join("\n"));
+    let list = |items: &[&str]| format!("{{\"messages\": [{}]}}\n", items.join(", "));
+    assert_eq!(mended("", &[], &list(&[exit, exit, ask, exit, say, exit, exit])), list(&[ask, say]));
+}
+
+#[test]
+fn late_instructions_of_every_role_are_said_by_the_user() {
+    let chat = |role: &str| {
+        let lines = [
+            r#"{"role":"user","content":"Rain?"}"#.to_owned(),
+            format!("{{\"role\":\"{role}\",\"content\":\"Answer in one sentence.\"}}"),
+            r#"{"role":"assistant","content":"No."}"#.to_owned(),
+        ];
+        lines.join("\n") + "\n"
+    };
+    for role in ["system", "developer"] {
+        assert_eq!(mended("", &["system-not-first"], &chat(role)), chat("user"), "{role}");
+    }
+}
