@@ -170,9 +170,9 @@ fn compactions(count: usize) -> String {
     text
 }
 
-/// A session of the Agent Development Kit with a compaction after every reply, which replaces everything before it; now and then,
-/// the last invocations are taken back.
-fn compactions_by_time(count: usize) -> String {
+/// A session of the Agent Development Kit with a compaction after every reply, which replaces everything before it. Every so
+/// many invocations, the last two are rolled back.
+fn compactions_by_time(count: usize, rewind_every: usize) -> String {
     let mut text = String::new();
     let mut time = 0;
     let mut event = |invocation: usize, author: &str, rest: &str| {
@@ -187,7 +187,7 @@ fn compactions_by_time(count: usize) -> String {
         let summary = r#"{"role":"model","parts":[{"text":"s"}]}"#;
         let times = r#""start_timestamp":0,"end_timestamp":NOW"#;
         event(nth, "user", &format!(r#""actions":{{"compaction":{{{times},"compacted_content":{summary}}}}}"#));
-        if nth % 50 == 49 {
+        if (nth + 1).is_multiple_of(rewind_every) {
             event(nth, "user", &format!(r#""actions":{{"rewind_before_invocation_id":"i{}"}}"#, nth - 1));
         }
     }
@@ -390,7 +390,7 @@ const CASES: &[GrowthCase] = &[
     ("count messages", &["count", "--by", "message", "--top", "3"], messages),
     ("count records of a list", &["count", "--by", "transcript", "--top", "3"], list),
     ("replay compactions", &["replay", "-p", "mask-10"], compactions),
-    ("replay compactions by time", &["replay", "-p", "mask-10"], compactions_by_time),
+    ("replay compactions by time", &["replay", "-p", "mask-10"], |n| compactions_by_time(n, n + 1)),
     ("replay compactions that preserve", &["replay", "-p", "mask-10"], preserving_compactions),
     ("replay rolled back turns", &["replay", "-p", "window -n 5"], rolled_back),
     ("replay sums of usage", &["replay", "-p", "window -n 5"], summed_usages),
@@ -408,6 +408,7 @@ const CASES: &[GrowthCase] = &[
     ("check images", &["check", "--exit-zero", "-q"], images),
     ("split a list", &["split", "-t", "100", "-o", "out.jsonl", "--force"], records_in_a_list),
     ("view messages", &["view", "-o", "out.html", "--force"], messages),
+    ("view compactions by time", &["view", "-o", "out.html", "--force"], |n| compactions_by_time(n, 50)),
     ("view calls", &["view", "-o", "out.html", "--force"], |n| talkative(2 * n)),
     ("view one message", &["view", "-o", "out.html", "--force"], |n| one_message(n, true)),
     ("view a policy", &["view", "--policy", "window -n 3", "-o", "out.html", "--force"], talkative),
