@@ -230,8 +230,9 @@ fn system_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let Some((begun, _)) = context.dialogue().next() else { return Vec::new() };
-    let instructions = context.messages.iter().enumerate().filter(|(_, message)| message.role.instructs());
-    let late = instructions.filter(|(at, _)| *at > begun);
+    // Programs for the Responses API send instructions of the developer whenever something changes.
+    let is_system = |role: Role| role == Role::System || role.instructs() && !context.provider_rules.server_state;
+    let late = context.messages.iter().enumerate().filter(|(at, message)| *at > begun && is_system(message.role));
     let said_by_user = |message: &Message<'_>| {
         let role = message.value()?.get("role")?;
         Some(Patch { span: role.span(), text: quote(Role::User.name()) })
