@@ -178,7 +178,9 @@ fn what_looks_like_something_else_is_read() {
         String::from(
             r#"[{"speaker":"human","text":"What does [INST] mean?"},{"speaker":"gpt","text":"An instruction."}]"#,
         ),
-        String::from(r#"[{"role":"user","content":[{"note":1,"text":"Hi"}]},{"role":"assistant","content":[{"text":"Yes."}]}]"#),
+        String::from(
+            r#"[{"role":"user","content":[{"note":1,"text":"Hi"}]},{"role":"assistant","content":[{"text":"Yes."}]}]"#,
+        ),
     ];
     for text in table {
         let mut spoken = 0;
