@@ -23,9 +23,6 @@ const TYPES_IN_RESULTS: &[&str] = &["media", "image-data", "file-data"];
 /// Members of objects without a type that are media.
 const KEYS: &[&str] = &["inlineData", "inline_data", "image", "document", "video", "audio"];
 
-/// Media that Pydantic AI puts between texts.
-const KINDS: &[&str] = &["binary", "image-url", "audio-url", "video-url", "document-url"];
-
 /// Members that contain the bytes of a medium.
 const BYTES: &[&str] = &["data", "bytes", "file_data", "fileData"];
 
@@ -171,7 +168,6 @@ impl<'a> Medium<'a> {
             }
             Some(kind) if kind.is("blob") && value.get("modality").is_some() => OTEL,
             Some(_) => return None,
-            None if value.get_text("kind").is_some_and(|kind| kind.is_one_of(KINDS)) => ["", ""],
             None if KEYS.iter().any(|key| value.get(key).is_some_and(Value::is_object)) => {
                 // A function's response holds media and nothing else.
                 let holder = value.parent().and_then(Value::parent);
