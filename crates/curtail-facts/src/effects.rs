@@ -61,7 +61,7 @@ fn removed_by(command: &Simple) -> Vec<String> {
     let Some((program, arguments)) = unwrapped(&command.words).split_first() else { return Vec::new() };
     let call = Call { command, program, name: paths::name(program), arguments };
     if let Some(script) = call.shell_script() {
-        return removed_paths(script);
+        return commands_in(script, command).iter().flat_map(removed_by).collect();
     }
     let removes = |listed: &FileProgram| listed.does == FileAction::Remove && listed.applies_to(&call);
     if PROGRAMS.files.iter().any(removes) {
@@ -101,6 +101,10 @@ fn effects_of(command: &Simple) -> Vec<Effect> {
         command.writes.iter().filter_map(|word| command.file(word)).map(Effect::write).collect();
     let Some((program, arguments)) = unwrapped(&command.words).split_first() else { return found };
     let call = Call { command, program, name: paths::name(program), arguments };
+    if let Some(script) = call.shell_script() {
+        found.extend(commands_in(script, command).iter().flat_map(effects_of));
+        return found;
+    }
     if let Some(body) = &command.input {
         let written = command.writes.iter().chain(call.operands().filter(|_| program == "tee"));
         found.extend(written.filter_map(|path| command.script(path, body)));
@@ -108,6 +112,18 @@ fn effects_of(command: &Simple) -> Vec<Effect> {
     let changing = PROGRAMS.files.iter().find(|listed| listed.applies_to(&call));
     found.extend(changing.map_or_else(|| call.run(), |listed| call.change(listed)));
     found
+}
+
+/// The commands of a script that `outer` runs, in its folder.
+fn commands_in(script: &str, outer: &Simple) -> Vec<Simple> {
+    let mut inner = commands(script);
+    for command in &mut inner {
+        command.folder = match command.folder.take() {
+            Some(folder) => Some(paths::resolved(outer.folder.as_deref(), &folder)),
+            None => outer.folder.clone(),
+        };
+    }
+    inner
 }
 
 impl FileProgram {
@@ -168,15 +184,27 @@ impl<'c> Call<'c> {
         self.arguments.iter().filter(|word| !word.starts_with('-'))
     }
 
-    /// Whether the one-letter flag is set, alone or combined with others.
+    /// The operands of a program that copies or moves; the last one is where to, also if it stands behind `-t`.
+    fn sources_and_target(&self) -> Vec<String> {
+        let Some(flag) = self.arguments.iter().position(|word| word == "-t") else {
+            return self.operands().cloned().collect();
+        };
+        let [before, after] = [&self.arguments[..flag], &self.arguments[flag + 1..]];
+        let Some((folder, after)) = after.split_first() else { return Vec::new() };
+        let sources = before.iter().chain(after).filter(|word| !word.starts_with('-')).cloned();
+        sources.chain([format!("{}/", folder.trim_end_matches('/'))]).collect()
+    }
+
+    /// Whether the one-letter flag is set, alone or combined with others. What follows `-M` or `-I` is its value.
     fn has_flag(&self, letter: char) -> bool {
-        let is_flag = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains(letter);
+        let has = |word: &str| word.chars().take_while(|c| !matches!(c, 'M' | 'I')).any(|c| c == letter);
+        let is_flag = |word: &str| word.starts_with('-') && !word.starts_with("--") && has(word);
         self.arguments.iter().any(|word| is_flag(word) || letter == 'i' && word.starts_with("--in-place"))
     }
 
     /// The effects of a listed program on its files.
     fn change(&self, listed: &FileProgram) -> Vec<Effect> {
-        let mut words = self.operands().map(String::as_str);
+        let words = self.operands().map(String::as_str);
         let file = |word: &str| self.command.file(word);
         match listed.does {
             FileAction::Write => words.filter_map(file).map(Effect::write).collect(),
@@ -184,12 +212,10 @@ impl<'c> Call<'c> {
                 let has_script_flag = self.arguments.iter().any(|word| lists(&listed.scripts, word));
                 self.files_and_script().skip(usize::from(!has_script_flag)).filter_map(file).map(Effect::edit).collect()
             }
-            FileAction::Copy => {
-                words.next().zip(words.next()).and_then(|(from, to)| self.copied(from, to)).into_iter().collect()
-            }
-            FileAction::Move => self.command.moved(words),
             // The files in the folder are unknown.
-            FileAction::Remove if self.has_flag('r') || self.has_flag('R') => Vec::new(),
+            FileAction::Copy | FileAction::Remove if self.has_flag('r') || self.has_flag('R') => Vec::new(),
+            FileAction::Copy => self.copied(&self.sources_and_target()),
+            FileAction::Move => self.command.moved(self.sources_and_target().iter().map(String::as_str)),
             FileAction::Remove => words.filter_map(|word| self.command.any_file(word)).map(Effect::Remove).collect(),
             FileAction::Git => git_effects(self.arguments, self.command),
         }
@@ -203,10 +229,14 @@ impl<'c> Call<'c> {
         words.filter(move |(word, before)| plain(word) && !matches!(*before, "-e" | "-f")).map(|(word, _)| word)
     }
 
-    /// The effect of a copy; `None` if it is a backup beside the original.
-    fn copied(&self, from: &str, to: &str) -> Option<Effect> {
-        let backup = to.starts_with(from) && PROGRAMS.backups.iter().any(|end| to.ends_with(end.as_str()));
-        if backup { None } else { self.command.file(&destination(from, to)).map(Effect::write) }
+    /// The effects of copying all of these words but the last to that one, without backups beside the originals.
+    fn copied(&self, words: &[String]) -> Vec<Effect> {
+        let Some((to, copied)) = words.split_last() else { return Vec::new() };
+        let is_backup =
+            |from: &str| to.starts_with(from) && PROGRAMS.backups.iter().any(|end| to.ends_with(end.as_str()));
+        let folder = if copied.len() > 1 { format!("{}/", to.trim_end_matches('/')) } else { to.clone() };
+        let originals = copied.iter().filter(|from| !is_backup(from));
+        originals.filter_map(|from| self.command.file(&destination(from, &folder))).map(Effect::write).collect()
     }
 
     /// The effects of a program that changes no files in its arguments: it may be a check, or a script.
@@ -269,8 +299,7 @@ pub(super) fn unwrapped(mut words: &[String]) -> &[String] {
         if is_assignment {
             words = rest;
         } else if lists(&PROGRAMS.wrappers, name) {
-            let flags = rest.iter().take_while(|word| word.starts_with('-')).count();
-            words = rest.get(flags + usize::from(name == "timeout")..).unwrap_or_default();
+            words = behind_flags(name, rest).get(usize::from(name == "timeout")..).unwrap_or_default();
         } else if PROGRAMS.runners.iter().any(|runner| lists(&runner.programs, name) && runner.verb == next) {
             words = &rest[1..];
         } else if runs_check() {
@@ -278,6 +307,24 @@ pub(super) fn unwrapped(mut words: &[String]) -> &[String] {
         } else {
             break;
         }
+    }
+    words
+}
+
+/// What stands behind the flags of a wrapper and their values.
+fn behind_flags<'w>(wrapper: &str, mut words: &'w [String]) -> &'w [String] {
+    /// Flags whose next word is their value.
+    const WITH_VALUE: &[(&str, &[&str])] = &[
+        ("timeout", &["-s", "-k", "--signal", "--kill-after"]),
+        ("nice", &["-n"]),
+        ("env", &["-u", "-C"]),
+        ("sudo", &["-u", "-g", "-h", "-p", "-D"]),
+    ];
+    let with_value = WITH_VALUE.iter().find(|(name, _)| *name == wrapper).map_or(&[][..], |(_, flags)| flags);
+    while let Some((flag, rest)) = words.split_first()
+        && flag.starts_with('-')
+    {
+        words = rest.get(usize::from(with_value.contains(&flag.as_str()))..).unwrap_or_default();
     }
     words
 }
@@ -356,6 +403,14 @@ mod tests {
             ("echo x | tee -a log.txt", &["log.txt"]),
             ("cp a.py b/", &["b/a.py"]),
             ("cp a.py a.py.bak", &[]),
+            ("cp a.py b.py lib/", &["lib/a.py", "lib/b.py"]),
+            ("cp -t lib a.py b.py", &["lib/a.py", "lib/b.py"]),
+            ("cp -r src build", &[]),
+            ("perl -MList::Util=sum -ne 'print' data.txt", &[]),
+            ("cd r && bash -lc \"cd src && sed -i s/a/b/ x.py\"", &["r/src/x.py"]),
+            ("(cd frontend && npm ci) && sed -i s/a/b/ server/x.py", &["server/x.py"]),
+            ("cd \"$REPO\" && sed -i s/a/b/ src/x.py", &["src/x.py"]),
+            ("if (( n > 3 )) && [[ a > b ]]; then echo x > y.txt; fi", &["y.txt"]),
             ("cd r && python3 - <<'EOF'\nopen('a.py', 'w')\nEOF", &["r/a.py"]),
             ("node -e \"fs.writeFileSync('a.js', x)\"", &["a.js"]),
             ("grep x y > /tmp/out 2>&1", &[]),
@@ -382,6 +437,8 @@ mod tests {
                 "cargo test --lib parse",
                 &["parse"][..],
             ),
+            ("timeout -s KILL -k 5 300 sudo -u bob nice -n 10 cargo test", "cargo test", &[]),
+            ("bash -c 'cargo test --lib parse'", "cargo test --lib parse", &["parse"]),
             ("python -m pytest -q tests/a.py::x", "pytest -q tests/a.py::x", &["tests/a.py::x"]),
             ("python tests/runtests.py basic", "runtests.py basic", &["basic"]),
             ("npm run test:unit", "npm run test:unit", &[]),
@@ -408,6 +465,9 @@ mod tests {
             ("mv src/a.rs lib", vec![moved("src/a.rs", "lib/a.rs")]),
             ("mv Makefile.new Makefile", vec![moved("Makefile.new", "Makefile")]),
             ("mv src/old src/new", vec![moved("src/old", "src/new")]),
+            ("mv -t lib a.rs b.rs", vec![moved("a.rs", "lib/a.rs"), moved("b.rs", "lib/b.rs")]),
+            ("git --no-pager -C /r rm a.rs", vec![Effect::Remove("/r/a.rs".into())]),
+            ("git rm -r docs", vec![]),
             ("cd /r && mv -f a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs")]),
             ("git -C /r mv a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs")]),
             ("git -C /r -C sub -c x=y rm a.rs", vec![Effect::Remove("/r/sub/a.rs".into())]),

@@ -8,16 +8,17 @@ use super::{paths, wrappers};
 pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect> {
     let mut words = arguments;
     let mut folder = command.folder.clone();
-    while let [flag, value, rest @ ..] = words
-        && matches!(flag.as_str(), "-C" | "-c")
+    while let Some((flag, rest)) = words.split_first()
+        && flag.starts_with('-')
     {
-        if flag == "-C" {
+        let has_value = matches!(flag.as_str(), "-C" | "-c");
+        if let Some(value) = rest.first().filter(|_| flag == "-C") {
             folder = Some(paths::resolved(folder.as_deref(), value));
         }
-        words = rest;
+        words = rest.get(usize::from(has_value)..).unwrap_or_default();
     }
     let command = &Simple { folder, ..command.clone() };
-    let words: Vec<&String> = words.iter().skip_while(|word| word.as_str() == "--no-pager").collect();
+    let words: Vec<&String> = words.iter().collect();
     let Some((verb, rest)) = words.split_first() else { return Vec::new() };
     let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(&word.as_str()));
     let plain = || rest.iter().map(|word| word.as_str()).filter(|word| !word.starts_with('-'));
@@ -25,7 +26,10 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
     match verb.as_str() {
         "commit" if !has(&["--dry-run"]) => vec![Effect::Commit { subject: subject(rest), amend: has(&["--amend"]) }],
         "mv" => command.moved(plain()),
-        "rm" if !has(&["--cached"]) => files().into_iter().map(Effect::Remove).collect(),
+        // The files in the folder are unknown.
+        "rm" if !has(&["--cached", "-r", "-rf", "-fr", "-rq", "-qr"]) => {
+            files().into_iter().map(Effect::Remove).collect()
+        }
         "add" => vec![Effect::Add(files())],
         "status" => vec![Effect::Changes],
         // A comparison with other commits shows changes that this work did not make.
@@ -71,6 +75,11 @@ pub(super) fn changes(result: &str) -> Vec<(String, bool)> {
     let output = wrappers::unwrapped(result);
     let mut found: Vec<(String, bool)> = Vec::new();
     for line in output.lines() {
+        if line.starts_with("deleted file mode")
+            && let Some((_, deleted)) = found.last_mut()
+        {
+            *deleted = true;
+        }
         if let Some((path, deleted)) = changed_on(line)
             && let Some(path) = paths::project_path(path).filter(|path| !path.contains(" => "))
             && found.iter().all(|(known, _)| known != path)

@@ -35,6 +35,8 @@ struct Splitter<'l> {
     done: Vec<Simple>,
     /// The delimiters of the here-documents that begin on the next line, each with the index of its command in `done`.
     heredocs: Vec<(String, usize)>,
+    /// The folders around the subshells that are open.
+    folders: Vec<Option<String>>,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +63,20 @@ impl Splitter<'_> {
                 self.end();
                 self.read_heredocs();
             }
-            ';' | '|' | '&' | '(' | ')' if letter != '&' || !self.rest.starts_with('>') => self.end(),
+            '(' if self.rest.starts_with('(') => self.arithmetic(),
+            '(' => {
+                self.end();
+                self.folders.push(self.current.folder.clone());
+            }
+            // A pattern of `case` ends with one, too.
+            ')' => {
+                self.end();
+                if let Some(folder) = self.folders.pop() {
+                    self.current.folder = folder;
+                }
+            }
+            '>' | '<' if self.current.words.first().is_some_and(|word| word == "[[") => self.end_word(),
+            ';' | '|' | '&' if letter != '&' || !self.rest.starts_with('>') => self.end(),
             '>' | '<' | '&' => self.redirection(letter),
             letter if letter.is_whitespace() => self.end_word(),
             letter => self.push(letter),
@@ -75,6 +90,12 @@ impl Splitter<'_> {
 
     fn skip_to(&mut self, letter: char) {
         self.rest = &self.rest[self.rest.find(letter).unwrap_or(self.rest.len())..];
+    }
+
+    /// Passes over the rest of `((…))`, which compares and writes nothing.
+    fn arithmetic(&mut self) {
+        self.end();
+        self.rest = self.rest.find("))").map_or("", |end| &self.rest[end + 2..]);
     }
 
     /// Reads the rest of `'…'`.
@@ -177,7 +198,8 @@ impl Splitter<'_> {
         match command.words.as_slice() {
             [] if command.writes.is_empty() => {}
             [cd, folder] if cd == "cd" => {
-                self.current.folder = Some(paths::resolved(command.folder.as_deref(), folder));
+                let is_known = !folder.contains(['$', '`']) && folder != "-";
+                self.current.folder = is_known.then(|| paths::resolved(command.folder.as_deref(), folder));
             }
             _ => self.done.push(command),
         }

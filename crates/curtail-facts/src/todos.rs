@@ -10,6 +10,9 @@ use super::{Progress, Todo};
 /// Words in the names of tools that keep to-do lists.
 const LIST_WORDS: &[&str] = &["todo", "todos", "plan", "task", "tasks", "checklist", "tracker"];
 
+/// Members that are a list of items, also if it is empty.
+const LISTS: &[&str] = &["todos", "plan", "items", "task_list", "tasks", "checklist"];
+
 /// Members that contain the text of an item, the best first.
 const ITEM_TEXT_KEYS: &[&str] =
     &["content", "step", "title", "subject", "description", "text", "task", "label", "name"];
@@ -28,16 +31,15 @@ const BEGUN_STATES: &[&str] =
 
 /// What a call does to the to-do list; `None` if nothing. `words` are the words of the tool's name.
 pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Option<Action> {
-    let lists = members.values().filter_map(Value::as_array).filter(|list| !list.is_empty());
-    let items = lists.map(|list| list.iter().map(item).collect::<Option<Vec<Todo>>>());
-    if let Some(items) = items.flatten().next() {
+    let is_of_list = words.iter().any(|word| LIST_WORDS.contains(&word.as_str()));
+    let lists = members.iter().filter_map(|(key, value)| Some((key, value.as_array()?)));
+    let lists = lists.filter(|(key, list)| LISTS.contains(&key.as_str()) || is_of_list && !list.is_empty());
+    let items = lists.map(|(_, list)| list.iter().map(item).collect::<Option<Vec<Todo>>>());
+    if let Some(items) = items.flatten().find(|items| is_of_list || !items.is_empty()) {
         return Some(Action::Todos(items));
     }
-    if !words.iter().any(|word| LIST_WORDS.contains(&word.as_str())) {
+    if !is_of_list {
         return None;
-    }
-    if members.values().next().and_then(Value::as_array).is_some_and(Vec::is_empty) {
-        return Some(Action::Todos(Vec::new()));
     }
     if let Some(items) = members.values().filter_map(Value::as_str).map(markdown).find(|items| !items.is_empty()) {
         return Some(Action::Todos(items));
@@ -144,6 +146,14 @@ mod tests {
             ("update_todo_list", r#"{"todos":"[x] One\n[-] Two\n[ ] Three"}"#),
         ] {
             assert_eq!(list(name, arguments), expected, "{name}");
+        }
+        assert_eq!(list("update_plan", r#"{"explanation":"All done.","plan":[]}"#), []);
+        for (name, arguments) in [
+            ("TaskUpdate", r#"{"addBlockedBy":[],"taskId":"1","status":"in_progress"}"#),
+            ("update_records", r#"{"rows":[{"name":"Ann","status":"active"}]}"#),
+        ] {
+            let found = actions(name, arguments);
+            assert!(!found.iter().any(|action| matches!(action, Action::Todos(_))), "{name}: {found:?}");
         }
     }
 

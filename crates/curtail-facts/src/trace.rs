@@ -6,6 +6,7 @@ use super::kinds::CheckRun;
 use super::outcomes::{RunOutcome, complaint, error_line};
 use super::quotes::short_line;
 use super::{Facts, MAX_FACTS, Todo, Verdict, effects};
+use curtail_core::visible::without_escapes;
 
 /// The events behind a ledger, in order. Messages are numbers, as in [`Pointer`](super::Pointer).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,6 +51,8 @@ impl Facts {
     pub(super) fn trace_run(&mut self, line: &str, call: &CallWithResult<'_>) {
         let Some(trace) = &mut self.trace else { return };
         let output = call.output();
+        // Colors are no part of an error.
+        let output = without_escapes(&output);
         let reported = if effects::may_check(line) { error_line(&output) } else { None };
         let failed = call.failed();
         let error = if failed == Some(true) { reported.or_else(|| complaint(&output)) } else { reported };

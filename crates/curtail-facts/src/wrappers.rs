@@ -14,16 +14,19 @@ const EXIT_CODE_LABELS: &[&str] = &[
 pub(super) fn exit_code(output: &str) -> Option<i32> {
     let head = &output[..output.floor_char_boundary(400)];
     let tail = &output[output.ceil_char_boundary(output.len().saturating_sub(400))..];
-    [head, tail]
-        .iter()
-        .find_map(|part| EXIT_CODE_LABELS.iter().find_map(|label| leading_number(part.split_once(label)?.1)))
+    [head, tail].iter().find_map(|part| {
+        let mut found = EXIT_CODE_LABELS.iter().flat_map(|label| part.match_indices(label));
+        found.find_map(|(at, label)| code_at(&part[at + label.len()..]))
+    })
 }
 
-/// The number at the beginning of `text`, after white space.
-fn leading_number(text: &str) -> Option<i32> {
+/// The number at the beginning of `text`, after white space; `None` if a sentence about exit codes goes on behind it.
+fn code_at(text: &str) -> Option<i32> {
     let text = text.trim_start();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len());
-    text[..end].parse().ok()
+    let next = text[end..].strip_prefix(' ').and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
+    let goes_on = next.starts_with(char::is_lowercase) && !matches!(next, "in" | "after");
+    text[..end].parse().ok().filter(|_| !goes_on)
 }
 
 /// The output inside a wrapper: `{"output":"…"}` or `<output>…</output>`.
@@ -36,4 +39,23 @@ pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
     }
     let inside = result.split_once("<output>").and_then(|(_, rest)| rest.rsplit_once("</output>"));
     Cow::Borrowed(inside.map_or(result, |(output, _)| output))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exit_code;
+
+    #[test]
+    fn exit_codes_are_told_from_sentences_about_them() {
+        for (output, code) in [
+            ("Exit code 1\nerror: no such file", Some(1)),
+            ("[Command finished with exit code 2]", Some(2)),
+            ("Process exited with code 3 in 0.2 s", Some(3)),
+            ("{\"exit_code\": 4}", Some(4)),
+            ("The tool returns exit code 2 if the file is missing.", None),
+            ("It returns exit code 2 if it fails.\n(exit code 5)", Some(5)),
+        ] {
+            assert_eq!(exit_code(output), code, "{output}");
+        }
+    }
 }

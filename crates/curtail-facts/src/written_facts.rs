@@ -145,11 +145,26 @@ fn listed_change(entry: &str, root: &str, at: &Pointer) -> Change {
 
 /// The check in a text such as `cargo test: failed: error`.
 fn written_check(text: &str, at: &Pointer) -> Option<Check> {
-    let verdicts = [Verdict::Passed, Verdict::Failed, Verdict::Unknown];
-    verdicts.into_iter().find_map(|verdict| {
+    let verdicts = [Verdict::Passed, Verdict::Failed, Verdict::Unknown].into_iter();
+    let checks = verdicts.filter_map(|verdict| {
         let mark = format!(": {}", verdict.name());
         let (command, rest) = text.split_once(&mark)?;
         let error = rest.strip_prefix(": ").map(str::to_owned);
         Some(Check { command: command.to_owned(), verdict, error, at: at.clone() })
-    })
+    });
+    // What stands behind a verdict may be another one.
+    checks.min_by_key(|check| check.command.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pointer, Verdict, written_check};
+
+    #[test]
+    fn the_first_verdict_is_that_of_the_check() {
+        let text = "make check: failed: lint: passed; types: 3 missing annotations";
+        let check = written_check(text, &Pointer::default()).unwrap();
+        assert_eq!((check.command.as_str(), check.verdict), ("make check", Verdict::Failed));
+        assert_eq!(check.error.as_deref(), Some("lint: passed; types: 3 missing annotations"));
+    }
 }

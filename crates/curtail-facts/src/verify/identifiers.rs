@@ -92,8 +92,8 @@ impl Identifiers {
 
     fn add(&mut self, name: &str, spoken: &Spoken, is_pasted: bool) {
         if !self.uses.contains_key(name) {
-            if self.order.len() >= MOST {
-                return;
+            if !self.order.is_empty() && self.order.len().is_multiple_of(MOST) {
+                self.forget_older();
             }
             self.order.push(name.to_owned());
         }
@@ -103,6 +103,20 @@ impl Identifiers {
         uses.taken_up += usize::from(spoken.voice != Voice::Person && is_new);
         uses.told |= spoken.voice == Voice::Model;
         uses.message = spoken.message;
+    }
+
+    /// Forgets the half of the names that came first, but for those that a person gave.
+    fn forget_older(&mut self) {
+        let newer = self.order.split_off(self.order.len() / 2);
+        let uses = &mut self.uses;
+        self.order.retain(|name| {
+            let is_given = uses.get(name).is_some_and(|uses| uses.given);
+            if !is_given {
+                uses.remove(name);
+            }
+            is_given
+        });
+        self.order.extend(newer);
     }
 
     /// How many names results contain that nobody used.

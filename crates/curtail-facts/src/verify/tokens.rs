@@ -212,9 +212,17 @@ fn join_groups<'t>(text: &'t str, found: &mut Vec<Token<'t>>) {
         }
         at = last + 1;
     }
-    for (place, token) in joined.into_iter().rev() {
-        found.insert(place, token);
+    if joined.is_empty() {
+        return;
     }
+    let mut joined = joined.into_iter().peekable();
+    let mut all = Vec::with_capacity(found.len() + joined.len());
+    for (place, token) in found.drain(..).enumerate() {
+        all.extend(joined.next_if(|(before, _)| *before == place).map(|(_, token)| token));
+        all.push(token);
+    }
+    all.extend(joined.map(|(_, token)| token));
+    *found = all;
 }
 
 // Names in one spelling.
@@ -301,7 +309,10 @@ fn number(name: &str) -> Option<(String, Option<String>)> {
     let separators: Vec<char> = name.chars().filter(|c| is_separator(*c)).collect();
     let are_thousands = |groups: &[&str]| groups[0].len() <= 3 && groups[1..].iter().all(|group| group.len() == 3);
     match separators.as_slice() {
-        [] => Some((name.trim_start_matches('0').to_owned(), None).with_zero()),
+        [] => {
+            let digits = name.trim_start_matches('0');
+            Some((String::from(if digits.is_empty() { "0" } else { digits }), None))
+        }
         ['.' | ','] => {
             let fraction = fraction(groups[0], groups[1]);
             if are_thousands(&groups) && groups[0] != "0" {
@@ -328,17 +339,6 @@ fn number(name: &str) -> Option<(String, Option<String>)> {
 fn fraction(whole: &str, part: &str) -> String {
     let part = if whole.len() > 2 { part.trim_end_matches('0') } else { part };
     if part.is_empty() { whole.to_owned() } else { format!("{whole}.{part}") }
-}
-
-/// Gives a number of zeros only its digit.
-trait WithZero {
-    fn with_zero(self) -> Self;
-}
-
-impl WithZero for (String, Option<String>) {
-    fn with_zero(self) -> Self {
-        if self.0.is_empty() { (String::from("0"), self.1) } else { self }
-    }
 }
 
 /// A version without its `v`: at least two dots, or one after a `v`.

@@ -19,7 +19,7 @@ pub(super) struct Told {
     files: Vec<Fact>,
     checks: Vec<Fact>,
     errors: Vec<Fact>,
-    calls: usize,
+    has_calls: bool,
 }
 
 /// The name of an error with what follows it.
@@ -30,8 +30,8 @@ impl Told {
     /// Reads a text.
     pub(super) fn hear(&mut self, spoken: &Spoken) {
         match spoken.voice {
-            Voice::Arguments | Voice::Content | Voice::Result => self.calls += 1,
-            Voice::Person | Voice::Model if self.calls == 0 => {
+            Voice::Arguments | Voice::Content | Voice::Result => self.has_calls = true,
+            Voice::Person | Voice::Model if !self.has_calls => {
                 each_clause(&spoken.text, |clause| {
                     if !clause.text.ends_with(['?', '？']) {
                         self.hear_clause(clause.text, spoken.message);
@@ -80,7 +80,7 @@ impl Told {
 
     /// The facts; none if there were calls, which show the work themselves.
     pub(super) fn finish(self) -> Vec<Fact> {
-        if self.calls > 0 {
+        if self.has_calls {
             return Vec::new();
         }
         self.files.into_iter().chain(self.checks).chain(self.errors).collect()
@@ -102,9 +102,10 @@ fn replace(facts: &mut Vec<Fact>, fact: Fact) {
     for known in facts.iter_mut().rev().take(MOST_OVERTAKEN).filter(|known| known.text == fact.text) {
         known.overtaken = true;
     }
-    if facts.len() < MOST {
-        facts.push(fact);
+    if facts.len() == MOST {
+        facts.remove(0);
     }
+    facts.push(fact);
 }
 
 /// The checks that a sentence names, each with its targets: a span between backticks, or words that begin with a known program.
@@ -147,4 +148,22 @@ fn is_argument(word: &str) -> bool {
         || word.starts_with('-')
         || word.contains(['/', '_', ':'])
         || word.trim_end_matches('.').contains('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fact, Kind, MOST, State, replace};
+
+    #[test]
+    fn the_newest_facts_are_kept() {
+        let mut facts = Vec::new();
+        for nth in 0..MOST + 10 {
+            replace(&mut facts, Fact::new(Kind::Check, format!("pytest t{nth}.py"), None).in_state(State::Passed));
+        }
+        let last = format!("pytest t{}.py", MOST + 9);
+        replace(&mut facts, Fact::new(Kind::Check, last.as_str(), None).in_state(State::Failed));
+        assert_eq!(facts.len(), MOST);
+        let states = facts.iter().filter(|fact| fact.text == last).map(|fact| (fact.state, fact.overtaken));
+        assert!(states.eq([(Some(State::Passed), true), (Some(State::Failed), false)]));
+    }
 }

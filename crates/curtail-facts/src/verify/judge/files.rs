@@ -13,6 +13,18 @@ use crate::verify::said::{Said, Sentence};
 
 pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
     let Some(&term) = wanted.names.first() else { return Decision::lost() };
+    // A later change takes a removal back.
+    let is_restored = |sentence: &&Sentence| {
+        sentence.is_told()
+            && said_about(&sentence.text, &fact.text, &LANGUAGES.changed).is_some_and(|part| !negates(part))
+            && !says_removed(sentence, &fact.text)
+    };
+    let last = said.with(term).rev().find(|sentence| is_restored(sentence) || says_removed(sentence, &fact.text));
+    if fact.state == Some(State::Removed)
+        && let Some(restored) = last.filter(is_restored)
+    {
+        return Decision::by(Fate::Lost, restored);
+    }
     let mut contrary = None;
     for sentence in said.with(term) {
         if says_state(sentence, fact) {

@@ -19,7 +19,11 @@ pub(super) fn without_quotes(text: &str) -> String {
         heads_mail = begins || heads_mail && is_field;
         match (fence, fence_at(start)) {
             (None, Some(mark)) => fence = Some(mark),
-            (Some((open, length)), Some((mark, marks))) if open == mark && length <= marks => fence = None,
+            (Some((open, length)), Some((mark, marks)))
+                if open == mark && length <= marks && start.trim_start_matches(mark).is_empty() =>
+            {
+                fence = None;
+            }
             (None, None) if !start.starts_with('>') => {
                 kept.push_str(line);
                 kept.push('\n');
@@ -33,7 +37,9 @@ pub(super) fn without_quotes(text: &str) -> String {
 /// The marks that a fence of code begins with, and how many they are. One of fewer marks is inside it.
 fn fence_at(line: &str) -> Option<(char, usize)> {
     let marks = |mark: char| (mark, line.chars().take_while(|c| *c == mark).count());
-    ['`', '~'].map(marks).into_iter().find(|(_, length)| *length >= 3)
+    let (mark, length) = ['`', '~'].map(marks).into_iter().find(|(_, length)| *length >= 3)?;
+    // Marks that are closed on the line are no fence.
+    (mark == '~' || !line[length..].contains(mark)).then_some((mark, length))
 }
 
 /// Whether a text is an address or a name, as opposed to a sentence.
@@ -74,6 +80,13 @@ mod tests {
     fn a_fence_ends_with_as_many_marks_as_it_begins_with() {
         let text = "Look:\n````\n```\nNever touch vendor/\n```\n````\nKeep it short.\n";
         assert_eq!(without_quotes(text), "Look:\nKeep it short.\n");
+    }
+
+    #[test]
+    fn marks_that_close_on_their_line_begin_no_fence() {
+        let rule = "```npm test``` must be green.\n";
+        assert_eq!(without_quotes(rule), rule);
+        assert_eq!(without_quotes("```sh\nrm a\n``` x\n```\nKeep it.\n"), "Keep it.\n");
     }
 
     #[test]
