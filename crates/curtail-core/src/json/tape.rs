@@ -52,10 +52,10 @@ pub struct Document<'a> {
     incomplete_end: Option<ParseError>,
     /// Whether any key contains an escape.
     escaped_keys: bool,
-    /// Whether any string may contain the escape of a surrogate.
-    surrogates: bool,
     /// The index of each node in its list or object; computed at the first use.
     ranks: OnceLock<Vec<u32>>,
+    /// Whether the escape of a surrogate may be in the text; searched for at the first use.
+    surrogates: OnceLock<bool>,
 }
 
 impl<'a> Document<'a> {
@@ -133,8 +133,8 @@ impl<'a> Document<'a> {
             roots: Vec::new(),
             incomplete_end: None,
             escaped_keys: false,
-            surrogates: false,
             ranks: OnceLock::new(),
+            surrogates: OnceLock::new(),
         }
     }
 
@@ -167,9 +167,8 @@ impl<'a> Document<'a> {
         let bytes = self.text.as_bytes();
         self.roots.push(index(self.nodes.len()));
         let escaped_keys = &mut self.escaped_keys;
-        let surrogates = &mut self.surrogates;
-        let nodes = &mut self.nodes;
-        let mut walk = Walk { simd, bytes, nodes, escaped_keys, surrogates, parent: NONE, in_object: false, depth: 0 };
+        let mut walk =
+            Walk { simd, bytes, nodes: &mut self.nodes, escaped_keys, parent: NONE, in_object: false, depth: 0 };
         walk.value(at)
     }
 
@@ -178,9 +177,10 @@ impl<'a> Document<'a> {
         self.escaped_keys
     }
 
-    /// Whether any string may contain the escape of a surrogate, such as `\ud83e`. If none does, none has to be searched for.
-    pub(super) const fn has_surrogates(&self) -> bool {
-        self.surrogates
+    /// Whether any string may contain the escape of a surrogate: all of these begin with `\ud`.
+    pub(super) fn has_surrogates(&self) -> bool {
+        let contains = |escape: &[u8]| memchr::memmem::find(self.text.as_bytes(), escape).is_some();
+        *self.surrogates.get_or_init(|| contains(b"\\ud") || contains(b"\\uD"))
     }
 
     /// The values at the top level of the text.
@@ -254,7 +254,6 @@ struct Walk<'w, S> {
     simd: S,
     bytes: &'w [u8],
     escaped_keys: &'w mut bool,
-    surrogates: &'w mut bool,
     nodes: &'w mut Vec<Node>,
     parent: u32,
     /// Whether the parent is an object.
@@ -348,7 +347,6 @@ impl<S: Simd> Walk<'_, S> {
         }
         let end = end_of_string(self.simd, self.bytes, at)?;
         *self.escaped_keys |= end.escaped;
-        *self.surrogates |= end.surrogate;
         self.push(at, end.at);
         let end = end.at;
         let colon = skip_space(self.bytes, end);
@@ -361,11 +359,7 @@ impl<S: Simd> Walk<'_, S> {
     #[inline(always)]
     fn scalar(&mut self, at: usize) -> Result<usize, ParseError> {
         let end = match self.bytes.get(at) {
-            Some(b'"') => {
-                let end = end_of_string(self.simd, self.bytes, at)?;
-                *self.surrogates |= end.surrogate;
-                end.at
-            }
+            Some(b'"') => end_of_string(self.simd, self.bytes, at)?.at,
             Some(b't') if self.bytes[at..].starts_with(b"true") => at + 4,
             Some(b'n') if self.bytes[at..].starts_with(b"null") => at + 4,
             Some(b'f') if self.bytes[at..].starts_with(b"false") => at + 5,
@@ -473,8 +467,6 @@ struct End {
     at: usize,
     /// Whether anything in the string is escaped.
     escaped: bool,
-    /// Whether an escape in it may be that of a surrogate: all of these begin with `\ud`.
-    surrogate: bool,
 }
 
 /// The end of the string whose opening quote is at `open`.
@@ -484,12 +476,11 @@ struct End {
 #[inline(always)]
 fn end_of_string<S: Simd>(simd: S, bytes: &[u8], open: usize) -> Result<End, ParseError> {
     if let Some(at) = end_of_short(simd, bytes, open + 1) {
-        return Ok(End { at, escaped: false, surrogate: false });
+        return Ok(End { at, escaped: false });
     }
     let mut at = open + 1;
     let mut carry = 0;
     let mut seen = 0;
-    let mut surrogate = false;
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let block = Block::classify(simd, chunk);
         let escaped = block.escaped(&mut carry);
@@ -497,16 +488,15 @@ fn end_of_string<S: Simd>(simd: S, bytes: &[u8], open: usize) -> Result<End, Par
         // The bytes before the closing quote, or all of them.
         let inside = (quotes & quotes.wrapping_neg()).wrapping_sub(1);
         seen |= escaped & inside;
-        let unusual = escaped & inside & !block.usual;
-        if block.controls & inside != 0 || !are_right(bytes, at, unusual, &mut surrogate) {
-            return byte_by_byte(bytes, End { at: open + 1, escaped: false, surrogate: false });
+        if block.controls & inside != 0 || !are_right(bytes, at, escaped & inside & !block.usual) {
+            return byte_by_byte(bytes, open + 1, false);
         }
         if quotes != 0 {
-            return Ok(End { at: at + quotes.trailing_zeros() as usize + 1, escaped: seen != 0, surrogate });
+            return Ok(End { at: at + quotes.trailing_zeros() as usize + 1, escaped: seen != 0 });
         }
         at += SIZE;
     }
-    byte_by_byte(bytes, End { at: at - usize::from(carry != 0), escaped: seen != 0, surrogate })
+    byte_by_byte(bytes, at - usize::from(carry != 0), seen != 0)
 }
 
 /// The end of a string that ends within thirty-two bytes, as most keys do, and in which nothing is escaped.
@@ -521,36 +511,26 @@ fn end_of_short<S: Simd>(simd: S, bytes: &[u8], at: usize) -> Option<usize> {
     (quotes != 0 && others & inside == 0).then(|| at + quotes.trailing_zeros() as usize + 1)
 }
 
-/// Whether the less usual escapes of a block are valid. Their second characters are given as bits from `at`. Sets `surrogate` if
-/// one of them may be that of a surrogate.
+/// Whether the less usual escapes of a block are valid. Their second characters are given as bits from `at`.
 #[inline(always)]
-fn are_right(bytes: &[u8], at: usize, mut escaped: u64, surrogate: &mut bool) -> bool {
+fn are_right(bytes: &[u8], at: usize, mut escaped: u64) -> bool {
     while escaped != 0 {
-        let backslash = at + escaped.trailing_zeros() as usize - 1;
-        if end_of_escape(bytes, backslash).is_err() {
+        if end_of_escape(bytes, at + escaped.trailing_zeros() as usize - 1).is_err() {
             return false;
         }
-        *surrogate |= is_surrogate(bytes, backslash);
         escaped &= escaped - 1;
     }
     true
 }
 
-/// Whether the escape at `backslash` may be that of a surrogate.
-#[inline(always)]
-fn is_surrogate(bytes: &[u8], backslash: usize) -> bool {
-    matches!(bytes.get(backslash + 1..backslash + 3), Some(b"ud" | b"uD"))
-}
-
 /// As [`end_of_string`], byte by byte from inside the string: for a rest shorter than a block, and for the place of an
 /// error.
-fn byte_by_byte(bytes: &[u8], End { mut at, mut escaped, mut surrogate }: End) -> Result<End, ParseError> {
+fn byte_by_byte(bytes: &[u8], mut at: usize, mut escaped: bool) -> Result<End, ParseError> {
     loop {
         match bytes.get(at) {
             None => return Err(fault(at, ParseErrorKind::UnfinishedString)),
-            Some(b'"') => return Ok(End { at: at + 1, escaped, surrogate }),
+            Some(b'"') => return Ok(End { at: at + 1, escaped }),
             Some(b'\\') => {
-                surrogate |= is_surrogate(bytes, at);
                 at = end_of_escape(bytes, at)?;
                 escaped = true;
             }
@@ -664,8 +644,8 @@ mod tests {
     use fearless_simd::{Level, dispatch};
     use proptest::prelude::*;
 
-    fn outcome(end: Result<End, ParseError>) -> Result<(usize, bool, bool), ParseError> {
-        end.map(|end| (end.at, end.escaped, end.surrogate))
+    fn outcome(end: Result<End, ParseError>) -> Result<(usize, bool), ParseError> {
+        end.map(|end| (end.at, end.escaped))
     }
 
     proptest! {
@@ -677,8 +657,7 @@ mod tests {
             let bytes = bytes.as_bytes();
             for level in [Level::baseline(), Level::new()] {
                 let end = dispatch!(level, simd => end_of_string(simd, bytes, 0));
-                let begun = End { at: 1, escaped: false, surrogate: false };
-                prop_assert_eq!(outcome(end), outcome(byte_by_byte(bytes, begun)));
+                prop_assert_eq!(outcome(end), outcome(byte_by_byte(bytes, 1, false)));
             }
         }
     }

@@ -263,7 +263,7 @@ impl<'a> Value<'a> {
     }
 
     /// Whether any string of the text that this value is in may contain the escape of a surrogate.
-    pub(crate) const fn is_beside_surrogates(self) -> bool {
+    pub(crate) fn is_beside_surrogates(self) -> bool {
         self.document.has_surrogates()
     }
 
