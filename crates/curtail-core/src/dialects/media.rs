@@ -377,10 +377,10 @@ impl<'a> Payload<'a> {
             let data = data.to_owned();
             return if head.ends_with("base64") { Source::Base64(data.into()) } else { Source::Text(data.into()) };
         }
-        // A path or an id may be written in digits of base64.
-        let is_short =
-            || text.len() <= LONGEST_ADDRESS && decoded(&text, HEAD).and_then(|head| image_type(&head)).is_none();
-        if is_address || text.contains("://") || is_either && is_short() {
+        // A path or an id may be written in digits of base64, but is not padded.
+        let is_image = || decoded(&text, HEAD).is_some_and(|head| image_type(&head).is_some());
+        let is_plain = || text.len() <= LONGEST_ADDRESS && !text.ends_with('=') && !is_image();
+        if is_address || text.contains("://") || is_either && is_plain() {
             return Source::Address(text);
         }
         Source::Base64(text)
