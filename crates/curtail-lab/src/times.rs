@@ -11,11 +11,14 @@ pub fn seconds(time: &str) -> Option<f64> {
     let day = number(8..10)?;
     let hour = number(11..13)?;
     let minute = number(14..16)?;
-    let second = number(17..19).unwrap_or(0);
-    let rest = time.get(19..).unwrap_or_default();
-    let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
-    let fraction = if digits == 0 { 0.0 } else { rest[..=digits].parse::<f64>().ok()? };
-    let zone = if digits == 0 { rest } else { &rest[digits + 1..] };
+    let has_seconds = time.get(16..17) == Some(":");
+    let second = number(17..19).filter(|_| has_seconds).unwrap_or(0);
+    let rest = time.get(if has_seconds { 19 } else { 16 }..).unwrap_or_default();
+    // Some programs write a comma before the fraction, as the standard allows.
+    let behind = rest.strip_prefix(['.', ',']).unwrap_or_default();
+    let (digits, _) = behind.split_at(behind.bytes().take_while(u8::is_ascii_digit).count());
+    let fraction = format!("0.{digits}0").parse::<f64>().ok()?;
+    let zone = if digits.is_empty() { rest } else { &behind[digits.len()..] };
     let whole = days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone);
     #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^52")]
     Some(whole as f64 + fraction)
@@ -42,6 +45,8 @@ mod tests {
             ("2000-02-29T02:00:00+02:00", 951_782_400.0),
             ("2000-02-28T22:30:00.250-0130", 951_782_400.25),
             ("2000-02-29T00:00", 951_782_400.0),
+            ("2000-02-29T00:00:00,990Z", 951_782_400.99),
+            ("2000-02-29T02:00+02:00", 951_782_400.0),
         ] {
             assert_eq!(seconds(time), Some(expected), "{time}");
         }

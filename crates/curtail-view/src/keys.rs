@@ -23,7 +23,7 @@ const KINDS: &[(&str, &str)] = &[
     ("PyPI token", r"pypi-[A-Za-z0-9_-]{50,}"),
     ("Stripe key", r"[rs]k_live_[A-Za-z0-9]{20,}"),
     ("JSON web token", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    ("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----([^-]{64,})"),
+    ("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----((?:\\{1,4}[nr]|[A-Za-z0-9+/=\s:,]){64,})"),
     ("bearer token", r"[Bb]earer +([A-Za-z0-9._~+/-]{24,})"),
     ("password in an address", r#"[a-z]://[^/\s:@"\\]{1,64}:([^/\s:@"\\]{8,100})@"#),
     (
@@ -31,8 +31,8 @@ const KINDS: &[(&str, &str)] = &[
         r#"(?i)(?:api[_-]?key|secret|access[_-]?token|auth[_-]?token|passw(?:or)?d)["'\\]{0,6} ?[:=] ?["'\\]{0,6}([A-Za-z0-9+/_-]{20,200})"#,
     ),
 ];
-/// Paths of home folders, whose name is the group.
-const HOMES: &str = r"(?:/home/|/Users/|-home-|-Users-|\\{1,4}Users\\{1,4})([A-Za-z][A-Za-z0-9._]*)";
+/// Paths of home folders, whose name is a group. Where dashes stand for slashes, none is in the name.
+const HOMES: &str = r#"(?:/home/|/Users/|\\{1,4}Users\\{1,4})([^/\s"'`\\:;,<>|*?$&(){}\[\]]{1,64})|(?:-home-|-Users-)([A-Za-z][A-Za-z0-9._]*)"#;
 /// Fewer different characters than these are a placeholder.
 const DISTINCT: usize = 8;
 /// At most so many keys are found in a text.
@@ -80,7 +80,7 @@ impl Exposure {
 
 /// `text` with what looks like a key, and the names of home folders, replaced by as many `x`.
 pub fn masked(text: &str) -> Cow<'_, str> {
-    let mut places: Vec<Range<usize>> = keys(text).map(|key| hidden(text, key.place)).collect();
+    let mut places: Vec<Range<usize>> = keys(text).map(|key| hidden(text, key)).collect();
     places.extend(home_folders(text).map(|found| found.name));
     places.sort_by_key(|place| place.start);
     let mut out = String::new();
@@ -91,11 +91,13 @@ pub fn masked(text: &str) -> Cow<'_, str> {
         }
         let start = place.start.max(from);
         out.push_str(&text[from..start]);
-        out.extend(
-            text[start..place.end]
-                .bytes()
-                .map(|byte| if matches!(byte, b'\\' | b'\n') { char::from(byte) } else { 'x' }),
-        );
+        // What is escaped stays, so that JSON stays JSON.
+        let mut is_escaped = false;
+        for byte in text[start..place.end].bytes() {
+            let is_kept = is_escaped || matches!(byte, b'\\' | b'\n' | b'\r');
+            out.push(if is_kept { char::from(byte) } else { 'x' });
+            is_escaped = byte == b'\\' && !is_escaped;
+        }
         from = place.end;
     }
     if from == 0 {
@@ -106,7 +108,11 @@ pub fn masked(text: &str) -> Cow<'_, str> {
 }
 
 /// The bytes of a key that are hidden: all but a beginning that says what it is.
-fn hidden(text: &str, place: Range<usize>) -> Range<usize> {
+fn hidden(text: &str, ExposedKey { kind, place }: ExposedKey) -> Range<usize> {
+    // What is known by the words around it begins with nothing but itself.
+    if KINDS.iter().any(|(name, pattern)| *name == kind && has_group(pattern)) {
+        return place;
+    }
     let head = &text[place.clone()];
     let sign = head.as_bytes().iter().take(8).rposition(|byte| matches!(byte, b'-' | b'_'));
     place.start + sign.map_or(0, |at| at + 1)..place.end
@@ -164,13 +170,15 @@ struct HomeFolder {
 fn home_folders(text: &str) -> impl Iterator<Item = HomeFolder> {
     let found = HOME_FOLDERS.iter().flat_map(move |homes| homes.captures_iter(text));
     found.filter_map(|captures| {
-        let name = captures.get(1)?.range();
+        let name = captures.get(1).or_else(|| captures.get(2))?.range();
         Some(HomeFolder { whole: captures.get(0)?.range(), name })
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use curtail_core::json::{Document, quote};
+
     use super::{Exposure, masked};
 
     const KEY: &str = "sk-ant-api03-Zk3vQ9xLr7Tn2WbY5uHd";
@@ -215,5 +223,23 @@ mod tests {
         let found = Exposure::of_text(&text);
         assert_eq!((found.keys.len(), found.homes, found.home.as_deref()), (1, 4, Some("/home/ada")));
         assert!(masked(&text).ends_with(r"/home/xxx/a /home/xxx/b C:\\Users\\xxx\\c -Users-xxx-kiln /home/"));
+        assert_eq!(masked("/home/mary-ann/a /Users/Zoë/b"), "/home/xxxxxxxx/a /Users/xxxx/b");
+    }
+
+    #[test]
+    fn masked_json_is_json_and_shows_nothing_of_a_secret() {
+        let line = "Zk3vQ9xLr7Tn2WbY5uHdZk3vQ9xLr7Tn2WbY5uHd";
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{line}\n{line}\n-----END PRIVATE KEY-----\n");
+        for said in [key.as_str(), "Look for -----BEGIN PRIVATE KEY----- in the log", "password=Ab3-Xy9Qk2Lm5Np8Rt1Vw4"]
+        {
+            let arguments = quote(&format!("{{\"text\":{}}}", quote(said)));
+            let behind = "\"What is behind it stays, whatever was said before it.\"";
+            let record = format!("{{\"arguments\":{arguments},\"text\":{},\"behind\":{behind}}}", quote(said));
+            let safe = masked(&record);
+            let document = Document::parse(&safe).unwrap();
+            assert_eq!(document.roots().next().unwrap().get("behind").unwrap().raw(), behind);
+            assert!(!safe.contains("Q9xLr7") && !safe.contains("Ab3"), "{safe}");
+        }
+        assert_eq!(masked("postgres://ada:tide-9level3@db/x"), "postgres://ada:xxxxxxxxxxxx@db/x");
     }
 }
