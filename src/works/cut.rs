@@ -111,6 +111,10 @@ impl Work for Cutting {
         out.text.valid.push_str(&report(error.place, &error.what));
     }
 
+    fn lost(&self, out: &mut CutOutput) {
+        out.changed = true;
+    }
+
     fn row(&self, place: RowPlace, result: RowResult, out: &mut CutOutput) {
         out.rows.end(place, result, &mut out.text);
     }

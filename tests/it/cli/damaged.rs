@@ -32,6 +32,20 @@ fn a_rescue_keeps_every_sound_line_and_names_each_loss() {
     }
 }
 
+/// However many lines of other programs are before it, and although no pair of it has to be repaired.
+#[test]
+fn a_log_behind_other_output_is_read_to_its_end_and_written() {
+    let place = Place::new();
+    let chat = format!("{SAY}\n{ANSWER}\n").repeat(9_000);
+    place.write("a.jsonl", ("npm WARN deprecated\n".repeat(20) + &chat).as_bytes());
+    let output = place.curtail(&["repair", "--damaged", "a.jsonl"]).output().unwrap();
+    assert!(text(&output.stdout) == chat, "{}", text(&output.stderr));
+    let count = place.curtail(&["count", "a.jsonl"]).output().unwrap();
+    assert!(text(&count.stdout).contains("18000 "), "{}", text(&count.stdout));
+    assert!(place.curtail(&["repair", "--damaged", "--in-place", "a.jsonl"]).output().unwrap().status.success());
+    assert!(text(&place.read("a.jsonl")) == chat);
+}
+
 /// A log is one although its first line breaks off where nothing is wrong yet.
 #[test]
 fn a_torn_first_line_makes_no_document() {

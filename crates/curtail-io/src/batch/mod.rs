@@ -358,6 +358,9 @@ pub trait Work: Sync {
         Err(read_error)
     }
 
+    /// Notes that something of a damaged file is left out or converted: what the units are written to is no copy of it.
+    fn lost(&self, _out: &mut Self::Out) {}
+
     /// Records the result of a row. The offset in [`RowResult::Text`] has no meaning yet: the command sets where the new text
     /// ends.
     fn row(&self, _place: RowPlace, _result: RowResult, _out: &mut Self::Out) {}

@@ -79,12 +79,13 @@ pub(super) struct ReadBlock {
     pub(super) unread: Option<Unread>,
 }
 
-/// Reads the rest of a file that is one unit, unless none of its first lines is JSON: an endless stream of other data must
-/// not be read forever.
+/// Reads the rest of a file that is one unit. Of a pipe none of whose first lines is JSON, nothing is: an endless stream of other
+/// data must not be read forever.
 pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buffer) -> Result<(), FileError> {
     let name = opened.source.name.as_str();
     let framing = opened.reading.framing;
-    let without_json = framing == Framing::Lines
+    let without_json = blocks.is_live()
+        && framing == Framing::Lines
         && !buffer.is_empty()
         && readable_head(buffer).lines().take(16).all(|line| Document::parse_all(line).is_err());
     if without_json || blocks.is_done() {

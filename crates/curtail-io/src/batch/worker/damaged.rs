@@ -25,7 +25,12 @@ impl<W: Work> Worker<'_, W> {
             return done.end(FileError::system(&opened.source.name, &error));
         }
         self.find_units(None);
-        done.lose(Loss::conversion().error(&opened.source.name), Vec::new());
+        self.lose(done, Loss::conversion().error(&opened.source.name), Vec::new());
+    }
+
+    fn lose(&self, done: &mut Done<W::Out>, error: FileError, bytes: Vec<u8>) {
+        self.work.lost(&mut done.out);
+        done.lose(error, bytes);
     }
 
     /// Works on a record, or on what can be read of a damaged line. Returns whether anything was read. The first damaged line fills
@@ -48,7 +53,7 @@ impl<W: Work> Worker<'_, W> {
         }
         let rescued = Rescued::from_line(number, line, known.get_or_init(|| Records::from_text(&self.buffer)))?;
         for loss in rescued.losses {
-            done.lose(loss.error(&opened.source.name), loss.bytes);
+            self.lose(done, loss.error(&opened.source.name), loss.bytes);
         }
         let mut is_read = false;
         for record in rescued.text.split_inclusive(|byte| *byte == b'\n') {
@@ -74,7 +79,7 @@ impl<W: Work> Worker<'_, W> {
         }
         done.is_read = true;
         for loss in losses {
-            done.lose(loss.error(&opened.source.name), loss.bytes);
+            self.lose(done, loss.error(&opened.source.name), loss.bytes);
         }
         let Some((made_of, made)) = made else {
             self.unit(RawUnit::new(opened, &text, FilePlace::START), done);
@@ -83,7 +88,7 @@ impl<W: Work> Worker<'_, W> {
         for fault in made.faults {
             let place = TextPlace::locate(&text, fault.offset, 1);
             let error = FileError::new(ErrorKind::Content, &opened.source.name, fault.what).at(place);
-            done.lose(error, Vec::new());
+            self.lose(done, error, Vec::new());
         }
         if self.batch.damage == Damage::LeaveOut && made_of.export.is_none() {
             self.work.keep(&text, &mut done.out);
