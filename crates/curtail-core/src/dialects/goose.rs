@@ -68,7 +68,6 @@ impl Dialect for Goose {
 impl DialectWriter for Goose {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let role = blocks::speaker(draft);
-
         let created = anchor.and_then(|anchor| anchor.get("created")).map_or("0", Value::raw);
         let told = anchor.and_then(|anchor| anchor.some("metadata")).is_some_and(|told| told.has("agentVisible"));
         let told = told.then(|| object! { "userVisible": true, "agentVisible": true });

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use base64::Engine as _;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use foldhash::{HashMap, HashSet};
 
 use super::Patch;
+use super::media_bytes::{HEAD, decoded, decoded_length, image_type, is_base64, pdf_pages};
 use crate::json::{Member, Span, Text, Value, quote, repeated_members};
 use crate::transcript::{Content, Part, SIGNATURES, Substitution};
 
@@ -34,9 +33,6 @@ const ADDRESSES: &[&str] = &["uri", "fileUri", "file_uri", "path", "file_id", "f
 
 /// The JSON around a text by the conventions of OpenTelemetry.
 const OTEL: [&str; 2] = ["{\"type\":\"text\",\"content\":", "}"];
-
-/// The longest base64 that is decoded to find the size of an image: cameras write up to 64 KB before it.
-const HEAD: usize = 1 << 18;
 
 /// The longest address that a text names.
 const LONGEST_ADDRESS: usize = 200;
@@ -97,26 +93,7 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
     match &part.content {
         Content::Media(_) => Medium::from_value(place.element).into_iter().collect(),
         Content::ToolResult(result) if result.media > 0 => {
-            let mut found = Vec::new();
-            let mut open = vec![place.element];
-            while let Some(value) = open.pop() {
-                let mut before = 0;
-                for item in value.items() {
-                    match Medium::from_value(item) {
-                        Some(medium) => found.push(Medium { before, ..medium }),
-                        None => {
-                            before += 1;
-                            open.push(item);
-                        }
-                    }
-                }
-                for member in effective_members(value) {
-                    match Medium::from_value(member.value) {
-                        Some(medium) => found.push(medium),
-                        None => open.push(member.value),
-                    }
-                }
-            }
+            let mut found = media_in(place.element);
             let gone: HashSet<u32> = place.substitutions().iter().map(|one| one.span.start).collect();
             found.retain(|medium| !gone.contains(&medium.value.span().start));
             found.sort_by_key(|medium| medium.value.span().start);
@@ -126,6 +103,31 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The media in a value at any depth, in no order.
+fn media_in(value: Value<'_>) -> Vec<Medium<'_>> {
+    let mut found = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        let mut before = 0;
+        for item in value.items() {
+            match Medium::from_value(item) {
+                Some(medium) => found.push(Medium { before, ..medium }),
+                None => {
+                    before += 1;
+                    open.push(item);
+                }
+            }
+        }
+        for member in effective_members(value) {
+            match Medium::from_value(member.value) {
+                Some(medium) => found.push(medium),
+                None => open.push(member.value),
+            }
+        }
+    }
+    found
 }
 
 /// The members of an object. Of a key that is there several times, the last one applies.
@@ -303,14 +305,7 @@ impl<'a> Medium<'a> {
         if !base64.starts_with("JVBE") {
             return None;
         }
-        let bytes = decoded(&base64, usize::MAX)?;
-        let counted = memchr::memmem::find_iter(&bytes, b"/Count").filter_map(|at| number_at(&bytes[at + 6..]));
-        let pages = memchr::memmem::find_iter(&bytes, b"/Type");
-        let pages = pages.filter(|at| {
-            bytes[at + 5..].trim_ascii_start().strip_prefix(b"/Page").is_some_and(|rest| !rest.starts_with(b"s"))
-        });
-        let most = counted.max().unwrap_or_default().max(pages.count());
-        (most > 0).then_some(most)
+        pdf_pages(&decoded(&base64, usize::MAX)?)
     }
 
     /// The type that it says it has.
@@ -460,62 +455,12 @@ fn kind(value: Value<'_>, format: Option<&str>) -> &'static str {
     ["image", "audio", "video"].into_iter().find(|kind| mentions(kind)).unwrap_or("file")
 }
 
-/// Whether `text` is base64, in either alphabet and with or without padding.
-fn is_base64(text: &str) -> bool {
-    let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
-    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(byte);
-    let count = digits.clone().filter(|byte| *byte != b'=').count();
-    digits.clone().all(|byte| is_digit(&byte)) && count % 4 != 1
-}
-
-/// The number at the beginning of `bytes`.
-fn number_at(bytes: &[u8]) -> Option<usize> {
-    let digits: Vec<u8> =
-        bytes.iter().copied().skip_while(u8::is_ascii_whitespace).take_while(u8::is_ascii_digit).collect();
-    std::str::from_utf8(&digits).ok()?.parse().ok()
-}
-
-/// What the first `most` digits of `base64` encode, in either alphabet; `None` if they are not base64.
-fn decoded(base64: &str, most: usize) -> Option<Vec<u8>> {
-    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    let lenient = GeneralPurpose::new(&base64::alphabet::STANDARD, config.with_decode_allow_trailing_bits(true));
-    let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).map(|byte| match byte {
-        b'-' => b'+',
-        b'_' => b'/',
-        other => other,
-    });
-    let clean: Vec<u8> = digits.take(most).collect();
-    let whole = clean.len() - clean.len() % 4;
-    lenient.decode(&clean[..whole]).ok()
-}
-
-/// The type of an image that begins with `head`.
-fn image_type(head: &[u8]) -> Option<String> {
-    imagesize::image_type(head).ok().map(|format| format!("{format:?}").to_lowercase())
-}
-
-/// The number of bytes that `base64` encodes.
-fn decoded_length(base64: &str) -> u64 {
-    let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
-    digits as u64 * 3 / 4
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{HEAD, decoded, decoded_length, size};
+    use super::size;
 
     #[test]
     fn sizes_are_round() {
         assert_eq!([999, 1_000, 999_500, 4_140_000].map(size), ["999 bytes", "1 KB", "1000 KB", "4.1 MB"]);
-    }
-
-    #[test]
-    fn base64_is_measured() {
-        for (text, bytes) in [("", 0), ("QQ==", 1), ("QUI=", 2), ("QUJD", 3), ("QUJDRA", 4)] {
-            assert_eq!(decoded_length(text), bytes, "{text}");
-        }
-        assert_eq!(decoded("QUJD\nREVG", HEAD).unwrap(), b"ABCDEF");
-        assert_eq!(decoded("-_-_", HEAD), decoded("+/+/", HEAD));
-        assert_eq!(decoded("QQ=QQ", HEAD), None);
     }
 }

@@ -50,6 +50,7 @@ mod langchain;
 mod log_habits;
 mod mark;
 pub mod media;
+mod media_bytes;
 mod nearest;
 mod new_session;
 mod openai;

@@ -53,8 +53,8 @@ pub(super) fn written_time(value: Value<'_>) -> Option<String> {
     }
 }
 
-/// Milliseconds since 1970 of a number: seconds, or milliseconds if it is too large for seconds. Numbers that are no time
-/// between 1973 and 5138 are none.
+/// Milliseconds since 1970 of a number: seconds, or milliseconds if it is too large for seconds. Numbers outside 1973–5138 are
+/// not timestamps.
 fn since_1970(number: &str) -> Option<u64> {
     let number: f64 = number.parse().ok()?;
     let milliseconds = match number {

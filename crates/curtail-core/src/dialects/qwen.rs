@@ -28,7 +28,7 @@ impl Dialect for Qwen {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let has_parts = item.get("message").and_then(|has_parts| has_parts.get("parts")).is_some_and(Value::is_array);
+        let has_parts = item.get("message").and_then(|body| body.get("parts")).is_some_and(Value::is_array);
         let is_record = item.get("uuid").is_some() && (has_parts || item.get("systemPayload").is_some());
         if is_record { Fit::Certain } else { Fit::No }
     }

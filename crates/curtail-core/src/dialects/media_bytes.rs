@@ -1,0 +1,74 @@
+//! Bytes of media: base64 and what it encodes, the types of images, and the pages of a PDF. Where a transcript has them is not
+//! known here.
+
+use base64::Engine as _;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+/// The longest base64 that is decoded to find the size of an image: cameras write up to 64 KB before it.
+pub(super) const HEAD: usize = 1 << 18;
+
+/// Whether `text` is base64, in either alphabet and with or without padding.
+pub(super) fn is_base64(text: &str) -> bool {
+    let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(byte);
+    let count = digits.clone().filter(|byte| *byte != b'=').count();
+    digits.clone().all(|byte| is_digit(&byte)) && count % 4 != 1
+}
+
+/// What the first `most` digits of `base64` encode, in either alphabet; `None` if they are not base64.
+pub(super) fn decoded(base64: &str, most: usize) -> Option<Vec<u8>> {
+    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    let lenient = GeneralPurpose::new(&base64::alphabet::STANDARD, config.with_decode_allow_trailing_bits(true));
+    let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).map(|byte| match byte {
+        b'-' => b'+',
+        b'_' => b'/',
+        other => other,
+    });
+    let clean: Vec<u8> = digits.take(most).collect();
+    let whole = clean.len() - clean.len() % 4;
+    lenient.decode(&clean[..whole]).ok()
+}
+
+/// The number of bytes that `base64` encodes.
+pub(super) fn decoded_length(base64: &str) -> u64 {
+    let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
+    digits as u64 * 3 / 4
+}
+
+/// The type of an image that begins with `head`.
+pub(super) fn image_type(head: &[u8]) -> Option<String> {
+    imagesize::image_type(head).ok().map(|format| format!("{format:?}").to_lowercase())
+}
+
+/// The number of pages of a PDF, as it says itself.
+pub(super) fn pdf_pages(bytes: &[u8]) -> Option<usize> {
+    let counted = memchr::memmem::find_iter(bytes, b"/Count").filter_map(|at| number_at(&bytes[at + 6..]));
+    let is_page = |at: &usize| {
+        bytes[at + 5..].trim_ascii_start().strip_prefix(b"/Page").is_some_and(|rest| !rest.starts_with(b"s"))
+    };
+    let pages = memchr::memmem::find_iter(bytes, b"/Type").filter(is_page).count();
+    let most = counted.max().unwrap_or_default().max(pages);
+    (most > 0).then_some(most)
+}
+
+/// The number at the beginning of `bytes`.
+fn number_at(bytes: &[u8]) -> Option<usize> {
+    let digits: Vec<u8> =
+        bytes.iter().copied().skip_while(u8::is_ascii_whitespace).take_while(u8::is_ascii_digit).collect();
+    std::str::from_utf8(&digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HEAD, decoded, decoded_length};
+
+    #[test]
+    fn base64_is_measured() {
+        for (text, bytes) in [("", 0), ("QQ==", 1), ("QUI=", 2), ("QUJD", 3), ("QUJDRA", 4)] {
+            assert_eq!(decoded_length(text), bytes, "{text}");
+        }
+        assert_eq!(decoded("QUJD\nREVG", HEAD).unwrap(), b"ABCDEF");
+        assert_eq!(decoded("-_-_", HEAD), decoded("+/+/", HEAD));
+        assert_eq!(decoded("QQ=QQ", HEAD), None);
+    }
+}
