@@ -18,14 +18,21 @@ const FAILURES: &[&str] = &[
     "AgentErrorEvent",
 ];
 
+/// The same in what a tool returned: a tool that looked at a job which failed has not failed.
+const RETURNED_OUTCOMES: &[&str] = &["status", "type"];
+const RETURNED_FAILURES: &[&str] = &["error", "error-text", "error-json"];
+
 /// Members with the exit code of a program.
 const EXIT_CODES: &[&str] = &["exit_code", "exitCode", "returncode"];
 
 /// Members that hold the outcome, if it is not in the result itself.
 const HOLDERS: &[&str] = &[
-    "toolResult", "tool_call_result", "functionResponse", "function_response", "response", "output", "result", "state",
-    "metadata", "observation", "extras",
+    "toolResult", "tool_call_result", "functionResponse", "function_response", "state", "metadata", "observation",
+    "extras",
 ];
+
+/// Members that hold what the tool returned.
+const RETURNED: &[&str] = &["response", "output", "result"];
 
 /// Whether `part` is a result that says, beside its text, that the tool failed.
 ///
@@ -33,19 +40,61 @@ const HOLDERS: &[&str] = &[
 #[must_use]
 pub fn reports_failure(part: &Part<'_>) -> bool {
     let is_result = matches!(part.content, Content::ToolResult(_));
-    part.place().filter(|_| is_result).is_some_and(|place| tells_failure(place.element, 2))
+    part.place().filter(|_| is_result).is_some_and(|place| tells_failure(place.element, false, 2))
 }
 
-/// Whether `value`, or what it holds down to a depth of `levels`, tells of a failure.
-fn tells_failure(value: Value<'_>, levels: u8) -> bool {
+/// Whether `value`, or what it holds down to a depth of `levels`, tells of a failure. A tool may have returned it.
+fn tells_failure(value: Value<'_>, is_returned: bool, levels: u8) -> bool {
+    let (outcomes, failures) = if is_returned { (RETURNED_OUTCOMES, RETURNED_FAILURES) } else { (OUTCOMES, FAILURES) };
     value.members().any(|member| {
         let is_named = |names: &[&str]| names.iter().any(|name| member.key.is(name));
         let inner = member.value;
+        let holds = is_named(RETURNED) || !is_returned && is_named(HOLDERS);
         is_named(FLAGS) && inner.raw() == "true"
             || is_named(SUCCESSES) && inner.raw() == "false"
-            || is_named(OUTCOMES) && FAILURES.iter().any(|failure| inner.is(failure))
+            || is_named(outcomes) && failures.iter().any(|failure| inner.is(failure))
             || is_named(EXIT_CODES) && inner.raw().parse::<i64>().is_ok_and(|code| code != 0)
             || member.key.is("error") && !matches!(inner.raw(), "null" | "false" | "\"\"" | "{}" | "[]")
-            || levels > 0 && is_named(HOLDERS) && tells_failure(inner, levels - 1)
+            || levels > 0 && holds && tells_failure(inner, is_returned || is_named(RETURNED), levels - 1)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Document;
+
+    fn fails(element: &str) -> bool {
+        let document = Document::parse(element).unwrap();
+        tells_failure(document.roots().next().unwrap(), false, 2)
+    }
+
+    #[test]
+    fn a_tool_that_returned_the_state_of_a_job_has_not_failed() {
+        for returned in [
+            r#"{"state":"FAILED"}"#,
+            r#"{"status":"failed"}"#,
+            r#"{"state":{"status":"error"}}"#,
+            r#"{"kind":"error"}"#,
+        ] {
+            for key in ["response", "output", "result"] {
+                assert!(
+                    !fails(&format!(r#"{{"functionResponse":{{"id":"c","{key}":{returned}}}}}"#)),
+                    "{key}: {returned}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_tool_that_returned_an_error_has_failed() {
+        for returned in
+            [r#"{"error":"no such file"}"#, r#"{"status":"error"}"#, r#"{"isError":true}"#, r#"{"exit_code":2}"#]
+        {
+            assert!(fails(&format!(r#"{{"functionResponse":{{"id":"c","response":{returned}}}}}"#)), "{returned}");
+        }
+        assert!(fails(r#"{"type":"tool-result","output":{"type":"error-text","value":"no"}}"#));
+        assert!(fails(r#"{"type":"tool","state":{"status":"error","error":"no"}}"#));
+        assert!(fails(r#"{"status":"FAILED"}"#));
+    }
 }
