@@ -1,11 +1,13 @@
 //! The Agent Trajectory Interchange Format of Harbor: `steps`, each with a `source` and a `message`. A step of the agent holds
 //! its tool calls and, under `observation`, their results.
 
+use foldhash::HashSet;
+
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks};
 use crate::json::{Json, Span, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, Layout, Message, PairingRules, Part, ProviderRules, ResultPlace, Role,
-    SlotKind, Usage,
+    SlotKind, ToolResult, Usage,
 };
 
 /// The dialect `atif`.
@@ -224,7 +226,7 @@ fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
     }
     message.parts.extend(named.into_iter().map(|result| answer(result, source_call(result))));
     if message.calls().next().is_some() && !nameless.is_empty() {
-        return answer_together(message, nameless);
+        return answer_together(message, &nameless);
     }
     for observation in nameless {
         match observation.get("content") {
@@ -237,27 +239,22 @@ fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
 
 /// Results without ids answer the calls of their step, in order. If there are fewer results, the last one answers the
 /// remaining calls as well, so that they are kept or dropped together.
-fn answer_together<'a>(message: &mut Message<'a>, nameless: Vec<Value<'a>>) {
-    let answered: Vec<Text<'a>> = message.results().filter_map(|(_, result)| result.id.clone()).collect();
-    let mut open: Vec<Text<'a>> = Vec::new();
-    let mut results = nameless.len();
-    for part in &mut message.parts {
-        let Content::ToolCall(call) = &mut part.content else { continue };
-        let Some(id) = call.id.clone().filter(|id| !answered.contains(id)) else { continue };
-        if results > 0 {
-            results -= 1;
-            open.push(id);
-        } else {
-            call.hosted = true;
-        }
-    }
+fn answer_together<'a>(message: &mut Message<'a>, nameless: &[Value<'a>]) {
+    let ids = message.results().filter_map(|(_, result)| result.id.as_ref());
+    let answered: HashSet<String> = ids.map(|id| id.decode().into_owned()).collect();
+    let ids = message.calls().filter_map(|(_, call)| call.id.clone());
+    let open: Vec<Text<'a>> = ids.filter(|id| !answered.contains(&*id.decode())).collect();
     message.call_rules.indivisible = message.calls().count() > 1;
     let mut open = open.into_iter();
-    for result in nameless {
+    for &result in nameless {
         match open.next() {
             Some(id) => message.parts.push(answer(result, Some(id))),
             None => message.attached.extend(blocks::texts(result.some("content"))),
         }
+    }
+    if let Some(&last) = nameless.last() {
+        let shared = |id| blocks::whole(last, Content::ToolResult(ToolResult::new(Some(id), None, Vec::new())));
+        message.parts.extend(open.map(shared));
     }
 }
 
