@@ -150,11 +150,11 @@ fn read_parts<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Vec<Part<'a>>
         let result = blocks::result(body.get_text("tool_call_id"), body.get_text("name"), content);
         return vec![blocks::rewritable(item, result, content)];
     }
-    let mut parts = reasoning(body);
-    parts.extend(match content {
+    let mut parts = match content {
         Some(list) if list.is_array() => list.items().filter(|block| !is_call(*block)).map(read_block).collect(),
         text => blocks::plain_parts(text),
-    });
+    };
+    add_reasoning(body, &mut parts);
     parts.extend(call_parts(body));
     parts
 }
@@ -164,7 +164,8 @@ fn read_block(block: Value<'_>) -> Part<'_> {
         "reasoning" | "thinking" | "redacted_thinking" => {
             let text = ["reasoning", "thinking", "text"].iter().find_map(|key| block.get_text(key));
             let signed = anthropic::is_signed(block) || block.get("extras").is_some_and(anthropic::is_signed);
-            blocks::whole(block, Content::Reasoning(text.unwrap_or(Text::Escaped("")))).bound_to_prefix(signed)
+            let text = text.unwrap_or_else(|| summary(block));
+            blocks::whole(block, Content::Reasoning(text)).bound_to_prefix(signed)
         }
         _ => blocks::part(block, blocks::plain_block(block)),
     }
@@ -276,12 +277,24 @@ fn part<'a>(call: Value<'a>, copies: Vec<Value<'a>>) -> Part<'a> {
     Part::from_source(content, PartPlace { copies: copies.into_iter().collect(), ..PartPlace::in_shell(call) })
 }
 
-/// The reasoning, if the content does not contain it: a summary in blocks, or a text.
-fn reasoning(body: Value<'_>) -> Vec<Part<'_>> {
+/// Adds the reasoning beside the content, a text or a summary in blocks. It is a copy if the content contains the same.
+fn add_reasoning<'a>(body: Value<'a>, parts: &mut Vec<Part<'a>>) {
     let extra = body.get("additional_kwargs");
-    let thought = extra.and_then(|extra| extra.some("reasoning").or_else(|| extra.some("reasoning_content")));
-    let Some(thought) = thought else { return Vec::new() };
-    let summary = || blocks::joined(thought.items_under("summary").filter_map(|block| block.get_text("text")));
-    let text = thought.text().unwrap_or_else(summary);
-    vec![blocks::whole(thought, Content::Reasoning(text))]
+    let beside = extra.and_then(|extra| extra.some("reasoning").or_else(|| extra.some("reasoning_content")));
+    let Some(beside) = beside else { return };
+    let text = beside.text().unwrap_or_else(|| summary(beside));
+    let in_content: Vec<Text<'a>> = parts.iter().filter_map(|part| thought_of(part).cloned()).collect();
+    let is_copy = !in_content.is_empty() && blocks::joined(in_content).decode() == text.decode();
+    match parts.iter_mut().find(|part| is_copy && thought_of(part).is_some()) {
+        Some(part) => part.add_copy(beside),
+        None => parts.insert(0, blocks::whole(beside, Content::Reasoning(text))),
+    }
+}
+
+fn thought_of<'p, 'a>(part: &'p Part<'a>) -> Option<&'p Text<'a>> {
+    if let Content::Reasoning(text) = &part.content { Some(text) } else { None }
+}
+
+fn summary(thought: Value<'_>) -> Text<'_> {
+    blocks::joined(thought.items_under("summary").filter_map(|block| block.get_text("text")))
 }
