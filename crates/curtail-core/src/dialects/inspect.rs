@@ -1,6 +1,10 @@
 //! Samples of `inspect_ai`: messages in OpenAI's format, except that a call has the name of its tool as text under
 //! `function`, and a result repeats that name. Reasoning and tools of the provider are blocks of the content.
 
+use std::borrow::Cow;
+
+use foldhash::HashMap;
+
 use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, provenance};
 use crate::json::{Text, Value, object};
 use crate::transcript::{Content, Draft, Part, Role, Usage};
@@ -84,23 +88,27 @@ impl LogHabits for Inspect {
     /// The usage is in the events of the sample, which name the message of each reply; in older logs they do not.
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         let replies = replies(items);
-        let reply_to = |nth: usize, item: Value<'_>| {
-            let named =
-                |reply: &ModelReply<'_>| item.get_text("id").is_some_and(|id| reply.message.as_ref() == Some(&id));
-            replies.iter().find(|reply| named(reply)).or(replies.get(nth).filter(|reply| reply.message.is_none()))
-        };
+        let mut named: HashMap<Cow<'_, str>, Usage> = HashMap::default();
+        for reply in &replies {
+            if let Some(message) = &reply.message {
+                named.entry(message.decode()).or_insert(reply.usage);
+            }
+        }
         let is_reply = |item: &Value<'_>| item.member_is("role", "assistant");
         // Without names, the replies are those messages, in order, if there are as many.
-        let in_order = items.iter().filter(|item| is_reply(item)).count() == replies.len();
-        let mut nth = 0;
-        let usages = items.iter().map(|item| {
+        let are_in_order = items.iter().filter(|item| is_reply(item)).count() == replies.len();
+        let mut in_order = replies.iter();
+        let mut usages = Vec::with_capacity(items.len());
+        for item in items {
             if !is_reply(item) {
-                return None;
+                usages.push(None);
+                continue;
             }
-            nth += 1;
-            reply_to(if in_order { nth - 1 } else { usize::MAX }, *item).map(|reply| reply.usage)
-        });
-        usages.collect()
+            let nth = in_order.next().filter(|reply| are_in_order && reply.message.is_none());
+            let by_name = item.get_text("id").and_then(|id| named.get(&id.decode()).copied());
+            usages.push(by_name.or_else(|| nth.map(|reply| reply.usage)));
+        }
+        usages
     }
 }
 

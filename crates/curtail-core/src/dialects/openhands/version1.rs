@@ -138,7 +138,8 @@ fn thoughts(reply: Value<'_>) -> Vec<Part<'_>> {
         })
         .collect();
     if let Some(item) = reply.some("responses_reasoning_item") {
-        let summary = blocks::texts(item.some("summary")).into_iter().next().unwrap_or(Text::Escaped(""));
+        let mut texts = blocks::texts(item.some("summary"));
+        let summary = if texts.len() > 1 { blocks::joined(texts) } else { texts.pop().unwrap_or(Text::Escaped("")) };
         parts.push(blocks::whole(item, Content::Reasoning(summary)));
     }
     for value in ["reasoning_content", "reasoning_details"].iter().filter_map(|key| reply.some(key)) {
@@ -201,7 +202,7 @@ pub(super) fn join_signed<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         match (reply, &first) {
             (Some(reply), Some((id, call))) if reply == *id => name_first(message, *call),
             (Some(reply), _) => {
-                let signed = message.parts.iter().any(crate::transcript::Part::is_prefix_bound);
+                let signed = message.parts.iter().any(Part::is_prefix_bound);
                 first = item.get("tool_call_id").filter(|_| signed).map(|call| (reply, call));
             }
             (None, _) => {}
