@@ -97,6 +97,7 @@ const FORMATS: &[Format] = &[
     Format { name: "gemini", write: adk, keeps: true, keeps_oldest: true, returns: false, restores: true },
     Format { name: "gemini", write: gemini_cli, keeps: false, keeps_oldest: false, returns: false, restores: false },
     Format { name: "codex", write: codex, keeps: false, keeps_oldest: false, returns: false, restores: true },
+    Format { name: "kimi", write: kimi, keeps: true, keeps_oldest: false, returns: false, restores: false },
     Format { name: "pi", write: pi, keeps: true, keeps_oldest: false, returns: true, restores: true },
     Format { name: "claude-code", write: claude_code, keeps: true, keeps_oldest: true, returns: true, restores: true },
     Format { name: "qwen", write: qwen, keeps: false, keeps_oldest: false, returns: true, restores: true },
@@ -157,6 +158,27 @@ fn codex(log: &Writer, step: Step) -> Vec<String> {
             line("event_msg", format!(r#""type":"thread_rolled_back","num_turns":{turns}"#))
         }
         Compact(name, _) => line("compacted", format!(r#""message":"{name}""#)),
+    }]
+}
+
+fn kimi(log: &Writer, step: Step) -> Vec<String> {
+    let message = |role: &str, name: &str| {
+        let content = format!(r#"[{{"type":"text","text":"{name}"}}]"#);
+        format!(
+            r#"{{"type":"context.append_message","message":{{"role":"{role}","content":{content},"toolCalls":[]}},"time":1}}"#
+        )
+    };
+    vec![match step {
+        Ask(name) => message("user", name),
+        Answer(name) => message("assistant", name),
+        Back(name) => {
+            let turns = log.rolled_back(name).iter().filter(|name| name.starts_with('q')).count();
+            format!(r#"{{"type":"context.undo","count":{turns},"time":1}}"#)
+        }
+        Compact(name, kept) => {
+            let count = log.now.sent.len() - kept.len();
+            format!(r#"{{"type":"context.apply_compaction","summary":"{name}","compactedCount":{count},"time":1}}"#)
+        }
     }]
 }
 

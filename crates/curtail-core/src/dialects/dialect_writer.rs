@@ -2,7 +2,7 @@
 
 use super::{blocks, tree};
 use crate::json::{Span, Value};
-use crate::transcript::{Draft, DraftId, DraftPart, DraftResult, Layout, Links, Role};
+use crate::transcript::{Draft, DraftId, DraftPart, DraftResult, Layout, Links, Role, SlotKind};
 
 /// How messages and links are written in a wire format.
 pub trait DialectWriter: Sync {
@@ -75,6 +75,21 @@ pub struct Remaining<'l> {
     pub kept: &'l [bool],
     /// The drafts among them, in the order of the output.
     pub written: Vec<Written>,
+}
+
+impl Remaining<'_> {
+    /// For each draft, the index of the element of `layout` that it replaces, precedes or follows; `None` at the beginning.
+    pub(super) fn elements_before(&self, layout: &Layout<'_>) -> Vec<Option<usize>> {
+        let slots = layout.slotted_elements().enumerate();
+        let messages = slots.filter(|(_, (slot, _))| matches!(slot.kind, SlotKind::Message(_)));
+        let of_message: Vec<usize> = messages.map(|(at, _)| at).collect();
+        let element_at = |start| layout.elements.partition_point(|element| element.span().start < start);
+        let before = |draft: &Written| {
+            let after = draft.after.and_then(|message| of_message.get(message).copied());
+            draft.place.map(element_at).max(after)
+        };
+        self.written.iter().map(before).collect()
+    }
 }
 
 /// A draft, and where it is written.

@@ -1,9 +1,12 @@
-//! Wire logs of the Kimi CLI, an event per line. The model reads `context.append_message` and `context.append_loop_event`;
-//! all other events are for the screen.
+//! Wire logs of the Kimi CLI, an event per line. The model reads `context.append_message`, `context.append_loop_event` and the
+//! summaries of compactions; most other events are for the screen.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, SizeFigures, blocks};
+use super::kimi_history::{history, is_typed, mark, recount};
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, Patch, Remaining, SizeFigures, blocks,
+};
 use crate::json::{Json, ObjectWriter, Text, Value, object};
-use crate::transcript::{Content, Draft, DraftResult, PairingRules, Part, ResultPlace, Role, Usage};
+use crate::transcript::{Content, Draft, DraftResult, Layout, PairingRules, Part, ResultPlace, Role, Usage};
 
 /// The dialect `kimi`.
 pub(super) struct Kimi;
@@ -12,7 +15,7 @@ impl Dialect for Kimi {
     fn format(&self) -> &'static Format {
         &Format {
             name: "kimi",
-            known: &["contextSummary", "description", "display"],
+            known: &["description", "display"],
             signature: "`type` `context.append_message`, \
                 `context.append_loop_event` with `tool.call` and `tool.result`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
@@ -36,13 +39,7 @@ impl Dialect for Kimi {
         match &*kind {
             "context.append_message" => read_message(item),
             "context.append_loop_event" => item.get("event").map_or(Item::Metadata, |event| read_event(item, event)),
-            "context.apply_compaction" => {
-                let mut read = blocks::message(Role::User, item, None, blocks::plain_parts(item.get("summary")));
-                if let Some(message) = read.message_mut() {
-                    message.begin_context();
-                }
-                read
-            }
+            "context.apply_compaction" => blocks::boundary(Role::User, item, None, read_summary(item)),
             // The resulting message is the next event.
             "turn.prompt" | "turn.steer" => Item::Ahead,
             "config.update" | "metadata" => Item::Pinned,
@@ -50,6 +47,11 @@ impl Dialect for Kimi {
             kind if kind.contains('.') => Item::Metadata,
             _ => blocks::unknown_kind(kind),
         }
+    }
+
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        bind_steps(items, read);
+        mark(items, read);
     }
 
     fn instructions<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
@@ -78,6 +80,10 @@ impl DialectWriter for Kimi {
     fn write_result(&self, result: &DraftResult) -> String {
         self.write_text(&result.text)
     }
+
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        recount(layout, remaining)
+    }
 }
 
 /// A line of the log with a value under `key`, at the time of `anchor`.
@@ -103,19 +109,23 @@ impl LogHabits for Kimi {
 
     /// The newest of them decides whether the program compacts before it answers.
     fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
-        let step = item.get("event").filter(|event| event.member_is("type", "step.end"));
-        let compacted = || item.get("tokensAfter").filter(|_| is_compaction(item));
-        let figures = step.and_then(|event| event.some("usage")).or_else(compacted)?;
-        Some(SizeFigures::SoFar(blocks::numbers(figures, &[])))
+        let figures = match &*item.word("type") {
+            "context.append_loop_event" => {
+                let step = item.get("event").filter(|event| event.member_is("type", "step.end"))?;
+                blocks::numbers(step.some("usage")?, &[])
+            }
+            "context.apply_compaction" => vec![item.get("tokensAfter")?],
+            "context.update_token_count" => vec![item.get("tokenCount")?],
+            // The number of messages that were counted, and of their tokens.
+            kind if kind.starts_with("token_counting.") => vec![item.get("length")?, item.get("tokens")?],
+            _ => return None,
+        };
+        Some(SizeFigures::SoFar(figures))
     }
 
     fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
-        HistoryChange::compactions(items.len(), |at| is_compaction(items[at]).then(Vec::new))
+        history(items)
     }
-}
-
-fn is_compaction(item: Value<'_>) -> bool {
-    item.member_is("type", "context.apply_compaction")
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {
@@ -126,6 +136,9 @@ fn read_message(item: Value<'_>) -> Item<'_> {
             let inner = call.get("function").unwrap_or(call);
             blocks::whole(call, blocks::call(call.get_text("id"), inner.get_text("name"), inner.get("arguments")))
         }));
+        // The prompt of a sub-agent is a `system_trigger`.
+        let is_trigger = body.some("origin").is_some_and(|origin| origin.member_is("kind", "system_trigger"));
+        message.automatic = message.role == Role::User && !is_typed(body) && !is_trigger;
     })
 }
 
@@ -153,5 +166,42 @@ fn read_content<'a>(item: Value<'a>, part: Option<Value<'a>>) -> Part<'a> {
     match part.get_text("think") {
         Some(thought) => blocks::whole(item, Content::Reasoning(thought)),
         None => blocks::rewritable(item, blocks::plain_block(part), part.get("text")),
+    }
+}
+
+/// The summary of a compaction as the model reads it: some versions write it with an introduction in addition to the bare one.
+fn read_summary(compaction: Value<'_>) -> Vec<Part<'_>> {
+    let summary = compaction.get("summary");
+    let Some(introduced) = compaction.get("contextSummary").filter(|text| text.text().is_some()) else {
+        return blocks::plain_parts(summary.map(|summary| summary.get("content").unwrap_or(summary)));
+    };
+    let mut parts = blocks::plain_parts(Some(introduced));
+    if let (Some(part), Some(bare)) = (parts.first_mut(), summary) {
+        part.add_copy(bare);
+    }
+    parts
+}
+
+/// The start of a step is kept with what the step says or calls: the program ignores pieces of a step that it has not begun.
+/// Reasoning is dropped more often than the rest.
+fn bind_steps<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let mut begun: Option<(usize, Text<'a>)> = None;
+    for (at, item) in items.iter().enumerate() {
+        let Some(event) = item.get("event") else { continue };
+        if event.member_is("type", "step.begin") {
+            begun = event.get_text("uuid").map(|step| (at, step));
+        }
+        let Some((begin, step)) = &begun else { continue };
+        if event.get_text("stepUuid").as_ref() != Some(step) {
+            continue;
+        }
+        let Item::Message(message) = &read[at] else { continue };
+        let is_reasoning = message.is_reasoning();
+        if !is_reasoning || matches!(read[*begin], Item::Metadata) {
+            read[*begin] = Item::With(at);
+        }
+        if !is_reasoning {
+            begun = None;
+        }
     }
 }

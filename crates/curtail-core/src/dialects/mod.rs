@@ -44,6 +44,7 @@ mod inspect;
 mod interactions;
 mod item;
 mod kimi;
+mod kimi_history;
 mod kiro;
 mod kiro_entries;
 mod langchain;

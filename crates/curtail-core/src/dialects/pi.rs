@@ -12,12 +12,11 @@ use super::hub_traces::{
 use super::tree::Tree;
 use super::{
     Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures,
-    Written, blocks,
+    blocks,
 };
 use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftResult, Layout, Links, Part, PartOrigin, ProviderRules, Role, SlotKind, Standing, Unknown,
-    Usage,
+    Content, Draft, DraftResult, Layout, Links, Part, PartOrigin, ProviderRules, Role, Standing, Unknown, Usage,
 };
 
 /// The dialect `pi`.
@@ -124,7 +123,7 @@ impl DialectWriter for Pi {
         let mut patches = TREE.relink(layout, remaining);
         let stays = layout.stays(remaining.kept);
         patches.extend(rename(layout, &stays));
-        patches.extend(renumber(layout, &stays, &remaining.written));
+        patches.extend(renumber(layout, &stays, remaining));
         patches
     }
 }
@@ -341,22 +340,14 @@ fn rename(layout: &Layout<'_>, stays: &[bool]) -> Vec<Patch> {
 
 /// Older logs name the first entry that a compaction kept by its number. A draft right before that entry, or in its place, is
 /// kept by the compaction, too.
-fn renumber(layout: &Layout<'_>, stays: &[bool], drafts: &[Written]) -> Vec<Patch> {
+fn renumber(layout: &Layout<'_>, stays: &[bool], remaining: &Remaining<'_>) -> Vec<Patch> {
     let numbers = layout.elements.iter().filter_map(|entry| entry.get("firstKeptEntryIndex"));
     let numbers: Vec<(Value<'_>, usize)> =
         numbers.filter_map(|number| Some((number, number.raw().parse().ok()?))).collect();
     if numbers.is_empty() {
         return Vec::new();
     }
-    let slots = layout.slotted_elements().enumerate();
-    let messages = slots.filter(|(_, (slot, _))| matches!(slot.kind, SlotKind::Message(_)));
-    let of_message: Vec<usize> = messages.map(|(at, _)| at).collect();
-    let entry_at = |start| layout.elements.partition_point(|entry| entry.span().start < start);
-    let behind = |draft: &Written| {
-        let after = draft.after.and_then(|message| of_message.get(message).copied());
-        draft.place.map(entry_at).max(after)
-    };
-    let mut drafts: Vec<Option<usize>> = drafts.iter().map(behind).collect();
+    let mut drafts = remaining.elements_before(layout);
     drafts.sort_unstable();
     // How many entries stay before each one, and in all.
     let mut staying = vec![0];

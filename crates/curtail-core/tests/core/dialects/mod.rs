@@ -12,6 +12,7 @@ mod exports;
 pub mod files;
 mod forms;
 mod identity;
+mod kimi;
 mod langchain;
 mod nulls;
 mod same_message;

@@ -15,8 +15,8 @@ use super::check::{check_laws, cut_with, is_refused, reading};
 use super::thoughts::threads;
 use crate::properties::{drawn, tried};
 use crate::serializers::{
-    Serializer, Turn, anthropic, broken_script, claude_code, codex, copilot, gemini, opencode, pi, qwen, responses,
-    sound_script,
+    Serializer, Turn, anthropic, broken_script, claude_code, codex, copilot, gemini, kimi, opencode, pi, qwen,
+    responses, sound_script,
 };
 
 /// A dialect, its serializer, and the lines of a boundary.
@@ -58,6 +58,8 @@ pub const BOUNDED: &[Bounded] = &[
         )]
     }),
     ("copilot", copilot::serialize, |nth| vec![copilot::compaction(nth)]),
+    ("kimi", kimi::serialize, |nth| vec![kimi::compaction(nth, "\"compactedCount\":3")]),
+    ("kimi", kimi::serialize, |nth| vec![kimi::compaction(nth, "\"compactedCount\":9,\"keptUserMessageCount\":1")]),
     ("qwen", qwen::serialize, |nth| vec![qwen::compression(&format!("k{nth}"), None)]),
     ("opencode", opencode::serialize, |nth| {
         vec![

@@ -6,10 +6,19 @@ use curtail_core::dialects::{Dialect, SizeFigures};
 use curtail_core::json::{Document, Span, Value};
 use curtail_core::transcript::{Message, Part, PartPlace, without_arguments};
 
-/// Members that link a message to others: they change with its neighbors.
-const LINKS: [&str; 8] = [
-    "parentUuid", "parentId", "logicalParentUuid", "leafUuid", "firstKeptEntryId", "firstKeptEntryIndex",
-    "summary_offset", "step_id",
+/// Members that link a message to others, or count others: they change with its neighbors.
+const LINKS: [&str; 11] = [
+    "parentUuid",
+    "parentId",
+    "logicalParentUuid",
+    "leafUuid",
+    "firstKeptEntryId",
+    "firstKeptEntryIndex",
+    "summary_offset",
+    "step_id",
+    "compactedCount",
+    "keptUserMessageCount",
+    "keptHeadUserMessageCount",
 ];
 
 /// A message: its bytes, with `null` for its links and 0 for figures that a cut can make wrong, and what a cut can remove or

@@ -17,7 +17,7 @@ use super::boundaries::{BOUNDED, marked, standings};
 use super::cases::{CASES, LawCase, globs, tokenizer};
 use super::check::{cut_with, is_refused, reading};
 use crate::properties::{drawn, tried};
-use crate::serializers::{Serializer, claude_code, codex, gemini, open_script, pi, qwen, sound_script};
+use crate::serializers::{Serializer, claude_code, codex, gemini, kimi, open_script, pi, qwen, sound_script};
 
 /// Logs in which a person takes turns back.
 const REWOUND: &[Serializer] = &[
@@ -25,6 +25,7 @@ const REWOUND: &[Serializer] = &[
     ("claude-code", claude_code::serialize_torn),
     ("codex", codex::serialize_rewound),
     ("gemini", gemini::serialize_rewound),
+    ("kimi", kimi::serialize_rewound),
     ("pi", pi::serialize_branches),
     ("qwen", qwen::serialize_branches),
 ];

@@ -6,6 +6,29 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
     script.iter().enumerate().flat_map(|(nth, turn)| lines(turn, nth)).collect()
 }
 
+/// As the program writes a session in which a person takes turns back now and then, or clears all of it.
+pub fn serialize_rewound(script: &[Turn]) -> Vec<String> {
+    let mut items = Vec::new();
+    for (nth, turn) in script.iter().enumerate() {
+        if let Turn::User(text) = turn {
+            match (nth + text.len()) % 7 {
+                0 => items.push(String::from("{\"type\":\"context.clear\",\"time\":1}")),
+                1..=3 => items.push(format!("{{\"type\":\"context.undo\",\"count\":{},\"time\":1}}", 1 + nth % 2)),
+                _ => {}
+            }
+        }
+        items.extend(lines(turn, nth));
+    }
+    items
+}
+
+/// A compaction with these numbers.
+pub fn compaction(nth: usize, numbers: &str) -> String {
+    format!(
+        "{{\"type\":\"context.apply_compaction\",\"summary\":\"Summary {nth}: the key is 42.\",{numbers},\"tokensAfter\":9,\"time\":1}}"
+    )
+}
+
 fn event(event: &str) -> String {
     format!("{{\"type\":\"context.append_loop_event\",\"event\":{{{event}}},\"time\":1}}")
 }

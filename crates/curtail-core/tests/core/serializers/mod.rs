@@ -92,6 +92,7 @@ pub const SERIALIZERS: &[Serializer] = &[
     ("droid", droid::serialize),
     ("grok", grok::serialize),
     ("kimi", kimi::serialize),
+    ("kimi", kimi::serialize_rewound),
     ("cursor", cursor::serialize),
     ("antigravity", antigravity::serialize),
     ("openhands", openhands::serialize),

@@ -1,0 +1,319 @@
+//! What later lines of a log of the Kimi CLI leave of its context: they compact it, clear it, or undo its last turns, and count
+//! its messages.
+
+use std::ops::Range;
+
+use super::{HistoryChange, Item, Patch, Remaining, blocks};
+use crate::json::{Text, Value};
+use crate::transcript::{Layout, Role, Standing};
+
+/// Marks the messages that the program no longer sends, and those that the last compaction kept.
+pub(super) fn mark(items: &[Value<'_>], read: &mut [Item<'_>]) {
+    let mut kept = Vec::new();
+    for change in changes(items, &[]) {
+        match change.kind {
+            Kind::Compaction(compaction) => kept = ranges(&compaction.kept),
+            Kind::Clear => {
+                kept = Vec::new();
+                clear(change.at, read);
+            }
+            Kind::Undo(undone) => undo(change.at, &undone, read),
+        }
+    }
+    blocks::preserve(read, kept);
+}
+
+/// The compactions and rollbacks of a log.
+pub(super) fn history(items: &[Value<'_>]) -> Vec<HistoryChange> {
+    let change = |Change { at, kind }: Change| match kind {
+        Kind::Compaction(compaction) => HistoryChange::compaction(at, ranges(&compaction.kept)),
+        Kind::Clear => HistoryChange::rollback(at, 0),
+        Kind::Undo(undone) => HistoryChange::rollback(at, undone[0].first()),
+    };
+    changes(items, &[]).into_iter().map(change).collect()
+}
+
+/// Corrects the numbers of messages in compactions and undos, if only some of the messages are written, or others are new.
+pub(super) fn recount(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Patch> {
+    let stays = layout.stays(remaining.kept);
+    let mut patches = Vec::new();
+    for Change { at, kind } in changes(&layout.elements, &drafts(layout, remaining)) {
+        let item = layout.elements[at];
+        match kind {
+            Kind::Compaction(Compaction { replaced, kept, head }) => {
+                let compacted = if keeps_prompts(item) { [replaced, kept.clone()].concat() } else { replaced };
+                patches.extend(renumber(compacted_count(item), &compacted, &stays));
+                patches.extend(renumber(item.get("keptUserMessageCount"), &kept, &stays));
+                patches.extend(renumber(item.get("keptHeadUserMessageCount"), &kept[..head], &stays));
+            }
+            Kind::Clear => {}
+            Kind::Undo(mut undone) => {
+                undone.retain(|entry| entry.kind == EntryKind::Prompt);
+                patches.extend(renumber(item.get("count"), &undone, &stays));
+            }
+        }
+    }
+    patches
+}
+
+/// The patch of a number of messages that counts `entries`.
+fn renumber(number: Option<Value<'_>>, entries: &[Entry], stays: &[bool]) -> Option<Patch> {
+    let number = number?;
+    let count: usize = number.raw().parse().ok()?;
+    let new = entries.iter().filter(|entry| entry.is_draft).count();
+    let gone = entries.iter().filter(|entry| !entry.is_draft && !entry.items.iter().any(|at| stays[*at])).count();
+    let now = (count + new).saturating_sub(gone);
+    (now != count).then(|| Patch { span: number.span(), text: now.to_string() })
+}
+
+/// Everything before the line `at` is no longer sent. The line stays, and so nothing of it is sent again.
+fn clear(at: usize, read: &mut [Item<'_>]) {
+    for message in read[..at].iter_mut().filter_map(Item::message_mut) {
+        message.roll_back(Standing::RolledBack);
+    }
+    read[at] = Item::Pinned;
+}
+
+/// The messages of `undone` turns are no longer sent. What follows the first prompt of a turn is dropped with it, and so are
+/// later turns and the line `at` with the first one: they would be sent again, or earlier ones would not.
+fn undo(at: usize, undone: &[Entry], read: &mut [Item<'_>]) {
+    let first = undone[0].first();
+    let mut turn = first;
+    for entry in undone {
+        let is_prompt = entry.kind == EntryKind::Prompt;
+        for &item in &entry.items {
+            let Item::Message(message) = &mut read[item] else { continue };
+            let leader = if is_prompt { first } else { turn };
+            message.dropped_with = u32::try_from(leader).ok().filter(|_| item > first);
+            message.roll_back(Standing::RolledBack);
+        }
+        if is_prompt {
+            turn = entry.first();
+        }
+    }
+    read[at] = Item::With(first);
+}
+
+/// A message of the context, as the program counts them.
+#[derive(Clone)]
+struct Entry {
+    /// Indices of the items that it was read from, in order: one line, or the pieces of a step. A draft has the item before it.
+    items: Vec<usize>,
+    kind: EntryKind,
+    is_draft: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EntryKind {
+    /// What the user typed; an undo counts these.
+    Prompt,
+    /// What the user typed while the model worked: a part of the turn that goes on.
+    Steer,
+    /// The summary of a compaction.
+    Summary,
+    Other,
+}
+
+impl Entry {
+    fn line(at: usize, kind: EntryKind) -> Self {
+        Self { items: vec![at], kind, is_draft: false }
+    }
+
+    fn first(&self) -> usize {
+        self.items[0]
+    }
+
+    /// Whether a compaction keeps it.
+    fn is_typed(&self) -> bool {
+        matches!(self.kind, EntryKind::Prompt | EntryKind::Steer)
+    }
+}
+
+/// The item `at` changes what was in the context before it.
+struct Change {
+    at: usize,
+    kind: Kind,
+}
+
+enum Kind {
+    Compaction(Compaction),
+    Clear,
+    /// What an undo took back, from a prompt on.
+    Undo(Vec<Entry>),
+}
+
+struct Compaction {
+    /// What its summary replaced.
+    replaced: Vec<Entry>,
+    /// What it kept.
+    kept: Vec<Entry>,
+    /// How many of those it kept of the beginning of the conversation.
+    head: usize,
+}
+
+/// The changes of the context of a log, in order. `drafts` are entries that are written among its items.
+fn changes(items: &[Value<'_>], drafts: &[Entry]) -> Vec<Change> {
+    if !items.iter().any(|item| is_change(*item)) {
+        return Vec::new();
+    }
+    let mut context = Context::default();
+    let mut drafts = drafts.iter().peekable();
+    let mut changes = Vec::new();
+    for (at, &item) in items.iter().enumerate() {
+        while let Some(draft) = drafts.next_if(|draft| draft.first() < at) {
+            context.entries.push(draft.clone());
+        }
+        if is_change(item) {
+            changes.extend(context.change(at, item).map(|kind| Change { at, kind }));
+        } else {
+            context.add(at, item);
+        }
+    }
+    changes
+}
+
+/// The context while its log is read.
+#[derive(Default)]
+struct Context<'a> {
+    entries: Vec<Entry>,
+    /// The id of the last step, and the index of its entry.
+    step: Option<(Text<'a>, usize)>,
+}
+
+impl<'a> Context<'a> {
+    /// Adds what an item appends.
+    fn add(&mut self, at: usize, item: Value<'a>) {
+        if let Some(message) = item.get("message").filter(|_| item.member_is("type", "context.append_message")) {
+            return self.entries.push(Entry::line(at, kind_of(message)));
+        }
+        let Some(event) = item.get("event") else { return };
+        match &*event.word("type") {
+            "tool.result" => self.entries.push(Entry::line(at, EntryKind::Other)),
+            "content.part" | "tool.call" => self.add_piece(at, event.get_text("stepUuid")),
+            _ => {}
+        }
+    }
+
+    fn add_piece(&mut self, at: usize, step: Option<Text<'a>>) {
+        if let (Some(step), Some((open, entry))) = (&step, &self.step)
+            && step == open
+        {
+            return self.entries[*entry].items.push(at);
+        }
+        self.step = step.map(|step| (step, self.entries.len()));
+        self.entries.push(Entry::line(at, EntryKind::Other));
+    }
+
+    /// Does what a line says that compacts, clears or undoes. `None` if the program ignores the line.
+    fn change(&mut self, at: usize, item: Value<'_>) -> Option<Kind> {
+        let kind = match &*item.word("type") {
+            "context.clear" => {
+                self.entries.clear();
+                Kind::Clear
+            }
+            "context.undo" => Kind::Undo(self.undo(item)?),
+            _ => Kind::Compaction(self.compact(at, item)),
+        };
+        self.step = None;
+        Some(kind)
+    }
+
+    fn compact(&mut self, at: usize, item: Value<'_>) -> Compaction {
+        let entries = std::mem::take(&mut self.entries);
+        let summary = Entry::line(at, EntryKind::Summary);
+        if keeps_prompts(item) {
+            let compaction = keep_prompts(entries, item);
+            self.entries = compaction.kept.iter().cloned().chain([summary]).collect();
+            return compaction;
+        }
+        let mut replaced = entries;
+        let kept = replaced.split_off(end_of_compacted(&replaced, item));
+        self.entries = std::iter::once(summary).chain(kept.iter().cloned()).collect();
+        Compaction { replaced, kept, head: 0 }
+    }
+
+    /// Takes back as many turns as the line says. The program takes back none if there are fewer since the last compaction.
+    fn undo(&mut self, item: Value<'_>) -> Option<Vec<Entry>> {
+        let count: usize = item.get("count")?.raw().parse().ok()?;
+        let since = self.entries.iter().rposition(|entry| entry.kind == EntryKind::Summary).map_or(0, |at| at + 1);
+        let is_prompt = |at: &usize| self.entries[*at].kind == EntryKind::Prompt && !self.entries[*at].is_draft;
+        let first = (since..self.entries.len()).rev().filter(is_prompt).nth(count.checked_sub(1)?)?;
+        Some(self.entries.split_off(first))
+    }
+}
+
+/// Whether a line changes what was in the context before it.
+fn is_change(item: Value<'_>) -> bool {
+    matches!(&*item.word("type"), "context.apply_compaction" | "context.clear" | "context.undo")
+}
+
+/// Whether a compaction keeps what the user typed. Older versions of the program kept the last messages instead.
+fn keeps_prompts(compaction: Value<'_>) -> bool {
+    compaction.has("keptUserMessageCount") && !compaction.is_true("legacyTail")
+}
+
+/// The number of messages that a compaction of an older version replaced.
+fn compacted_count(compaction: Value<'_>) -> Option<Value<'_>> {
+    compaction.get("compactedCount").or_else(|| compaction.get("count"))
+}
+
+/// The number of `entries` that a compaction of an older version replaced, with the drafts among them.
+fn end_of_compacted(entries: &[Entry], compaction: Value<'_>) -> usize {
+    let count = compacted_count(compaction).and_then(|count| count.raw().parse().ok()).unwrap_or(usize::MAX);
+    let mut read = entries.iter().enumerate().filter(|(_, entry)| !entry.is_draft);
+    read.nth(count).map_or(entries.len(), |(at, _)| at)
+}
+
+/// A compaction that keeps what the user typed first and last, by the numbers in it, and drafts among that.
+fn keep_prompts(entries: Vec<Entry>, compaction: Value<'_>) -> Compaction {
+    let number = |key| usize::try_from(compaction.number(key)).unwrap_or(usize::MAX);
+    let head = number("keptHeadUserMessageCount");
+    let tail = number("keptUserMessageCount").saturating_sub(head);
+    let is_read = |entry: &&Entry| entry.is_typed() && !entry.is_draft;
+    let all = entries.iter().filter(is_read).count();
+    let mut nth = 0;
+    let (kept, replaced): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|entry| {
+        let is_kept = nth < head || tail >= all - nth;
+        nth += usize::from(is_read(&entry));
+        entry.is_typed() && is_kept
+    });
+    let head = head.min(kept.len());
+    Compaction { replaced, kept, head }
+}
+
+/// What a message is to an undo or a compaction.
+fn kind_of(message: Value<'_>) -> EntryKind {
+    if !message.member_is("role", "user") || !is_typed(message) {
+        return EntryKind::Other;
+    }
+    let joins_turn = message.some("origin").is_some_and(|origin| origin.is_true("inTurn"));
+    if joins_turn { EntryKind::Steer } else { EntryKind::Prompt }
+}
+
+/// Whether the user typed a message with the role of the user.
+pub(super) fn is_typed(message: Value<'_>) -> bool {
+    let Some(origin) = message.some("origin") else { return true };
+    match &*origin.word("kind") {
+        "user" => true,
+        "skill_activation" | "plugin_command" => origin.member_is("trigger", "user-slash"),
+        _ => false,
+    }
+}
+
+/// The drafts as entries, in order.
+fn drafts(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Entry> {
+    let mut drafts = Vec::new();
+    for (written, before) in remaining.written.iter().zip(remaining.elements_before(layout)) {
+        let kind = if written.draft.role == Role::User { EntryKind::Prompt } else { EntryKind::Other };
+        drafts.push(Entry { items: vec![before.unwrap_or(0)], kind, is_draft: true });
+    }
+    drafts.sort_by_key(Entry::first);
+    drafts
+}
+
+/// The indices of the items of `entries`, as ascending ranges.
+fn ranges(entries: &[Entry]) -> Vec<Range<usize>> {
+    let mut items: Vec<usize> = entries.iter().flat_map(|entry| &entry.items).copied().collect();
+    items.sort_unstable();
+    items.into_iter().map(|at| at..at + 1).collect()
+}
