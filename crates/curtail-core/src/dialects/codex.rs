@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use super::codex_history::{Rollback, is_compaction, is_replacement, mark, read_compacted, rollbacks, written_count};
+use super::codex_history::{history, is_replacement, mark, read_compacted, recount};
 use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining,
     SizeFigures, blocks, responses,
@@ -156,10 +156,7 @@ impl LogHabits for Codex {
     }
 
     fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
-        let compactions = HistoryChange::compactions(items.len(), |at| is_compaction(items[at]).then(Vec::new));
-        let rollbacks = rollbacks(items).into_iter();
-        let rollbacks = rollbacks.map(|rollback| HistoryChange::rollback(rollback.event, rollback.begin));
-        HistoryChange::in_order([rollbacks.collect(), compactions].concat())
+        history(items)
     }
 }
 
@@ -248,19 +245,4 @@ fn bind_settings<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 
 fn is_full(item: Value<'_>) -> bool {
     item.get("payload").is_some_and(|payload| payload.is_true("full"))
-}
-
-/// Makes every event roll back as many turns as it did, if only some of them are written.
-fn recount(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
-    let rollbacks = rollbacks(&layout.elements);
-    if rollbacks.is_empty() {
-        return Vec::new();
-    }
-    let stays = layout.stays(kept);
-    let patch = |rollback: Rollback| {
-        let left = rollback.turns().filter(|turn| stays[*turn]).count();
-        let number = written_count(layout.elements[rollback.event]).filter(|_| left < rollback.turns().count())?;
-        Some(Patch { span: number.span(), text: left.to_string() })
-    };
-    rollbacks.into_iter().filter_map(patch).collect()
 }

@@ -1,8 +1,8 @@
 //! What the log records about its own history: compactions replace it, rollbacks remove the end of it.
 
-use super::{Item, blocks};
+use super::{HistoryChange, Item, Patch, blocks};
 use crate::json::{Text, Value};
-use crate::transcript::{Content, Message, Role, Standing};
+use crate::transcript::{Content, Layout, Message, Role, Standing};
 
 /// User messages that the program writes. They do not begin a turn.
 const CONTEXT: &[&str] = &[
@@ -56,6 +56,29 @@ pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     }
 }
 
+/// The compactions and rollbacks of a log.
+pub(super) fn history(items: &[Value<'_>]) -> Vec<HistoryChange> {
+    let compactions = HistoryChange::compactions(items.len(), |at| is_compaction(items[at]).then(Vec::new));
+    let rollbacks = rollbacks(items).into_iter();
+    let rollbacks = rollbacks.map(|rollback| HistoryChange::rollback(rollback.event, rollback.begin));
+    HistoryChange::in_order([rollbacks.collect(), compactions].concat())
+}
+
+/// Makes every event roll back as many turns as it did, if only some of them are written.
+pub(super) fn recount(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    let rollbacks = rollbacks(&layout.elements);
+    if rollbacks.is_empty() {
+        return Vec::new();
+    }
+    let stays = layout.stays(kept);
+    let patch = |rollback: Rollback| {
+        let left = rollback.turns().filter(|turn| stays[*turn]).count();
+        let number = written_count(layout.elements[rollback.event]).filter(|_| left < rollback.turns().count())?;
+        Some(Patch { span: number.span(), text: left.to_string() })
+    };
+    rollbacks.into_iter().filter_map(patch).collect()
+}
+
 /// Whether an item is rolled back; one that goes with a message is no longer read by itself.
 const fn is_rolled_back(read: &Item<'_>) -> bool {
     match read {
@@ -66,7 +89,7 @@ const fn is_rolled_back(read: &Item<'_>) -> bool {
 }
 
 /// Whether the line is a compaction. A damaged one without a payload replaces nothing.
-pub(super) fn is_compaction(item: Value<'_>) -> bool {
+fn is_compaction(item: Value<'_>) -> bool {
     item.member_is("type", "compacted") && item.get("payload").is_some()
 }
 
@@ -99,11 +122,11 @@ fn roll_back<'a>(rollback: &Rollback, items: &[Value<'a>], read: &mut [Item<'a>]
 }
 
 /// An event that rolls back turns.
-pub(super) struct Rollback {
+struct Rollback {
     /// Index of the event.
-    pub(super) event: usize,
+    event: usize,
     /// Index of the item with which the first of these turns begins: its first message, or the event before it.
-    pub(super) begin: usize,
+    begin: usize,
     /// Index of the first message of the first of these turns.
     first: usize,
     /// Indices of the first messages of the others.
@@ -114,7 +137,7 @@ pub(super) struct Rollback {
 
 impl Rollback {
     /// Indices of the first messages of the turns.
-    pub(super) fn turns(&self) -> impl Iterator<Item = usize> {
+    fn turns(&self) -> impl Iterator<Item = usize> {
         std::iter::once(self.first).chain(self.others.iter().copied())
     }
 }
@@ -128,7 +151,7 @@ struct UserTurn {
 /// The events that roll back turns, in order.
 ///
 /// Turns count across compactions: Codex reads the log again, and what a compaction of these turns replaced is sent again.
-pub(super) fn rollbacks(items: &[Value<'_>]) -> Vec<Rollback> {
+fn rollbacks(items: &[Value<'_>]) -> Vec<Rollback> {
     if !items.iter().any(|item| written_count(*item).is_some()) {
         return Vec::new();
     }
@@ -163,7 +186,7 @@ pub(super) fn rollbacks(items: &[Value<'_>]) -> Vec<Rollback> {
 }
 
 /// The number of turns in an event that rolls back turns.
-pub(super) fn written_count(item: Value<'_>) -> Option<Value<'_>> {
+fn written_count(item: Value<'_>) -> Option<Value<'_>> {
     event(item).filter(|event| event.member_is("type", "thread_rolled_back"))?.get("num_turns")
 }
 

@@ -62,6 +62,7 @@ mod opencode_messages;
 mod openhands;
 mod otel;
 mod pi;
+mod pi_history;
 mod provenance;
 mod pydantic_ai;
 mod qwen;
@@ -254,7 +255,7 @@ pub trait Dialect: Sync {
     /// How well `item` fits, without the items around it. It names no other dialect: the best score decides.
     fn fit(&self, item: Value<'_>) -> Fit;
 
-    /// Whether `item` fits as [`Fit::Marked`], which can be told sooner.
+    /// Whether `item` fits as [`Fit::Marked`], which takes less time to find out.
     fn is_marked(&self, item: Value<'_>) -> bool {
         self.fit(item) == Fit::Marked
     }
