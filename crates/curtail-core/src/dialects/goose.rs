@@ -34,7 +34,7 @@ impl Dialect for Goose {
         }
         let mut blocks = content.into_iter().flat_map(Value::items);
         let timed = created.is_some_and(|created| created.raw().parse::<f64>().is_ok());
-        match blocks.any(is_own_block) || item.some("metadata").is_some_and(|told| told.has("agentVisible")) {
+        match blocks.any(is_own_block) || item.some("metadata").is_some_and(|metadata| metadata.has("agentVisible")) {
             true => Fit::Certain,
             false if timed && content.is_some_and(Value::is_array) => Fit::Possible,
             false => Fit::No,
@@ -45,8 +45,9 @@ impl Dialect for Goose {
         if item.get_text("role").is_none() && is_head(item) {
             return Item::Pinned;
         }
-        let told = item.some("metadata");
-        let is_false = |key: &str| told.and_then(|told| told.get(key)).is_some_and(|flag| flag.raw() == "false");
+        let metadata = item.some("metadata");
+        let is_false =
+            |key: &str| metadata.and_then(|metadata| metadata.get(key)).is_some_and(|flag| flag.raw() == "false");
         blocks::read_message(item, item.some_text("role"), blocks::speaker_of, |message| {
             message.id = item.get_text("id");
             message.parts = blocks::text_or_parts(item.get("content"), read_block);
@@ -69,9 +70,11 @@ impl DialectWriter for Goose {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let role = blocks::speaker(draft);
         let created = anchor.and_then(|anchor| anchor.get("created")).map_or("0", Value::raw);
-        let told = anchor.and_then(|anchor| anchor.some("metadata")).is_some_and(|told| told.has("agentVisible"));
-        let told = told.then(|| object! { "userVisible": true, "agentVisible": true });
-        object! { "role": role, "created": Json(created), "content": blocks::parts(self, draft), "metadata": told }.0
+        let metadata = anchor.and_then(|anchor| anchor.some("metadata"));
+        let metadata = metadata.filter(|metadata| metadata.has("agentVisible"));
+        let metadata = metadata.map(|_| object! { "userVisible": true, "agentVisible": true });
+        object! { "role": role, "created": Json(created), "content": blocks::parts(self, draft), "metadata": metadata }
+            .0
     }
 
     fn write_result(&self, result: &DraftResult) -> String {

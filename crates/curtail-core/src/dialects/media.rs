@@ -414,7 +414,7 @@ impl fmt::Display for MediumFault {
     }
 }
 
-/// The types of images that can be told by their bytes.
+/// The types of images that their bytes show.
 const IMAGES: [&str; 4] = ["png", "jpeg", "gif", "webp"];
 
 /// The text in place of a removed medium.

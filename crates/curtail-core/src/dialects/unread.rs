@@ -22,8 +22,8 @@ pub(super) fn is_like_message(line: Value<'_>) -> bool {
 
 /// The member of a line that has most of its text; `None` if no text in it is long.
 pub(super) fn body(line: Value<'_>) -> Option<Value<'_>> {
-    let is_told = |key: &Text<'_>| matches!(key, Text::Escaped(key) if !is_common(key));
-    let members = line.members().filter(|member| is_told(&member.key)).map(|member| member.value);
+    let may_be_read = |key: &Text<'_>| matches!(key, Text::Escaped(key) if !is_common(key));
+    let members = line.members().filter(|member| may_be_read(&member.key)).map(|member| member.value);
     members.filter(|value| has_text(*value)).max_by_key(|value| value.span().len())
 }
 
