@@ -16,6 +16,7 @@ mod walk;
 
 pub(crate) use elements::removal_of_roots;
 pub use elements::{removal, repeated_members};
+pub(crate) use escapes::written_offsets;
 pub use escapes::{quote, quote_into};
 pub(crate) use object::{Json, ObjectWriter, list, object, or_null, raw};
 pub use parse_error::{ParseError, ParseErrorKind};
