@@ -30,7 +30,7 @@ pub use divisions::{
     reach, segments, settled, turn_starts, turns, whole_segments,
 };
 pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links};
-pub use faults::{Fault, FaultKind, Placement, last_round};
+pub use faults::{Fault, FaultKind, Placement, last_rounds};
 pub use marking::{bind_split_replies, supersede};
 pub use message::{
     Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, ReplyKey, Role, Standing,
