@@ -24,7 +24,6 @@ fn one_message(calls: usize, answered: bool) -> String {
     text + "{\"role\":\"user\",\"content\":\"and?\"}\n"
 }
 
-/// Calls without ids in one message, all answered in the next.
 /// A message of Claude's export with many calls and results.
 fn exported(calls: usize) -> String {
     let call = |nth: usize| format!("{{\"type\":\"tool_use\",\"id\":\"c{nth}\",\"name\":\"f\",\"input\":{{}}}}");
@@ -47,6 +46,7 @@ fn unknown_beside_parts(parts: usize) -> String {
     format!("{{\"contents\":[{{\"role\":\"user\",\"parts\":[{}]}}]}}\n", parts.join(","))
 }
 
+/// Calls without ids in one message, all answered in the next.
 fn gemini(calls: usize) -> String {
     let called = vec![r#"{"functionCall":{"name":"f","args":{}}}"#; calls].join(",");
     let answered = vec![r#"{"functionResponse":{"name":"f","response":{"output":"ok"}}}"#; calls].join(",");
@@ -145,6 +145,32 @@ fn behind_a_long_line(records: usize) -> String {
         line(nth + records - 1, nth + records, &message("user", &result));
     }
     line(records, records * 3 + 1, &message("user", "\"and?\""));
+    text
+}
+
+/// A log of Claude Code with a small conversation of a sub-agent for each call of the main one; the last call of each is open.
+fn side_conversations(calls: usize) -> String {
+    let mut text = String::new();
+    let mut line = |head: &str, role: &str, content: &str| {
+        let message = format!(r#"{{"role":"{role}","content":{content}}}"#);
+        let _ = writeln!(text, r#"{{"sessionId":"s",{head},"type":"{role}","message":{message}}}"#);
+    };
+    let call = |id: &str| format!(r#"[{{"type":"tool_use","id":"{id}","name":"f","input":{{}}}}]"#);
+    let result = |id: &str| format!(r#"[{{"type":"tool_result","tool_use_id":"{id}","content":"ok"}}]"#);
+    line(r#""uuid":"m0","parentUuid":null"#, "user", "\"go\"");
+    for nth in 0..calls {
+        let main = |own: &str, parent: &str| format!(r#""uuid":"{own}","parentUuid":"{parent}","isSidechain":false"#);
+        line(&main(&format!("c{nth}"), &format!("m{nth}")), "assistant", &call(&format!("c{nth}")));
+        let side = |own: usize| {
+            let parent = own.checked_sub(1).map_or(String::from("null"), |parent| format!("\"s{nth}-{parent}\""));
+            format!(r#""uuid":"s{nth}-{own}","parentUuid":{parent},"isSidechain":true,"agentId":"a{nth}""#)
+        };
+        line(&side(0), "user", "\"look\"");
+        line(&side(1), "assistant", &call(&format!("s{nth}")));
+        line(&side(2), "user", &result(&format!("s{nth}")));
+        line(&side(3), "assistant", &call(&format!("t{nth}")));
+        line(&main(&format!("m{}", nth + 1), &format!("c{nth}")), "user", &result(&format!("c{nth}")));
+    }
     text
 }
 
@@ -308,7 +334,6 @@ fn orphans_in_a_list(records: usize) -> String {
     format!("[{}]\n", vec![r#"{"messages":[{"role":"tool","tool_call_id":"c","content":"one"}]}"#; records].join(",\n"))
 }
 
-/// A conversation with many facts of every kind, each another one.
 /// Conversations of a dataset in one list.
 fn dataset(conversations: usize) -> String {
     let turn = |from: &str| format!("{{\"from\":\"{from}\",\"value\":\"{}\"}}", "so it goes ".repeat(9));
@@ -340,6 +365,7 @@ fn misnamed(calls: usize) -> String {
     )
 }
 
+/// A conversation with many facts of every kind, each another one.
 fn facts(messages: usize) -> String {
     let line = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n");
     let said = |nth: usize| {
@@ -369,6 +395,10 @@ const CASES: &[GrowthCase] = &[
     ("filter with notes", &["filter", "-x", "f", "--persist-results"], |n| one_message(n, true)),
     ("filter with notes at one place", &["filter", "-x", "f", "--persist-results"], behind_pending),
     ("filter with notes behind a long line", &["filter", "-x", "f", "--persist-results"], behind_a_long_line),
+    ("filter side conversations", &["filter", "-x", "f", "--persist-results"], side_conversations),
+    ("check side conversations", &["check", "--exit-zero", "-q"], side_conversations),
+    ("window of side conversations", &["window", "-n", "3"], side_conversations),
+    ("repair side conversations", &["repair", "--mode", "stub"], side_conversations),
     ("limit by a template that says little", &["limit", "-t", "60", "--template", "brief.jinja"], |n| {
         marked(n, "and another of the many words in a row")
     }),

@@ -39,14 +39,14 @@ impl Value<'_> {
 /// A list or an object that is partly hashed.
 struct Container<'a> {
     /// Its key in the object that contains it.
-    pub(super) key: Option<Text<'a>>,
-    pub(super) is_object: bool,
+    key: Option<Text<'a>>,
+    is_object: bool,
     rest: Box<dyn Iterator<Item = (Option<Text<'a>>, Value<'a>)> + 'a>,
-    pub(super) hash: u64,
+    hash: u64,
 }
 
 impl<'a> Container<'a> {
-    pub(super) fn new(key: Option<Text<'a>>, value: Value<'a>) -> Self {
+    fn new(key: Option<Text<'a>>, value: Value<'a>) -> Self {
         let is_object = value.is_object();
         let members = value.members().filter(|member| member.value.kind() != ValueKind::Null);
         let members = members.map(|member| (Some(member.key), member.value));

@@ -92,7 +92,7 @@ fn without(elements: &[(Span, bool)]) -> Vec<Span> {
 }
 
 /// The members of `holder`, and whether each is removed.
-pub(super) fn members<'a>(holder: Value<'a>, gone: impl Fn(Value<'a>) -> bool) -> Vec<(Span, bool)> {
+fn members<'a>(holder: Value<'a>, gone: impl Fn(Value<'a>) -> bool) -> Vec<(Span, bool)> {
     let mut keys = HashSet::new();
     let mut members: Vec<Member<'a>> = holder.members().collect();
     members.reverse();

@@ -57,12 +57,34 @@ fn append_plain<S: Simd>(simd: S, bytes: &[u8], mut at: usize, text: &mut Vec<u8
 
 /// The same characters, one by one: for code that needs only the first few of a long string.
 pub(super) fn characters(raw: &str) -> impl Iterator<Item = char> {
+    characters_with_lengths(raw).map(|(c, _)| c)
+}
+
+/// Where the characters are written in `raw` that begin at these offsets of the decoded text, which are in order.
+pub(crate) fn written_offsets(raw: &str, decoded: &[usize]) -> Vec<usize> {
+    let mut characters = characters_with_lengths(raw);
+    let [mut at, mut read] = [0; 2];
+    let mut places = Vec::with_capacity(decoded.len());
+    for &offset in decoded {
+        while read < offset
+            && let Some((c, used)) = characters.next()
+        {
+            at += used;
+            read += c.len_utf8();
+        }
+        places.push(at);
+    }
+    places
+}
+
+/// The characters, each with the number of bytes in which it is written.
+fn characters_with_lengths(raw: &str) -> impl Iterator<Item = (char, usize)> {
     let mut rest = raw;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
         let (c, used) = if first == '\\' { unescape_one(rest) } else { (first, first.len_utf8()) };
         rest = &rest[used..];
-        Some(c)
+        Some((c, used))
     })
 }
 
@@ -118,7 +140,7 @@ pub fn quote_into(text: &str, json: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{quote, unescape};
+    use super::{quote, unescape, written_offsets};
 
     /// Escapes of every kind at every place of a block, and blocks without one.
     #[test]
@@ -134,6 +156,13 @@ mod tests {
             }
         }
         assert_eq!(unescape("\\ud83d, \\ude00\\ud83d\\n"), "\u{fffd}, \u{fffd}\u{fffd}\n");
+    }
+
+    #[test]
+    fn a_character_is_found_where_it_is_written() {
+        let raw = r"a\u003c\n\ud83d\ude00é\/";
+        assert_eq!(unescape(raw), "a<\n😀é/");
+        assert_eq!(written_offsets(raw, &[0, 1, 2, 3, 7, 9, 10]), [0, 1, 7, 9, 21, 23, 25]);
     }
 
     #[test]

@@ -7,17 +7,23 @@ mod content_hash;
 mod elements;
 mod escapes;
 mod object;
+mod parse_error;
+mod strings;
 mod tape;
 mod text;
 mod value;
+mod walk;
 
 pub(crate) use elements::removal_of_roots;
 pub use elements::{removal, repeated_members};
+pub(crate) use escapes::written_offsets;
 pub use escapes::{quote, quote_into};
 pub(crate) use object::{Json, ObjectWriter, list, object, or_null, raw};
-pub use tape::{Document, MAX_DEPTH, Node, ParseError, ParseErrorKind};
+pub use parse_error::{ParseError, ParseErrorKind};
+pub use tape::Document;
 pub use text::Text;
 pub use value::{Member, Value, ValueKind};
+pub use walk::{MAX_DEPTH, Node};
 
 /// A half-open range of byte offsets in a text of at most 4 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

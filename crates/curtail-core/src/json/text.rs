@@ -46,6 +46,16 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// The decoded characters, one by one: for code that needs only the first few.
+    pub(crate) fn characters(&self) -> impl Iterator<Item = char> {
+        let (escaped, plain) = match self {
+            Self::Escaped(raw) => (*raw, ""),
+            Self::Json(text) => ("", *text),
+            Self::Owned(text) => ("", text.as_str()),
+        };
+        characters(escaped).chain(plain.chars())
+    }
+
     /// Whether the characters are `text`.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
@@ -101,11 +111,7 @@ impl<'a> Text<'a> {
     /// Whether it is empty or only white space.
     #[must_use]
     pub fn is_blank(&self) -> bool {
-        match self {
-            Self::Escaped(raw) => characters(raw).all(char::is_whitespace),
-            Self::Json(raw) => raw.trim().is_empty(),
-            Self::Owned(text) => text.trim().is_empty(),
-        }
+        self.characters().all(char::is_whitespace)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Drops tool calls with their results, all or by tool name.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +9,7 @@ use foldhash::{HashMap, HashSet};
 use super::name_globs::NameGlobs;
 use super::{Decision, DropSet, Insert, Insertion, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::numbers::number_of;
-use crate::transcript::{Draft, Message, Pairs, PartRef, Role, ToolCall, in_flight, last_round};
+use crate::transcript::{Draft, Message, Pairs, PartRef, Role, ToolCall, in_flight, last_rounds};
 
 /// The tools whose calls and results are dropped.
 #[derive(Debug, Clone, Default)]
@@ -136,16 +135,18 @@ fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>
     let is_open = |call: &&PartRef| pairs.counterpart(**call).is_none() && needs_one(call) && counts(call);
     let open = pairs.calls().iter().filter(is_open);
     let mut pending: Vec<PartRef> = open.copied().collect();
-    let threads: BTreeSet<u32> = pending.iter().map(thread).collect();
-    let rounds = |kept: &dyn Fn(PartRef) -> bool| -> BTreeMap<u32, usize> {
-        let round = |thread| last_round(view.messages, |message| message.counts_in(thread), view.pairing_rules, kept);
-        threads.iter().map(|&thread| (thread, round(thread))).collect()
+    let rounds = |pending: &[PartRef], kept: &dyn Fn(PartRef) -> bool| {
+        let is_read = |message: &Message<'_>| !message.standing.is_rolled_back();
+        last_rounds(view.messages, pending.iter().map(thread), is_read, view.pairing_rules, kept)
     };
-    let before = rounds(&|_| true);
-    pending.retain(|call| call.message >= before[&thread(call)]);
+    let begins_before = |rounds: &HashMap<u32, usize>, call: &PartRef| {
+        rounds.get(&thread(call)).is_some_and(|round| *round <= call.message)
+    };
+    let before = rounds(&pending, &|_| true);
+    pending.retain(|call| begins_before(&before, call));
     loop {
-        let after = rounds(&|part| !drops.is_part_gone(part));
-        let is_stranded = |call: &&PartRef| !drops.is_part_gone(**call) && call.message < after[&thread(call)];
+        let after = rounds(&pending, &|part| !drops.is_part_gone(part));
+        let is_stranded = |call: &&PartRef| !drops.is_part_gone(**call) && !begins_before(&after, call);
         let stranded: Vec<PartRef> = pending.iter().filter(is_stranded).copied().collect();
         if stranded.is_empty() {
             return;

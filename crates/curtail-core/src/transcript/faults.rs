@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use foldhash::HashMap;
 
 use super::{Message, Mismatch, PairingRules, Pairs, PartRef, ReplyKey, ResultPlace, Role, Standing, ToolCall};
+use crate::steps;
 
 /// A pairing fault, and the call or result that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,30 +104,29 @@ fn unpaired_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
     })
 }
 
-fn unpaired_calls<'m>(
-    messages: &'m [Message<'_>],
-    pairs: &'m Pairs,
-    pairing_rules: PairingRules,
-) -> impl Iterator<Item = Fault> + 'm {
-    let unpaired = pairs.calls().iter().filter(|&&call| pairs.counterpart(call).is_none());
+fn unpaired_calls(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Fault> {
     let is_wanted = |call: &ToolCall<'_>| !call.hosted && !call.waits;
-    let wanted = unpaired.filter(move |at| at.part_in(messages).content.call().is_some_and(is_wanted));
-    let mut rounds: HashMap<(u32, bool), usize> = HashMap::default();
-    wanted.map(move |&at| {
-        let thread = messages[at.message].thread;
-        let is_over = messages[at.message].standing.is_rolled_back();
-        // A person may go back to turns that were taken back, and what followed them there counts then.
-        let counts = |message: &Message<'_>| message.counts_in(thread) || is_over && message.thread == thread;
-        let find_round = || last_round(messages, counts, pairing_rules, |_| true);
-        let round = *rounds.entry((thread, is_over)).or_insert_with(find_round);
-        let kind = if at.message >= round { FaultKind::PendingCall } else { FaultKind::UnansweredCall };
+    let unpaired = pairs.calls().iter().copied().filter(|&call| pairs.counterpart(call).is_none());
+    let wanted = unpaired.filter(|at| at.part_in(messages).content.call().is_some_and(is_wanted));
+    let is_over = |at: &PartRef| messages[at.message].standing.is_rolled_back();
+    let (over, standing): (Vec<PartRef>, Vec<PartRef>) = wanted.partition(is_over);
+    let thread = |at: &PartRef| messages[at.message].thread;
+    let is_read = |message: &Message<'_>| !message.standing.is_rolled_back();
+    let rounds = last_rounds(messages, standing.iter().map(thread), is_read, pairing_rules, |_| true);
+    // A person may go back to turns that were taken back, and what followed them there counts then.
+    let all_rounds = last_rounds(messages, over.iter().map(thread), |_| true, pairing_rules, |_| true);
+    let fault = |at: PartRef, rounds: &HashMap<u32, usize>| {
+        let is_pending = rounds.get(&thread(&at)).is_some_and(|round| at.message >= *round);
+        let kind = if is_pending { FaultKind::PendingCall } else { FaultKind::UnansweredCall };
         Fault { kind, at, other: None }
-    })
+    };
+    let faults = standing.into_iter().map(|at| fault(at, &rounds));
+    faults.chain(over.into_iter().map(|at| fault(at, &all_rounds))).collect()
 }
 
-/// Index of the message with which the last round of calls begins among the messages that `counts` accepts, those of a
-/// conversation: calls that only results follow. Their missing results may still come, so they are pending and not unanswered. The
-/// number of messages if there is no such round.
+/// For each of `threads`: index of the message with which the last round of calls begins among the messages of this
+/// conversation that `counts` accepts: calls that only results follow. Their missing results may still come, so they are pending
+/// and not unanswered. A conversation without such a round has none.
 ///
 /// Only parts for which `left` returns true are seen, and a message that has parts, but none of them left, is skipped.
 ///
@@ -144,44 +144,59 @@ fn unpaired_calls<'m>(
 /// Call `a` is unanswered with [`ResultPlace::RightAfter`] and pending with [`ResultPlace::Anywhere`]. A text after
 /// message 3 would end the round: both calls would then be unanswered in either format.
 #[must_use]
-pub fn last_round(
+pub fn last_rounds(
     messages: &[Message<'_>],
+    threads: impl Iterator<Item = u32>,
     counts: impl Fn(&Message<'_>) -> bool,
     pairing_rules: PairingRules,
     left: impl Fn(PartRef) -> bool,
-) -> usize {
+) -> HashMap<u32, usize> {
     let side_by_side = matches!(pairing_rules.results, ResultPlace::Anywhere | ResultPlace::RightAfterTurn);
     let is_left = |at: usize, part: usize| left(PartRef { message: at, part });
     let there = |at: usize, message: &Message<'_>| {
         message.parts.is_empty() || (0..message.parts.len()).any(|part| is_left(at, part))
     };
-    let left_of_thread =
-        messages.iter().enumerate().rev().filter(|(at, message)| counts(message) && there(*at, message));
-    let mut round = messages.len();
-    let mut calling: Option<&Message<'_>> = None;
-    let mut next = messages.len();
-    for (at, message) in left_of_thread {
+    let mut open: HashMap<u32, Round> = threads.map(|thread| (thread, Round::default())).collect();
+    let mut found = HashMap::default();
+    // All conversations in one pass from the end, which stops when the rounds of all have begun.
+    for (at, message) in messages.iter().enumerate().rev() {
+        if open.is_empty() {
+            break;
+        }
+        steps::count(1);
+        let Some(round) = open.get_mut(&message.thread).filter(|_| counts(message) && there(at, message)) else {
+            continue;
+        };
         let calls = message.calls().any(|(part, _)| is_left(at, part));
-        let goes_on = match calling {
+        let goes_on = match round.start {
             // A message that holds results and the model's text about them ends their round.
             None => calls || !message.is_exchange() && message.results().any(|(part, _)| is_left(at, part)),
             Some(later) => {
-                (calls && (side_by_side || is_same_reply(message, later))) || message.is_bound() && next == at + 1
+                (calls && (side_by_side || is_same_reply(message, &messages[later])))
+                    || message.is_bound() && round.next == Some(at + 1)
             }
         };
-        if !goes_on {
-            break;
+        if goes_on {
+            round.next = Some(at);
+            if calls || round.start.is_some() {
+                round.start = Some(at);
+                found.insert(message.thread, at);
+            }
         }
-        if calls || calling.is_some() {
-            round = at;
-            calling = Some(message);
-        }
-        next = at;
-        if message.call_rules.closes.applies(|| calls) {
-            break;
+        if !goes_on || message.call_rules.closes.applies(|| calls) {
+            open.remove(&message.thread);
         }
     }
-    round
+    found
+}
+
+/// The last round of a conversation, as far as it is known from the end.
+#[derive(Default)]
+struct Round {
+    /// Index of its first message, once one with calls was met.
+    start: Option<usize>,
+    /// Index of the message of the conversation that was seen last.
+    next: Option<usize>,
 }
 
 /// Calls with the id of an open call, or of any earlier call if the format requires unique ids.

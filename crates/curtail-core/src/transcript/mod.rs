@@ -4,23 +4,28 @@
 //! changes nothing.
 
 mod alternation;
+mod awaiting;
 mod cleared;
 mod divisions;
 mod draft;
 mod faults;
+mod layout;
 mod marking;
 mod message;
+mod open_calls;
 mod outline;
 mod own_blocks;
 mod pairing;
 mod part;
+mod part_ref;
 mod reasoning;
 mod requirements;
 mod seldom;
 mod signature_checks;
+mod subject;
 mod tool_parts;
-
 mod unread;
+mod usage;
 
 pub use alternation::same_side;
 pub(crate) use cleared::SIGNATURES;
@@ -30,181 +35,26 @@ pub use divisions::{
     reach, segments, settled, turn_starts, turns, whole_segments,
 };
 pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links};
-pub use faults::{Fault, FaultKind, Placement, last_round};
+pub use faults::{Fault, FaultKind, Placement, last_rounds};
+pub use layout::{Answers, Layout, Reread, Slot, SlotKind, Strangers, Style, Transcript};
 pub use marking::{bind_split_replies, supersede};
 pub use message::{
     Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, ReplyKey, Role, Standing,
 };
-pub use outline::{
-    Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning, writer_named,
-};
+pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use own_blocks::{blocks_in_text, is_own_block, marked, own_blocks};
-pub use pairing::{Mismatch, Pairs, PartRef};
+pub use pairing::{Mismatch, Pairs};
 pub use part::{Content, Estimated, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution};
+pub use part_ref::PartRef;
 pub use reasoning::{
     BESIDE_CALLS, RequiredReasoning, ThinkingAlone, calls_without_reasoning, emptied_thoughts, items_without_reasoning,
     loose_reasoning, messages_without_reasoning, replies_of_thinking_alone, stored_reasoning, thoughts_not_first,
     unsigned_calls, unsigned_thoughts,
 };
 pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns};
-pub use signature_checks::checks_prefix;
-pub use tool_parts::{ArgumentFault, Family, ToolCall, ToolResult};
-
 pub use seldom::Seldom;
+pub use signature_checks::checks_prefix;
+pub use subject::{Subject, beginning, writer_named};
+pub use tool_parts::{ArgumentFault, Family, ToolCall, ToolResult};
 pub use unread::{NonMessage, Unknown, Unread};
-
-use crate::json::{Span, Text, Value};
-
-/// What separates the elements of a transcript.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// A value per line.
-    Lines,
-    /// The elements of a JSON list.
-    List,
-}
-
-/// A transcript that was read: its messages, and the layout of the text around them.
-#[derive(Debug)]
-pub struct Transcript<'a> {
-    /// Where everything is in the text; edits do not change it.
-    pub layout: Layout<'a>,
-    /// The messages, in order.
-    pub messages: Vec<Message<'a>>,
-}
-
-impl Transcript<'_> {
-    /// Removes the messages that the model no longer reads. What remains can be read, but not written.
-    pub fn keep_live(&mut self) {
-        self.messages.retain(|message| message.standing.is_read());
-    }
-}
-
-impl<'a> Layout<'a> {
-    /// Each element, with its slot.
-    pub fn slotted_elements(&self) -> impl Iterator<Item = (&Slot, Value<'a>)> {
-        let slots = self.slots.iter().filter(|slot| !matches!(slot.kind, SlotKind::Frame { .. }));
-        slots.zip(self.elements.iter().copied())
-    }
-
-    /// The object that contains the list of messages.
-    #[must_use]
-    pub fn holder(&self) -> Option<Value<'a>> {
-        let element = self.elements.first()?;
-        std::iter::successors(element.parent(), |value| value.parent()).find(|parent| parent.is_object())
-    }
-
-    /// Which messages of the transcript are among `messages`, by index.
-    #[must_use]
-    pub fn kept(&self, messages: &[Message<'_>]) -> Vec<bool> {
-        let count = self.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_))).count();
-        let mut kept = vec![false; count];
-        for index in messages.iter().filter_map(Message::source_index) {
-            kept[index] = true;
-        }
-        kept
-    }
-
-    /// Whether each element is written if the messages for which `kept` is true are.
-    #[must_use]
-    pub fn stays(&self, kept: &[bool]) -> Vec<bool> {
-        let stays = |slot: &Slot| match slot.kind {
-            SlotKind::Message(index) | SlotKind::With(index) => Some(kept[index]),
-            SlotKind::Pinned => Some(true),
-            SlotKind::Frame { .. } => None,
-        };
-        self.slots.iter().filter_map(stays).collect()
-    }
-}
-
-/// Where the items of a transcript are in its text. Every byte of `span` belongs to a slot or to the separator before one.
-#[derive(Debug)]
-pub struct Layout<'a> {
-    /// The text that every span points into.
-    pub source: &'a str,
-    /// The byte range of the transcript.
-    pub span: Span,
-    /// The byte range of the record that contains the transcript, or of the transcript itself if it is not in a record.
-    pub record: Span,
-    /// Messages, metadata and frames, in the order of the text.
-    pub slots: Vec<Slot>,
-    /// The value of the first message. Drafts copy its envelope if they have no anchor.
-    pub template: Option<Value<'a>>,
-    /// Items that are not messages; each is kept with the message before it.
-    pub non_messages: Vec<NonMessage<'a>>,
-    /// The values of all slots except frames, in order, including dropped ones: links between records are resolved in them.
-    pub elements: Vec<Value<'a>>,
-    /// Instructions and tool definitions outside the list of messages: counted, never cut.
-    pub preamble: Vec<Text<'a>>,
-    /// The rules of the wire format for calls and results.
-    pub pairing_rules: PairingRules,
-    /// Where blocks of context are written.
-    pub context: ContextPlace,
-    /// Reads again what depends on the neighbors of a message, after an edit gave it others. `None` if nothing does.
-    pub reread: Option<Reread>,
-    /// Finds messages that an edit brought next to calls which they do not answer. `None` if no edit can.
-    pub strangers: Option<Strangers>,
-    /// The answers after the messages, in a row to train on: counted, never cut.
-    pub answers: Answers<'a>,
-}
-
-/// Makes messages what a reader of the edited transcript would make of them.
-pub type Reread = for<'a, 'm> fn(&'m mut [Message<'a>]);
-
-/// The indices of messages that a reader of the edited transcript would take for results of calls which they did not answer before.
-pub type Strangers = for<'a, 'm> fn(&'m [Message<'a>]) -> Vec<usize>;
-
-/// The answers of a row, which stay whole.
-#[derive(Debug, Clone, Default)]
-pub struct Answers<'a> {
-    /// The messages of each.
-    pub branches: Vec<Vec<Value<'a>>>,
-    /// The list of the second answer, if it begins with the same messages as the list that is cut.
-    pub mirror: Option<Value<'a>>,
-}
-
-/// A byte range of a transcript, and the separator before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot {
-    /// The separator before the slot, including white space.
-    pub separator: Span,
-    /// The bytes of the slot itself.
-    pub span: Span,
-    /// What the bytes are.
-    pub kind: SlotKind,
-}
-
-/// What a [`Slot`] contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SlotKind {
-    /// The message with this index.
-    Message(usize),
-    /// Metadata that is kept or dropped with the message that has this index.
-    With(usize),
-    /// An element that is always kept, such as a session header.
-    Pinned,
-    /// Bytes around the elements, such as brackets and an envelope: always written.
-    Frame {
-        /// What separates the elements after it.
-        style: Style,
-        /// Whether a row begins after it; the first element of a row has no separator.
-        fresh: bool,
-    },
-}
-
-// The usage that a provider reported for a request, as logs record it.
-
-/// The tokens of one request, in the provider's own count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
-    /// All tokens of the input, cached ones included.
-    pub input: u64,
-    /// Input tokens that were read from the provider's cache.
-    pub cache_read: u64,
-    /// Input tokens that were written to the provider's cache.
-    pub cache_write: u64,
-    /// Those of [`cache_write`](Self::cache_write) that the cache keeps for longer than usual, at a higher price.
-    pub cache_write_long: u64,
-    /// Tokens of the reply.
-    pub output: u64,
-}
+pub use usage::Usage;

@@ -6,30 +6,13 @@
 //! A deferred call stays open: of several results, the last is its counterpart, and each of them has the call as counterpart.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 
-use super::{Closes, Family, Leader, Message, Part, PartPlace, Role, Standing, ToolCall, ToolResult, own_blocks};
+use super::open_calls::Open;
+use super::{Closes, Leader, Message, Part, PartPlace, PartRef, Standing, ToolCall};
 use crate::json::{Text, Value};
 use crate::steps;
-
-/// A part, by the index of its message and its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PartRef {
-    /// Index of the message.
-    pub message: usize,
-    /// Index of the part in it.
-    pub part: usize,
-}
-
-impl PartRef {
-    /// The part, in the messages that it refers to.
-    #[must_use]
-    pub fn part_in<'m, 'a>(self, messages: &'m [Message<'a>]) -> &'m Part<'a> {
-        &messages[self.message].parts[self.part]
-    }
-}
 
 /// Why a result has no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,33 +101,6 @@ impl Pairs {
         pairs
     }
 
-    /// A call that a program makes names the call of the program. A call of a reply names the call beside its signed thoughts,
-    /// which matters as long as they are there.
-    fn find_callers(&mut self, messages: &[Message<'_>]) {
-        let leader = |at: PartRef| at.part_in(messages).place().and_then(PartPlace::leader);
-        if !self.calls.iter().any(|&at| leader(at).is_some()) {
-            return;
-        }
-        let mut programs: HashMap<Id<'_>, PartRef> = HashMap::default();
-        for &at in &self.calls {
-            let thread = messages[at.message].thread;
-            let found = |id: Value<'_>| programs.get(&(thread, id.text()?.decode())).copied();
-            let thinks = |call: &PartRef| messages[call.message].parts.iter().any(Part::is_prefix_bound);
-            let program = match leader(at) {
-                Some(Leader::Program(id)) => found(id),
-                Some(Leader::Thinking(id)) => found(id).filter(thinks),
-                None => None,
-            };
-            if let Some(program) = program {
-                self.callers.insert(at, program);
-                self.made.entry(program).or_default().push(at);
-            }
-            if let Some(id) = at.part_in(messages).content.tool_id() {
-                programs.insert((thread, id.decode()), at);
-            }
-        }
-    }
-
     /// The call that made this call while it ran, and the calls that this call made. They are kept or dropped together.
     pub fn program(&self, call: PartRef) -> impl Iterator<Item = PartRef> {
         let made = self.made.get(&call).into_iter().flatten();
@@ -154,6 +110,58 @@ impl Pairs {
     /// Every call that another call made, with that call.
     pub fn callers(&self) -> impl Iterator<Item = (PartRef, PartRef)> {
         self.callers.iter().map(|(call, program)| (*call, *program))
+    }
+
+    /// Why a result has no call, if a call with the same id explains it.
+    #[must_use]
+    pub fn mismatch(&self, result: PartRef) -> Option<Mismatch> {
+        self.mismatches.get(&result).copied()
+    }
+
+    /// The other results that name this call: those that a later result of a deferred call replaced, and those without a call
+    /// whose mismatch names this one.
+    #[must_use]
+    pub fn claimants(&self, call: PartRef) -> &[PartRef] {
+        self.claimants.get(&call).map_or(&[], Vec::as_slice)
+    }
+
+    /// The result of a call, or the call of a result; `None` if it has none.
+    #[must_use]
+    pub fn counterpart(&self, at: PartRef) -> Option<PartRef> {
+        steps::count(1);
+        *self.counterparts.get(self.before.get(at.message)? + at.part)?
+    }
+
+    /// The name of the tool that a part calls, or that its result comes from: that of the call, or else the one that the result
+    /// itself names.
+    #[must_use]
+    pub fn tool_name<'m, 'a>(&self, messages: &'m [Message<'a>], at: PartRef) -> Option<&'m Text<'a>> {
+        let content = |at: PartRef| &at.part_in(messages).content;
+        let call = self.counterpart(at).and_then(|other| content(other).call()).map(|call| &call.name);
+        call.or_else(|| content(at).tool_name())
+    }
+
+    /// The names of the tools that are called or whose results are there, each as often as it is named.
+    pub fn tool_names<'m>(&'m self, messages: &'m [Message<'_>]) -> impl Iterator<Item = Cow<'m, str>> {
+        let parts = self.calls.iter().chain(&self.results);
+        parts.filter_map(|at| Some(at.part_in(messages).content.tool_name()?.decode()))
+    }
+
+    /// All calls, in order.
+    #[must_use]
+    pub fn calls(&self) -> &[PartRef] {
+        &self.calls
+    }
+
+    /// All results, in order.
+    #[must_use]
+    pub fn results(&self) -> &[PartRef] {
+        &self.results
+    }
+
+    /// Call and result of every pair, in the order of the calls.
+    pub fn pairs(&self) -> impl Iterator<Item = (PartRef, PartRef)> {
+        self.calls.iter().filter_map(|&call| self.counterpart(call).map(|result| (call, result)))
     }
 
     fn unpaired(messages: &[Message<'_>]) -> Self {
@@ -220,265 +228,37 @@ impl Pairs {
         }
     }
 
-    /// Why a result has no call, if a call with the same id explains it.
-    #[must_use]
-    pub fn mismatch(&self, result: PartRef) -> Option<Mismatch> {
-        self.mismatches.get(&result).copied()
-    }
-
-    /// The other results that name this call: those that a later result of a deferred call replaced, and those without a call
-    /// whose mismatch names this one.
-    #[must_use]
-    pub fn claimants(&self, call: PartRef) -> &[PartRef] {
-        self.claimants.get(&call).map_or(&[], Vec::as_slice)
-    }
-
-    /// The result of a call, or the call of a result; `None` if it has none.
-    #[must_use]
-    pub fn counterpart(&self, at: PartRef) -> Option<PartRef> {
-        steps::count(1);
-        *self.counterparts.get(self.before.get(at.message)? + at.part)?
-    }
-
-    /// The parts that stay because an answer to a deferred call can still come: the call, its results so far, and what is not
-    /// kept without it.
-    #[must_use]
-    pub fn awaiting(&self, messages: &[Message<'_>]) -> HashSet<PartRef> {
-        let mut awaiting: HashSet<PartRef> = HashSet::default();
-        let waits = |call: &PartRef| deferred(messages, *call).is_some_and(|call| call.waits);
-        let mut waiting: Vec<PartRef> = self.calls.iter().copied().filter(waits).collect();
-        if waiting.is_empty() {
-            return awaiting;
+    /// A call that a program makes names the call of the program. A call of a reply names the call beside its signed thoughts,
+    /// which matters as long as they are there.
+    fn find_callers(&mut self, messages: &[Message<'_>]) {
+        let leader = |at: PartRef| at.part_in(messages).place().and_then(PartPlace::leader);
+        if !self.calls.iter().any(|&at| leader(at).is_some()) {
+            return;
         }
-        let mut replies: HashMap<u32, usize> = HashMap::default();
-        for (at, message) in messages.iter().enumerate() {
-            if message.role == Role::Assistant && message.standing.is_read() {
-                replies.insert(message.thread, at);
+        let mut programs: HashMap<Id<'_>, PartRef> = HashMap::default();
+        for &at in &self.calls {
+            let thread = messages[at.message].thread;
+            let found = |id: Value<'_>| programs.get(&(thread, id.text()?.decode())).copied();
+            let thinks = |call: &PartRef| messages[call.message].parts.iter().any(Part::is_prefix_bound);
+            let program = match leader(at) {
+                Some(Leader::Program(id)) => found(id),
+                Some(Leader::Thinking(id)) => found(id).filter(thinks),
+                None => None,
+            };
+            if let Some(program) = program {
+                self.callers.insert(at, program);
+                self.made.entry(program).or_default().push(at);
+            }
+            if let Some(id) = at.part_in(messages).content.tool_id() {
+                programs.insert((thread, id.decode()), at);
             }
         }
-        waiting.retain(|&call| self.awaits(messages, call, &replies));
-        while let Some(part) = waiting.pop() {
-            if !awaiting.insert(part) {
-                continue;
-            }
-            let message = &messages[part.message];
-            waiting.extend(self.counterpart(part));
-            waiting.extend(self.claimants(part));
-            waiting.extend(self.program(part));
-            let element = |nth: usize| message.parts[nth].place().map(|place| place.element);
-            let batch = message.call_rules.indivisible && message.parts[part.part].content.call().is_some();
-            let beside = (0..message.parts.len()).filter(|&nth| {
-                batch && message.parts[nth].content.call().is_some()
-                    || element(nth).is_some() && element(nth) == element(part.part)
-            });
-            waiting.extend(beside.map(|nth| PartRef { part: nth, ..part }));
-        }
-        awaiting
-    }
-
-    /// The messages of the parts that [stay](Self::awaiting), the thoughts that led to them, and the questions that those answer.
-    #[must_use]
-    pub fn awaiting_messages(&self, messages: &[Message<'_>]) -> HashSet<usize> {
-        let mut whole: HashSet<usize> = self.awaiting(messages).into_iter().map(|part| part.message).collect();
-        let questions = Self::asked(messages, &whole);
-        for mut at in whole.clone() {
-            while at > 0 && messages[at - 1].is_bound_reasoning() {
-                at -= 1;
-                whole.insert(at);
-            }
-        }
-        whole.extend(questions);
-        whole
-    }
-
-    /// For the calls of `waiting` that a model reads: the message of a person that began their turns. Without it, a call could come
-    /// first, which some providers refuse.
-    fn asked(messages: &[Message<'_>], waiting: &HashSet<usize>) -> Vec<usize> {
-        let mut questions = Vec::new();
-        let Some(&last) = waiting.iter().max() else { return questions };
-        let mut asked: HashMap<u32, usize> = HashMap::default();
-        let is_read = |(_, message): &(usize, &Message<'_>)| message.standing.is_read();
-        for (at, message) in messages.iter().enumerate().take(last + 1).filter(is_read) {
-            // Nobody asked with a block that this program wrote.
-            if message.begins_turn() && own_blocks(message) < message.parts.len() {
-                asked.insert(message.thread, at);
-            } else if waiting.contains(&at) && message.calls().next().is_some() {
-                questions.extend(asked.get(&message.thread));
-            }
-        }
-        questions
-    }
-
-    /// Whether an answer to this call that waits can still come, or has come and no reply follows it. `replies` has the last reply
-    /// of each thread.
-    fn awaits(&self, messages: &[Message<'_>], call: PartRef, replies: &HashMap<u32, usize>) -> bool {
-        let goes_on = |result: PartRef| {
-            let is_interim = result.part_in(messages).content.result().is_some_and(|result| result.interim);
-            let message = &messages[result.message];
-            let is_used = replies.get(&message.thread).is_some_and(|&reply| reply > result.message);
-            is_interim || message.standing.is_in_force() && !is_used
-        };
-        !messages[call.message].standing.is_rolled_back() && self.counterpart(call).is_none_or(goes_on)
-    }
-
-    /// The name of the tool that a part calls, or that its result comes from: that of the call, or else the one that the result
-    /// itself names.
-    #[must_use]
-    pub fn tool_name<'m, 'a>(&self, messages: &'m [Message<'a>], at: PartRef) -> Option<&'m Text<'a>> {
-        let content = |at: PartRef| &at.part_in(messages).content;
-        let call = self.counterpart(at).and_then(|other| content(other).call()).map(|call| &call.name);
-        call.or_else(|| content(at).tool_name())
-    }
-
-    /// The names of the tools that are called or whose results are there, each as often as it is named.
-    pub fn tool_names<'m>(&'m self, messages: &'m [Message<'_>]) -> impl Iterator<Item = Cow<'m, str>> {
-        let parts = self.calls.iter().chain(&self.results);
-        parts.filter_map(|at| Some(at.part_in(messages).content.tool_name()?.decode()))
-    }
-
-    /// All calls, in order.
-    #[must_use]
-    pub fn calls(&self) -> &[PartRef] {
-        &self.calls
-    }
-
-    /// All results, in order.
-    #[must_use]
-    pub fn results(&self) -> &[PartRef] {
-        &self.results
-    }
-
-    /// Call and result of every pair, in the order of the calls.
-    pub fn pairs(&self) -> impl Iterator<Item = (PartRef, PartRef)> {
-        self.calls.iter().filter_map(|&call| self.counterpart(call).map(|result| (call, result)))
     }
 }
 
 /// The call at `at`, if it is deferred.
-fn deferred<'m, 'a>(messages: &'m [Message<'a>], at: PartRef) -> Option<&'m ToolCall<'a>> {
+pub(super) fn deferred<'m, 'a>(messages: &'m [Message<'a>], at: PartRef) -> Option<&'m ToolCall<'a>> {
     at.part_in(messages).content.call().filter(|call| call.deferred)
 }
 
 type Id<'m> = (u32, Cow<'m, str>);
-
-/// The calls of a thread that have no result yet.
-#[derive(Default)]
-struct Open<'m> {
-    /// The newest call with each id and family, by its index in `calls`.
-    by_id: HashMap<(Cow<'m, str>, Family), usize>,
-    /// Calls with an id, each with the index of the one before it that shares id and family and is still open.
-    calls: Vec<(PartRef, Option<usize>)>,
-    /// Calls without an id, by family: the messages with open calls, in order.
-    nameless: HashMap<Family, Vec<Round<'m>>>,
-    /// Whether the last message is from the assistant: its next message belongs to the same turn.
-    speaking: bool,
-}
-
-/// The open calls without ids of one message.
-struct Round<'m> {
-    message: usize,
-    /// Number of calls that are still open.
-    open: usize,
-    /// All calls, in order; the answered ones are skipped when they are met.
-    order: VecDeque<PartRef>,
-    by_name: HashMap<Cow<'m, str>, VecDeque<PartRef>>,
-    answered: HashSet<PartRef>,
-}
-
-impl<'m> Open<'m> {
-    /// Closes all calls but those with an id that `stays` names.
-    fn close(&mut self, stays: impl Fn(PartRef) -> bool) {
-        self.nameless.clear();
-        let mut by_id = std::mem::take(&mut self.by_id);
-        by_id.retain(|_, newest| {
-            let mut kept: Vec<usize> = Vec::new();
-            let mut next = Some(*newest);
-            while let Some(at) = next {
-                kept.extend(Some(at).filter(|at| stays(self.calls[*at].0)));
-                next = self.calls[at].1;
-            }
-            for pair in kept.windows(2) {
-                self.calls[pair[0]].1 = Some(pair[1]);
-            }
-            if let (Some(&first), Some(&last)) = (kept.first(), kept.last()) {
-                *newest = first;
-                self.calls[last].1 = None;
-            }
-            !kept.is_empty()
-        });
-        self.by_id = by_id;
-    }
-
-    /// Calls without an id are answered by position, and only within a turn: a message that is neither a result nor a
-    /// further message of the assistant closes them.
-    fn follow(&mut self, message: &Message<'_>) {
-        let answers = message.results().next().is_some();
-        let goes_on = message.role == Role::Assistant && self.speaking;
-        if !answers && !goes_on {
-            self.nameless.clear();
-        }
-        self.speaking = message.role == Role::Assistant;
-    }
-
-    fn add(&mut self, call: &'m ToolCall<'_>, at: PartRef) {
-        let Some(id) = &call.id else {
-            let rounds = self.nameless.entry(call.family).or_default();
-            if rounds.last().is_none_or(|round| round.message != at.message) {
-                rounds.push(Round::from_message(at.message));
-            }
-            return rounds.iter_mut().last().map_or((), |round| round.add(call.name.decode(), at));
-        };
-        let before = self.by_id.insert((id.decode(), call.family), self.calls.len());
-        self.calls.push((at, before));
-    }
-
-    fn take(&mut self, result: &'m ToolResult<'_>) -> Option<PartRef> {
-        let Some(id) = &result.id else { return self.take_nameless(result) };
-        let local_shell = (result.family == Family::Function).then_some(Family::LocalShell);
-        let mut keys = std::iter::once(result.family).chain(local_shell).map(|family| (id.decode(), family));
-        let (key, newest) = keys.find_map(|key| self.by_id.remove(&key).map(|newest| (key, newest)))?;
-        let (call, before) = self.calls[newest];
-        if let Some(before) = before {
-            self.by_id.insert(key, before);
-        }
-        Some(call)
-    }
-
-    /// The first open call with the result's name in the newest message that has open calls of its family.
-    fn take_nameless(&mut self, result: &ToolResult<'_>) -> Option<PartRef> {
-        let rounds = self.nameless.get_mut(&result.family)?;
-        let call = rounds.last_mut()?.take(result.name.as_ref().map(|name| name.decode()).as_deref());
-        if rounds.last().is_some_and(|round| round.open == 0) {
-            rounds.pop();
-        }
-        call
-    }
-}
-
-impl<'m> Round<'m> {
-    fn from_message(message: usize) -> Self {
-        let by_name = HashMap::default();
-        let answered = HashSet::default();
-        Self { message, open: 0, order: VecDeque::new(), by_name, answered }
-    }
-
-    fn add(&mut self, name: Cow<'m, str>, at: PartRef) {
-        self.open += 1;
-        self.order.push_back(at);
-        self.by_name.entry(name).or_default().push_back(at);
-    }
-
-    fn take(&mut self, name: Option<&str>) -> Option<PartRef> {
-        let calls = match name {
-            Some(name) => self.by_name.get_mut(name)?,
-            None => &mut self.order,
-        };
-        while let Some(call) = calls.pop_front() {
-            if self.answered.insert(call) {
-                self.open -= 1;
-                return Some(call);
-            }
-        }
-        None
-    }
-}

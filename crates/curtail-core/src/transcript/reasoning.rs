@@ -6,14 +6,16 @@ use std::collections::BTreeMap;
 use foldhash::HashMap;
 
 use super::{Content, Message, Part, PartPlace, PartRef, Role};
-use crate::json::Value;
+use crate::json::{Document, Text, Value};
 
-/// How the ids of items begin that the Responses API refers to reasoning with, as the beginning of a string or after the id of
-/// a call.
-const FOLLOWERS: [&str; 6] = ["\"fc_", "|fc_", "\"msg_", "\"ws_", "\"ctc_", "\"ci_"];
+/// How the ids of items begin that the Responses API refers to reasoning with, alone or after the id of a call and a bar.
+const FOLLOWERS: [&str; 5] = ["fc_", "msg_", "ws_", "ctc_", "ci_"];
 
-/// How the id of a reasoning item begins. Some programs keep the item as a text in a string.
-const ITEMS: [&str; 2] = ["\"rs_", "\\\"rs_"];
+/// How the ids of calls of functions begin there.
+const CALLS: [&str; 1] = ["fc_"];
+
+/// How the id of a reasoning item begins.
+const ITEMS: [&str; 1] = ["rs_"];
 
 /// Members that contain a signature without which a provider rejects the calls of the message.
 const CALL_SIGNATURES: [&str; 2] = ["thoughtSignature", "thought_signature"];
@@ -90,11 +92,57 @@ fn leads_to_item(message: &Message<'_>, at: usize) -> bool {
     is_item(&message.parts[at]) && after.any(|part| names(part, &FOLLOWERS))
 }
 
-/// Whether the JSON of a part, or of a copy of it, contains one of `beginnings`.
+/// Whether an id in a part, or in a copy of it, begins with one of `beginnings`. What the part says is none: a tool may be called
+/// `ws_connect`.
 fn names(part: &Part<'_>, beginnings: &[&str]) -> bool {
     let Some(place) = part.place() else { return false };
-    let has = |value: Value<'_>| beginnings.iter().any(|begin| value.raw().contains(begin));
-    has(place.element) || place.copies.iter().any(|copy| has(*copy))
+    let said: Vec<&Text<'_>> = match &part.content {
+        Content::ToolCall(call) => vec![&call.name, &call.arguments],
+        Content::Text(text) | Content::Reasoning(text) => vec![text],
+        _ => Vec::new(),
+    };
+    std::iter::once(place.element).chain(place.copies.iter().copied()).any(|value| has_id(value, &said, beginnings))
+}
+
+/// Whether a string in `root` is an id that begins with one of `beginnings`, or the JSON of an item with such an id, which some
+/// programs keep. What is one of `said` is passed over.
+fn has_id(root: Value<'_>, said: &[&Text<'_>], beginnings: &[&str]) -> bool {
+    // Most values have none, and a search for a few letters is fast.
+    if !beginnings.iter().any(|begin| root.raw().contains(begin)) {
+        return false;
+    }
+    let mut open = vec![root];
+    while let Some(value) = open.pop() {
+        let text = value.text().unwrap_or(Text::Json(value.raw()));
+        if said.contains(&&text) {
+            continue;
+        }
+        if value.text().is_some() && (is_id(&text, beginnings) || is_item_with_id(&text, beginnings)) {
+            return true;
+        }
+        open.extend(value.items().chain(value.members().map(|member| member.value)));
+    }
+    false
+}
+
+fn is_id(text: &Text<'_>, beginnings: &[&str]) -> bool {
+    /// Longer than any id.
+    const LONGEST: usize = 300;
+    let begins = |id: &str| beginnings.iter().any(|begin| id.starts_with(begin));
+    text.len_bound() <= LONGEST && {
+        let text = text.decode();
+        text.split('|').any(begins) && !text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '{'))
+    }
+}
+
+fn is_item_with_id(text: &Text<'_>, beginnings: &[&str]) -> bool {
+    if text.characters().next() != Some('{') {
+        return false;
+    }
+    let text = text.decode();
+    let item = Document::parse(&text).ok();
+    let root = item.as_ref().and_then(|item| item.roots().next());
+    root.and_then(|root| root.get_text("id")).is_some_and(|id| is_id(&id, beginnings))
 }
 
 fn signs_calls(message: &Message<'_>, thought: &Part<'_>) -> bool {
@@ -143,7 +191,7 @@ pub fn messages_without_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
     let has_item = |message: &Message<'_>| message.parts.len() > 1 && message.parts.iter().any(is_item);
     let is_lost = |message: &Message<'_>| {
         let mut before = message.parts.iter().take_while(|part| !is_thought(part));
-        before.any(|part| part.content.call().is_some_and(|call| !call.hosted) && names(part, &FOLLOWERS[..2]))
+        before.any(|part| part.content.call().is_some_and(|call| !call.hosted) && names(part, &CALLS))
     };
     if !messages.iter().any(has_item) {
         return Vec::new();
@@ -283,4 +331,35 @@ fn thoughts(messages: &[Message<'_>], is_meant: impl Fn(bool, &PartPlace<'_>) ->
 
 fn is_signed(value: Value<'_>, keys: &[&str]) -> bool {
     keys.iter().any(|key| value.get_text(key).is_some_and(|text| text.len_bound() > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CALLS, names};
+    use crate::json::{Document, Text, Value};
+    use crate::transcript::{Content, Part, PartPlace, ToolCall};
+
+    #[test]
+    fn an_item_is_known_by_an_id_and_not_by_what_is_said() {
+        for (json, expected) in [
+            (r#"{"id":"fc_1","name":"f","arguments":"{}"}"#, true),
+            (r#"{"id":"call_1|fc_1","name":"f","arguments":"{}"}"#, true),
+            (r#"{"id":"call_1","name":"f","arguments":{},"metadata":{"openai":{"itemId":"fc_1"}}}"#, true),
+            (r#"{"id":"call_1","name":"f","arguments":{},"signature":"{\"id\":\"fc_1\"}"}"#, true),
+            (r#"{"id":"call_1","name":"fc_close","arguments":{}}"#, false),
+            (r#"{"id":"call_1","name":"f","arguments":{"id":"fc_1"}}"#, false),
+            (r#"{"id":"call_1","name":"f","arguments":"{\"id\":\"fc_1\"}"}"#, false),
+            (r#"{"id":"call_1","name":"f","arguments":{},"note":"as \"fc_1\" says"}"#, false),
+        ] {
+            let document = Document::parse(json).unwrap();
+            let element = document.roots().next().unwrap();
+            let text = |key: &str| {
+                let value: Value<'_> = element.get(key).unwrap();
+                value.text().unwrap_or(Text::Json(value.raw()))
+            };
+            let call = ToolCall::new(Some(text("id")), text("name"), text("arguments"));
+            let part = Part::from_source(Content::ToolCall(call), PartPlace::element(element));
+            assert_eq!(names(&part, &CALLS), expected, "{json}");
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod marks;
 mod parts;
 mod paths;
 mod read;
+mod read_back;
 mod rules;
 mod screen;
 mod source;

@@ -1,14 +1,12 @@
-//! Writing messages by the templates of a description, and reading them again to see that they say what was meant.
+//! Writing messages by the templates of a description.
 
-use super::Described;
 use super::frames::nest;
 use super::paths::Path;
-use super::rules::{Is, Rules};
-use super::source::Fault;
+use super::rules::Rules;
 use super::templates::{Hole, Template};
-use crate::dialects::{Dialect as _, DialectWriter, Item, Patch, blocks};
-use crate::json::{Document, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, DraftResult, Family, Message, Role};
+use crate::dialects::{DialectWriter, Patch, blocks};
+use crate::json::{Value, quote};
+use crate::transcript::{Draft, DraftPart, DraftResult, Role};
 
 /// Writes what a description describes.
 pub(super) struct Wire {
@@ -137,100 +135,4 @@ impl DialectWriter for Wire {
 /// A text as a part; `json` is the string.
 fn text_part(template: &Template, json: &str) -> String {
     template.fill(None, |hole| if hole == Hole::NewId { quote(&blocks::draft_id(json)) } else { json.to_owned() })
-}
-
-impl Described {
-    /// Refuses templates that, read again, are not what was written.
-    pub(super) fn refuse_misread(&self) -> Result<(), Fault> {
-        let Some(writer) = self.format.writer else { return Ok(()) };
-        if self.rules.base.is_some() {
-            let written = writer.write_message(&Draft::text(Role::User, SAID), None);
-            let envelope = self.rules.writing.as_ref().and_then(|writing| writing.envelope.as_ref());
-            return self.refuse(
-                &written,
-                envelope.map_or(0, |template| template.at),
-                "a message of the user",
-                |message| (!says(message)).then(|| (kinds_of(message), String::new())),
-            );
-        }
-        let Some(writing) = &self.rules.writing else { return Ok(()) };
-        for role in [Role::System, Role::User, Role::Assistant] {
-            let Some(template) = writing.message(role).filter(|_| self.rules.has_role(role)) else { continue };
-            let written = writer.write_message(&Draft::text(role, SAID), None);
-            let lack = |message: &Message<'_>| match message.role == role {
-                true if says(message) => None,
-                true => Some((kinds_of(message), self.rules.places_of(Is::Text))),
-                false => {
-                    let own = format!("`{}` in `[write]` is the template of this role alone", role.name());
-                    Some((kinds_of(message), own))
-                }
-            };
-            self.refuse(&written, template.at, &format!("a message of the {}", role.name()), lack)?;
-        }
-        let Some(template) = writing.result_message.as_ref().or(writing.result.as_ref()) else { return Ok(()) };
-        let has_id = template.has(Hole::Id);
-        if !has_id && self.rules.pairs_by_id() {
-            let what = String::from("the template of a result has no `$id`, by which a result names its call");
-            return Err(Fault { at: template.at, what });
-        }
-        let result = DraftResult {
-            id: has_id.then(|| String::from("call_1")),
-            name: String::from("look"),
-            text: String::from("seen"),
-            family: Family::Function,
-            key: None,
-        };
-        let written = writer.write_message(&Draft::part(Role::Tool, DraftPart::ToolResult(result.clone())), None);
-        let lack = |message: &Message<'_>| Some((lack_of(message, &result)?, self.rules.places_of(Is::Result)));
-        self.refuse(&written, template.at, "a result", lack)
-    }
-
-    /// Refuses what was written if it is no message, or if `lack` says what is read in its place, and what to do.
-    fn refuse(
-        &self,
-        written: &str,
-        at: usize,
-        what: &str,
-        lack: impl Fn(&Message<'_>) -> Option<(String, String)>,
-    ) -> Result<(), Fault> {
-        let document = Document::parse(written).ok();
-        let item = document.as_ref().and_then(|document| document.roots().next());
-        let place = self.rules.message.as_ref().filter(|place| !place.is_here());
-        let outside = place.filter(|_| item.is_some_and(|item| self.rules.said(item) == item));
-        let lack = match (outside, item.map(|item| self.read(item))) {
-            (Some(place), _) => Some((format!("no message at `{place}`"), String::new())),
-            (None, Some(Item::Message(message))) => lack(&message),
-            (None, Some(Item::Unknown(unknown))) => Some((format!("no message ({unknown})"), String::new())),
-            _ => Some((String::from("no message"), String::new())),
-        };
-        let Some((found, advice)) = lack else { return Ok(()) };
-        let advice = if advice.is_empty() { advice } else { format!("; {advice}") };
-        Err(Fault { at, what: format!("what is written for {what} is read as {found}: {written}{advice}") })
-    }
-}
-
-/// What is written to see how it is read.
-const SAID: &str = "one \"text\"";
-
-/// Whether a message says this and nothing else.
-fn says(message: &Message<'_>) -> bool {
-    let [part] = message.parts.as_slice() else { return false };
-    matches!(&part.content, Content::Text(text) if text.is(SAID))
-}
-
-/// What a message is if it is not this result alone.
-fn lack_of(message: &Message<'_>, written: &DraftResult) -> Option<String> {
-    let [part] = message.parts.as_slice() else { return Some(kinds_of(message)) };
-    let Some(read) = part.content.result() else { return Some(kinds_of(message)) };
-    let has_id = written.id.as_deref().is_none_or(|id| read.id.as_ref().is_some_and(|read| read.is(id)));
-    let has_text = matches!(read.content.as_slice(), [text] if text.is(&written.text));
-    let lost = if has_id { "text" } else { "id" };
-    (!has_id || !has_text).then(|| format!("a result without its {lost}"))
-}
-
-/// A message by its role and the kinds of its parts.
-fn kinds_of(message: &Message<'_>) -> String {
-    let kinds: Vec<&str> = message.parts.iter().map(|part| part.content.kind()).collect();
-    let kinds = if kinds.is_empty() { String::from("no part") } else { kinds.join(", ") };
-    format!("a message of the {} with {kinds}", message.role.name())
 }

@@ -8,6 +8,7 @@ use super::keys::{Sides, Tree, repointed};
 use super::line::{Line, Parents};
 use crate::dialects::{Patch, Written};
 use crate::json::{Text, Value};
+use crate::steps;
 use crate::transcript::{Layout, SlotKind};
 
 pub(super) struct Record<'a> {
@@ -54,6 +55,8 @@ pub(super) struct Log<'a> {
     named: HashMap<Cow<'a, str>, usize>,
     /// The side conversation of each record, by its id.
     sides: HashMap<Cow<'a, str>, Side>,
+    /// Indices of the kept messages with an id, in order, by the first record of their side conversation; `None` for the main one.
+    said: HashMap<Option<usize>, Vec<usize>>,
     /// Index and id of the first kept record of each side conversation, by its first record.
     firsts: HashMap<usize, (usize, Cow<'a, str>)>,
     /// Id of the last record of each tree, by its first record.
@@ -138,18 +141,14 @@ impl<'a> Log<'a> {
     pub(super) fn line(&self, side: Option<usize>, parents: &Parents<'a>) -> Line {
         let is_own = |at: usize| self.records[at].side.map(|side| side.root) == side;
         let place = |id: &Cow<'a, str>| self.places.get(id).copied();
-        let newest = |end: usize| {
-            let mut earlier = (0..end).rev();
-            earlier.find(|&at| {
-                let record = &self.records[at];
-                let message = record.stays && matches!(record.slot, SlotKind::Message(_));
-                message && record.id.is_some() && is_own(at)
-            })
-        };
-        let leaf = self.records.iter().rposition(|record| record.stays && record.id.is_some() && record.linked);
+        let said = self.said.get(&side).map_or(&[][..], Vec::as_slice);
+        let newest = |end: usize| said[..said.partition_point(|&at| at < end)].last().copied();
+        let is_leaf = |record: &Record<'_>| record.stays && record.id.is_some() && record.linked;
+        let leaf = if self.path { self.records.iter().rposition(is_leaf) } else { None };
         let mut line = Line::default();
-        let mut next = leaf.filter(|_| self.path).or_else(|| newest(self.records.len()));
+        let mut next = leaf.or_else(|| newest(self.records.len()));
         while let Some(at) = next.map(|at| self.first_piece(at)) {
+            steps::count(1);
             line.records.push(at);
             let record = &self.records[at];
             let parent = parents.get(&at).cloned().unwrap_or_else(|| record.parent.clone());
@@ -206,6 +205,9 @@ impl<'a> Log<'a> {
                     self.pieces.entry(first).or_default().push(self.records.len());
                 }
                 self.homes.insert(id.clone(), Some(id.clone()));
+                if let SlotKind::Message(_) = record.slot {
+                    self.said.entry(record.side.map(|side| side.root)).or_default().push(self.records.len());
+                }
             } else if !self.places.contains_key(&id) {
                 let links = [&record.parent, &record.logical, &record.previous];
                 let links = if record.tree.is_some() { &links[..] } else { &links[..1] };

@@ -4,8 +4,10 @@
 //! A text is a call only where the messages after it are results: they belong to it by position, or by the id that both write.
 
 mod calls;
+mod python;
 mod results;
 mod strangers;
+mod syntaxes;
 mod thoughts;
 
 use super::Item;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::calls::quoted;
+use super::syntaxes::quoted;
 use crate::json::Text;
 
 /// The tags around results in messages of the user.
@@ -25,19 +25,17 @@ static CALL_ID: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("tool_c
 
 /// How many results the inside of a JSON string is, if it is nothing else.
 pub(super) fn results(raw: &str) -> Option<usize> {
-    /// The most white space, in bytes, that precedes a tag. Longer texts are not searched for one.
-    const LONGEST_BLANK: usize = 16;
-    let tag = raw.bytes().take(LONGEST_BLANK).position(|byte| matches!(byte, b'<' | b'[' | b'O'))?;
-    let [_, close] = RESULTS.iter().find(|[open, _]| raw[tag..].starts_with(open))?;
-    if !Text::Escaped(&raw[..tag]).is_blank() {
-        return None;
+    /// At least as many characters as the longest opening has. Longer texts are decoded only if they begin with one.
+    const LONGEST: usize = 20;
+    let text = Text::Escaped(raw);
+    let head: String = text.characters().skip_while(|c| c.is_whitespace()).take(LONGEST).collect();
+    let [_, close] = RESULTS.iter().find(|[open, _]| head.starts_with(open))?;
+    if close.is_empty() {
+        return Some(1);
     }
-    let is_closed = close.is_empty() || {
-        let end = raw.rfind(close)? + close.len();
-        Text::Escaped(&raw[end..]).is_blank()
-    };
-    let count = if close.is_empty() { 1 } else { raw.matches(close).count() };
-    is_closed.then_some(count)
+    let text = text.decode();
+    let (_, behind) = text.rsplit_once(close)?;
+    behind.trim().is_empty().then(|| text.matches(close).count())
 }
 
 /// The id of the call that a result names in its own text.
@@ -64,7 +62,9 @@ mod tests {
             ("What is <tool_response>?", None),
         ] {
             let json = quote(text);
-            assert_eq!(results(&json[1..json.len() - 1]), expected, "{text}");
+            let inside = &json[1..json.len() - 1];
+            assert_eq!(results(inside), expected, "{text}");
+            assert_eq!(results(&inside.replace('<', r"\u003c")), expected, "{text}, as other writers escape it");
         }
     }
 }

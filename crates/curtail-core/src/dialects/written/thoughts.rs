@@ -1,8 +1,8 @@
 //! Thoughts that a model wrote in front of its answer, between two tags.
 
 use super::{inside, piece};
-use crate::json::Text;
-use crate::transcript::{Content, Message, Role};
+use crate::json::{Text, written_offsets};
+use crate::transcript::{Content, Message, PartOrigin, Role};
 
 /// The tags around thoughts, as models and datasets write them.
 const TAGS: &[[&str; 2]] = &[
@@ -25,7 +25,7 @@ pub(super) fn split(message: &mut Message<'_>) {
     let Some((raw, span)) = inside(part) else { return };
     let (Some(end), Some(whole)) = (end_of_thoughts(raw), part.place()) else { return };
     let mut thought = piece(whole, span, [0, end], Content::Reasoning(Text::Escaped(&raw[..end])));
-    if let crate::transcript::PartOrigin::Source(place) = &mut thought.origin {
+    if let PartOrigin::Source(place) = &mut thought.origin {
         place.further_mut().unsigned = true;
     }
     let rest = piece(whole, span, [end, raw.len()], Content::Text(Text::Escaped(&raw[end..])));
@@ -35,25 +35,19 @@ pub(super) fn split(message: &mut Message<'_>) {
 
 /// Where the thoughts end that the inside of a JSON string begins with, with the white space after them.
 fn end_of_thoughts(raw: &str) -> Option<usize> {
+    let text = Text::Escaped(raw);
+    if !text.characters().find(|c| !c.is_whitespace()).is_some_and(|c| matches!(c, '<' | '[')) {
+        return None;
+    }
+    let text = text.decode();
+    let mut rest = text.trim_start();
     let mut end = None;
-    let mut at = blank(raw);
-    while let Some([open, close]) = TAGS.iter().find(|[open, _]| raw[at..].starts_with(open)) {
-        let inside = at + open.len();
-        let Some(closed) = raw[inside..].find(close) else { break };
-        at = inside + closed + close.len();
-        at += blank(&raw[at..]);
-        end = Some(at);
+    while let Some([open, close]) = TAGS.iter().find(|[open, _]| rest.starts_with(open)) {
+        let Some((_, behind)) = rest[open.len()..].split_once(close) else { break };
+        rest = behind.trim_start();
+        end = Some(text.len() - rest.len());
     }
-    end
-}
-
-/// How much white space the inside of a JSON string begins with, in bytes.
-fn blank(raw: &str) -> usize {
-    let mut rest = raw;
-    while let Some(next) = [" ", "\\n", "\\r", "\\t"].iter().find_map(|space| rest.strip_prefix(space)) {
-        rest = next;
-    }
-    raw.len() - rest.len()
+    written_offsets(raw, &[end?]).pop()
 }
 
 #[cfg(test)]
@@ -67,6 +61,7 @@ mod tests {
             (r"\n<think>a</think><think>b</think> c", Some("c")),
             (r"<think></think>", Some("")),
             (r"[THINK]a[/THINK]b", Some("b")),
+            (r"\u003cthink\u003eIs it?\u003c\/think\u003e\n\nIt \u0026 is.", Some(r"It \u0026 is.")),
             (r"<think>never closed", None),
             (r"It is. <think>late</think>", None),
             ("", None),
