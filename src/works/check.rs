@@ -9,7 +9,7 @@ use curtail_core::checks::{
     ALL, Examination, Finding, Fix, INVALID_JSON, Inspection, Level, Levels, REBUILT, Verdicts, rule_named,
 };
 use curtail_core::dialects::{Dialect, ReadError, dialect_named, refuse_to_write};
-use curtail_core::explain::hunks;
+use curtail_core::diff::hunks;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Exempt, Repair, RepairFor};
 use curtail_core::transcript::{FaultKind, PairingRules};

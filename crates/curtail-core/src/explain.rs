@@ -1,8 +1,7 @@
 //! Turns decisions into explanations: what was dropped or changed, and why, message by message.
 
-use std::fmt::Write as _;
-
-use crate::processors::{Change, Decision, Insertion, Plan, Prepend};
+use crate::numbers::number_of;
+use crate::processors::{Change, Decision, Insertion, Plan, Prepend, Remark};
 use crate::transcript::{Message, Origin, Pairs, Subject};
 
 /// The explanation of one decision.
@@ -35,8 +34,8 @@ impl Explained {
 
     /// That the figures of `count` requests were corrected in the transcript at `offset`; `None` if there are none.
     pub(crate) fn of_figures(count: usize, offset: usize) -> Option<Self> {
-        let requests = if count == 1 { "request" } else { "requests" };
-        let reason = format!("the figures of {count} {requests}: messages before them were dropped or changed");
+        let requests = number_of(count, "request");
+        let reason = format!("the figures of {requests}: messages before them were dropped or changed");
         (count > 0).then_some(Self { message: None, offset: Some(offset), subject: None, action: "reset", reason })
     }
 
@@ -47,7 +46,7 @@ impl Explained {
     }
 }
 
-/// `what: reason`, or `what with something` for what was decided together with something else.
+/// `dropped: reason`, or `dropped with its call` for what was decided together with something else.
 fn because(action: &str, reason: &str) -> String {
     let separator = if reason.starts_with("with ") { "" } else { ":" };
     format!("{action}{separator} {reason}")
@@ -58,7 +57,6 @@ fn because(action: &str, reason: &str) -> String {
 #[must_use]
 pub fn explain(messages: &[Message<'_>], plan: &Plan) -> Vec<Explained> {
     let pairs = Pairs::from_messages(messages);
-    let about = |at: usize, action, reason| explained(messages, &pairs, at, action, reason);
     let mut words = Vec::new();
     let mut inserts = plan.inserts.iter().peekable();
     let mut remarks = plan.remarks.iter().peekable();
@@ -67,12 +65,17 @@ pub fn explain(messages: &[Message<'_>], plan: &Plan) -> Vec<Explained> {
             words.push(inserted(messages, &pairs, &insert.insertion, &insert.reason));
         }
         while let Some(remark) = remarks.next_if(|remark| remark.message <= at) {
-            words.push(about(at, remark.action, remark.reason.clone().into_owned()));
+            words.push(explain_remark(messages, &pairs, remark));
         }
-        words.extend(decided(decision).map(|(action, reason)| about(at, action, reason)));
+        words.extend(decided(decision).map(|(action, reason)| explained(messages, &pairs, at, action, reason)));
     }
     words.extend(inserts.map(|insert| inserted(messages, &pairs, &insert.insertion, &insert.reason)));
     words
+}
+
+/// Explains a remark about one of `messages`, whose pairs are known.
+pub(crate) fn explain_remark(messages: &[Message<'_>], pairs: &Pairs, remark: &Remark) -> Explained {
+    explained(messages, pairs, remark.message, remark.action, remark.reason.clone().into_owned())
 }
 
 fn decided(decision: &Decision) -> Option<(&'static str, String)> {
@@ -95,19 +98,27 @@ fn explained(messages: &[Message<'_>], pairs: &Pairs, at: usize, action: &'stati
     }
 }
 
+/// How many parts are changed in each way.
 fn changed(changes: &[Change]) -> String {
-    let count = |is_kind: fn(&Change) -> bool| changes.iter().filter(|change| is_kind(change)).count();
-    let kinds = [
-        ("cut", count(|change| matches!(change, Change::Cut(_)))),
-        ("rewritten", count(|change| matches!(change, Change::Rewrite(..) | Change::Substitute(..)))),
-        ("answered", count(|change| matches!(change, Change::Answer(..)))),
-        ("prepended", count(|change| matches!(change, Change::Prepend(_) | Change::Append(_)))),
+    let [mut cut, mut rewritten, mut answered, mut prepended, mut appended] = [0; 5];
+    for change in changes {
+        match change {
+            Change::Cut(_) => cut += 1,
+            Change::Rewrite(..) | Change::Substitute(..) => rewritten += 1,
+            Change::Answer(..) => answered += 1,
+            Change::Prepend(parts) => prepended += parts.len(),
+            Change::Append(parts) => appended += parts.len(),
+        }
+    }
+    let counts = [
+        (cut, "cut"),
+        (rewritten, "rewritten"),
+        (answered, "answered"),
+        (prepended, "prepended"),
+        (appended, "appended"),
     ];
-    let words = kinds.iter().filter(|(_, count)| *count > 0).map(|(kind, count)| {
-        let parts = if *count == 1 { "part" } else { "parts" };
-        format!("{count} {parts} {kind}")
-    });
-    words.collect::<Vec<_>>().join(", ")
+    let ways = counts.iter().filter(|(count, _)| *count > 0);
+    ways.map(|(count, way)| format!("{} {way}", number_of(*count, "part"))).collect::<Vec<_>>().join(", ")
 }
 
 /// The text of the first new block.
@@ -133,89 +144,14 @@ fn inserted(messages: &[Message<'_>], pairs: &Pairs, insertion: &Insertion, reas
     Explained { message: None, offset: None, subject: Some(subject), action: "inserted", reason: reason.to_owned() }
 }
 
-// The differing lines of two texts, as the hunks of a unified diff without context.
-
-/// Appends the hunks that turn `old` into `new` to `out`. `first` is the number of the first line of both.
-///
-/// Equal lines are found greedily, which is exact for texts in which some lines were removed, added or changed, and the
-/// others kept their order.
-pub fn hunks(old: &str, new: &str, first: usize, out: &mut String) {
-    let old: Vec<&str> = old.split_inclusive('\n').collect();
-    let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let mut i = 0;
-    let mut j = 0;
-    while i < old.len() || j < new.len() {
-        if old.get(i) == new.get(j) {
-            (i, j) = (i + 1, j + 1);
-            continue;
-        }
-        let (gone, come) = run(&old[i..], &new[j..]);
-        hunk(&old[i..i + gone], &new[j..j + come], first + i, first + j, out);
-        (i, j) = (i + gone, j + come);
-    }
-}
-
-/// Maximum number of lines to look ahead for equal lines; the work grows with its square.
-const HORIZON: usize = 4096;
-
-/// The smallest numbers of lines to remove and to add before both texts agree again; all lines past the horizon.
-fn run(old: &[&str], new: &[&str]) -> (usize, usize) {
-    for sum in 1..(old.len() + new.len()).min(HORIZON) {
-        // Of runs of equal length, the most even one is tried first: a changed line is one removed and one added.
-        let gone = |come: usize| sum - come;
-        let mut splits: Vec<usize> = (sum.saturating_sub(old.len())..=sum.min(new.len())).collect();
-        splits.sort_by_key(|come| gone(*come).abs_diff(*come));
-        let agree =
-            splits.into_iter().find(|&come| old.get(gone(come)).is_some_and(|line| new.get(come) == Some(line)));
-        if let Some(come) = agree {
-            return (gone(come), come);
-        }
-    }
-    (old.len(), new.len())
-}
-
-fn hunk(old: &[&str], new: &[&str], from: usize, to: usize, out: &mut String) {
-    // An empty range names the line before it.
-    let range = |start: usize, len: usize| if len == 0 { format!("{},0", start - 1) } else { format!("{start},{len}") };
-    // Writing to a string cannot fail.
-    let _ = writeln!(out, "@@ -{} +{} @@", range(from, old.len()), range(to, new.len()));
-    for (mark, lines) in [('-', old), ('+', new)] {
-        for line in lines {
-            out.push(mark);
-            out.push_str(line);
-            if !line.ends_with('\n') {
-                out.push_str("\n\\ No newline at end of file\n");
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::hunks;
-
-    fn diff(old: &str, new: &str) -> String {
-        let mut out = String::new();
-        hunks(old, new, 1, &mut out);
-        out
-    }
+    use super::{Change, Prepend, changed};
 
     #[test]
-    fn hunks_name_what_goes_and_comes() {
-        let cases = [
-            ("a\nb\nc\n", "a\nb\nc\n", ""),
-            ("a\nb\nc\n", "a\nc\n", "@@ -2,1 +1,0 @@\n-b\n"),
-            ("a\nc\n", "a\nb\nc\n", "@@ -1,0 +2,1 @@\n+b\n"),
-            ("a\nb\nc\n", "a\nB\nc\n", "@@ -2,1 +2,1 @@\n-b\n+B\n"),
-            ("a\nb", "a\nc", "@@ -2,1 +2,1 @@\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"),
-            (
-                "a\nb\nc\nd\ne\n",
-                "A\nb\nd\ne\nf\n",
-                "@@ -1,1 +1,1 @@\n-a\n+A\n@@ -3,1 +2,0 @@\n-c\n@@ -5,0 +5,1 @@\n+f\n",
-            ),
-        ];
-        for (old, new, expected) in cases {
-            assert_eq!(diff(old, new), expected, "{old:?} to {new:?}");
-        }
+    fn parts_are_counted_by_what_is_done_with_them() {
+        let note = || Prepend::Block(String::from("note"));
+        let changes = [Change::Cut(0), Change::Prepend(vec![note(), note()]), Change::Append(vec![note()])];
+        assert_eq!(changed(&changes), "1 part cut, 2 parts prepended, 1 part appended");
     }
 }

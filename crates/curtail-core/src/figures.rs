@@ -61,6 +61,12 @@ impl FigureEdits {
         edits
     }
 
+    /// Whether the log has figures that a cut can make wrong.
+    pub(crate) fn exist_in(layout: &Layout<'_>, dialect: &dyn Dialect) -> bool {
+        let has_figures = |item: &Value<'_>| dialect.log().size_figures(*item).is_some();
+        layout.elements.iter().any(has_figures) || layout.holder().as_ref().is_some_and(has_figures)
+    }
+
     fn take_out(&mut self, slot: usize) {
         self.gone.push(slot);
         self.count += 1;

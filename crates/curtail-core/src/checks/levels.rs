@@ -1,38 +1,15 @@
-//! The level of a finding: set by rule, by group and by path, in flags and in the `[check]` table.
+//! The levels of findings: set by rule, by group and by path, in flags and in the `[check]` table.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use globset::GlobSet;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use super::level::Level;
 use super::{ALL, Group, Rule, UnknownRule, rule_named};
 use crate::globs::{self, InvalidGlob, Stars};
 use crate::suggest::closest;
-
-/// What happens to a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// The rule does not run.
-    Allow,
-    /// The finding is reported.
-    Warn,
-    /// The finding is reported and the check fails.
-    Deny,
-}
-
-impl Level {
-    /// The level's name, as flags and configurations write it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Warn => "warn",
-            Self::Deny => "deny",
-        }
-    }
-}
 
 /// The `[check]` table of `curtail.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

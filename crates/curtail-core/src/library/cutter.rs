@@ -285,7 +285,7 @@ pub struct Report {
     pub tokens_before: usize,
     /// Tokens after; 0 without a tokenizer.
     pub tokens_after: usize,
-    /// Why messages were dropped, changed or written.
+    /// Why messages were dropped, changed or written: transcript by transcript, and of each policy by policy.
     pub explanations: Vec<Explanation>,
     /// Warnings.
     pub notes: Vec<String>,

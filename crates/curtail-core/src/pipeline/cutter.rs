@@ -1,14 +1,17 @@
 //! One text in, one text out: its transcripts are read, run through a chain and written back. It knows no file.
 
-use super::chain::{Chain, Run, Stage, Steps, ThoughtStep, calibrated};
+use super::chain::{Chain, Stage, calibrated};
 use super::cut::{Cut, CutError, Decider, ReadTranscript, StageCount, Totals, Writing};
-use super::splitting::{Splitter, separators};
-use crate::dialects::{Dialect, Framing, ReadError, Reading, models, write_both};
+use super::run::{Run, Steps};
+use super::separators::separators;
+use super::splitting::Splitter;
+use super::thoughts::ThoughtStep;
+use crate::dialects::{Dialect, Framing, ReadError, Reading, write_both};
 use crate::edit::{apply, name_drafts};
 use crate::explain::{Explained, explain};
-use crate::figures::FigureEdits;
-use crate::processors::{Counting, Plan, ThoughtPrefixes, View};
-use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, checks_prefix};
+use crate::figures::{FigureEdits, StaleFigures};
+use crate::processors::{Counting, Plan, View};
+use crate::transcript::{Fault, Layout, Message, Pairs, Transcript};
 
 /// Cuts texts with a chain of processors. The default changes nothing.
 #[derive(Default)]
@@ -53,10 +56,10 @@ impl TextCutter {
         let transcripts = reading.writable_transcripts(&document)?;
         let calibrated = transcripts.iter().map(|(dialect, transcript)| self.calibrated(*dialect, transcript));
         let calibrated = calibrated.collect::<Result<Vec<_>, _>>()?;
-        let cutters = calibrated.iter().map(|cutter| cutter.as_ref().unwrap_or(self));
-        let begin =
-            |((dialect, transcript), cutter): (&ReadTranscript<'_>, _)| Session::begin(cutter, *dialect, transcript);
-        let mut sessions: Vec<_> = transcripts.iter().zip(cutters).map(begin).collect();
+        let mut sessions = Vec::with_capacity(transcripts.len());
+        for ((dialect, transcript), calibrated) in transcripts.iter().zip(&calibrated) {
+            sessions.push(Session::begin(calibrated.as_ref().unwrap_or(self), *dialect, transcript));
+        }
         let mut cut = Cut::begin(&document, &transcripts);
         let start = out.len();
         self.pass(reading, text, transcripts, &mut sessions, &mut cut, out)?;
@@ -79,11 +82,7 @@ impl TextCutter {
     }
 
     /// The cutter with countings that are calibrated for `transcript`; `None` if none has to be.
-    pub(super) fn calibrated(
-        &self,
-        dialect: &dyn Dialect,
-        transcript: &Transcript<'_>,
-    ) -> Result<Option<Self>, ReadError> {
+    fn calibrated(&self, dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Result<Option<Self>, ReadError> {
         let Some(chain) = self.chain.calibrated(dialect, transcript)? else { return Ok(None) };
         let counting = self.counting.as_ref().map(|counting| calibrated(counting, dialect, transcript)).transpose()?;
         Ok(Some(Self { chain, explain: self.explain, counting }))
@@ -105,13 +104,12 @@ impl TextCutter {
         let mut writing = Writing { text, at: 0, separators: separators.as_deref(), cut, out };
         for (nth, ((dialect, transcript), session)) in transcripts.into_iter().zip(sessions).enumerate() {
             let Transcript { layout, messages } = transcript;
-            let checks = |layout: &Layout<'_>| checks(dialect, layout);
-            let prefixes = ThoughtPrefixes::from_messages(&messages);
-            let thoughts = prefixes.map(|prefixes| ThoughtStep { prefixes, checks: &checks, dataset });
+            let thoughts = ThoughtStep::new(dialect, &layout, &messages, self.chain.thinking, dataset);
             let run = session.advance(&layout, messages, thoughts.as_ref(), &mut writing.cut.stages)?;
             session.write(&run, nth, &layout, thoughts.as_ref(), &mut writing)?;
             session.notes.extend(run.notes);
-            if session.is_done() {
+            // What is said of the windows of a split is in `cut` already; of other transcripts, all is said in the order of the text.
+            if self.chain.splitting.is_some() {
                 session.report(writing.cut);
             }
         }
@@ -257,7 +255,10 @@ impl<'c> Session<'c> {
             let TextCutter { chain, explain, counting } = cutter;
             let explain = *explain;
             let counts = counting.is_some();
-            let splitter = Splitter { chain, splitting, explain, counts, dialect, layout, thoughts, separator };
+            // A log without figures is not searched for them in each window.
+            let has_figures = FigureEdits::exist_in(layout, dialect);
+            let figures = if has_figures { chain.figures } else { StaleFigures::Keep };
+            let splitter = Splitter { splitting, explain, counts, figures, dialect, layout, thoughts, separator };
             splitter.append(run, &mut self.totals, writing)?;
         } else if run.changed {
             let figures = FigureEdits::find(layout, dialect, &run.messages, cutter.chain.figures);
@@ -294,12 +295,6 @@ fn unsplit(layout: &Layout<'_>) -> ReadError {
     let reason = "this row has answers to train on, which depend on all messages before them, so it is not split; \
                 `curtail limit` shortens it";
     ReadError { offset: layout.record.start as usize, what: reason.to_owned() }
-}
-
-/// Whether the model of each message checks thoughts; `None` if no model is named.
-fn checks(dialect: &dyn Dialect, layout: &Layout<'_>) -> Vec<Option<bool>> {
-    let models = models(dialect, layout).into_iter();
-    models.map(|model| model.map(|model| checks_prefix(&model.decode()))).collect()
 }
 
 /// The number of pairing faults.

@@ -2,27 +2,31 @@
 
 use std::ops::Range;
 
-use super::chain::{Chain, Run, Splitting, ThoughtStep};
+use super::chain::Splitting;
 use super::cut::{Cut, Decider, Totals, Window, Writing};
+use super::record_edits::RecordEdits;
+use super::run::Run;
+use super::separators::is_member;
+use super::thoughts::ThoughtStep;
 use crate::counting::token_count;
-use crate::dialects::{Dialect, Framing, ReadError, Reading};
+use crate::dialects::{Dialect, ReadError};
 use crate::edit::apply;
-use crate::explain::{Explained, explain};
-use crate::figures::{FigureEdits, StaleFigures, copy_with};
-use crate::json::{Document, Value, quote};
+use crate::explain::{Explained, explain, explain_remark};
+use crate::figures::{FigureEdits, StaleFigures};
 use crate::processors::{
     Change, Decision, KnownFaults, Plan, Reason, Remark, SplitWindow, View, apply_plan, drop_standing, rewriting,
 };
-use crate::transcript::{Layout, Message, Standing, Transcript};
+use crate::transcript::{Layout, Message, Pairs, Standing};
 
 /// A transcript that is split, and the settings for writing its windows.
 pub(super) struct Splitter<'s, 'a> {
-    pub(super) chain: &'s Chain,
     pub(super) splitting: &'s Splitting,
     /// Whether decisions are explained.
     pub(super) explain: bool,
     /// Whether tokens are counted.
     pub(super) counts: bool,
+    /// What happens to the figures of the log.
+    pub(super) figures: StaleFigures,
     pub(super) dialect: &'static dyn Dialect,
     pub(super) layout: &'s Layout<'a>,
     pub(super) thoughts: Option<&'s ThoughtStep<'s>>,
@@ -122,24 +126,25 @@ impl<'a> Splitter<'_, 'a> {
                  on a line of its own"
             )));
         }
+        let pairs = self.explain.then(|| Pairs::from_messages(&run.messages));
         let mut changed = false;
-        for (nth, (window, content)) in contents.iter().enumerate() {
+        for (nth, (of_run, content)) in contents.iter().enumerate() {
             if let (Some(separator), true) = (self.separator, nth > 0) {
                 out.push_str(separator);
             }
             let start = out.len();
-            let window = self.describe(run, window, content, nth + 1, count);
+            let window = self.describe(run, of_run, content, nth + 1, count);
             changed |= content.changed;
             let untouched = all == 1 && !run.changed && !content.changed;
             let figures = self.window(&content.messages, untouched, &edits, &window, out);
             totals.figures_reset += figures;
-            self.explain(run, &window, cut);
-            if self.explain {
+            if let Some(pairs) = &pairs {
+                cut.explained.extend(beginning(run, pairs, of_run, &window));
                 cut.explained.extend(Explained::of_figures(figures, offset).map(Decider::of_figures));
             }
             cut.windows.push(Window { written: start..out.len(), ..window });
         }
-        Ok(all > 1 || count != all || run.changed || changed || edits.mark.is_some())
+        Ok(all > 1 || count != all || run.changed || changed || edits.marks())
     }
 
     /// `run` without the turns that were taken back; `None` if there are none, or if everything fits into one window.
@@ -173,7 +178,8 @@ impl<'a> Splitter<'_, 'a> {
             changed: false,
         };
         let mut plan = rewriting(&all, &window.changes, &SHORTENED);
-        for (nth, at) in all.iter().enumerate().filter(|(_, at)| window.instructions.contains(at)) {
+        for at in &window.instructions {
+            let Ok(nth) = all.binary_search(at) else { continue };
             let parts = messages[*at].parts.iter().enumerate().filter(|(_, part)| !part.instructs());
             plan.decisions[nth] = Decision::Change(parts.map(|(part, _)| Change::Cut(part)).collect(), INSTRUCTIONS);
         }
@@ -189,7 +195,7 @@ impl<'a> Splitter<'_, 'a> {
             self.change(&mut content, &plan, cut);
         }
         if let Some(thoughts) = self.thoughts {
-            let plan = thoughts.plan(self.chain.thinking, self.layout, &content.messages);
+            let plan = thoughts.plan(&content.messages);
             self.change(&mut content, &plan, cut);
             cut.notes.extend(plan.notes.into_iter().map(|note| (offset, note)));
         }
@@ -249,7 +255,7 @@ impl<'a> Splitter<'_, 'a> {
         window: &Window,
         out: &mut String,
     ) -> usize {
-        let stale = if untouched { StaleFigures::Keep } else { self.chain.figures };
+        let stale = if untouched { StaleFigures::Keep } else { self.figures };
         let figures = FigureEdits::find(self.layout, self.dialect, messages, stale);
         let Layout { source, span, record, .. } = *self.layout;
         let whole = 0..source.len();
@@ -263,31 +269,23 @@ impl<'a> Splitter<'_, 'a> {
         edits.copy(source, span.end as usize..range.end, window, &figures, out);
         figures.count
     }
-
-    fn explain(&self, run: &Run<'a>, window: &Window, cut: &mut Cut) {
-        if !self.explain || window.count == 1 {
-            return;
-        }
-        let first = window.own.first().map(|range| range.start);
-        let is_first = |message: &Message<'_>| message.source_index() == first;
-        let Some(message) = first.and_then(|_| run.messages.iter().position(is_first)) else { return };
-        let reason = format!(
-            "window {} of {}: {} new and {} repeated messages, {}",
-            window.number,
-            window.count,
-            count_in(&window.own),
-            count_in(&window.pinned) + count_in(&window.context),
-            token_count(window.tokens)
-        );
-        let mut plan = Plan::keep(run.messages.len());
-        plan.remarks.push(Remark { message, action: "begins", reason: Reason::Owned(reason) });
-        cut.explained.extend(explain(&run.messages, &plan).into_iter().map(|decision| (decider(), decision)));
-    }
 }
 
-/// Whether a transcript is the value of a member, so that no other can stand beside it.
-fn is_member(layout: &Layout<'_>) -> bool {
-    layout.source[..layout.record.start as usize].trim_end().ends_with(':')
+/// That a window begins at the first message of its own that was read. A transcript that stays one window needs no
+/// explanation.
+fn beginning(run: &Run<'_>, pairs: &Pairs, of_run: &SplitWindow, window: &Window) -> Option<(Decider, Explained)> {
+    let was_read = |at: &usize| run.messages[*at].source_index().is_some();
+    let message = of_run.own.clone().find(was_read).filter(|_| window.count > 1)?;
+    let reason = format!(
+        "window {} of {}: {} new and {} repeated messages, {}",
+        window.number,
+        window.count,
+        count_in(&window.own),
+        count_in(&window.pinned) + count_in(&window.context),
+        token_count(window.tokens)
+    );
+    let remark = Remark { message, action: "begins", reason: Reason::Owned(reason) };
+    Some((decider(), explain_remark(&run.messages, pairs, &remark)))
 }
 
 const UNPAIRED: &str = "a broken pair of a call and its result spans two windows and was dropped; pass --repair";
@@ -312,104 +310,4 @@ fn ranges(numbers: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
         }
     }
     ranges
-}
-
-/// Where a record is edited beside its messages: the numbers of the targets, and a suffix of the id.
-#[derive(Debug, Default)]
-struct RecordEdits {
-    /// Before the quote that ends the id, in bytes of the source.
-    id_end: Option<usize>,
-    /// After the last member: the text before the numbers of the targets, and their separator.
-    mark: Option<(usize, String, &'static str)>,
-}
-
-impl RecordEdits {
-    /// The edits that `splitting` requires in the record of `layout`.
-    ///
-    /// # Errors
-    /// The transcript is in no record, the id is not a string, or the mark exists already.
-    fn from_layout(splitting: &Splitting, layout: &Layout<'_>) -> Result<Self, String> {
-        let Splitting { mark, id_key, .. } = splitting;
-        if mark.is_none() && id_key.is_none() {
-            return Ok(Self::default());
-        }
-        let start = layout.record.start as usize;
-        let end = layout.record.end as usize;
-        if layout.record == layout.span {
-            return Err(String::from("--mark and --id-key need records that are objects with a list of messages"));
-        }
-        let text = &layout.source[start..end];
-        let document = Document::parse(text).map_err(|error| error.kind.to_string())?;
-        let Some(record) = document.roots().next() else { return Ok(Self::default()) };
-        let id_end = id_key.as_deref().map(|key| id_end(record, key)).transpose()?;
-        let mark = mark.as_deref().map(|key| mark_place(record, text, key)).transpose()?;
-        Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|(at, text, comma)| (start + at, text, comma)) })
-    }
-
-    /// Copies a range of `source` with the edits in it.
-    fn copy(&self, source: &str, range: Range<usize>, window: &Window, figures: &FigureEdits, out: &mut String) {
-        let id = self.id_end.filter(|_| window.count > 1).map(|at| (at, format!("#{}", window.number)));
-        let mark = self.mark.as_ref().map(|(at, text, comma)| {
-            let numbers: Vec<String> = window.targets.iter().map(ToString::to_string).collect();
-            (*at, format!("{text}[{}]", numbers.join(comma)))
-        });
-        let own = id.into_iter().chain(mark).filter(|(at, _)| range.contains(at)).map(|(at, text)| (at..at, text));
-        let mut edits: Vec<(Range<usize>, String)> = own.chain(figures.replacements()).collect();
-        edits.sort_by_key(|(place, _)| place.start);
-        copy_with(edits.into_iter(), source, range, out);
-    }
-}
-
-fn id_end(record: Value<'_>, key: &str) -> Result<usize, String> {
-    let id = key.split('.').try_fold(record, Value::get);
-    let id = id.ok_or_else(|| format!("the record has no `{key}`; check --id-key"))?;
-    if id.text().is_none() {
-        return Err(format!("`{key}` is not a string, and only a string can get a suffix; check --id-key"));
-    }
-    Ok(id.span().end as usize - 1)
-}
-
-fn mark_place(record: Value<'_>, text: &str, key: &str) -> Result<(usize, String, &'static str), String> {
-    if record.get(key).is_some() {
-        return Err(format!("the record already has a member `{key}`; pass another --mark"));
-    }
-    let last = record.members().last().map_or(1, |member| member.value.span().end as usize);
-    // The style of the record: with a space after colons and commas, or without.
-    let spaced = record.members().any(|member| text[..member.value.span().start as usize].ends_with(' '));
-    let (comma, colon) = if spaced { (", ", ": ") } else { (",", ":") };
-    Ok((last, format!("{comma}{}{colon}", quote(key)), comma))
-}
-
-/// The separator between the windows of each record, which is that of the records. `None` if the transcript is a whole
-/// file.
-pub(super) fn separators(
-    reading: &Reading,
-    text: &str,
-    transcripts: &[(&'static dyn Dialect, Transcript<'_>)],
-) -> Vec<Option<String>> {
-    let records: Vec<Range<usize>> = transcripts
-        .iter()
-        .map(|(_, transcript)| transcript.layout.record.start as usize..transcript.layout.record.end as usize)
-        .collect();
-    let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let separator = |nth: usize| match reading.framing {
-        Framing::Lines => None,
-        Framing::Records => Some(line_end.to_owned()),
-        Framing::Document if is_alone(&records[nth], text) => None,
-        Framing::Document => {
-            let gap = |nth: usize| Some(&text[records.get(nth)?.end..records.get(nth + 1)?.start]);
-            let gap = nth.checked_sub(1).and_then(gap).or_else(|| gap(nth)).filter(|gap| gap.trim() == ",");
-            Some(gap.unwrap_or(", ").to_owned())
-        }
-    };
-    (0..records.len()).map(separator).collect()
-}
-
-/// Whether `text` has nothing but white space around `record`.
-fn is_alone(record: &Range<usize>, text: &str) -> bool {
-    is_blank(&text[..record.start]) && is_blank(&text[record.end..])
-}
-
-fn is_blank(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim().is_empty()
 }

@@ -1,7 +1,8 @@
 //! Where blocks of context are written: as a message of their own, or in front of the user's message that follows. If user and
 //! assistant must alternate, a message of its own next to a user's message would break the transcript.
 
-use super::plan::{Change, Decision, Insert, Insertion, Plan, Prepend, Reason, View};
+use super::plan::{Change, Decision, Insert, Insertion, Plan, Prepend, Reason};
+use super::view::View;
 use crate::transcript::{Message, Role, main_thread, own_blocks};
 
 /// Writes `blocks` before the message `before`, or before the next one of the main conversation, which they belong to. Their

@@ -2,8 +2,9 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::units::{AWAITED, Awaiting, LAST_USER, QUESTION, TASK};
-use super::{Change, Decision, Keep, Pins, Plan, Question, Reason, Remark, View};
+use super::pins::{AWAITED, Awaiting, LAST_USER, Pins, QUESTION, Question, TASK, why_preserved};
+use super::plan::{Change, Decision, Plan, Reason, Remark};
+use super::view::View;
 use crate::json::Value;
 use crate::transcript::{Content, Message, Pairs, Part, PartRef, Standing, first_prompt, reach};
 
@@ -18,10 +19,10 @@ use crate::transcript::{Content, Message, Pairs, Part, PartRef, Standing, first_
 /// reasoning led to message 2.
 #[derive(Clone)]
 pub struct DropSet<'v, 'a> {
-    pub(super) messages: &'v [Message<'a>],
-    pub(super) pairs: &'v Pairs,
+    messages: &'v [Message<'a>],
+    pairs: &'v Pairs,
     whole: Vec<Option<Reason>>,
-    pub(super) parts: HashSet<PartRef>,
+    parts: HashSet<PartRef>,
     /// For each message that lost a part: why it lost the first one.
     part_reason: HashMap<usize, Reason>,
     /// For each message that lost a part: how many parts remain that are worth keeping it for.
@@ -59,7 +60,7 @@ struct Pinned {
 /// A question that should be dropped.
 #[derive(Clone)]
 struct OpenQuestion {
-    pub(super) at: usize,
+    at: usize,
     reason: Reason,
     keeps_instructions: bool,
 }
@@ -151,7 +152,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         let Pinned { pins, task, .. } = &self.pinned;
         let message = &self.messages[at];
         match pins.system && message.instructs() {
-            true => Some(Keep::reason(message)),
+            true => Some(why_preserved(message)),
             false if *task == Some(at) => Some(TASK),
             false => (pins.question == Question::Always && self.is_question(at)).then_some(LAST_USER),
         }

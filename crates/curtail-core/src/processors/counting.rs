@@ -1,9 +1,8 @@
 //! Counts the tokens of messages: the text of every part, tool names, arguments and results.
 
-use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::View;
+use super::view::View;
 use crate::counting::{BY_USAGE, Calibrated, Prepared, Template, TemplateError, Tokenizer};
 use crate::dialects::Dialect;
 use crate::json::Text;
@@ -204,10 +203,22 @@ impl Counting {
     /// # Errors
     /// The chat template refuses the transcript.
     pub fn total(&self, view: &View<'_, '_>) -> Result<usize, TemplateError> {
-        match Rendering::of_view(self, view) {
-            Some(rendering) => rendering.whole(),
+        match &self.template {
+            Some(template) => {
+                let prepared = template.prepare(view.preamble, view.messages);
+                self.rendered(&*prepared, &mut (0..view.messages.len()))
+            }
             None => Ok(self.outside(view) + view.messages.iter().map(|message| self.message(message)).sum::<usize>()),
         }
+    }
+
+    /// Tokens of the messages with these numbers as a template renders them, and of the reserve.
+    pub(super) fn rendered(
+        &self,
+        prepared: &dyn Prepared,
+        kept: &mut dyn Iterator<Item = usize>,
+    ) -> Result<usize, TemplateError> {
+        Ok(self.tokenizer.count_rendered(&prepared.text(kept)?) + self.reserve)
     }
 
     /// Tokens of the transcript as a sum of its messages, if they are at most `limit`. Starts with the newest messages, which a
@@ -280,44 +291,4 @@ fn texts_and_media<'m, 'a>(content: &'m Content<'a>) -> (impl Iterator<Item = &'
         Content::Other => (([None, None], &[][..]), 0),
     };
     (texts.0.into_iter().flatten().chain(texts.1), media)
-}
-
-// Counts a transcript, or some of its messages, as a chat template renders them.
-
-/// A transcript whose messages are ready to be rendered again and again.
-pub(super) struct Rendering<'c> {
-    counting: &'c Counting,
-    prepared: Box<dyn Prepared + 'c>,
-    /// The number of messages.
-    count: usize,
-    /// Tokens of all messages, once they were rendered.
-    whole: OnceCell<Result<usize, TemplateError>>,
-}
-
-impl<'c> Rendering<'c> {
-    /// Prepares `view`; `None` if `counting` has no template.
-    pub(super) fn of_view(counting: &'c Counting, view: &View<'_, '_>) -> Option<Self> {
-        let prepared = counting.template.as_deref()?.prepare(view.preamble, view.messages);
-        Some(Self { counting, prepared, count: view.messages.len(), whole: OnceCell::new() })
-    }
-
-    /// Tokens of the messages with these numbers, and of the reserve.
-    pub(super) fn tokens(&self, mut kept: impl Iterator<Item = usize>) -> Result<usize, TemplateError> {
-        Ok(self.counting.tokenizer.count_rendered(&self.prepared.text(&mut kept)?) + self.counting.reserve)
-    }
-
-    /// Tokens of all messages, and of the reserve. They are rendered once.
-    pub(super) fn whole(&self) -> Result<usize, TemplateError> {
-        self.whole.get_or_init(|| self.tokens(0..self.count)).clone()
-    }
-
-    /// Tokens of the messages with these numbers, and of the reserve, if they fit; what the template refuses does not.
-    pub(super) fn tokens_within(&self, budget: usize, kept: impl Iterator<Item = usize>) -> Option<usize> {
-        self.tokens(kept).ok().filter(|tokens| *tokens <= budget)
-    }
-
-    /// By how many tokens the template exceeds the sum of the messages, for each message on average.
-    pub(super) fn surplus(&self, tokens: usize, sum: usize) -> usize {
-        tokens.saturating_sub(sum) / self.count.max(1)
-    }
 }

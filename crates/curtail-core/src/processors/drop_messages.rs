@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{DropSet, Keep, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
+use super::pins::why_preserved;
+use super::{DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::transcript::{Pairs, turns};
 
 /// Drops the messages and the turns with these numbers. Instructions in the turns are kept.
@@ -76,7 +77,7 @@ impl Processor for DropMessages {
     }
 
     fn traits(&self) -> Traits {
-        Traits { may_empty: true, ..Traits::default() }
+        Traits { may_empty: true, decides_once: true, ..Traits::default() }
     }
 
     fn remarks(&self) -> Vec<String> {
@@ -100,7 +101,7 @@ impl Processor for DropMessages {
             for at in turn {
                 let message = &view.messages[at];
                 if message.instructs() {
-                    drops.spare(at, Keep::reason(message));
+                    drops.spare(at, why_preserved(message));
                 } else {
                     drops.drop_but_instructions(at, &Reason::Borrowed("in a turn named by --drop-turn"));
                 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::counting::Rendering;
+use super::pins::Awaiting;
+use super::rendering::Rendering;
 use super::split::{Split, SplitWindow, TargetRule};
-use super::units::Awaiting;
 use super::{ProcessorError, View};
-use crate::transcript::{Message, Pairs, Part, first_prompt, whole_segments};
+use crate::transcript::{Message, Pairs, Part, first_prompt, reach, whole_segments};
 
 impl Split {
     /// The windows of `view`, in order. Their own messages are all messages of the view.
@@ -36,12 +36,15 @@ pub(super) struct Filler<'s, 'v, 'a> {
     pub(super) instructions: Vec<usize>,
     /// Messages with instructions beside other parts, and the tokens of these instructions.
     pub(super) beside: BTreeMap<usize, usize>,
-    pub(super) boundaries: Vec<usize>,
+    /// The boundaries, each with where the messages end that need it.
+    pub(super) boundaries: Vec<(usize, usize)>,
     /// Messages with calls that can still be answered, which every later window repeats.
     pub(super) awaiting: Vec<usize>,
     pub(super) first_user: Option<usize>,
     /// Renders windows, if a chat template counts.
     pub(super) rendering: Option<Rendering<'s>>,
+    /// Segments with a target.
+    targets: Vec<usize>,
     /// Segments that always begin a window.
     stops: Vec<usize>,
 }
@@ -63,26 +66,25 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         let pairs = Pairs::from_messages(messages);
         let mut awaiting: Vec<usize> = Awaiting::new(messages, &pairs).messages.into_iter().collect();
         awaiting.sort_unstable();
-        let all = |is: fn(&Message<'a>) -> bool| -> Vec<usize> {
-            (0..messages.len()).filter(|&at| is(&messages[at])).collect()
-        };
+        let segments = whole_segments(messages, &pairs);
+        let has_target = |segment: &Range<usize>| messages[segment.clone()].iter().any(Message::is_target);
+        let targets = (0..segments.len()).filter(|&nth| has_target(&segments[nth])).collect();
+        let beside = |message: &Message<'a>| !message.role.instructs() && message.parts.iter().any(Part::instructs);
         let mut filler = Self {
             split,
             view,
             tokens,
             sums,
             outside: split.counting.outside(view),
-            segments: whole_segments(messages, &pairs),
+            segments,
             awaiting,
             turns: (0..messages.len()).filter(|&at| at == 0 || messages[at].begins_turn()).collect(),
-            instructions: all(|message| message.role.instructs()),
-            beside: all(|message| !message.role.instructs() && message.parts.iter().any(Part::instructs))
-                .into_iter()
-                .map(|at| (at, split.counting.instructions(&messages[at])))
-                .collect(),
-            boundaries: all(Message::is_boundary),
+            instructions: places(messages, |message| message.role.instructs()).collect(),
+            beside: places(messages, beside).map(|at| (at, split.counting.instructions(&messages[at]))).collect(),
+            boundaries: places(messages, Message::is_boundary).map(|at| (at, reach(messages, at))).collect(),
             first_user: first_prompt(messages),
             rendering,
+            targets,
             stops: Vec::new(),
         };
         filler.stops = filler.stops();
@@ -115,7 +117,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         let limit = self.stops.get(next).copied().unwrap_or(self.segments.len());
         let start = self.segments[at].start;
         // An overlap must leave room for a target.
-        let target = (at..limit).find(|&segment| self.has_target(segment)).unwrap_or(at);
+        let target = self.first_target(at, limit).unwrap_or(at);
         let mut context = self.context(at, self.between(start, self.segments[target].end));
         let room = |used: usize| self.split.max_tokens.checked_sub(used);
         let pinned = self.pinned_tokens(&context.window);
@@ -160,11 +162,14 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
     /// `end`, moved back after the last segment from `at` on that has a target, because the messages after it lead to the
     /// next one.
     pub(super) fn last_target(&self, at: usize, end: usize) -> usize {
-        (at..end).rev().find(|&segment| self.has_target(segment)).map_or(end, |segment| segment + 1)
+        let before = &self.targets[..self.targets.partition_point(|&target| target < end)];
+        before.last().filter(|target| **target >= at).map_or(end, |target| target + 1)
     }
 
-    pub(super) fn has_target(&self, segment: usize) -> bool {
-        self.view.messages[self.segments[segment].clone()].iter().any(Message::is_target)
+    /// The first segment with a target from `at` on and before `end`.
+    pub(super) fn first_target(&self, at: usize, end: usize) -> Option<usize> {
+        let next = self.targets.partition_point(|&target| target < at);
+        self.targets.get(next).copied().filter(|target| *target < end)
     }
 
     /// Tokens of the messages that a window repeats because of their kind.
@@ -190,7 +195,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
     fn stops(&self) -> Vec<usize> {
         let mut stops = Vec::new();
         if self.split.at_boundaries {
-            stops.extend(self.boundaries.iter().map(|&boundary| self.segment_of(boundary)));
+            stops.extend(self.boundaries.iter().map(|(boundary, _)| self.segment_of(*boundary)));
         }
         if self.split.targets == TargetRule::LastTurn {
             stops.extend(self.turn_stops());
@@ -202,15 +207,23 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
 
     /// The segments that begin a turn, if there are targets before and after it.
     fn turn_stops(&self) -> Vec<usize> {
-        let last = (0..self.segments.len()).rev().find(|&segment| self.has_target(segment)).unwrap_or(0);
+        let last = self.targets.last().copied().unwrap_or(0);
         let mut stops = Vec::new();
         let mut from = 0;
         for turn in self.turns.iter().map(|&turn| self.segment_of(turn)) {
-            if turn <= last && (from..turn).any(|segment| self.has_target(segment)) {
+            if turn <= last && self.first_target(from, turn).is_some() {
                 stops.push(turn);
                 from = turn;
             }
         }
         stops
     }
+}
+
+/// Indices of the messages that are such.
+fn places<'m, 'a>(
+    messages: &'m [Message<'a>],
+    is_such: impl Fn(&Message<'a>) -> bool + 'm,
+) -> impl Iterator<Item = usize> + 'm {
+    messages.iter().enumerate().filter(move |(_, message)| is_such(message)).map(|(at, _)| at)
 }

@@ -60,7 +60,7 @@ pub fn without_taken_back<'a>(view: &View<'_, 'a>) -> Vec<Message<'a>> {
     apply_plan(view.messages.to_vec(), &drop_standing(view, Standing::TAKEN_BACK))
 }
 
-pub(super) const fn reason(standing: Standing) -> Reason {
+const fn reason(standing: Standing) -> Reason {
     Reason::Borrowed(match standing {
         Standing::RolledBack => "the turn was rolled back",
         Standing::Abandoned => "the newest message does not lead back to it",

@@ -1,7 +1,8 @@
 //! Keeps a range of messages by number.
 
 use super::drop_messages::{Seen, Unit};
-use super::{DropSet, Keep, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
+use super::pins::why_preserved;
+use super::{DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::transcript::Pairs;
 
 /// Keeps the messages with the numbers `from` up to, not including, `to`, and all system and developer messages.
@@ -43,7 +44,7 @@ impl Processor for MessageRange {
     }
 
     fn traits(&self) -> Traits {
-        Traits { may_empty: true, ..Traits::default() }
+        Traits { may_empty: true, decides_once: true, ..Traits::default() }
     }
 
     fn remarks(&self) -> Vec<String> {
@@ -61,7 +62,7 @@ impl Processor for MessageRange {
             let inside = at >= self.from && self.to.is_none_or(|to| at < to);
             match (inside, message.instructs()) {
                 (true, _) => {}
-                (false, true) => drops.spare(at, Keep::reason(message)),
+                (false, true) => drops.spare(at, why_preserved(message)),
                 (false, false) => drops.drop_but_instructions(at, &Reason::Borrowed("outside the range")),
             }
         }

@@ -10,55 +10,78 @@ mod cascade;
 mod counting;
 mod error;
 mod fitting;
+mod keep;
+mod pins;
 mod plan;
+mod rendering;
 mod separated;
 mod units;
+mod view;
 // The processors.
+mod cap_results;
 mod clear_results;
 mod drop_messages;
-mod filling;
 mod live;
+mod media_limits;
 mod message_range;
-mod name_globs;
-mod overlap;
-mod rendered;
 mod repair;
 mod scaled_limit;
-mod shorten;
-mod shorter_texts;
 mod sliding;
 mod split;
-mod stale_results;
 mod strip;
-mod thoughts;
+mod thinking;
 mod token_limit;
 mod tool_filter;
 mod window;
+// What one of them is made of.
+mod answers;
+mod exempt;
+mod filling;
+mod limit_overflow;
+mod limited;
+mod limiting;
+mod long_text;
+mod name_globs;
+mod newest_start;
+mod overlap;
+mod past_units;
+mod rendered;
+mod shorter_texts;
+mod shrinking_window;
+mod stale_results;
+mod stepped_window;
+mod thought_prefixes;
 
 pub use crate::globs::InvalidGlob;
 pub use applying::apply_plan;
 pub use blocks::{block_host, place_blocks};
+pub use cap_results::{CapKeep, CapResults};
 pub use cascade::DropSet;
 pub use clear_results::{ClearResults, StaleResults};
 pub use counting::{Calibrate, Counting, Overhead};
 pub use drop_messages::{DropMessages, Seen};
 pub use error::ProcessorError;
+pub use exempt::Exempt;
+pub use keep::Keep;
 pub use live::{Live, drop_standing, without_taken_back};
+pub use media_limits::MediaLimits;
 pub use message_range::MessageRange;
 pub use name_globs::NameGlobs;
-pub use plan::{Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View};
-pub use repair::{Exempt, Repair, RepairFor, RepairMode};
+pub use pins::{Pins, Question};
+pub use plan::{Change, Decision, Insert, Insertion, Plan, Prepend, Reason, Remark};
+pub use repair::{Repair, RepairFor, RepairMode};
 pub use scaled_limit::ScaledLimit;
 pub(crate) use separated::KnownFaults;
-pub use shorten::{CapKeep, CapResults};
 pub use sliding::SlidingWindow;
 pub(crate) use split::rewriting;
 pub use split::{Overlap, Split, SplitOverflow, SplitWindow, TargetRule};
-pub use strip::{MediaLimits, Strip, StripKind};
-pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
+pub use strip::{Strip, StripKind};
+pub use thinking::{Thinking, ThoughtModels};
+pub use thought_prefixes::ThoughtPrefixes;
 pub use token_limit::{Overflow, TokenLimit};
 pub use tool_filter::{ToolFilter, ToolGlobs};
-pub use units::{Keep, Pins, Question, WindowUnit};
+pub use units::WindowUnit;
+pub use view::{Asked, OnSummary, View};
 pub use window::HistoryWindow;
 
 use std::any::Any;
@@ -125,6 +148,9 @@ pub struct Traits {
     pub drops_first: &'static [Standing],
     /// Whether its options name what it drops, so that it may drop all messages.
     pub may_empty: bool,
+    /// Whether it decides once about a transcript: its options number the messages or are a share of them, so that it would drop
+    /// others of what it left.
+    pub decides_once: bool,
 }
 
 impl Default for Traits {
@@ -137,6 +163,7 @@ impl Default for Traits {
             repairs_pairs: false,
             drops_first: &[],
             may_empty: false,
+            decides_once: false,
         }
     }
 }

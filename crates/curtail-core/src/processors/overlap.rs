@@ -1,9 +1,11 @@
 //! The messages before a window's own that it repeats.
 
-use super::WindowUnit;
+use std::ops::Range;
+
 use super::filling::Filler;
-use super::split::SplitWindow;
-use crate::transcript::{Message, Role, Standing, reach};
+use super::split::{Overlap, SplitWindow};
+use super::units::WindowUnit;
+use crate::transcript::{Message, Role, Standing};
 
 /// The messages before a window's own, and their tokens.
 #[derive(Debug, Default)]
@@ -20,9 +22,6 @@ impl Filler<'_, '_, '_> {
         let start = self.segments[at].start;
         let floor = self.floor(start);
         for from in self.overlaps(at, floor) {
-            if self.between(from, start) > self.split.max_tokens {
-                continue;
-            }
             let context = self.context_from(from, start, floor);
             if context.tokens.saturating_add(needed) <= self.split.max_tokens {
                 return context;
@@ -36,28 +35,38 @@ impl Filler<'_, '_, '_> {
         if !self.split.at_boundaries {
             return 0;
         }
-        let boundaries = self.boundaries.partition_point(|&boundary| boundary <= start);
-        boundaries.checked_sub(1).map_or(0, |last| self.segment_start(self.boundaries[last]))
+        let boundaries = self.boundaries.partition_point(|(boundary, _)| *boundary <= start);
+        boundaries.checked_sub(1).map_or(0, |last| self.segment_start(self.boundaries[last].0))
     }
 
-    /// Where the overlap can begin, the largest one first and without overlap last.
+    /// Where an overlap that is no larger than a window can begin, the largest one first and without overlap last.
     fn overlaps(&self, at: usize, floor: usize) -> Vec<usize> {
         let start = self.segments[at].start;
-        let overlap = self.split.overlap;
-        let whole = self.segments[..at].iter().map(|segment| segment.start);
-        let mut starts: Vec<usize> = match overlap.unit {
+        let is_far = |from: usize| from < floor || self.between(from, start) > self.split.max_tokens;
+        let Overlap { count, unit } = self.split.overlap;
+        let mut starts: Vec<usize> = match unit {
             WindowUnit::Turns => {
                 let before = self.turns.partition_point(|&turn| turn < start);
-                let turns = &self.turns[before.saturating_sub(overlap.count)..before];
-                turns.iter().map(|&turn| self.segment_start(turn)).collect()
+                let turns = &self.turns[before.saturating_sub(count)..before];
+                let far = turns.partition_point(|&turn| is_far(self.segment_start(turn)));
+                turns[far..].iter().map(|&turn| self.segment_start(turn)).collect()
             }
-            WindowUnit::Segments => whole.skip(at.saturating_sub(overlap.count)).collect(),
-            WindowUnit::Items | WindowUnit::Messages => whole.filter(|&from| start - from <= overlap.count).collect(),
+            WindowUnit::Segments => self.starts_of(at.saturating_sub(count)..at, is_far),
+            WindowUnit::Items | WindowUnit::Messages => {
+                let first = self.segments[..at].partition_point(|segment| start - segment.start > count);
+                self.starts_of(first..at, is_far)
+            }
         };
-        starts.retain(|&from| from >= floor && from < start);
         starts.dedup();
         starts.push(start);
         starts
+    }
+
+    /// Where each of these segments begins that is not far.
+    fn starts_of(&self, segments: Range<usize>, is_far: impl Fn(usize) -> bool) -> Vec<usize> {
+        let segments = &self.segments[segments];
+        let far = segments.partition_point(|segment| is_far(segment.start));
+        segments[far..].iter().map(|segment| segment.start).collect()
     }
 
     /// The context of a window whose overlap begins at `from` and whose own messages begin at `start`.
@@ -67,17 +76,18 @@ impl Filler<'_, '_, '_> {
         if self.split.pins.system {
             pinned.extend(self.instructions.iter().copied().take_while(|&at| at < from));
         }
-        let first_user = self.first_user.filter(|&at| self.split.pins.first_user && at >= floor && at < from);
-        pinned.extend(first_user);
-        pinned.extend(self.awaiting.iter().copied().take_while(|&at| at < from).filter(|at| Some(*at) != first_user));
+        pinned.extend(self.first_user.filter(|&at| self.split.pins.first_user && at >= floor && at < from));
+        pinned.extend(self.awaiting.iter().copied().take_while(|&at| at < from));
         if start == floor && start > 0 {
-            pinned.extend((0..start).filter(|&at| messages[at].standing == Standing::Preserved && at < from));
+            pinned.extend((0..from).filter(|&at| messages[at].standing == Standing::Preserved));
         }
-        let mut opener = self.turn_opener(from, start, floor).filter(|at| !pinned.contains(at));
+        pinned.sort_unstable();
+        pinned.dedup();
+        let mut opener = self.turn_opener(from, start, floor).filter(|at| pinned.binary_search(at).is_err());
         let beside = self.beside.range(..from).map(|(at, _)| *at).filter(|_| self.split.pins.system);
-        let mut instructions: Vec<usize> = beside.filter(|at| !pinned.contains(at) && opener != Some(*at)).collect();
-        for &boundary in self.boundaries.iter().rev().filter(|&&boundary| boundary < from) {
-            let end = reach(messages, boundary);
+        let is_repeated = |at: &usize| pinned.binary_search(at).is_ok() || opener == Some(*at);
+        let mut instructions: Vec<usize> = beside.filter(|at| !is_repeated(at)).collect();
+        for &(boundary, end) in self.boundaries.iter().rev().filter(|(boundary, _)| *boundary < from) {
             let within = |at: &usize| *at > boundary && *at < end;
             if end > from || pinned.iter().chain(&instructions).chain(opener.as_ref()).any(within) {
                 pinned.push(boundary);
@@ -90,7 +100,7 @@ impl Filler<'_, '_, '_> {
         }
         pinned.sort_unstable();
         pinned.dedup();
-        instructions.retain(|at| !pinned.contains(at));
+        instructions.retain(|at| pinned.binary_search(at).is_err());
         let context: Vec<usize> = opener.into_iter().chain(from..start).collect();
         let window = SplitWindow { pinned, instructions, context, ..SplitWindow::default() };
         let repeated = self.pinned_tokens(&window) + opener.map_or(0, |at| self.tokens[at]);

@@ -2,8 +2,8 @@
 //! propose an end.
 
 use super::ProcessorError;
-use super::counting::Rendering;
 use super::filling::Filler;
+use super::rendering::Rendering;
 use super::split::SplitWindow;
 
 impl Filler<'_, '_, '_> {
@@ -84,7 +84,7 @@ impl Filler<'_, '_, '_> {
         }
         let mut tokens = tokens?;
         while end < limit {
-            let further = (end..limit).find(|&segment| self.has_target(segment)).map_or(limit, |segment| segment + 1);
+            let further = self.first_target(end, limit).map_or(limit, |segment| segment + 1);
             let Some(more) = fitting(&window, further) else { break };
             (end, tokens) = (further, more);
         }

@@ -26,7 +26,7 @@ impl Processor for ScaledLimit {
 
     fn traits(&self) -> Traits {
         // A second pass would take its share of what the first one left.
-        Traits { passes: 1, ..self.limit.traits() }
+        Traits { passes: 1, decides_once: true, ..self.limit.traits() }
     }
 
     fn counting(&self) -> Option<&Counting> {

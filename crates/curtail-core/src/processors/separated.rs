@@ -24,7 +24,7 @@ const NEW_PAIR: Reason = Reason::Borrowed("the cut left it next to another call"
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct KnownPart {
     /// Index of its message in the transcript that was read.
-    pub(super) message: Option<usize>,
+    message: Option<usize>,
     /// Offset of its bytes.
     offset: Option<u32>,
     is_call: bool,

@@ -1,7 +1,7 @@
 //! Shortens a segment: its longest texts first, in the middle.
 
 use super::Counting;
-use super::shorten::{LongText, shortenable};
+use super::long_text::{LongText, shortenable};
 use crate::counting::Tokenizer;
 use crate::transcript::{Message, PartRef};
 

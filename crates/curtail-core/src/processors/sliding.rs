@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::units::Preserved;
+use super::keep::Preserved;
 use super::window::traits;
 use super::{DropSet, Keep, Plan, Processor, ProcessorError, Question, Reason, Traits, View, WindowUnit};
 use crate::transcript::{Message, Pairs, Part, PartRef, first_prompt, joints, turn_starts};

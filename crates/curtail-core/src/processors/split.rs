@@ -202,11 +202,11 @@ impl Split {
     }
 }
 
-/// The plan for the messages `all` that writes these texts into parts of them.
+/// The plan for the messages `all`, whose indices ascend, that writes these texts into parts of them.
 pub(crate) fn rewriting(all: &[usize], texts: &[(PartRef, String)], reason: &Reason) -> Plan {
     let mut plan = Plan::keep(all.len());
     for (at, text) in texts {
-        if let Some(nth) = all.iter().position(|index| *index == at.message) {
+        if let Ok(nth) = all.binary_search(&at.message) {
             plan.change(nth, [Change::Rewrite(at.part, text.clone())], reason.clone());
         }
     }

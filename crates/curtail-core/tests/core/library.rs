@@ -231,3 +231,38 @@ fn a_log_of_patches_that_makes_no_chat_is_a_finding_in_its_line() {
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!((findings[0].rule.name, findings[0].at.line), ("invalid-json", 2), "{findings:?}");
 }
+
+/// A text of two transcripts, of which the first is read again after the notes about its calls were written.
+#[test]
+fn explanations_follow_the_transcripts_of_a_text() {
+    let with_calls = json!({"messages": round()}).to_string();
+    let without_calls = r#"{"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi"}]}"#;
+    let cutter = Cutter::builder()
+        .tools(ToolPolicy::drop_all().with_notes())
+        .window(WindowPolicy::last(1).sliding())
+        .build()
+        .unwrap();
+    let report = cutter.write(&format!("{with_calls}\n{without_calls}\n"), Vec::new()).unwrap();
+    let said: Vec<(&str, Option<usize>)> = report.explanations.iter().map(|one| (one.policy, one.message)).collect();
+    let of_first = said.iter().rposition(|(policy, _)| *policy == "filter").unwrap();
+    let of_second = said.iter().rposition(|said| *said == ("window", Some(0))).unwrap();
+    assert!(of_first < of_second && of_second == said.len() - 1, "{said:?}");
+}
+
+/// What a provider answers to another fault of the same rule is not its answer to this one.
+#[test]
+fn a_finding_has_the_answer_to_its_own_fault() {
+    let chat = |arguments: &str| {
+        let function = format!(r#"{{"name":"weather","arguments":{arguments}}}"#);
+        let call = format!(r#"{{"id":"call_1","type":"function","function":{function}}}"#);
+        let reply = format!(r#"{{"role":"assistant","content":null,"tool_calls":[{call}]}}"#);
+        let result = r#"{"role":"tool","tool_call_id":"call_1","content":"rain"}"#;
+        format!(r#"{{"model":"gpt-5","messages":[{{"role":"user","content":"Rain?"}},{reply},{result}]}}"#)
+    };
+    let answers = |arguments: &str| -> Vec<Option<&str>> {
+        let found = check(&chat(arguments)).into_iter().filter(|finding| finding.rule.name == "invalid-arguments");
+        found.map(|finding| finding.answer).collect()
+    };
+    assert_eq!(answers(r#""{\"city\":\"Os""#), [None]);
+    assert!(matches!(answers("{}")[..], [Some(words)] if words.contains("expected a string, but got an object")));
+}

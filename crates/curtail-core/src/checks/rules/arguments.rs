@@ -37,7 +37,8 @@ fn invalid_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             ArgumentFault::NotAnObject => String::from("are JSON, but not an object"),
             ArgumentFault::NotJson(fault) => format!("are not JSON: {fault}"),
         };
-        Some(context.match_at(at, format!("the arguments of {} {fault}", context.name_of(at))).cut().unsafely())
+        let found = context.match_at(at, format!("the arguments of {} {fault}", context.name_of(at)));
+        Some(found.of("arguments").cut().unsafely())
     };
     let mut matches: Vec<Match<'a>> = context.calls().filter_map(wrong).collect();
     matches.extend(quoted_arguments(context));

@@ -258,15 +258,15 @@ fn texts_of_other_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let role = context.messages[at.message].role;
         let kind = part.place()?.element.get("type")?;
         let is_text = kind.is("input_text") || kind.is("output_text");
-        let right = match role {
-            _ if is_text && is_chat => "text",
-            Role::Assistant if kind.is("input_text") => "output_text",
-            Role::User if kind.is("output_text") => "input_text",
+        let (right, what) = match role {
+            _ if is_text && is_chat => ("text", "chat texts"),
+            Role::Assistant if kind.is("input_text") => ("output_text", "text role"),
+            Role::User if kind.is("output_text") => ("input_text", "text role"),
             _ => return None,
         };
         let message = format!("a message with the role `{}` contains `{}`", role.name(), kind.text()?.decode());
         let patch = Patch { span: kind.span(), text: quote(right) };
-        Some(context.match_at(at, message).of("text role").writing([patch]))
+        Some(context.match_at(at, message).of(what).writing([patch]))
     });
     wrong.collect()
 }

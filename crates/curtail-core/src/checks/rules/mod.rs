@@ -13,6 +13,7 @@ mod names;
 mod pairing;
 mod reading;
 mod reasoning;
+mod renaming;
 mod request;
 mod roles;
 mod rounds;

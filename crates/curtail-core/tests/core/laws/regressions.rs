@@ -7,8 +7,8 @@ use std::path::Path;
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, DropMessages, HistoryWindow, Keep, MediaLimits, Overflow, Repair, RepairMode, StaleResults, Strip,
-    StripKind, WindowUnit,
+    ClearResults, DropMessages, HistoryWindow, Keep, MediaLimits, MessageRange, Overflow, Repair, RepairMode,
+    ScaledLimit, StaleResults, Strip, StripKind, Thinking, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::rolling::Counted;
@@ -748,4 +748,31 @@ fn reasoning_is_bound_to_the_item_that_a_cut_leaves_behind_it() {
     for (dialect, text) in [("responses", lines), ("codex", rollout.concat())] {
         check_stages(&stages, Some(dialect), Framing::Lines, &text).unwrap();
     }
+}
+
+/// A cut breaks the thoughts behind it, which are dropped. After that, a number means the message that it meant before, and a share
+/// is that of what was read.
+#[test]
+fn numbers_and_shares_are_those_of_what_was_read() {
+    let turn = |nth: usize| {
+        format!(
+            r#"{{"role":"user","content":[{{"type":"text","text":"Question {nth}?"}}]}},{{"role":"assistant","content":[{{"type":"thinking","thinking":"Thought {nth}.","signature":"c2lnbmVk"}},{{"type":"text","text":"Answer {nth}."}}]}}"#
+        )
+    };
+    let turns: Vec<String> = (0..20).map(turn).collect();
+    let chat = format!(r#"{{"model":"claude-opus-5","messages":[{}]}}"#, turns.join(","));
+    let left = |chain: Chain| {
+        let chain = Chain { thinking: Thinking::Drop, ..chain };
+        let cut = cut_with(chain, Some("anthropic"), Framing::Document, &chat).expect("it is cut");
+        cut.matches(r#""role""#).count()
+    };
+    let message = DropMessages { messages: vec![4..5], ..DropMessages::default() };
+    assert_eq!(left(Chain::default().then(message)), 39);
+    let turn = DropMessages { turns: vec![3..4], ..DropMessages::default() };
+    assert_eq!(left(Chain::default().then(turn)), 38);
+    let range = MessageRange { from: 10, to: Some(30), ..MessageRange::default() };
+    assert_eq!(left(Chain::default().then(range)), 20);
+    let half = ScaledLimit { limit: limit(1, Overflow::Error), max_tokens: Some(0.5), trigger: None, step: None };
+    let of_half = left(Chain::default().then(half));
+    assert!((18..=22).contains(&of_half), "{of_half} of 40 messages");
 }

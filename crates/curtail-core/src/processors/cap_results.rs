@@ -1,12 +1,12 @@
-//! Shortens texts: tool results, each to a number of tokens of its own tool, and the longest texts of a segment until it fits
-//! its budget.
+//! Shortens tool results, each to the number of tokens that its tool may have.
 
 use std::sync::Arc;
 
+use super::long_text::{LongText, shortenable};
 use super::{Change, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
 use crate::counting::{Tokenizer, token_count};
-use crate::json::{Text, quote};
-use crate::transcript::{Content, Pairs, Part, PartOrigin, PartRef};
+use crate::json::Text;
+use crate::transcript::{Pairs, Part, PartRef};
 
 /// Which end of a text is kept where it is capped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -132,40 +132,5 @@ fn why_whole(part: &Part<'_>) -> &'static str {
     match part.content.result() {
         Some(result) if result.media > 0 => "a result with media is not shortened",
         _ => "the result cannot become shorter",
-    }
-}
-
-/// A text that can be shortened.
-pub(super) struct LongText {
-    pub(super) at: PartRef,
-    pub(super) text: String,
-    pub(super) tokens: usize,
-    /// The largest number of bytes that the text may take as a JSON string: what it takes now. A result that is a list or an
-    /// object can be shorter there than its text.
-    pub(super) most: usize,
-}
-
-impl LongText {
-    pub(super) fn holds(&self, text: &str) -> bool {
-        text.len() < self.most && quote(text).len() <= self.most
-    }
-}
-
-/// The text of a part, and the largest number of bytes that it may take as a JSON string.
-pub(super) fn shortenable(part: &Part<'_>) -> Option<(String, usize)> {
-    let most = match &part.origin {
-        PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) => {
-            let rewrite = place.rewrite?;
-            rewrite.span.len().checked_sub(rewrite.spelled(0))?
-        }
-        PartOrigin::Draft(_) | PartOrigin::Block(_) => usize::MAX,
-    };
-    match &part.content {
-        Content::Text(text) => Some((text.decode().into_owned(), most)),
-        Content::ToolResult(result) if result.media == 0 => {
-            let texts: Vec<_> = result.content.iter().map(|text| text.decode()).collect();
-            Some((texts.join("\n"), most))
-        }
-        _ => None,
     }
 }

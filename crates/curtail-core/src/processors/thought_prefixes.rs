@@ -1,24 +1,9 @@
-//! Signed thoughts after the first change: a provider that binds them to everything before them rejects them there.
-//!
-//! It is not a processor of a chain, but the step after each of them.
+//! What a model read in front of each signed thought, and which thoughts are after a change: a provider that binds them to everything
+//! before them rejects them there.
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Change, Decision, Plan, Reason};
-use crate::transcript::{Content, Message, Origin, Part, PartOrigin, PartRef, Role, Standing, in_flight};
-
-/// What to do with signed thoughts after the first change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Thinking {
-    /// Drop them if the model checks them. If no model is named, drop them outside the in-flight round; keep them in
-    /// datasets.
-    #[default]
-    Auto,
-    /// Keep them.
-    Keep,
-    /// Drop them.
-    Drop,
-}
+use crate::transcript::{Message, Origin, Part, PartOrigin, PartRef, Standing};
 
 /// The messages that a model read in front of each thought, recorded before a cut.
 ///
@@ -28,6 +13,10 @@ pub enum Thinking {
 pub struct ThoughtPrefixes {
     /// By the index of the message in the transcript that was read.
     sources: Vec<MessageState>,
+    /// The indices of the messages that give instructions.
+    instructions: Vec<usize>,
+    /// The threads with a boundary that is read.
+    bounded: HashSet<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +33,12 @@ struct MessageState {
     ranked: bool,
     /// How many bound thoughts of its thread precede it that a model reads with it.
     thoughts: u32,
+}
+
+impl MessageState {
+    const fn is_read_boundary(&self) -> bool {
+        self.boundary && self.standing.is_read()
+    }
 }
 
 /// Counts of a thread while it is recorded. What a boundary supersedes is counted by itself: a cut can drop the boundary.
@@ -75,8 +70,6 @@ struct Progress {
     thought: Option<u32>,
 }
 
-const CHANGED_BEFORE: Reason = Reason::Borrowed("its signature covers everything before it, and that has changed");
-
 impl ThoughtPrefixes {
     /// Records `messages` as they were read; `None` if none of them contains a bound thought.
     #[must_use]
@@ -87,7 +80,10 @@ impl ThoughtPrefixes {
         }
         let mut threads: HashMap<u32, Counts> = HashMap::default();
         let sources = messages.iter().map(|message| threads.entry(message.thread).or_default().record(message));
-        Some(Self { sources: sources.collect() })
+        let sources: Vec<MessageState> = sources.collect();
+        let instructions = (0..sources.len()).filter(|&index| sources[index].instructs).collect();
+        let bounded = sources.iter().filter(|source| source.is_read_boundary()).map(|source| source.thread).collect();
+        Some(Self { sources, instructions, bounded })
     }
 
     /// All bound thoughts of `messages`: those after a change that was made before the messages were read.
@@ -143,25 +139,20 @@ impl ThoughtPrefixes {
     /// the boundary is not read either. What a boundary supersedes behind it is passed over. A cut that drops the last boundary and
     /// all messages after it revives them from the boundary before.
     fn starts(&self, messages: &[Message<'_>]) -> HashMap<u32, Start> {
-        let ends = |source: &&MessageState| source.boundary && source.standing.is_read();
-        let ended: HashSet<u32> = self.sources.iter().filter(ends).map(|source| source.thread).collect();
-        let kept: HashSet<u32> = messages
-            .iter()
-            .filter_map(|message| self.source(message))
-            .filter(ends)
-            .map(|source| source.thread)
-            .collect();
+        let boundaries = messages.iter().filter_map(|message| self.source(message));
+        let boundaries = boundaries.filter(|source| source.is_read_boundary());
+        let kept: HashSet<u32> = boundaries.map(|source| source.thread).collect();
         let mut starts: HashMap<u32, Start> = HashMap::default();
         let mut passed: HashSet<u32> = HashSet::default();
         for (at, message) in messages.iter().enumerate() {
             let source = self.source(message);
-            passed.extend(source.filter(ends).map(|source| source.thread));
+            passed.extend(source.filter(|source| source.is_read_boundary()).map(|source| source.thread));
             if source.map_or(message.standing, |source| source.standing) != Standing::Superseded {
                 continue;
             }
             let thread = source.map_or(message.thread, |source| source.thread);
             let start = starts.entry(thread).or_default();
-            start.revived = ended.contains(&thread) && !kept.contains(&thread);
+            start.revived = self.bounded.contains(&thread) && !kept.contains(&thread);
             if !start.revived && !passed.contains(&thread) {
                 start.index = at + 1;
             } else if let Some(source) = source.filter(|source| start.revived && source.boundary) {
@@ -181,18 +172,16 @@ impl ThoughtPrefixes {
 
     /// The threads whose instructions changed. Programs put instructions in front, wherever they are in the list.
     fn changed_instructions(&self, messages: &[Message<'_>]) -> Vec<u32> {
-        let mut missing: Vec<bool> = self.sources.iter().map(|source| source.instructs).collect();
+        let mut missing: HashSet<usize> = self.instructions.iter().copied().collect();
         let mut changed = Vec::new();
         for message in messages {
             match message.origin {
-                Origin::Source(source) if altered(message).is_none() => missing[source.index] = false,
+                Origin::Source(source) if altered(message).is_none() => drop(missing.remove(&source.index)),
                 Origin::Draft { .. } if message.role.instructs() => changed.push(message.thread),
                 _ => {}
             }
         }
-        changed.extend(
-            missing.iter().zip(&self.sources).filter(|(missing, _)| **missing).map(|(_, source)| source.thread),
-        );
+        changed.extend(missing.into_iter().map(|index| self.sources[index].thread));
         changed
     }
 }
@@ -264,91 +253,4 @@ fn altered(message: &Message<'_>) -> Option<u32> {
 
 fn start(part: &Part<'_>) -> u32 {
     part.place().map_or(0, |place| place.read_at.unwrap_or_else(|| place.element.span().start))
-}
-
-/// What is known when thoughts are dropped.
-#[derive(Clone, Copy)]
-pub struct ThoughtModels<'m> {
-    /// Whether the model that wrote the message with this index checks thoughts; `None` if no model is named.
-    pub checks: &'m dyn Fn(usize) -> Option<bool>,
-    /// Whether the transcript belongs to a dataset: nobody sends it to the model that wrote it.
-    pub dataset: bool,
-}
-
-impl Thinking {
-    /// The plan that drops the `broken` thoughts of `messages`; a message without other content is dropped whole.
-    #[must_use]
-    pub fn plan(self, messages: &[Message<'_>], broken: &[PartRef], models: ThoughtModels<'_>) -> Plan {
-        let flight = in_flight(messages);
-        let checks = |message: &Message<'_>| message.source_index().and_then(models.checks);
-        // The model that answers next checks what earlier ones wrote.
-        let mut newest: HashMap<u32, bool> = HashMap::default();
-        for message in messages.iter().filter(|message| message.role == Role::Assistant) {
-            newest.extend(checks(message).map(|checks| (message.thread, checks)));
-        }
-        let mut plan = Plan::keep(messages.len());
-        let mut dropped = 0;
-        let mut kept = 0;
-        for &at in broken {
-            let message = &messages[at.message];
-            match self.verdict([checks(message), newest.get(&message.thread).copied()], models.dataset) {
-                Verdict::Keep => {}
-                Verdict::Unknown if at.message >= flight => kept += 1,
-                verdict => {
-                    dropped += usize::from(verdict == Verdict::Unknown);
-                    plan.change(at.message, [Change::Cut(at.part)], CHANGED_BEFORE);
-                }
-            }
-        }
-        for (message, decision) in messages.iter().zip(&mut plan.decisions) {
-            if let Decision::Change(changes, reason) = decision
-                && is_nothing_without(message, changes)
-            {
-                *decision = Decision::Drop(std::mem::take(reason));
-            }
-        }
-        plan.notes.extend(note(dropped, kept));
-        plan
-    }
-
-    /// What becomes of a thought after a change, by whether the model that wrote it and the newest one check thoughts.
-    fn verdict(self, checks: [Option<bool>; 2], dataset: bool) -> Verdict {
-        match self {
-            Self::Keep => Verdict::Keep,
-            Self::Drop => Verdict::Drop,
-            Self::Auto if checks.contains(&Some(true)) => Verdict::Drop,
-            Self::Auto if dataset || checks.contains(&Some(false)) => Verdict::Keep,
-            Self::Auto => Verdict::Unknown,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Keep,
-    Drop,
-    /// No model is named.
-    Unknown,
-}
-
-/// Whether only reasoning and blank text remain of a message without the parts that are cut.
-fn is_nothing_without(message: &Message<'_>, changes: &[Change]) -> bool {
-    let mut left = message.parts.iter().enumerate().filter(|(nth, _)| !changes.contains(&Change::Cut(*nth)));
-    left.all(|(_, part)| match &part.content {
-        Content::Text(text) => text.is_blank(),
-        Content::Reasoning(_) => true,
-        _ => false,
-    })
-}
-
-fn note(dropped: usize, kept: usize) -> Option<String> {
-    let thoughts =
-        |count: usize| if count == 1 { String::from("1 signed thought") } else { format!("{count} signed thoughts") };
-    let loss = match (dropped, kept) {
-        (0, 0) => return None,
-        (0, kept) => format!("{} after a change kept in the in-flight round", thoughts(kept)),
-        (dropped, 0) => format!("{} after a change dropped", thoughts(dropped)),
-        (dropped, kept) => format!("{} after a change dropped, {kept} kept in the in-flight round", thoughts(dropped)),
-    };
-    Some(format!("{loss}; the transcript names no model, and only some models check signatures (see --thinking)"))
 }

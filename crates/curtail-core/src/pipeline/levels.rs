@@ -1,0 +1,178 @@
+//! Which processors apply to a network and an agent: those of every transcript, then the network's, then the agent's. It knows no
+//! file and no processor.
+
+use std::fmt;
+
+use crate::suggest::unknown;
+use crate::visible::word;
+
+/// Processors (or what describes them) at every level.
+#[derive(Debug, Clone)]
+pub struct ProcessorLevels<P> {
+    /// Those that apply to every transcript.
+    pub history: Vec<P>,
+    /// The networks.
+    pub networks: Vec<Network<P>>,
+    /// Agents outside any network.
+    pub agents: Vec<AgentLevel<P>>,
+}
+
+/// A network: its processors and its agents.
+#[derive(Debug, Clone)]
+pub struct Network<P> {
+    /// Its name.
+    pub name: String,
+    /// Those that apply to all of its agents.
+    pub processors: Vec<P>,
+    /// Its agents.
+    pub agents: Vec<AgentLevel<P>>,
+}
+
+/// The processors of an agent.
+#[derive(Debug, Clone)]
+pub struct AgentLevel<P> {
+    /// Its name.
+    pub name: String,
+    /// Those that apply to it alone.
+    pub processors: Vec<P>,
+}
+
+/// A processor and the level that it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step<'l, P> {
+    /// `history`, `network support`, `agent greeter`.
+    pub level: String,
+    /// The processor.
+    pub entry: &'l P,
+}
+
+/// No network or agent has the name that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnknownLevel {
+    /// No network has this name.
+    Network {
+        /// The name.
+        name: String,
+        /// The names of the networks.
+        known: Vec<String>,
+    },
+    /// No agent has this name, in any network or outside.
+    Agent {
+        /// The name.
+        name: String,
+        /// The names of the agents that can be chosen here.
+        known: Vec<String>,
+    },
+    /// The agent belongs to other networks.
+    Elsewhere {
+        /// The name of the agent.
+        name: String,
+        /// The network that was chosen, if one was.
+        network: Option<String>,
+        /// The networks that have such an agent.
+        homes: Vec<String>,
+    },
+}
+
+impl<P> Default for ProcessorLevels<P> {
+    fn default() -> Self {
+        Self { history: Vec::new(), networks: Vec::new(), agents: Vec::new() }
+    }
+}
+
+impl<P> ProcessorLevels<P> {
+    /// The processors that apply to `network` and `agent`, in order. An agent of the network comes before an agent of the
+    /// same name outside it.
+    ///
+    /// ```
+    /// use curtail_core::pipeline::{AgentLevel, ProcessorLevels, Network};
+    ///
+    /// let greeter = AgentLevel { name: String::from("greeter"), processors: vec!["limit"] };
+    /// let support = Network { name: String::from("support"), processors: vec!["window"], agents: vec![greeter] };
+    /// let levels = ProcessorLevels { history: vec!["repair"], networks: vec![support], agents: Vec::new() };
+    /// let steps = levels.steps(Some("support"), Some("greeter")).expect("both exist");
+    /// let order: Vec<_> = steps.iter().map(|step| (step.level.as_str(), *step.entry)).collect();
+    /// assert_eq!(order, [("history", "repair"), ("network support", "window"), ("agent greeter", "limit")]);
+    /// ```
+    ///
+    /// # Errors
+    /// No network or agent has that name.
+    pub fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<Step<'_, P>>, UnknownLevel> {
+        let network = network.map(|name| self.network(name)).transpose()?;
+        let agent = agent.map(|name| self.agent(network, name)).transpose()?;
+        let mut steps = at("history", &self.history);
+        if let Some(Network { name, processors, .. }) = network {
+            steps.extend(at(&format!("network {name}"), processors));
+        }
+        if let Some(AgentLevel { name, processors }) = agent {
+            steps.extend(at(&format!("agent {name}"), processors));
+        }
+        Ok(steps)
+    }
+
+    /// The processors of all levels, in the order in which they were added.
+    #[must_use]
+    pub fn everywhere(&self) -> Vec<Step<'_, P>> {
+        let mut steps = at("history", &self.history);
+        for Network { name, processors, agents } in &self.networks {
+            steps.extend(at(&format!("network {name}"), processors));
+            let level = |agent: &AgentLevel<P>| format!("network {name} agent {}", agent.name);
+            steps.extend(agents.iter().flat_map(|agent| at(&level(agent), &agent.processors)));
+        }
+        steps.extend(self.agents.iter().flat_map(|agent| at(&format!("agent {}", agent.name), &agent.processors)));
+        steps
+    }
+
+    fn network(&self, name: &str) -> Result<&Network<P>, UnknownLevel> {
+        self.networks.iter().find(|network| network.name == name).ok_or_else(|| {
+            let known = self.networks.iter().map(|network| network.name.clone()).collect();
+            UnknownLevel::Network { name: name.to_owned(), known }
+        })
+    }
+
+    fn agent<'l>(&'l self, network: Option<&'l Network<P>>, name: &str) -> Result<&'l AgentLevel<P>, UnknownLevel> {
+        let network_agents = network.map_or(&[][..], |network| &network.agents);
+        let mut agents = network_agents.iter().chain(&self.agents);
+        agents.clone().find(|agent| agent.name == name).ok_or_else(|| {
+            let name = name.to_owned();
+            let homes: Vec<String> = self.networks_of(&name).map(str::to_owned).collect();
+            if homes.is_empty() {
+                let known = agents.by_ref().map(|agent| agent.name.clone()).collect();
+                return UnknownLevel::Agent { name, known };
+            }
+            UnknownLevel::Elsewhere { name, network: network.map(|network| network.name.clone()), homes }
+        })
+    }
+
+    fn networks_of(&self, agent: &str) -> impl Iterator<Item = &str> {
+        let has = move |network: &&Network<P>| network.agents.iter().any(|level| level.name == agent);
+        self.networks.iter().filter(has).map(|network| network.name.as_str())
+    }
+}
+
+fn at<'l, P>(level: &str, entries: &'l [P]) -> Vec<Step<'l, P>> {
+    entries.iter().map(|entry| Step { level: level.to_owned(), entry }).collect()
+}
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let refer = |known: &[String], lack: &str, name: &str| {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            unknown(lack, name, &known)
+        };
+        match self {
+            Self::Network { name, known } => f.write_str(&refer(known, "there is no network", name)),
+            Self::Agent { name, known } => f.write_str(&refer(known, "there is no agent", name)),
+            Self::Elsewhere { name, network, homes } => {
+                let homes: Vec<String> = homes.iter().map(|home| format!("--network {}", word(home))).collect();
+                match network {
+                    Some(network) => write!(f, "no agent `{name}` in `{network}`")?,
+                    None => write!(f, "no agent `{name}` at the top level")?,
+                }
+                write!(f, "; there is one with {}", homes.join(" and with "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for UnknownLevel {}

@@ -1,0 +1,89 @@
+//! What `split` writes into a record beside its messages: the numbers of the targets, and a suffix of the id.
+
+use std::ops::Range;
+
+use super::chain::Splitting;
+use super::cut::Window;
+use crate::figures::{FigureEdits, copy_with};
+use crate::json::{Document, Value, quote};
+use crate::transcript::Layout;
+
+/// Where a record is edited beside its messages: the numbers of the targets, and a suffix of the id.
+#[derive(Debug, Default)]
+pub(super) struct RecordEdits {
+    /// Before the quote that ends the id, in bytes of the source.
+    id_end: Option<usize>,
+    /// After the last member: the text before the numbers of the targets, and their separator.
+    mark: Option<(usize, String, &'static str)>,
+}
+
+impl RecordEdits {
+    /// The edits that `splitting` requires in the record of `layout`.
+    ///
+    /// # Errors
+    /// The transcript is in no record, the id is not a string, or the mark exists already.
+    pub(super) fn from_layout(splitting: &Splitting, layout: &Layout<'_>) -> Result<Self, String> {
+        let Splitting { mark, id_key, .. } = splitting;
+        if mark.is_none() && id_key.is_none() {
+            return Ok(Self::default());
+        }
+        let start = layout.record.start as usize;
+        let end = layout.record.end as usize;
+        if layout.record == layout.span {
+            return Err(String::from("--mark and --id-key need records that are objects with a list of messages"));
+        }
+        let text = &layout.source[start..end];
+        let document = Document::parse(text).map_err(|error| error.kind.to_string())?;
+        let Some(record) = document.roots().next() else { return Ok(Self::default()) };
+        let id_end = id_key.as_deref().map(|key| id_end(record, key)).transpose()?;
+        let mark = mark.as_deref().map(|key| mark_place(record, text, key)).transpose()?;
+        Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|(at, text, comma)| (start + at, text, comma)) })
+    }
+
+    /// Whether every record is changed, although its messages are not.
+    pub(super) const fn marks(&self) -> bool {
+        self.mark.is_some()
+    }
+
+    /// Copies a range of `source` with the edits in it.
+    pub(super) fn copy(
+        &self,
+        source: &str,
+        range: Range<usize>,
+        window: &Window,
+        figures: &FigureEdits,
+        out: &mut String,
+    ) {
+        let id = self.id_end.filter(|_| window.count > 1).map(|at| (at, format!("#{}", window.number)));
+        let mark = self.mark.as_ref().map(|(at, text, comma)| {
+            let numbers: Vec<String> = window.targets.iter().map(ToString::to_string).collect();
+            (*at, format!("{text}[{}]", numbers.join(comma)))
+        });
+        let own = id.into_iter().chain(mark).filter(|(at, _)| range.contains(at)).map(|(at, text)| (at..at, text));
+        let mut edits: Vec<(Range<usize>, String)> = own.chain(figures.replacements()).collect();
+        edits.sort_by_key(|(place, _)| place.start);
+        copy_with(edits.into_iter(), source, range, out);
+    }
+}
+
+/// Where the string under `key` ends, before its quote.
+fn id_end(record: Value<'_>, key: &str) -> Result<usize, String> {
+    let id = key.split('.').try_fold(record, Value::get);
+    let id = id.ok_or_else(|| format!("the record has no `{key}`; check --id-key"))?;
+    if id.text().is_none() {
+        return Err(format!("`{key}` is not a string, and only a string can get a suffix; check --id-key"));
+    }
+    Ok(id.span().end as usize - 1)
+}
+
+/// Where a new member `key` is written, with the text before its value and the comma between the elements of that.
+fn mark_place(record: Value<'_>, text: &str, key: &str) -> Result<(usize, String, &'static str), String> {
+    if record.get(key).is_some() {
+        return Err(format!("the record already has a member `{key}`; pass another --mark"));
+    }
+    let last = record.members().last().map_or(1, |member| member.value.span().end as usize);
+    // The style of the record: with a space after colons and commas, or without.
+    let spaced = record.members().any(|member| text[..member.value.span().start as usize].ends_with(' '));
+    let (comma, colon) = if spaced { (", ", ": ") } else { (",", ":") };
+    Ok((last, format!("{comma}{}{colon}", quote(key)), comma))
+}
