@@ -17,7 +17,9 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
         }
         words = rest.get(usize::from(has_value)..).unwrap_or_default();
     }
-    let command = &Simple { folder, ..command.clone() };
+    let mut command = command.clone();
+    command.folder = folder;
+    let command = &command;
     let words: Vec<&String> = words.iter().collect();
     let Some((verb, rest)) = words.split_first() else { return Vec::new() };
     let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(&word.as_str()));

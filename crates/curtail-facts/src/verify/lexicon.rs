@@ -4,7 +4,8 @@
 use foldhash::{HashMap, HashSet};
 
 use super::languages::{LANGUAGES, forms, same_word, without_ge};
-use super::tokens::{Class, PathName, Spelling, Token, is_han, spelling, tokens};
+use super::spelling::{PathName, Spelling, spelling};
+use super::tokens::{Class, Token, is_han, tokens};
 
 /// The number of a term.
 pub(super) type Term = u32;

@@ -18,6 +18,7 @@ mod lexicon;
 mod outcomes;
 mod outdated_names;
 mod said;
+mod spelling;
 mod statements;
 mod tokens;
 mod told;

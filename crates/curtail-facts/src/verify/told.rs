@@ -9,9 +9,11 @@ use super::clauses::{code_spans, each_clause};
 use super::fact::{Fact, Kind, State};
 use super::languages::{LANGUAGES, negates};
 use super::outcomes::{Outcome, outcome_in, part_about};
-use super::tokens::{Class, Spelling, spelling, tokens};
+use super::spelling::{Spelling, spelling};
+use super::tokens::{Class, tokens};
 use super::voices::{Spoken, Voice};
-use crate::effects::{Effect, effects};
+use crate::effects::effects;
+use crate::kinds::Effect;
 
 /// What was told so far.
 #[derive(Debug, Default)]

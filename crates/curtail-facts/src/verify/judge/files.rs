@@ -2,8 +2,8 @@
 
 use super::names::decide_by_pieces;
 use super::{Decision, Fate, Wanted};
-use crate::calls::deleted_on;
 use crate::effects::removed_paths;
+use crate::patches::deleted_on;
 use crate::paths;
 use crate::verify::about::said_about;
 use crate::verify::clauses::code_spans;
