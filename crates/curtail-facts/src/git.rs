@@ -59,7 +59,7 @@ fn restored(words: &[&String], command: &Simple) -> Effect {
 }
 
 /// The first line of the commit message in the arguments of `git commit`.
-pub(super) fn subject(arguments: &[&String]) -> Option<String> {
+fn subject(arguments: &[&String]) -> Option<String> {
     let value = arguments.iter().enumerate().find_map(|(at, word)| {
         let short = word.starts_with('-') && !word.starts_with("--") && word.ends_with('m');
         if short || word.as_str() == "--message" {

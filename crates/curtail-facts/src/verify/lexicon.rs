@@ -176,13 +176,8 @@ impl Lexicon {
             }
         }
         self.without_fillers(&mut needs);
-        let mut seen = Vec::new();
-        needs.retain(|need| {
-            !seen.contains(&need.term) && {
-                seen.push(need.term);
-                true
-            }
-        });
+        let mut seen = HashSet::default();
+        needs.retain(|need| seen.insert(need.term));
         needs
     }
 

@@ -178,14 +178,14 @@ fn is_misuse(text: &str) -> bool {
 /// Tests that fail, and errors of commands that did not succeed later.
 fn errors(ledger: &Ledger, runs: &[Run]) -> Vec<Fact> {
     let error = |text: &str, at: Option<usize>, state| Fact::new(Kind::Error, text, at).in_state(state);
+    let mut last_passed: HashMap<String, usize> = HashMap::new();
+    for (nth, run) in runs.iter().enumerate().filter(|(_, run)| run.check == Some(Verdict::Passed)) {
+        last_passed.insert(check_key(run), nth);
+    }
     // A test is resolved as well if the run in which it failed passed later.
     let has_passed = |name: &String| {
         let failed = runs.iter().rposition(|run| run.failing.contains(name));
-        failed.is_some_and(|at| {
-            runs[at + 1..]
-                .iter()
-                .any(|run| run.check == Some(Verdict::Passed) && check_key(run) == check_key(&runs[at]))
-        })
+        failed.is_some_and(|at| last_passed.get(&check_key(&runs[at])).is_some_and(|passed| *passed > at))
     };
     let mut facts: Vec<Fact> = Vec::new();
     for test in &ledger.failing {
