@@ -154,7 +154,7 @@ fn without_tag(prompt: &str) -> &str {
 }
 
 impl Facts {
-    /// A ledger that also records what later events overtake.
+    /// No facts yet, with a record of what later events overtake.
     pub(crate) fn traced() -> Self {
         Self { trace: Some(Box::default()), ..Self::default() }
     }

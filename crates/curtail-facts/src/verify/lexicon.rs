@@ -3,9 +3,10 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::languages::{LANGUAGES, forms, same_word, without_ge};
+use super::languages::LANGUAGES;
 use super::spelling::{PathName, Spelling, spelling};
 use super::tokens::{Class, Token, is_han, tokens};
+use super::word_forms::{forms, same_word, without_ge};
 
 /// The number of a term.
 pub(super) type Term = u32;

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::languages::{LANGUAGES, lowered, negates};
+use super::languages::{LANGUAGES, lowered};
+use super::negation::negates;
 use super::tokens::{Class, Token, tokens};
 use crate::paths;
 use crate::words::{has_whole, name_words};
