@@ -110,7 +110,7 @@ impl VerifyArgs {
         if self.options.output_format == VerifyFormat::Html {
             self.write_page(&jobs, &verified, &input_options)?;
         } else if let Some(budget) = self.options.give_back {
-            self.give_back(&verified, budget.0, jobs.last(), &input_options)?;
+            self.give_back(&verified, budget.0, &jobs, &input_options)?;
         } else {
             self.print(&verified)?;
         }
@@ -190,17 +190,19 @@ impl VerifyArgs {
         Ok((jobs, failed))
     }
 
-    /// Prints what the last comparison lost: of a log, only the newest compaction lost what the model does not read now.
+    /// Prints what the last comparison lost: of a log, only the newest compaction lost what the model does not read now. As a
+    /// message, it is given back into the file that lost it.
     fn give_back(
         &self,
         verified: &[Verified],
         budget: usize,
-        job: Option<&Job>,
+        jobs: &[Job],
         options: &InputOptions,
     ) -> anyhow::Result<()> {
         let counting = self.counting.counting()?;
         let count = |text: &str| counting.tokenizer.count(text);
         let text = verified.last().map(|one| give_back(&one.comparison, budget, &count)).unwrap_or_default();
+        let job = verified.last().map_or_else(|| jobs.last(), |one| jobs.get(one.job));
         match (self.options.form, job) {
             (GivenForm::Message, Some(Job::Pair(_, source) | Job::Log(source))) => {
                 console::transcript(&WholeFile::read(source, options)?.with_message(&text)?)?;

@@ -7,12 +7,16 @@ use curtail_core::transcript::{DraftPart, Role, front};
 use curtail_io::{ErrorKind, FileError};
 
 impl WholeFile {
-    /// The file, with a message that says `text`.
+    /// The file, which contains one transcript, with a message that says `text`.
     pub(crate) fn with_message(&self, text: &str) -> Result<String, FileError> {
+        let unusable = |what: &str| FileError::new(ErrorKind::Usage, &self.name, what);
         let Some(reading) = self.reading() else {
-            let what = "a text has no messages; pass --as text, or name a transcript as AFTER";
-            return Err(FileError::new(ErrorKind::Usage, &self.name, what));
+            return Err(unusable("a text has no messages; pass --as text, or name a transcript as AFTER"));
         };
+        let document = self.parse(reading)?;
+        if self.transcripts(reading, &document)?.len() > 1 {
+            return Err(unusable("several transcripts, of which only one lost what is given back; pass --as text"));
+        }
         let cutter = TextCutter { chain: Chain::default().then(GivenBack(text.to_owned())), ..TextCutter::default() };
         let mut out = String::new();
         cutter

@@ -70,15 +70,16 @@ impl Verifying {
         if all.len() != others.len() {
             return Err(uneven(after, all.len(), others.len()));
         }
-        let findings = new_findings(before, reading, after, after_reading)?;
-        let pairs =
-            all.iter().zip(&others).enumerate().map(|(nth, ((dialect, transcript), (other, after_transcript)))| {
-                let one = Read { file: before, nth, dialect: *dialect, transcript };
-                self.transcripts(&one, &Read { file: after, nth, dialect: *other, transcript: after_transcript })
-            });
-        let mut verified: Vec<Verified> = pairs.collect();
-        if let Some(first) = verified.first_mut() {
-            first.findings = Some(findings);
+        let known = denied(before, reading, &all)?;
+        let found = denied(after, after_reading, &others)?;
+        let mut verified = Vec::new();
+        for (nth, ((dialect, transcript), (other, after_transcript))) in all.iter().zip(&others).enumerate() {
+            let one = Read { file: before, nth, dialect: *dialect, transcript };
+            let other = Read { file: after, nth, dialect: *other, transcript: after_transcript };
+            verified.push(self.transcripts(&one, &other));
+        }
+        for (one, (known, found)) in verified.iter_mut().zip(known.into_iter().zip(found)) {
+            one.findings = Some(new_findings(&known, found));
         }
         Ok(verified)
     }
@@ -256,28 +257,34 @@ fn outside(transcript: &Transcript<'_>) -> Vec<String> {
     transcript.layout.preamble.iter().map(Text::decode).map(std::borrow::Cow::into_owned).collect()
 }
 
-/// The denied findings that the file after the cut has and the one before it has not.
-fn new_findings(
-    before: &WholeFile,
-    before_reading: &Reading,
-    after: &WholeFile,
-    after_reading: &Reading,
-) -> Result<Vec<Finding>, FileError> {
+/// The denied findings of each of the transcripts of a file.
+fn denied(
+    file: &WholeFile,
+    reading: &Reading,
+    transcripts: &[(&'static dyn Dialect, Transcript<'_>)],
+) -> Result<Vec<Vec<Finding>>, FileError> {
     let levels = Levels::new(&Table::default(), &Table::default()).unwrap_or_default();
-    let examine = |file: &WholeFile, reading: &Reading| {
-        let inspection = Inspection { live: true, ..Inspection::default() };
-        let found = inspection.examine(reading, &levels.for_path(&file.name), file.text());
-        let found = found.map_err(|error| located(&file.name, file.text(), &error))?;
-        Ok(found.findings.into_iter().filter(|finding| finding.level == Level::Deny).collect::<Vec<_>>())
-    };
-    let mut known: Vec<(&str, String)> =
-        examine(before, before_reading)?.into_iter().map(|finding| (finding.rule.code, finding.message)).collect();
-    let mut is_new = |finding: &Finding| {
+    let inspection = Inspection { live: true, ..Inspection::default() };
+    let examined = inspection.examine(reading, &levels.for_path(&file.name), file.text());
+    let examined = examined.map_err(|error| located(&file.name, file.text(), &error))?;
+    let starts: Vec<usize> =
+        transcripts.iter().map(|(_, transcript)| transcript.layout.record.start as usize).collect();
+    let mut found = vec![Vec::new(); transcripts.len()];
+    for finding in examined.findings.into_iter().filter(|finding| finding.level == Level::Deny) {
+        let nth = starts.partition_point(|start| *start <= finding.at.offset).saturating_sub(1);
+        found[nth].push(finding);
+    }
+    Ok(found)
+}
+
+/// The findings of a transcript after the cut that it had not before it.
+fn new_findings(known: &[Finding], mut found: Vec<Finding>) -> Vec<Finding> {
+    let mut known: Vec<(&str, &str)> =
+        known.iter().map(|finding| (finding.rule.code, finding.message.as_str())).collect();
+    found.retain(|finding| {
         let same = known.iter().position(|(code, message)| *code == finding.rule.code && *message == finding.message);
         let place = same.or_else(|| known.iter().position(|(code, _)| *code == finding.rule.code));
         place.map(|at| known.swap_remove(at)).is_none()
-    };
-    let mut found = examine(after, after_reading)?;
-    found.retain(|finding| is_new(finding));
-    Ok(found)
+    });
+    found
 }

@@ -196,6 +196,41 @@ fn what_is_given_back_as_a_message_is_read() {
     }
 }
 
+/// Of several logs, only one of which was compacted, that one gets its facts back.
+#[test]
+fn what_is_given_back_goes_into_the_log_that_lost_it() {
+    let place = Place::new();
+    let log = fs::read_to_string("fixtures/verify/session.jsonl").unwrap();
+    let compacted = written(&place, "a.jsonl", &log);
+    let other = written(&place, "b.jsonl", &fs::read_to_string(BEFORE).unwrap());
+    let given = |logs: &[&str]| {
+        let words = ["verify", "--all", "--give-back", "500", "--as", "message"];
+        text(&run(&[&words[..], logs].concat(), "").stdout)
+    };
+    let alone = given(&[&compacted]);
+    assert!(alone.contains("lost these facts"), "{alone}");
+    assert_eq!(given(&[&compacted, &other]), alone);
+}
+
+/// A finding belongs to the transcript that it is in, and a mended one elsewhere hides none.
+#[test]
+fn each_transcript_of_a_file_has_its_own_findings() {
+    let place = Place::new();
+    let row = |messages: &str| format!("{{\"messages\": [{messages}]}}\n");
+    let call = r#"{"role": "user", "content": "Go."}, {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}"#;
+    let result =
+        r#"{"role": "tool", "tool_call_id": "c1", "content": "ok"}, {"role": "assistant", "content": "Done."}"#;
+    let whole = row(&format!("{call}, {result}"));
+    let broken = row(&format!("{}, {result}", r#"{"role": "user", "content": "Go."}"#));
+    let before = written(&place, "before.jsonl", &format!("{broken}{whole}{whole}"));
+    let after = written(&place, "after.jsonl", &format!("{whole}{whole}{broken}"));
+    let found = report(&[&before, &after]);
+    let sound: Vec<&Value> = found["pairs"].as_array().unwrap().iter().map(|pair| &pair["sound"]).collect();
+    assert_eq!(sound, [&json!(true), &json!(true), &json!(false)], "{found:#}");
+    let words = ["verify", "--give-back", "200", "--as", "message", &before, &after];
+    assert_eq!(status(&words, ""), 2, "which transcript lost it is not said");
+}
+
 #[test]
 fn a_summary_that_loses_too_much_is_refused() {
     let summarize = |more: &[&str]| {

@@ -3,6 +3,7 @@
 use super::call_result::CallWithResult;
 use super::kinds::{Action, CheckRun, Effect};
 use super::quotes::one_line;
+use super::shell::LineStatus;
 use super::{Facts, effects, git, outcomes};
 
 impl Facts {
@@ -10,17 +11,17 @@ impl Facts {
     pub(super) fn record(&mut self, action: Action, call: &CallWithResult<'_>) {
         match action {
             Action::Command(line) => self.run(&line, call),
-            Action::Effect(check @ Effect::Check(_)) => self.apply(check, false, call),
+            Action::Effect(check @ Effect::Check(_)) => self.apply(check, call),
             _ if call.refused() => {}
-            Action::Effect(effect) => self.apply(effect, false, call),
+            Action::Effect(effect) => self.apply(effect, call),
             Action::Todos(items) => self.set_todos(items, call),
             Action::AddTodo(item) => self.add_todo(item, call),
             Action::UpdateTodo(item) => self.update_todo(&item, call),
         }
     }
 
-    /// Records an effect. `piped` is set if the output of the command went through a pipe.
-    fn apply(&mut self, effect: Effect, piped: bool, call: &CallWithResult<'_>) {
+    /// Records an effect.
+    fn apply(&mut self, effect: Effect, call: &CallWithResult<'_>) {
         match effect {
             Effect::Change { path, edit, whole } => self.change(&path, edit, whole, call),
             Effect::Remove(path) => self.remove(&path, call),
@@ -34,7 +35,7 @@ impl Facts {
             }
             Effect::Script { path, writes } => self.script(&path, writes, call),
             Effect::RunScript(path) => self.run_script(&path, call),
-            Effect::Check(run) => self.check(&run, piped, call),
+            Effect::Check(run) => self.check(&run, call),
         }
     }
 
@@ -44,10 +45,11 @@ impl Facts {
         let runs_before = self.traced_runs();
         for effect in effects::effects(line) {
             checked |= matches!(effect, Effect::Check(_));
-            self.apply(effect, line.contains('|'), call);
+            self.apply(effect, call);
         }
         if !checked && effects::may_check(line) && shows_check(call) {
-            self.check(&CheckRun { command: one_line(line), targets: vec![one_line(line)] }, true, call);
+            let line = one_line(line);
+            self.check(&CheckRun { targets: vec![line.clone()], command: line, status: LineStatus::Hidden }, call);
         }
         // A check is recorded as what it checks, in place of its line.
         if self.traced_runs() == runs_before {

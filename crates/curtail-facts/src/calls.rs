@@ -1,10 +1,11 @@
 //! What a tool call does, judged by the names and shapes of its arguments, so that the tools of unknown agents are understood
-//! too, also by the shape of a to-do list. The rules are tables. `commands` decides what a shell command does.
+//! too, also by the shape of a to-do list. The rules are tables. `effects` decides what a shell command does.
 
 use serde_json::{Map, Value};
 
 use super::effects::{self, effects, files_written_by};
 use super::kinds::{Action, CheckRun, Effect};
+use super::patches::patch_effects;
 use super::paths;
 use super::programs::{PROGRAMS, lists};
 use super::todos::todo_action;
@@ -33,9 +34,6 @@ const EDIT_KEYS: &[(&str, &str)] = &[
     ("search", "replace"),
 ];
 
-/// Stands for the digests of a patch. No two patches are taken for inverses of each other.
-const PATCH: (u32, u32) = (1, 2);
-
 /// Names of arguments that contain a command line.
 const COMMAND_KEYS: &[&str] = &["command", "cmd", "commandline", "script", "commands", "bash"];
 
@@ -57,15 +55,11 @@ const CHECK_WORDS: &[&str] = &["test", "tests", "build", "lint", "typecheck", "c
 
 /// What the call of `name` does, in order.
 pub(super) fn actions(name: &str, arguments: &str) -> Vec<Action> {
-    let patch = patch_effects(arguments);
-    if !patch.is_empty() {
-        return patch.into_iter().map(Action::Effect).collect();
-    }
     match serde_json::from_str(arguments) {
         Ok(Value::Object(members)) => actions_of_object(name, &members),
-        Ok(Value::String(text)) if looks_like_shell(name) => vec![Action::Command(text)],
-        Err(_) if looks_like_shell(name) && !arguments.trim().is_empty() => vec![Action::Command(arguments.to_owned())],
-        _ => Vec::new(),
+        Ok(Value::String(text)) => actions_of_text(name, &text),
+        Ok(_) => Vec::new(),
+        Err(_) => actions_of_text(name, arguments),
     }
 }
 
@@ -115,6 +109,15 @@ fn path_in(members: &Map<String, Value>) -> Option<&str> {
     member(members, PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::any_path)
 }
 
+/// The actions of a call whose arguments are a text: a patch, or a command line.
+fn actions_of_text(name: &str, text: &str) -> Vec<Action> {
+    let patch = patch_effects(text);
+    if !patch.is_empty() {
+        return patch.into_iter().map(Action::Effect).collect();
+    }
+    if looks_like_shell(name) && !text.trim().is_empty() { vec![Action::Command(text.to_owned())] } else { Vec::new() }
+}
+
 /// The actions of a call whose arguments are an object.
 fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     let words = name_words(name);
@@ -125,8 +128,19 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     let mode = mode_in(members);
     let path = path_in(members);
     let is_mode = VIEW_MODES.contains(&mode) || EDIT_MODES.contains(&mode);
-    if let Some(command) = get(COMMAND_KEYS).filter(|_| !is_mode).and_then(command_line) {
-        return vec![Action::Command(command)];
+    if let Some(command) = get(COMMAND_KEYS).filter(|_| !is_mode) {
+        let patch = patch_of(command);
+        if !patch.is_empty() {
+            return patch.into_iter().map(Action::Effect).collect();
+        }
+        return command_line(command).map(Action::Command).into_iter().collect();
+    }
+    // What is written to a file may quote a patch.
+    if path.is_none() {
+        let patch: Vec<Effect> = members.values().filter_map(Value::as_str).flat_map(patch_effects).collect();
+        if !patch.is_empty() {
+            return patch.into_iter().map(Action::Effect).collect();
+        }
     }
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let only_reads = only_reads(name, READ_WORDS, members);
@@ -143,41 +157,25 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
             vec![Action::Effect(Effect::Remove(path.to_owned()))]
         }
         _ if has(CHECK_WORDS) => {
-            vec![Action::Effect(Effect::Check(CheckRun { command: name.to_owned(), targets: Vec::new() }))]
+            vec![Action::Effect(Effect::Check(CheckRun { command: name.to_owned(), ..CheckRun::default() }))]
         }
         _ => Vec::new(),
     }
 }
 
-/// The effects of a patch in the format of `apply_patch`, anywhere in the arguments.
-fn patch_effects(arguments: &str) -> Vec<Effect> {
-    const BEGIN: &str = "*** Begin Patch";
-    if !arguments.contains(BEGIN) {
-        return Vec::new();
+/// The effects of a patch that the value of an argument is, or hands to `apply_patch`.
+fn patch_of(command: &Value) -> Vec<Effect> {
+    if let Value::Array(words) = command
+        && let [Value::String(program), Value::String(patch)] = &words[..]
+        && effects::is_patcher(program)
+    {
+        return patch_effects(patch);
     }
-    let text = arguments.replace("\\n", "\n");
-    let mut found: Vec<Effect> = Vec::new();
-    for line in text.lines() {
-        let named = |mark: &str| line.strip_prefix(mark).map(|path| path.trim().to_owned());
-        if let Some(path) = named("*** Add File: ") {
-            found.push(Effect::Change { path, edit: None, whole: true });
-        } else if let Some(path) = named("*** Update File: ") {
-            found.push(Effect::Change { path, edit: Some(PATCH), whole: false });
-        } else if let Some(path) = deleted_on(line) {
-            found.push(Effect::Remove(path.to_owned()));
-        } else if let (Some(to), Some(Effect::Change { path: from, .. })) =
-            (named("*** Move to: "), found.last().cloned())
-        {
-            found.pop();
-            found.push(Effect::Move { from, to });
-        }
+    match command_line(command) {
+        Some(line) if line.trim_start().starts_with("*** ") => patch_effects(&line),
+        Some(line) if effects::only_patches(&line) => effects(&line),
+        _ => Vec::new(),
     }
-    found
-}
-
-/// The file that a line of a patch deletes.
-pub(super) fn deleted_on(line: &str) -> Option<&str> {
-    line.strip_prefix("*** Delete File: ").map(str::trim)
 }
 
 /// The command line in an argument: a string, or a list of words, which may run a shell with a script.
@@ -264,6 +262,25 @@ mod tests {
     }
 
     #[test]
+    fn a_patch_that_is_only_quoted_changes_nothing() {
+        let patch = "*** Begin Patch\n*** Delete File: b.rs\n*** End Patch";
+        let written = serde_json::json!({"file_path": "a.rs", "content": format!("How to patch:\n{patch}")});
+        assert_eq!(actions("Write", &written.to_string()), change("a.rs"));
+        for (line, expected) in [
+            (format!("cat > a.rs <<'E'\n{patch}\nE"), change("a.rs")),
+            (format!("apply_patch <<'E'\n{patch}\nE"), vec![Action::Effect(Effect::Remove("b.rs".into()))]),
+            (format!("cd r && apply_patch '{patch}'"), vec![Action::Effect(Effect::Remove("r/b.rs".into()))]),
+        ] {
+            let arguments = serde_json::json!({"command": ["bash", "-lc", line]}).to_string();
+            let found = actions("shell", &arguments).into_iter().flat_map(|action| match action {
+                Action::Command(line) => super::effects(&line).into_iter().map(Action::Effect).collect(),
+                other => vec![other],
+            });
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{line}");
+        }
+    }
+
+    #[test]
     fn a_script_is_recognized_by_what_it_writes() {
         let actions = actions("Write", r#"{"file_path":"/tmp/fix.py","content":"open('a.py', 'w').write(x)"}"#);
         let script = Effect::Script { path: "/tmp/fix.py".into(), writes: vec!["a.py".into()] };
@@ -301,7 +318,7 @@ mod tests {
             actions("apply_patch", moved),
             [Effect::Move { from: "a".into(), to: "b".into() }, Effect::Remove("c".into())].map(Action::Effect)
         );
-        let tests = CheckRun { command: "run_tests".into(), targets: Vec::new() };
+        let tests = CheckRun { command: "run_tests".into(), ..CheckRun::default() };
         assert_eq!(actions("run_tests", "{}"), [Action::Effect(Effect::Check(tests))]);
     }
 }

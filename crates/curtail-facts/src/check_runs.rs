@@ -4,6 +4,7 @@ use super::call_result::CallWithResult;
 use super::kinds::CheckRun;
 use super::outcomes::{self, RunOutcome, last_line};
 use super::quotes::short_line;
+use super::shell::LineStatus;
 use super::words::has_whole;
 use super::{Check, Facts, FailedTest, MAX_FACTS, Verdict, keep_newest};
 
@@ -11,9 +12,9 @@ use super::{Check, Facts, FailedTest, MAX_FACTS, Verdict, keep_newest};
 const MAX_PASSED_SINCE: usize = 40;
 
 impl Facts {
-    /// Records a check, if its result shows an outcome. `piped` is set if its output went through a pipe.
-    pub(super) fn check(&mut self, run: &CheckRun, piped: bool, call: &CallWithResult<'_>) {
-        let Some(outcome) = outcome(call, piped) else { return };
+    /// Records a check, if its result shows an outcome.
+    pub(super) fn check(&mut self, run: &CheckRun, call: &CallWithResult<'_>) {
+        let Some(outcome) = outcome(call, run.status) else { return };
         self.trace_check(run, &outcome, call);
         let command = short_line(&run.command);
         let runner = if outcome.runner.is_empty() { first_word(&command) } else { outcome.runner };
@@ -44,18 +45,18 @@ impl Facts {
 }
 
 /// The outcome of a check: by its output, by its exit code, or by the words of its output.
-fn outcome(call: &CallWithResult<'_>, piped: bool) -> Option<RunOutcome> {
+fn outcome(call: &CallWithResult<'_>, status: LineStatus) -> Option<RunOutcome> {
     let output = call.output();
-    let by_output = outcomes::read_output(&output).or_else(|| outcome_by_exit_code(call, piped));
+    let by_output = outcomes::read_output(&output).or_else(|| outcome_by_exit_code(call, status));
     by_output.or_else(|| outcomes::read_words(&output))
 }
 
-/// The outcome by the exit code, for output that shows none. After a pipe, code 0 proves nothing: it is another program's.
-fn outcome_by_exit_code(call: &CallWithResult<'_>, piped: bool) -> Option<RunOutcome> {
-    match call.exit_code()? {
-        0 if piped => None,
-        0 => Some(RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() }),
-        _ => {
+/// The outcome by the exit code, for output that shows none.
+fn outcome_by_exit_code(call: &CallWithResult<'_>, status: LineStatus) -> Option<RunOutcome> {
+    match (call.exit_code()?, status) {
+        (_, LineStatus::Other) | (0, LineStatus::Hidden) => None,
+        (0, LineStatus::Own) => Some(RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() }),
+        (_, LineStatus::Own | LineStatus::Hidden) => {
             let error = last_line(&call.output()).map(str::to_owned);
             Some(RunOutcome { verdict: Verdict::Failed, error, ..RunOutcome::default() })
         }

@@ -1,12 +1,13 @@
-//! What shell commands and scripts do to files and to the history of a repository, and which of them build or test.
+//! What shell commands and scripts do: which files they change, what they do to the history of a repository, which checks they run.
 //! The known programs are in `programs.toml`.
 
+use super::checks::check;
 use super::git::git_effects;
-use super::kinds::CheckRun;
-pub(super) use super::kinds::Effect;
-use super::programs::{CheckProgram, FileAction, FileProgram, PROGRAMS, is_interpreter, lists};
+use super::kinds::{CheckRun, Effect};
+use super::patches::patch_effects;
+use super::prefixes::without_prefixes;
+use super::programs::{FileAction, FileProgram, PROGRAMS, is_interpreter, lists};
 use super::shell::{Simple, commands};
-use super::words::name_words;
 use super::{paths, scripts};
 
 /// A simple command of a line, without what wraps it.
@@ -21,7 +22,7 @@ pub(super) struct PlainCommand {
 /// The simple commands of a line, without folders, variables, wrappers and runners in front of them.
 pub(super) fn plain_commands(line: &str) -> Vec<PlainCommand> {
     let plain = |command: &Simple| {
-        let words = unwrapped(&command.words).to_vec();
+        let words = without_prefixes(&command.words).to_vec();
         let program = words.first().map(|program| paths::name(program))?;
         let is_told = lists(&PROGRAMS.viewers, program) || !effects_of(command).is_empty();
         Some(PlainCommand { words, is_told })
@@ -34,7 +35,7 @@ pub(super) fn shown_files(line: &str) -> Vec<String> {
     const SHOWS: &[&str] = &["cat", "head", "tail", "less", "sed", "bat", "nl"];
     let mut found = Vec::new();
     for command in commands(line) {
-        let words = unwrapped(&command.words);
+        let words = without_prefixes(&command.words);
         let Some((program, arguments)) = words.split_first() else { continue };
         let skipped = usize::from(program == "sed");
         if SHOWS.contains(&paths::name(program)) && effects_of(&command).is_empty() {
@@ -58,7 +59,7 @@ pub(super) fn removed_paths(line: &str) -> Vec<String> {
 }
 
 fn removed_by(command: &Simple) -> Vec<String> {
-    let Some((program, arguments)) = unwrapped(&command.words).split_first() else { return Vec::new() };
+    let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return Vec::new() };
     let call = Call { command, program, name: paths::name(program), arguments };
     if let Some(script) = call.shell_script() {
         return commands_in(script, command).iter().flat_map(removed_by).collect();
@@ -88,10 +89,21 @@ pub(super) fn files_written_by(place: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// Whether the line runs a program whose output may be that of a check, even if `CHECKS` does not list it.
+/// Whether the line does nothing but apply patches.
+pub(super) fn only_patches(line: &str) -> bool {
+    let commands = commands(line);
+    !commands.is_empty() && commands.iter().all(|command| command.words.first().is_some_and(|name| is_patcher(name)))
+}
+
+/// Whether a program applies patches in the format of `apply_patch`.
+pub(super) fn is_patcher(program: &str) -> bool {
+    paths::name(program) == "apply_patch"
+}
+
+/// Whether the line runs a program whose output may be that of a check, even if no table lists it.
 pub(super) fn may_check(line: &str) -> bool {
     commands(line).iter().any(|command| {
-        let words = unwrapped(&command.words);
+        let words = without_prefixes(&command.words);
         words.first().is_some_and(|program| !lists(&PROGRAMS.viewers, paths::name(program)))
     })
 }
@@ -99,7 +111,7 @@ pub(super) fn may_check(line: &str) -> bool {
 fn effects_of(command: &Simple) -> Vec<Effect> {
     let mut found: Vec<Effect> =
         command.writes.iter().filter_map(|word| command.file(word)).map(Effect::write).collect();
-    let Some((program, arguments)) = unwrapped(&command.words).split_first() else { return found };
+    let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return found };
     let call = Call { command, program, name: paths::name(program), arguments };
     if let Some(script) = call.shell_script() {
         found.extend(commands_in(script, command).iter().flat_map(effects_of));
@@ -122,6 +134,7 @@ fn commands_in(script: &str, outer: &Simple) -> Vec<Simple> {
             Some(folder) => Some(paths::resolved(outer.folder.as_deref(), &folder)),
             None => outer.folder.clone(),
         };
+        command.status = command.status.max(outer.status);
     }
     inner
 }
@@ -171,7 +184,7 @@ impl Simple {
 
 /// A program with its arguments.
 struct Call<'c> {
-    pub(super) command: &'c Simple,
+    command: &'c Simple,
     program: &'c str,
     /// The program without its folder.
     name: &'c str,
@@ -242,13 +255,29 @@ impl<'c> Call<'c> {
     /// The effects of a program that changes no files in its arguments: it may be a check, or a script.
     fn run(&self) -> Vec<Effect> {
         if let Some(run) = check(self.name, self.arguments) {
-            return vec![Effect::Check(run)];
+            return vec![Effect::Check(CheckRun { status: self.command.status, ..run })];
+        }
+        if is_patcher(self.program) {
+            return self.patch();
         }
         if is_interpreter(self.name) {
             return self.interpret();
         }
         let script = if self.program.contains('/') { self.command.any_file(self.program) } else { None };
         script.map(Effect::RunScript).into_iter().collect()
+    }
+
+    /// The effects of a patch in the argument or in the input, in the folder of the command.
+    fn patch(&self) -> Vec<Effect> {
+        let Some(patch) = self.arguments.first().or(self.command.input.as_ref()) else { return Vec::new() };
+        let resolved = |path: &str| self.command.resolved(path);
+        let below = |effect: Effect| match effect {
+            Effect::Change { path, edit, whole } => Effect::Change { path: resolved(&path), edit, whole },
+            Effect::Move { from, to } => Effect::Move { from: resolved(&from), to: resolved(&to) },
+            Effect::Remove(path) => Effect::Remove(resolved(&path)),
+            other => other,
+        };
+        patch_effects(patch).into_iter().map(below).collect()
     }
 
     /// The script of a shell that runs its argument: `bash -lc 'rm a.py'`.
@@ -287,88 +316,10 @@ fn destination(from: &str, to: &str) -> String {
     if is_folder { format!("{}/{name}", to.trim_end_matches('/')) } else { to.to_owned() }
 }
 
-/// The program and its arguments, without variables, wrappers and runners in front:
-/// `RUST_LOG=debug timeout 60 uv run pytest -q tests` is `pytest -q tests`.
-pub(super) fn unwrapped(mut words: &[String]) -> &[String] {
-    while let Some((first, rest)) = words.split_first() {
-        let name = paths::name(first);
-        let next = rest.first().map_or("", String::as_str);
-        let is_variable = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let is_assignment = first.split_once('=').is_some_and(|(name, _)| is_variable(name));
-        let runs_check = || name.starts_with("python") && check(paths::name(next), &[]).is_some();
-        if is_assignment {
-            words = rest;
-        } else if lists(&PROGRAMS.wrappers, name) {
-            words = behind_flags(name, rest).get(usize::from(name == "timeout")..).unwrap_or_default();
-        } else if PROGRAMS.runners.iter().any(|runner| lists(&runner.programs, name) && runner.verb == next) {
-            words = &rest[1..];
-        } else if runs_check() {
-            words = rest;
-        } else {
-            break;
-        }
-    }
-    words
-}
-
-/// What stands behind the flags of a wrapper and their values.
-fn behind_flags<'w>(wrapper: &str, mut words: &'w [String]) -> &'w [String] {
-    /// Flags whose next word is their value.
-    const WITH_VALUE: &[(&str, &[&str])] = &[
-        ("timeout", &["-s", "-k", "--signal", "--kill-after"]),
-        ("nice", &["-n"]),
-        ("env", &["-u", "-C"]),
-        ("sudo", &["-u", "-g", "-h", "-p", "-D"]),
-    ];
-    let with_value = WITH_VALUE.iter().find(|(name, _)| *name == wrapper).map_or(&[][..], |(_, flags)| flags);
-    while let Some((flag, rest)) = words.split_first()
-        && flag.starts_with('-')
-    {
-        words = rest.get(usize::from(with_value.contains(&flag.as_str()))..).unwrap_or_default();
-    }
-    words
-}
-
-/// The check that the program runs with these arguments; `None` if it runs none.
-fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
-    let CheckProgram { verbs, .. } = PROGRAMS.checks.iter().find(|listed| lists(&listed.programs, program))?;
-    let word = |at: usize| arguments.get(at).map_or("", String::as_str);
-    let is_script = lists(&PROGRAMS.package_managers, program) && matches!(word(0), "run" | "run-script");
-    let verb = arguments.iter().find(|word| !word.starts_with('+')).map_or("", String::as_str);
-    let checks = match is_script {
-        true => name_words(word(1)).iter().any(|part| lists(&PROGRAMS.check_scripts, part)),
-        false => verbs.is_empty() || lists(verbs, verb),
-    };
-    let idle = program != "pytest" && arguments.iter().any(|word| lists(&PROGRAMS.idle_flags, word));
-    if !checks || idle {
-        return None;
-    }
-    let subcommands = usize::from(!verbs.is_empty()) + usize::from(is_script);
-    let command = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    Some(CheckRun { command, targets: targets(arguments.get(subcommands..).unwrap_or_default()) })
-}
-
-/// The operands of a check, and the values of flags that narrow it.
-fn targets(arguments: &[String]) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut before = "";
-    for word in arguments {
-        let is_number = || word.bytes().all(|byte| byte.is_ascii_digit());
-        if lists(&PROGRAMS.narrowing_flags, before) {
-            found.push(word.clone());
-        } else if let Some((flag, value)) = word.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
-            found.extend(lists(&PROGRAMS.narrowing_flags, flag).then(|| value.to_owned()));
-        } else if !word.starts_with('-') && !matches!(word.as_str(), "." | "./..." | "--" | "run") && !is_number() {
-            found.push(word.clone());
-        }
-        before = word;
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{CheckRun, Effect, PROGRAMS, effects, files_written_by, removed_paths};
+    use super::{Effect, PROGRAMS, effects, files_written_by, removed_paths};
+    use crate::shell::LineStatus;
 
     fn written(line: &str) -> Vec<String> {
         let path = |effect| if let Effect::Change { path, .. } = effect { Some(path) } else { None };
@@ -446,11 +397,52 @@ mod tests {
             ("./gradlew test", "gradlew test", &["test"]),
             ("npx vitest run", "vitest run", &[]),
         ] {
-            let run = CheckRun { command: command.into(), targets: targets.iter().map(|&t| t.to_owned()).collect() };
-            assert_eq!(effects(line), [Effect::Check(run)], "{line}");
+            let [Effect::Check(run)] = &effects(line)[..] else { panic!("{line}") };
+            assert_eq!(
+                (run.command.as_str(), run.targets.as_slice()),
+                (command, &*targets.iter().map(|&t| t.to_owned()).collect::<Vec<_>>()),
+                "{line}"
+            );
         }
         for line in ["npm install", "go run .", "cargo fmt", "npm run dev", "git log", "echo pytest"] {
             assert_eq!(effects(line), [], "{line}");
+        }
+    }
+
+    #[test]
+    fn the_status_of_a_line_is_that_of_a_check_or_of_another_command() {
+        let status = |line: &str| {
+            let check = effects(line).into_iter().find_map(|effect| match effect {
+                Effect::Check(run) => Some(run.status),
+                _ => None,
+            });
+            check.unwrap_or_else(|| panic!("{line}"))
+        };
+        for line in [
+            "cd r && pytest -q",
+            "pytest && echo ok",
+            "set -e\npytest\necho ok",
+            "set -euo pipefail; pytest | tail -3; echo ok",
+            "set -o pipefail && pytest | tail -3",
+            "if true; then pytest; fi",
+            "pytest 2>&1; exit $?",
+            "bash -c 'set -e; pytest; ls'",
+        ] {
+            assert_eq!(status(line), LineStatus::Own, "{line}");
+        }
+        for line in ["pytest | tail -3", "pytest || true", "set -e; pytest | tail; ls", "(pytest && ls) | tail -3"] {
+            assert_eq!(status(line), LineStatus::Hidden, "{line}");
+        }
+        for line in [
+            "pytest; ls",
+            "pytest > log\ntail log",
+            "set -e; set +e; pytest; ls",
+            "set -e; pytest && ls; ls",
+            "if pytest; then ls; fi",
+            "pytest &",
+            "bash -c pytest; ls",
+        ] {
+            assert_eq!(status(line), LineStatus::Other, "{line}");
         }
     }
 

@@ -17,7 +17,9 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
         }
         words = rest.get(usize::from(has_value)..).unwrap_or_default();
     }
-    let command = &Simple { folder, ..command.clone() };
+    let mut command = command.clone();
+    command.folder = folder;
+    let command = &command;
     let words: Vec<&String> = words.iter().collect();
     let Some((verb, rest)) = words.split_first() else { return Vec::new() };
     let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(&word.as_str()));
@@ -57,7 +59,7 @@ fn restored(words: &[&String], command: &Simple) -> Effect {
 }
 
 /// The first line of the commit message in the arguments of `git commit`.
-pub(super) fn subject(arguments: &[&String]) -> Option<String> {
+fn subject(arguments: &[&String]) -> Option<String> {
     let value = arguments.iter().enumerate().find_map(|(at, word)| {
         let short = word.starts_with('-') && !word.starts_with("--") && word.ends_with('m');
         if short || word.as_str() == "--message" {

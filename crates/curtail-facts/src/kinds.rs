@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::shell::LineStatus;
+
 /// The message that a fact comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pointer {
@@ -245,10 +247,12 @@ impl Effect {
 }
 
 /// A run of a build or of tests.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct CheckRun {
     /// The command without variables, wrappers and redirections.
     pub(super) command: String,
     /// The files, packages or tests that it is limited to; empty if it checks everything.
     pub(super) targets: Vec<String>,
+    /// What the exit code of its line says of it.
+    pub(super) status: LineStatus,
 }

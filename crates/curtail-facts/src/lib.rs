@@ -9,12 +9,15 @@ mod call_result;
 mod calls;
 mod changed_files;
 mod check_runs;
+mod checks;
 mod effects;
 mod git;
 mod kinds;
 mod outcomes;
 mod page;
+mod patches;
 mod paths;
+mod prefixes;
 mod programs;
 mod quotes;
 mod read;
@@ -151,7 +154,7 @@ fn without_tag(prompt: &str) -> &str {
 }
 
 impl Facts {
-    /// A ledger that also records what later events overtake.
+    /// No facts yet, with a record of what later events overtake.
     pub(crate) fn traced() -> Self {
         Self { trace: Some(Box::default()), ..Self::default() }
     }

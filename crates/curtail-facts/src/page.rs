@@ -58,7 +58,7 @@ fn change_line(change: &Change) -> String {
     format!("`{}`{deleted}{times}{committed} {}", change.path, change.at).trim_end().to_owned()
 }
 
-pub(super) fn section(page: &mut String, title: &str, items: impl Iterator<Item = String>) {
+fn section(page: &mut String, title: &str, items: impl Iterator<Item = String>) {
     let items: Vec<String> = items.map(|item| format!("- {item}\n")).collect();
     if !items.is_empty() {
         let _ = write!(page, "\n## {title}\n\n{}", items.concat());

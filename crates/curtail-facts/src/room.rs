@@ -57,7 +57,7 @@ struct ListedItem {
     /// Its tokens, with a line break.
     size: usize,
     /// The fewest tokens of it that are worth a line.
-    pub(super) least: usize,
+    least: usize,
 }
 
 impl Room<'_> {

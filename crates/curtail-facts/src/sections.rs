@@ -61,7 +61,7 @@ fn last_reply(facts: &Facts, room: Room<'_>) -> Written {
 }
 
 /// The user's further messages. Corrections get tokens first, then the newest messages; the list is written newest first.
-pub(super) fn asked(facts: &Facts, room: Room<'_>) -> Written {
+fn asked(facts: &Facts, room: Room<'_>) -> Written {
     let mut order: Vec<&Quote> = facts.asked.iter().rev().collect();
     order.sort_by_key(|quote| !quote.correction);
     let items: Vec<String> = order.iter().map(|quote| bullet(&quote.at, &quote.text)).collect();
@@ -69,7 +69,7 @@ pub(super) fn asked(facts: &Facts, room: Room<'_>) -> Written {
 }
 
 /// The commits. As many hashes as fit are kept, with as much of the subjects as fits beside them.
-pub(super) fn commits(facts: &Facts, room: Room<'_>) -> Written {
+fn commits(facts: &Facts, room: Room<'_>) -> Written {
     let line = |letters: usize, commit: &Commit| {
         let subject = cut(&commit.subject, letters);
         let text = match &commit.hash {
@@ -90,7 +90,7 @@ pub(super) fn commits(facts: &Facts, room: Room<'_>) -> Written {
 }
 
 /// The last check, the failing tests, and those that passed since.
-pub(super) fn checks(facts: &Facts, room: Room<'_>) -> Written {
+fn checks(facts: &Facts, room: Room<'_>) -> Written {
     let names: Vec<&str> = facts.failing.iter().rev().map(|failure| failure.name.as_str()).collect();
     let at = facts.failing.last().map(|failure| failure.at.clone()).unwrap_or_default();
     let failing = Room { tokens: room.tokens * 3 / 5, ..room }.names(&labelled(FAILING, &at), &names);
@@ -113,7 +113,7 @@ pub(super) fn outcome(check: &Check) -> String {
 }
 
 /// The open items of the to-do list.
-pub(super) fn open(facts: &Facts, room: Room<'_>) -> Written {
+fn open(facts: &Facts, room: Room<'_>) -> Written {
     let Some(newest) = facts.open().max_by_key(|todo| todo.at.message) else { return Written::EMPTY };
     let begun = |todo: &Todo| if todo.progress == Progress::InProgress { BEGUN } else { "" };
     let items: Vec<String> = facts.open().map(|todo| format!("- {}{}", todo.text, begun(todo))).collect();

@@ -1,5 +1,6 @@
-//! Splits a shell's command line into simple commands, with their words, the files that they write, and the folder that they
-//! run in. It follows quotes, here-documents and operators as POSIX shells do, and expands nothing.
+//! Splits a shell's command line into simple commands, with their words, the files that they write, the folder that they run in,
+//! and what the exit code of the line says of them. It follows quotes, here-documents and operators as POSIX shells do, and expands
+//! nothing.
 
 use super::paths;
 
@@ -14,6 +15,37 @@ pub(super) struct Simple {
     pub(super) folder: Option<String>,
     /// The text of the here-document that it reads.
     pub(super) input: Option<String>,
+    /// What joins it to the next command; `None` at the end of the line or of a group.
+    joint: Option<Joint>,
+    /// What the exit code of the line says of it.
+    pub(super) status: LineStatus,
+}
+
+/// What joins two commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Joint {
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `|`
+    Pipe,
+    /// `&`
+    Background,
+    /// `;`, or the end of a line.
+    Next,
+}
+
+/// What the exit code of a line says of one of its commands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum LineStatus {
+    /// It is 0 only if the command succeeded.
+    #[default]
+    Own,
+    /// It may be 0 although the command failed.
+    Hidden,
+    /// It is that of another command.
+    Other,
 }
 
 /// The simple commands of `line`, in order.
@@ -21,7 +53,89 @@ pub(super) fn commands(line: &str) -> Vec<Simple> {
     let mut splitter = Splitter { rest: line, ..Splitter::default() };
     while splitter.step() {}
     splitter.end();
+    // A mark at the end of the line joins nothing.
+    if let Some(last) = splitter.done.last_mut().filter(|_| !splitter.ends_with_cd) {
+        last.joint.take_if(|joint| *joint == Joint::Next);
+    }
+    set_statuses(&mut splitter.done);
     splitter.done
+}
+
+/// Sets what the exit code of the line says of each command, from the last one to the first.
+fn set_statuses(commands: &mut [Simple]) {
+    let options = options(commands);
+    // What the code says of the next command, and whether only because a failure ends the script.
+    let mut next = (LineStatus::Own, false);
+    let mut is_followed_by_end = false;
+    for (command, options) in commands.iter_mut().zip(options).rev() {
+        next = match command.joint {
+            _ if is_condition(command) => (LineStatus::Other, false),
+            None => (LineStatus::Own, false),
+            Some(Joint::And) if next.1 => (LineStatus::Other, false),
+            Some(Joint::And) => next,
+            Some(Joint::Pipe) if options.pipefail => next,
+            Some(Joint::Pipe) => (next.0.max(LineStatus::Hidden), next.1),
+            Some(Joint::Or) => (LineStatus::Hidden, false),
+            Some(Joint::Background) => (LineStatus::Other, false),
+            Some(Joint::Next) if is_followed_by_end => next,
+            Some(Joint::Next) if options.errexit => (LineStatus::Own, true),
+            Some(Joint::Next) => (LineStatus::Other, false),
+        };
+        command.status = next.0;
+        is_followed_by_end = is_end(command);
+    }
+}
+
+/// Whether what follows depends on the success of a command.
+fn is_condition(command: &Simple) -> bool {
+    command.words.first().is_some_and(|word| matches!(word.as_str(), "if" | "elif" | "while" | "until" | "!"))
+}
+
+/// Whether a command only ends a group, or passes the exit code on.
+fn is_end(command: &Simple) -> bool {
+    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+    matches!(words[..], ["fi" | "esac" | "}", ..] | ["exit", "$?"])
+}
+
+/// The options of a shell that decide what its exit code says.
+#[derive(Debug, Clone, Copy, Default)]
+struct ShellOptions {
+    /// `set -e`: the first failure ends the script.
+    errexit: bool,
+    /// `set -o pipefail`: a pipe fails if any of its commands does.
+    pipefail: bool,
+}
+
+/// The options with which each command runs.
+fn options(commands: &[Simple]) -> Vec<ShellOptions> {
+    let mut options = ShellOptions::default();
+    let mut found = Vec::with_capacity(commands.len());
+    for command in commands {
+        if let Some((set, words)) = command.words.split_first()
+            && set == "set"
+        {
+            options.set(words);
+        }
+        found.push(options);
+    }
+    found
+}
+
+impl ShellOptions {
+    /// Reads the words of a `set`: `-e`, `-euo pipefail`, `-o errexit`; with a `+`, an option is unset.
+    fn set(&mut self, words: &[String]) {
+        for (nth, word) in words.iter().enumerate() {
+            let Some(flags) = word.strip_prefix(['-', '+']) else { continue };
+            let is_set = word.starts_with('-');
+            let named = if flags.ends_with('o') { words.get(nth + 1).map_or("", String::as_str) } else { "" };
+            if flags.contains('e') || named == "errexit" {
+                self.errexit = is_set;
+            }
+            if named == "pipefail" {
+                self.pipefail = is_set;
+            }
+        }
+    }
 }
 
 #[derive(Default)]
@@ -37,6 +151,8 @@ struct Splitter<'l> {
     heredocs: Vec<(String, usize)>,
     /// The folders around the subshells that are open.
     folders: Vec<Option<String>>,
+    /// Whether a `cd` follows the last command in `done`.
+    ends_with_cd: bool,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +177,7 @@ impl Splitter<'_> {
             '#' if self.word.is_none() => self.skip_to('\n'),
             '\n' => {
                 self.end();
+                self.join(Joint::Next);
                 self.read_heredocs();
             }
             '(' if self.rest.starts_with('(') => self.arithmetic(),
@@ -76,7 +193,7 @@ impl Splitter<'_> {
                 }
             }
             '>' | '<' if self.current.words.first().is_some_and(|word| word == "[[") => self.end_word(),
-            ';' | '|' | '&' if letter != '&' || !self.rest.starts_with('>') => self.end(),
+            ';' | '|' | '&' if letter != '&' || !self.rest.starts_with('>') => self.operator(letter),
             '>' | '<' | '&' => self.redirection(letter),
             letter if letter.is_whitespace() => self.end_word(),
             letter => self.push(letter),
@@ -86,6 +203,29 @@ impl Splitter<'_> {
 
     fn push(&mut self, letter: char) {
         self.word.get_or_insert_default().push(letter);
+    }
+
+    /// Reads the rest of `;`, `|` or `&`, each alone or doubled, or of `|&`.
+    fn operator(&mut self, first: char) {
+        let is_doubled = self.rest.starts_with(first);
+        if is_doubled || first == '|' && self.rest.starts_with('&') {
+            self.rest = &self.rest[1..];
+        }
+        self.end();
+        self.join(match (first, is_doubled) {
+            ('&', true) => Joint::And,
+            ('|', true) => Joint::Or,
+            ('|', false) => Joint::Pipe,
+            ('&', false) => Joint::Background,
+            _ => Joint::Next,
+        });
+    }
+
+    /// Joins the last command, or the group that ends with it, to what follows. A line break after an operator says nothing.
+    fn join(&mut self, joint: Joint) {
+        if let Some(last) = self.done.last_mut() {
+            last.joint.get_or_insert(joint);
+        }
     }
 
     fn skip_to(&mut self, letter: char) {
@@ -198,10 +338,14 @@ impl Splitter<'_> {
         match command.words.as_slice() {
             [] if command.writes.is_empty() => {}
             [cd, folder] if cd == "cd" => {
+                self.ends_with_cd = true;
                 let is_known = !folder.contains(['$', '`']) && folder != "-";
                 self.current.folder = is_known.then(|| paths::resolved(command.folder.as_deref(), folder));
             }
-            _ => self.done.push(command),
+            _ => {
+                self.ends_with_cd = false;
+                self.done.push(command);
+            }
         }
     }
 

@@ -22,8 +22,8 @@ pub(super) const HEAD: &str = "Facts of messages 0 to ";
 impl Facts {
     /// The facts in at most `tokens` tokens; empty if there are none that fit.
     ///
-    /// For a conversation without calls, only the first message of the user is written, and only if `carried`: if an earlier
-    /// summary covers that message, so that the summarizer no longer reads it. `count` counts the tokens of a text.
+    /// For a conversation without calls, only the first message of the user is written, and only if `carried`: if the summarizer
+    /// does not read that message. `count` counts the tokens of a text.
     pub fn text(&self, tokens: usize, carried: bool, count: &dyn Fn(&str) -> usize) -> String {
         let work = self.shows_work();
         if self.is_empty() || !work && !carried {

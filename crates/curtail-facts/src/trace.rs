@@ -1,4 +1,4 @@
-//! What a ledger leaves out because later events overtook it: each run of a check and of a command, each former name of a file,
+//! What the facts leave out because later events overtook it: each run of a check and of a command, each former name of a file,
 //! each state of a to-do.
 
 use super::call_result::CallWithResult;
@@ -8,7 +8,7 @@ use super::quotes::short_line;
 use super::{Facts, MAX_FACTS, Todo, Verdict, effects};
 use curtail_core::visible::without_escapes;
 
-/// The events behind a ledger, in order. Messages are numbers, as in [`Pointer`](super::Pointer).
+/// The events behind the facts, in order. Messages are numbers, as in [`Pointer`](super::Pointer).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Trace {
     pub(crate) runs: Vec<Run>,

@@ -107,15 +107,22 @@ pub fn command(text: &str) -> Option<String> {
 
 /// `text` without what programs inserted.
 fn without_insertions(text: &str) -> String {
-    let mut typed = text.to_owned();
-    for (open, close) in INSERTED {
-        while let Some((before, rest)) = typed.split_once(open)
-            && let Some((_, after)) = rest.split_once(close)
-        {
-            typed = format!("{before} {after}");
-        }
+    INSERTED.iter().fold(text.to_owned(), |typed, (open, close)| without_elements(&typed, open, close, |_| {}))
+}
+
+/// `text` with a space in place of what stands between two tags, and the tags. `each` is called with that.
+pub(super) fn without_elements(text: &str, open: &str, close: &str, mut each: impl FnMut(&str)) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, inside)) = rest.split_once(open)
+        && let Some((inserted, after)) = inside.split_once(close)
+    {
+        kept.push_str(before);
+        kept.push(' ');
+        each(inserted);
+        rest = after;
     }
-    typed
+    kept + rest
 }
 
 /// A command to the agent's program, such as `/clear`: one word, and no path.

@@ -162,6 +162,21 @@ fn a_later_run_retires_what_it_covers() {
 }
 
 #[test]
+fn an_exit_code_is_that_of_a_check_or_of_another_command() {
+    let verdict = |line: &str, code: u8| {
+        let check = Log::default().runs(line, &format!("Exit code {code}\n3 lines")).whole().check;
+        check.map(|check| check.verdict)
+    };
+    assert_eq!(verdict("cd r && make check", 0), Some(Verdict::Passed));
+    assert_eq!(verdict("set -eo pipefail; make check | tail -3; ls", 0), Some(Verdict::Passed));
+    assert_eq!(verdict("make check | tail -3", 0), None);
+    assert_eq!(verdict("make check || true", 0), None);
+    assert_eq!(verdict("make check > log; tail -3 log", 0), None);
+    assert_eq!(verdict("make check > log; grep -c warning log", 1), None);
+    assert_eq!(verdict("set -e\nmake check > log\ngrep -c warning log", 1), Some(Verdict::Failed));
+}
+
+#[test]
 fn commits_have_a_hash_and_a_subject() {
     let log = Log::default()
         .runs("git commit -am 'Fix it'", "[main (root-commit) 1a2b3c4] Fix it\n 1 file changed")

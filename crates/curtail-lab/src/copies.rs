@@ -85,7 +85,7 @@ pub fn counted_requests(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> V
 struct Said {
     digest: u64,
     /// The position of the next message.
-    pub(super) next: usize,
+    next: usize,
 }
 
 impl Said {

@@ -12,7 +12,7 @@ use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::figures::StaleFigures;
 use curtail_core::processors::Thinking;
 use curtail_memory::rolling::{Rolling, RollingSummary, Shown, Taken, Thread, ThreadError};
-use curtail_memory::summarizers::Extractive;
+use curtail_memory::summarizers::{Budget, Extractive, Failure, Request, Summarizer, Utterance};
 use curtail_tokens::tokenizers::tokenizer_by_name;
 
 /// A file, as the dialect whose folder it is in.
@@ -79,6 +79,69 @@ impl Kept {
 
     fn next(&self) -> usize {
         self.thread.as_ref().map_or(0, Thread::taken) + 1
+    }
+}
+
+/// A summarizer that leaves nothing out.
+struct WordForWord;
+
+impl Summarizer for WordForWord {
+    fn name(&self) -> &'static str {
+        "word-for-word"
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], _: &Budget<'_>) -> Result<String, Failure> {
+        Ok(utterances.iter().map(|utterance| format!("{}\n", utterance.text)).collect())
+    }
+
+    fn request(&self, _: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
+        None
+    }
+}
+
+/// A chat without calls: the messages from number `first` to `last`.
+fn chat(first: usize, last: usize) -> String {
+    let role = |nth: usize| if nth % 2 == 1 { "user" } else { "assistant" };
+    let line = |nth: usize| format!("{{\"role\": \"{}\", \"content\": \"<{nth}> was said\"}}\n", role(nth));
+    (first..=last).map(line).collect()
+}
+
+/// The first summary leaves out the interaction that has just left the window, but not what was asked there.
+#[test]
+fn the_first_request_of_a_chat_without_calls_is_kept() {
+    let reading = Reading::new(Framing::Lines, None, None).unwrap();
+    let wordy = RollingSummary { summarizer: Arc::new(WordForWord), tokens: 10_000, ..summary(21) };
+    for summary in [RollingSummary { tokens: 200, ..summary(21) }, wordy] {
+        for last in [21, 22, 30, 42, 43, 64] {
+            let text = chat(1, last);
+            let given = Given { text: &text, from: Some(1), rewind: false };
+            let [state, context] = Kept::default().take(&summary, &reading, &given).unwrap().shown(&summary);
+            assert!(state.contains("<1> was said") && context.contains("<1> was said"), "{last}: {state}\n{context}");
+        }
+    }
+}
+
+/// Whatever is said is in the window or in a summary, also where another window begins its summaries elsewhere.
+#[test]
+fn a_window_of_another_size_loses_nothing() {
+    let reading = Reading::new(Framing::Lines, None, None).unwrap();
+    let of = |window| {
+        let rolling = Rolling { window: NonZeroUsize::new(window).unwrap(), max_summaries: NonZeroUsize::MAX };
+        RollingSummary { rolling, summarizer: Arc::new(WordForWord), tokens: 100_000, ..summary(window) }
+    };
+    for (first, then) in [(21, 5), (21, 20), (5, 21), (4, 3)] {
+        for at in 1..=60 {
+            let [begin, rest] = [chat(1, at), chat(at + 1, 64)];
+            let begun =
+                Kept::default().take(&of(first), &reading, &Given { text: &begin, from: Some(1), rewind: false });
+            let rest = Given { text: &rest, from: Some(at + 1), rewind: false };
+            let [_, context] = begun.unwrap().take(&of(then), &reading, &rest).unwrap().shown(&of(then));
+            for nth in 1..=64 {
+                let said = format!("<{nth}> was said");
+                let times = context.matches(&said).count();
+                assert!(times > 0, "{first} then {then} after {at}: {nth} is lost\n{context}");
+            }
+        }
     }
 }
 

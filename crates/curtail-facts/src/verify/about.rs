@@ -2,7 +2,8 @@
 
 use super::languages::{LANGUAGES, Phrases, is_small};
 use super::outcomes::CONJUNCTIONS;
-use super::tokens::{Class, Spelling, spelling, tokens};
+use super::spelling::{Spelling, spelling};
+use super::tokens::{Class, tokens};
 use crate::paths;
 
 /// The clause of a sentence that says one of the words of the file `name`: only small words and other names are between them, and no

@@ -1,6 +1,7 @@
 //! Splits texts into sentences under their headings, and sentences into segments that give one order each.
 
-use super::languages::{LANGUAGES, negates};
+use super::languages::LANGUAGES;
+use super::negation::negates;
 
 /// A sentence of a text, or an item of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use curtail_core::transcript::PartRef;
 
 /// The facts of a side.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct SideFacts {
     /// The facts, by kind and in the order of the messages.
     pub(super) facts: Vec<Fact>,
     /// How many names were printed and not used.
@@ -22,7 +22,7 @@ pub(super) struct Facts {
 }
 
 /// The facts of `side`.
-pub(super) fn facts_of(side: &Side<'_, '_>) -> Facts {
+pub(super) fn facts_of(side: &Side<'_, '_>) -> SideFacts {
     let by_message: HashMap<usize, u64> = read_messages(side).map(|(at, message)| (at, digest(message))).collect();
     let mut statements = Statements::default();
     let mut identifiers = Identifiers::default();
@@ -46,7 +46,7 @@ pub(super) fn facts_of(side: &Side<'_, '_>) -> Facts {
         fact.need = need(fact, last);
     }
     facts.sort_by_key(|fact| (fact.kind, fact.message));
-    Facts { facts, printed }
+    SideFacts { facts, printed }
 }
 
 /// Leaves out a fact that is there twice: the last one stays.

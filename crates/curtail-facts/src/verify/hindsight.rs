@@ -3,7 +3,7 @@
 
 use super::Side;
 use super::fact::{Fact, Kind};
-use super::facts::{Facts, facts_of};
+use super::facts::{SideFacts, facts_of};
 use super::judge::{CheckGroups, Fate, Wanted, decide, is_run, says_command};
 use super::lexicon::{Lexicon, Term};
 use super::said::Said;
@@ -14,7 +14,7 @@ use crate::paths;
 /// Which facts of `before`, in the order of [`compare`](super::compare), the messages of `later` came back to: they read the file,
 /// run the command or say the statement again, or use a name after something showed it to them again.
 pub fn used(before: &Side<'_, '_>, later: &Side<'_, '_>) -> Vec<bool> {
-    let Facts { facts, .. } = facts_of(before);
+    let SideFacts { facts, .. } = facts_of(before);
     let mut lexicon = Lexicon::default();
     let checks = CheckGroups::of(&facts);
     let wanted: Vec<Wanted> = facts.iter().map(|fact| Wanted::of(fact, &checks, &mut lexicon)).collect();

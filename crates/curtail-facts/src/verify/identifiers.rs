@@ -8,7 +8,8 @@ use foldhash::{HashMap, HashSet};
 use super::fact::{Fact, Kind};
 use super::languages::LANGUAGES;
 use super::outdated_names::OutdatedNames;
-use super::tokens::{Class, Spelling, Token, spelling, tokens};
+use super::spelling::{Spelling, spelling};
+use super::tokens::{Class, Token, tokens};
 use super::voices::{Spoken, Voice};
 
 /// The most identifiers that are listed.

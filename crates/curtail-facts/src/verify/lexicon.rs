@@ -3,8 +3,10 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::languages::{LANGUAGES, forms, same_word, without_ge};
-use super::tokens::{Class, PathName, Spelling, Token, is_han, spelling, tokens};
+use super::languages::LANGUAGES;
+use super::spelling::{PathName, Spelling, spelling};
+use super::tokens::{Class, Token, is_han, tokens};
+use super::word_forms::{forms, same_word, without_ge};
 
 /// The number of a term.
 pub(super) type Term = u32;
@@ -175,13 +177,8 @@ impl Lexicon {
             }
         }
         self.without_fillers(&mut needs);
-        let mut seen = Vec::new();
-        needs.retain(|need| {
-            !seen.contains(&need.term) && {
-                seen.push(need.term);
-                true
-            }
-        });
+        let mut seen = HashSet::default();
+        needs.retain(|need| seen.insert(need.term));
         needs
     }
 

@@ -15,13 +15,17 @@ mod identifiers;
 mod judge;
 mod languages;
 mod lexicon;
+mod negation;
 mod outcomes;
 mod outdated_names;
 mod said;
+mod spelling;
 mod statements;
 mod tokens;
 mod told;
+mod tongues;
 mod voices;
+mod word_forms;
 mod work;
 
 pub use digests::digest;
@@ -31,7 +35,7 @@ pub use hindsight::used;
 pub use judge::Fate;
 
 use curtail_core::transcript::{Content, Message, Pairs};
-use facts::{Facts, facts_of};
+use facts::{SideFacts, facts_of};
 use judge::{CheckGroups, Decision, Wanted, claim, decide, stale};
 use lexicon::Lexicon;
 use said::Said;
@@ -167,7 +171,7 @@ fn share<'j>(facts: impl Iterator<Item = &'j JudgedFact>) -> Share {
 
 /// What became of the facts of `before` in `after`.
 pub fn compare(before: &Side<'_, '_>, after: &Side<'_, '_>) -> Comparison {
-    let Facts { facts, printed, .. } = facts_of(before);
+    let SideFacts { facts, printed } = facts_of(before);
     let digests = digests::digests(after);
     let mut lexicon = Lexicon::default();
     // Every path of the side before takes part in deciding whether a short name is that of one file.

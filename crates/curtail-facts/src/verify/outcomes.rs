@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::languages::{LANGUAGES, lowered, negates};
+use super::languages::{LANGUAGES, lowered};
+use super::negation::negates;
 use super::tokens::{Class, Token, tokens};
 use crate::paths;
 use crate::words::{has_whole, name_words};
@@ -113,18 +114,7 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
         let is_some = counted[1].bytes().any(|byte| (b'1'..=b'9').contains(&byte));
         return Some(if is_some { Outcome::Failed } else { Outcome::Passed });
     }
-    let passed = LANGUAGES.pass.places(text).into_iter().map(|place| (place, Outcome::Passed));
-    let failed = LANGUAGES.fail.places(text).into_iter().map(|place| (place, Outcome::Failed));
-    let mut words: Vec<((usize, usize), Outcome)> = passed.chain(failed).collect();
-    words.sort_by_key(|((start, end), _)| (*start, std::cmp::Reverse(*end)));
-    // A longer word contains the other: `未通过` is in the table of failures.
-    let mut reached = 0;
-    words.retain(|((_, end), _)| {
-        *end > reached && {
-            reached = *end;
-            true
-        }
-    });
+    let words = outcome_words(text);
     let is_past = |end: usize| {
         let rest = &text[end..];
         LANGUAGES.earlier.first_in(&rest[..rest.floor_char_boundary(24)]).is_some_and(|at| at < 12)
@@ -135,8 +125,8 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
         let is_bare = !text[..end].ends_with(['s', 'd']) || text[..end].ends_with("ss");
         LANGUAGES.wish.are_in(before) || is_bare && LANGUAGES.causing.are_in(before)
     };
-    let is_said = |((start, end), _): &&((usize, usize), Outcome)| !is_past(*end) && !is_wanted(*start, *end);
-    let ((start, _), outcome) = words.iter().rev().find(is_said).copied()?;
+    let is_said = |((start, end), _): &((usize, usize), Outcome)| !is_past(*end) && !is_wanted(*start, *end);
+    let ((start, _), outcome) = words.into_iter().rev().find(is_said)?;
     let before = &text[..start];
     let near = before.ceil_char_boundary(before.len().saturating_sub(20));
     match outcome {
@@ -144,6 +134,30 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
         Outcome::Passed => Some(Outcome::Failed),
         Outcome::Failed => Some(Outcome::Passed),
     }
+}
+
+/// The words of a text that give an outcome, each with its first and last byte.
+fn outcome_words(text: &str) -> Vec<((usize, usize), Outcome)> {
+    let tables = [
+        (&LANGUAGES.pass, Some(Outcome::Passed)),
+        (&LANGUAGES.fail, Some(Outcome::Failed)),
+        (&LANGUAGES.other_sense, None),
+    ];
+    let mut words: Vec<((usize, usize), Option<Outcome>)> = Vec::new();
+    for (table, outcome) in tables {
+        words.extend(table.places(text).into_iter().map(|place| (place, outcome)));
+    }
+    words.sort_by_key(|((start, end), _)| (*start, std::cmp::Reverse(*end)));
+    // A longer word contains the other: `未通过` is in the table of failures.
+    let mut reached = 0;
+    let mut found = Vec::new();
+    for ((start, end), outcome) in words {
+        if end > reached {
+            reached = end;
+            found.extend(outcome.map(|outcome| ((start, end), outcome)));
+        }
+    }
+    found
 }
 
 /// What follows the last comma of a text.
@@ -244,6 +258,7 @@ mod tests {
             "测试通过",
             "bestanden",
             "does not fail",
+            "npm test pasa en la red local",
         ] {
             assert_eq!(outcome_in(text), Some(Outcome::Passed), "{text}");
         }
@@ -253,7 +268,13 @@ mod tests {
         ] {
             assert_eq!(outcome_in(text), Some(Outcome::Failed), "{text}");
         }
-        for text in ["Clippy was run", "Now make the tests pass", "go on until it fails", "让测试通过"] {
+        for text in [
+            "Run pytest and pass the flag",
+            "Clippy was run",
+            "Now make the tests pass",
+            "go on until it fails",
+            "让测试通过",
+        ] {
             assert_eq!(outcome_in(text), None, "{text}");
         }
     }

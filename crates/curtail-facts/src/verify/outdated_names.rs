@@ -2,11 +2,12 @@
 
 use super::clauses::each_clause;
 use super::content_words::content_words;
-use super::languages::{LANGUAGES, is_small, same_word};
+use super::languages::{LANGUAGES, is_small};
 use super::outcomes::parts;
 use super::statements::replaced_words;
 use super::tokens::{is_han, tokens};
 use super::voices::Spoken;
+use super::word_forms::same_word;
 
 /// The most settings and replaced names, of which the last ones count.
 const MOST: usize = 300;

@@ -4,10 +4,10 @@ use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use super::Side;
 use super::clauses::each_clause;
-use super::languages::{Tongue, tongue};
 use super::lexicon::{Lexicon, Need, Term};
 use super::outcomes::General;
 use super::tokens::tokens;
+use super::tongues::{Tongue, tongue};
 use super::voices::{Spoken, Voice, each_spoken};
 use curtail_core::steps;
 

@@ -7,11 +7,14 @@ use regex::Regex;
 use super::about::said_about;
 use super::clauses::{code_spans, each_clause};
 use super::fact::{Fact, Kind, State};
-use super::languages::{LANGUAGES, negates};
+use super::languages::LANGUAGES;
+use super::negation::negates;
 use super::outcomes::{Outcome, outcome_in, part_about};
-use super::tokens::{Class, Spelling, spelling, tokens};
+use super::spelling::{Spelling, spelling};
+use super::tokens::{Class, tokens};
 use super::voices::{Spoken, Voice};
-use crate::effects::{Effect, effects};
+use crate::effects::effects;
+use crate::kinds::Effect;
 
 /// What was told so far.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use super::Side;
 use super::tokens::{composed, tokens};
 use crate::calls::read_path;
-use crate::writers::{COMMANDS, INSERTED, Writer, writer};
+use crate::writers::{COMMANDS, INSERTED, Writer, without_elements, writer};
 use curtail_core::json::{Document, Value};
 use curtail_core::transcript::{Content, Message, Part, PartRef, Role, main_thread};
 
@@ -180,7 +180,8 @@ impl Typed {
     fn of(text: &str) -> Self {
         let mut typed = Self { text: text.to_owned(), inserted: Vec::new() };
         for (open, close) in INSERTED.iter().chain(COMMANDS) {
-            typed.take_out(open, close);
+            let inserted = &mut typed.inserted;
+            typed.text = without_elements(&typed.text, open, close, |text| inserted.push(text.to_owned()));
         }
         for tag in ["<command-args>", "</command-args>"] {
             if typed.text.contains(tag) {
@@ -188,22 +189,6 @@ impl Typed {
             }
         }
         typed
-    }
-
-    /// Takes out what stands between two tags.
-    fn take_out(&mut self, open: &str, close: &str) {
-        let mut kept = String::new();
-        let mut rest = self.text.as_str();
-        while let Some((before, inside)) = rest.split_once(open)
-            && let Some((inserted, after)) = inside.split_once(close)
-        {
-            kept.push_str(before);
-            kept.push(' ');
-            self.inserted.push(inserted.to_owned());
-            rest = after;
-        }
-        kept.push_str(rest);
-        self.text = kept;
     }
 }
 

@@ -13,7 +13,7 @@ use crate::calls::read_path;
 use crate::effects::plain_commands;
 use crate::quotes::one_line;
 use crate::trace::{Run, Trace};
-use crate::{Facts as Ledger, Progress, Verdict, paths};
+use crate::{Facts, Progress, Verdict, paths};
 use curtail_core::transcript::{Message, Pairs};
 
 /// The facts of the work of a side.
@@ -21,30 +21,30 @@ pub(super) fn facts(side: &Side<'_, '_>) -> Vec<Fact> {
     let (numbers, messages): (Vec<usize>, Vec<Message<'_>>) =
         read_messages(side).map(|(at, message)| (at, message.clone())).unzip();
     let pairs = Pairs::from_messages(&messages);
-    let mut ledger = Ledger::traced();
-    ledger.read_range(&messages, &pairs, 0..messages.len());
-    let trace = ledger.trace.take().unwrap_or_default();
-    let mut facts = files(&ledger, &trace);
+    let mut recorded = Facts::traced();
+    recorded.read_range(&messages, &pairs, 0..messages.len());
+    let trace = recorded.trace.take().unwrap_or_default();
+    let mut facts = files(&recorded, &trace);
     facts.extend(read_files(&messages, &facts));
     facts.extend(commands(&trace.runs));
     facts.extend(checks(&single_runs(&trace.runs)));
-    facts.extend(errors(&ledger, &trace.runs));
-    facts.extend(todos(&ledger, &trace));
+    facts.extend(errors(&recorded, &trace.runs));
+    facts.extend(todos(&recorded, &trace));
     for fact in &mut facts {
         fact.message = fact.message.and_then(|at| numbers.get(at)).copied();
     }
     facts
 }
 
-fn files(ledger: &Ledger, trace: &Trace) -> Vec<Fact> {
+fn files(recorded: &Facts, trace: &Trace) -> Vec<Fact> {
     let mut facts = Vec::new();
-    for change in &ledger.changed {
+    for change in &recorded.changed {
         let state = if change.deleted { State::Removed } else { State::Changed };
         let fact = Fact::new(Kind::File, &change.path, change.at.message);
         facts.push(fact.in_state(state).important_if(!change.is_script()));
     }
     for moved in &trace.moved {
-        if !ledger.changed.iter().any(|change| paths::same_file(&change.path, &moved.from)) {
+        if !recorded.changed.iter().any(|change| paths::same_file(&change.path, &moved.from)) {
             facts.push(Fact::new(Kind::File, &moved.from, Some(moved.at)).in_state(State::Renamed).overtaken());
         }
     }
@@ -176,25 +176,25 @@ fn is_misuse(text: &str) -> bool {
 }
 
 /// Tests that fail, and errors of commands that did not succeed later.
-fn errors(ledger: &Ledger, runs: &[Run]) -> Vec<Fact> {
+fn errors(recorded: &Facts, runs: &[Run]) -> Vec<Fact> {
     let error = |text: &str, at: Option<usize>, state| Fact::new(Kind::Error, text, at).in_state(state);
+    let mut last_passed: HashMap<String, usize> = HashMap::new();
+    for (nth, run) in runs.iter().enumerate().filter(|(_, run)| run.check == Some(Verdict::Passed)) {
+        last_passed.insert(check_key(run), nth);
+    }
     // A test is resolved as well if the run in which it failed passed later.
     let has_passed = |name: &String| {
         let failed = runs.iter().rposition(|run| run.failing.contains(name));
-        failed.is_some_and(|at| {
-            runs[at + 1..]
-                .iter()
-                .any(|run| run.check == Some(Verdict::Passed) && check_key(run) == check_key(&runs[at]))
-        })
+        failed.is_some_and(|at| last_passed.get(&check_key(&runs[at])).is_some_and(|passed| *passed > at))
     };
     let mut facts: Vec<Fact> = Vec::new();
-    for test in &ledger.failing {
+    for test in &recorded.failing {
         facts.push(match has_passed(&test.name) {
             true => error(&test.name, test.at.message, State::Resolved).overtaken(),
             false => error(&test.name, test.at.message, State::Open),
         });
     }
-    facts.extend(ledger.passed_since.iter().map(|name| {
+    facts.extend(recorded.passed_since.iter().map(|name| {
         let run = runs.iter().rev().find(|run| run.failing.contains(name));
         error(name, run.map(|run| run.at), State::Resolved).overtaken()
     }));
@@ -227,16 +227,16 @@ fn run_key(run: &Run) -> String {
     commands.collect::<Vec<_>>().join(" && ")
 }
 
-fn todos(ledger: &Ledger, trace: &Trace) -> Vec<Fact> {
+fn todos(recorded: &Facts, trace: &Trace) -> Vec<Fact> {
     let fact = |text: &str, at: Option<usize>, state| Fact::new(Kind::Todo, text, at).in_state(state);
     let mut facts = Vec::new();
-    for todo in &ledger.todos {
+    for todo in &recorded.todos {
         match todo.progress {
             Progress::Done => facts.push(fact(&todo.text, todo.at.message, State::Done).overtaken()),
             Progress::Pending | Progress::InProgress => facts.push(fact(&todo.text, todo.at.message, State::Open)),
         }
     }
-    let is_listed = |text: &str| ledger.todos.iter().any(|todo| todo.text == text);
+    let is_listed = |text: &str| recorded.todos.iter().any(|todo| todo.text == text);
     for todo in trace.todos.iter().filter(|todo| !is_listed(&todo.text)) {
         facts.push(fact(&todo.text, todo.at.message, State::Open).overtaken());
     }

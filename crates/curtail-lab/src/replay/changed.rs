@@ -20,6 +20,7 @@ pub(super) struct Changed {
     /// The number of runs at the beginning that are the same.
     pub(super) kept: usize,
 }
+
 impl Sent {
     /// Updates it to the next request.
     pub(super) fn change(&mut self, difference: Difference, history: &History<'_>) -> Changed {
@@ -72,7 +73,7 @@ impl Changed {
 ///
 /// For the runs `0..5, 9..12` and `0..3, 3..5, 9..20`, the steps are 3, 2 and 3 messages: 8 in common. No digest is compared,
 /// because both cursors are at the same recorded message each time.
-pub(super) fn common(one: &[PlacedRun], two: &[PlacedRun], history: &History<'_>) -> usize {
+fn common(one: &[PlacedRun], two: &[PlacedRun], history: &History<'_>) -> usize {
     let [mut one, mut two] = [one, two].map(|runs| Cursor::begin(runs.iter().map(|placed| &placed.run)));
     let mut common = 0;
     while let (Some((run, nth)), Some((other, nth_other))) = (one.peek(), two.peek()) {
@@ -96,8 +97,8 @@ pub(super) fn common(one: &[PlacedRun], two: &[PlacedRun], history: &History<'_>
 
 /// A place in a request.
 struct Cursor<'s, I> {
-    pub(super) runs: I,
-    pub(super) run: Option<&'s MessageRun>,
+    runs: I,
+    run: Option<&'s MessageRun>,
     nth: usize,
 }
 

@@ -22,14 +22,12 @@ mod resumed;
 mod runs;
 mod scores;
 mod sent;
+mod summaries;
 mod thoughts;
 mod totals;
 mod work_state;
 mod written;
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use foldhash::HashMap;
 use thiserror::Error;
 
 use crate::copies::keys;
@@ -38,13 +36,14 @@ use crate::requests::{Session, sessions};
 use billing::{CacheWrites, RecordedRequest};
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{Counting, OnSummary};
+use curtail_core::processors::Counting;
 use curtail_core::transcript::Transcript;
 use history::History;
 use needs::{Needs, needs};
 use projection::Projection;
 use runs::Runs;
 use scores::{Measured, Scorer};
+use summaries::{Summaries, observe_summaries};
 use work_state::{WorkState, work_states};
 
 pub use crate::calibration::{Calibrated, Calibration, Observed, calibrate, percentile};
@@ -397,42 +396,4 @@ pub enum ReplayError {
     /// The price table has no cache rules with this name.
     #[error("the price table has no cache rules called `{0}`")]
     NoCacheRules(String),
-}
-
-// The summaries that a policy requests from a model, which add to its cost.
-
-/// The sum of distinct requests for summaries.
-#[derive(Debug, Clone, Copy, Default)]
-struct Summaries {
-    /// The number of requests.
-    requests: usize,
-    /// Their tokens.
-    tokens: u64,
-}
-
-/// The requests for summaries: the tokens of each, by digest. A policy that sees the whole history at every request
-/// asks for the same summary again, which a program would have kept, so it counts once.
-#[derive(Debug, Default)]
-struct SummaryRequests(Arc<Mutex<HashMap<u64, usize>>>);
-
-impl SummaryRequests {
-    fn sum(&self) -> Summaries {
-        let requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Summaries { requests: requests.len(), tokens: requests.values().map(|tokens| *tokens as u64).sum() }
-    }
-}
-
-/// The same chain with an observer that collects its requests for summaries; `None` if it makes none.
-fn observe_summaries(chain: &Chain) -> (Option<Chain>, SummaryRequests) {
-    let collected = SummaryRequests::default();
-    if !chain.stages.iter().any(|stage| stage.processor.traits().sends) {
-        return (None, collected);
-    }
-    let requests = Arc::clone(&collected.0);
-    let observer = OnSummary::new(move |request| {
-        if let Some(request) = request {
-            requests.lock().unwrap_or_else(PoisonError::into_inner).insert(request.digest, request.tokens);
-        }
-    });
-    (Some(chain.observed_by(observer)), collected)
 }

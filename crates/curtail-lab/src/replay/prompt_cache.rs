@@ -105,7 +105,7 @@ struct Entry {
     /// When it was last used, in seconds since 1970.
     used: Option<f64>,
     /// Its tokens.
-    pub(super) tokens: u64,
+    tokens: u64,
 }
 
 /// The prefixes that a client marked, by digest.

@@ -11,7 +11,7 @@ use curtail_core::steps;
 /// The results that are not cleared yet: a policy clears a result once enough others follow it.
 pub(super) struct Results {
     /// How many of the last results are never cleared.
-    pub(super) last: usize,
+    last: usize,
     /// Positions of messages with results that are not all cleared, and the number of their results.
     open: Vec<(usize, usize)>,
     /// Index in [`History::originals`] of the first message that no request has sent.

@@ -21,13 +21,13 @@ const fn next_search(messages: usize) -> usize {
 /// The state from which a rolling memory continues.
 pub(super) struct Resumed {
     /// The memory in that state.
-    pub(super) memory: RollingSummary,
+    memory: RollingSummary,
     /// The chain that contains it alone; `None` for the policy itself.
-    pub(super) chain: Option<Chain>,
+    chain: Option<Chain>,
     /// Position of the first message, besides instructions, that it has to see.
-    pub(super) from: usize,
+    from: usize,
     /// The number of messages above which a later state is looked for.
-    pub(super) most: usize,
+    most: usize,
 }
 
 impl Resumed {

@@ -1,6 +1,7 @@
 //! Measures the requests of a policy: their tokens, their cost, and what they lack that the model used.
 #![expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
 
+use super::Scene;
 use super::billing::{Estimate, RecordedRequest, beside_log};
 use super::changed::Changed;
 use super::needs::Needed;
@@ -8,9 +9,9 @@ use super::prompt_cache::{CacheRules, CacheUse, Marked};
 use super::report::{Losses, Missing, PolicyReport, Predicted, Probe, Probes, Recorded, RequestReport, SummarySum};
 use super::runs::Difference;
 use super::sent::Sent;
+use super::summaries::Summaries;
 use super::thoughts::Thoughts;
 use super::work_state::{Statement, WorkState};
-use super::{Scene, Summaries};
 use crate::calibration::Calibration;
 use crate::links::Link;
 use curtail_core::transcript::Usage;

@@ -95,7 +95,7 @@ fn shortened(content: &str, budget: usize, count: &dyn Fn(&str) -> usize) -> Res
 }
 
 /// The block with the first `end` bytes of `content` and a marker with the number of dropped characters.
-pub(super) fn cut(content: &str, end: usize) -> Block {
+fn cut(content: &str, end: usize) -> Block {
     let (kept, rest) = content.split_at_checked(end).unwrap_or(("", content));
     let left_out = rest.chars().count();
     let text = format!("{OPEN}{kept}\n[shortened: {left_out} characters left out]{CLOSE}");

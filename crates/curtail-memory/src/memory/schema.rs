@@ -16,7 +16,7 @@ const MAX_LISTED: usize = 8;
 /// A compiled JSON Schema (draft 4 to 2020-12, by its `$schema`).
 #[derive(Debug)]
 pub struct Schema {
-    pub(super) document: Value,
+    document: Value,
     validator: Validator,
 }
 

@@ -207,7 +207,7 @@ fn contains_block(part: &Part<'_>) -> bool {
     text(part).is_some_and(|text| is_block(&text))
 }
 
-pub(super) fn text<'m>(part: &'m Part<'_>) -> Option<Cow<'m, str>> {
+fn text<'m>(part: &'m Part<'_>) -> Option<Cow<'m, str>> {
     if let Content::Text(text) = &part.content { Some(text.decode()) } else { None }
 }
 

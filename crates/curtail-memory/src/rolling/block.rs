@@ -63,7 +63,7 @@ fn read_block(part: &Part<'_>) -> Option<StateSoFar> {
 }
 
 /// The summary in one `<summary …>` element, whose beginning was split off.
-pub(super) fn summary(block: &str) -> Option<Summary> {
+fn summary(block: &str) -> Option<Summary> {
     let (range, text) = block.strip_suffix("\n</summary>")?.split_once("\">\n")?;
     let (start, end) = range.split_once("\" to=\"")?;
     let span = InteractionRange { start: start.parse().ok()?, end: end.parse().ok()? };

@@ -29,11 +29,11 @@ impl RollingSummary {
     pub fn due(&self, rolling: &RollingView) -> Vec<InteractionRange> {
         if self.trigger.is_none() {
             let mut due = rolling.memory.due(self.rolling, rolling.seen());
-            // If the window was enlarged since the last run, a range can start before the transcript does.
+            // What the state says of the interactions before the transcript may be wrong.
             due.iter_mut().for_each(|span| span.start = span.start.max(rolling.first));
             return due;
         }
-        let last = rolling.memory.summaries.last().map_or(0, |summary| summary.range.span.end);
+        let last = rolling.memory.summarized();
         let ends = self.ends(rolling, last);
         let starts = std::iter::once(last).chain(ends.iter().copied());
         let first = |start: usize, end: usize| {

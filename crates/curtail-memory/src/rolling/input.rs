@@ -52,10 +52,15 @@ impl RollingSummary {
     ) -> Vec<SummaryInput<'m>> {
         let count = |text: &str| self.tokenizer.count(text);
         let pairs = Pairs::from_messages(messages);
-        let input = |(span, (facts, carried)): (&InteractionRange, (Facts, bool))| {
-            let head = facts.text(self.tokens * self.summarizer.facts_share() / 100, carried, &count);
+        let input = |(span, (facts, follows)): (&InteractionRange, (Facts, bool))| {
+            let covered = covered(rolling, *span, follows);
+            // The first summary leaves out the interaction that has just left the window.
+            let is_goal_left_out =
+                facts.goal.as_ref().and_then(|goal| goal.at.message).is_some_and(|at| at < covered.start);
+            let head =
+                facts.text(self.tokens * self.summarizer.facts_share() / 100, follows || is_goal_left_out, &count);
             let tokens = self.tokens.saturating_sub(if head.is_empty() { 0 } else { count(&head) + 1 });
-            let mut utterances = utterances(messages, &pairs, self.covered(rolling, *span));
+            let mut utterances = utterances(messages, &pairs, covered);
             utterances.retain(is_summarized);
             if !head.is_empty() {
                 utterances.insert(0, Utterance::new(Speaker::Facts, head.clone()));
@@ -65,9 +70,9 @@ impl RollingSummary {
         due.iter().zip(self.facts(messages, &pairs, rolling, due)).map(input).collect()
     }
 
-    /// The facts up to the end of each of the ranges `due`, and whether a summary precedes the range. Messages are read up to the
-    /// end of one summary after the other, even if some of these summaries are not made, so that the facts do not depend on
-    /// how many messages arrived at once.
+    /// The facts up to the end of each of the ranges `due`, and whether the range follows that of a summary. Messages are read up
+    /// to the end of one summary after the other, even if some of these summaries are not made, so that the facts do not depend
+    /// on how many messages arrived at once.
     fn facts(
         &self,
         messages: &[Message<'_>],
@@ -102,18 +107,17 @@ impl RollingSummary {
         spoken.retain(is_summarized);
         (facts, spoken)
     }
+}
 
-    /// The indices of the messages to summarize for the interactions `span`: everything after the previous summary, calls and
-    /// results included.
-    fn covered(&self, rolling: &RollingView, span: InteractionRange) -> Range<usize> {
-        let follows_summary = self.trigger.is_some() || self.rolling.due(span.start - 1).is_some();
-        let before = rolling.interaction(span.start - 1).filter(|_| follows_summary);
-        let start = before.map_or_else(
-            || rolling.interaction(span.start).map_or(0, |interaction| interaction.start),
-            |before| before.arrived,
-        );
-        start..rolling.interaction(span.end).map_or(start, |interaction| interaction.arrived)
-    }
+/// The indices of the messages to summarize for the interactions `span`, calls and results included: if it `follows` the range of
+/// a summary, everything after that range.
+fn covered(rolling: &RollingView, span: InteractionRange, follows: bool) -> Range<usize> {
+    let before = rolling.interaction(span.start - 1).filter(|_| follows);
+    let start = before.map_or_else(
+        || rolling.interaction(span.start).map_or(0, |interaction| interaction.start),
+        |before| before.arrived,
+    );
+    start..rolling.interaction(span.end).map_or(start, |interaction| interaction.arrived)
 }
 
 /// Whether an utterance is passed to the summarizer: it has text, or it is a result, which may be empty.

@@ -64,7 +64,7 @@ pub(super) fn interactions(
 
 /// An interaction that has begun and is not complete.
 struct Open {
-    pub(super) start: usize,
+    start: usize,
     utterances: Vec<usize>,
     /// Calls whose results it waits for.
     waiting: HashSet<PartRef>,
@@ -80,7 +80,7 @@ struct Grouper<'p> {
 }
 
 impl Grouper<'_> {
-    pub(super) fn take(&mut self, at: usize, message: &Message<'_>) {
+    fn take(&mut self, at: usize, message: &Message<'_>) {
         let is_main = message.thread == 0;
         let user = is_main && message.has_text_as(Role::User);
         let assistant = is_main && message.has_text_as(Role::Assistant);

@@ -132,7 +132,7 @@ impl RollingSummary {
         let index = rolling.interaction(first)?.start;
         let fresh = self.summarize(view.messages, &rolling, &due, None).ok()?;
         rolling.memory.advance(self.rolling, rolling.seen(), fresh);
-        let is_covered = rolling.memory.summaries.last().is_some_and(|last| last.range.span.end >= first);
+        let is_covered = rolling.memory.summarized() >= first;
         let given = Some(StateSoFar { state: rolling.memory, next: first });
         is_covered.then(|| (Self { given, ..self.clone() }, index))
     }
@@ -176,8 +176,7 @@ impl RollingSummary {
         }
         let StateSoFar { state: mut memory, next: first } = given.or(found).unwrap_or_default();
         // Interactions that a summary covers have been seen, even if the state does not say so.
-        let summarized = memory.summaries.last().map_or(0, |summary| summary.range.span.end);
-        memory.seen = memory.seen.max(summarized);
+        memory.seen = memory.seen.max(memory.summarized());
         // A transcript contains the texts of its summaries, but not its facts.
         if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.facts.is_empty()) {
             newest.facts = Facts::from_text(&newest.text);

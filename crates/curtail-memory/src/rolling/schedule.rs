@@ -124,12 +124,22 @@ pub struct StateSoFar {
 }
 
 impl RollingState {
-    /// The ranges to summarize when there are `seen` interactions in all. A summary that would be dropped within the same step
-    /// is not made: a model would be paid for it in vain.
+    /// The ranges to summarize when there are `seen` interactions in all: each begins after the summary before it. A summary that
+    /// would be dropped within the same step is not made: a model would be paid for it in vain.
     pub fn due(&self, rolling: Rolling, seen: usize) -> Vec<InteractionRange> {
+        let summarized = self.summarized();
         let mut spans = rolling.kept(seen);
-        spans.retain(|span| span.end > self.seen);
+        spans.retain(|span| span.end > summarized);
+        // A window of another size than before begins its ranges elsewhere.
+        if let Some(first) = spans.first_mut().filter(|first| first.start <= summarized + 1) {
+            first.start = summarized + 1;
+        }
         spans
+    }
+
+    /// The number of the last interaction that a summary covers; 0 if there is none.
+    pub fn summarized(&self) -> usize {
+        self.summaries.last().map_or(0, |summary| summary.range.span.end)
     }
 
     /// Advances to `seen` interactions in all, with one summary per [due](Self::due) range, in that order.

@@ -23,7 +23,7 @@ pub(super) fn utterances<'m>(messages: &'m [Message<'_>], pairs: &Pairs, range: 
         .collect()
 }
 
-pub(super) fn utterance<'m>(messages: &'m [Message<'_>], pairs: &Pairs, at: PartRef) -> Option<Utterance<'m>> {
+fn utterance<'m>(messages: &'m [Message<'_>], pairs: &Pairs, at: PartRef) -> Option<Utterance<'m>> {
     let message = &messages[at.message];
     let speaker = match message.role {
         Role::User if message.automatic || message.is_boundary() => Speaker::System,

@@ -134,6 +134,16 @@ pub(super) fn applied_ids<C: FromIterator<String>>(connection: &Connection, numb
     statement.query_map([number], |row| row.get(0))?.collect()
 }
 
+/// Whether `id` was applied to the entry at `key`.
+pub(super) fn has_applied_id(connection: &Connection, key: RecordKey<'_>, id: &str) -> Result<bool> {
+    let [shelf, scope, owner] = key.columns();
+    let mut statement = connection.prepare_cached(
+        "SELECT 1 FROM mark WHERE mark = ?4
+         AND entry = (SELECT number FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3)",
+    )?;
+    statement.exists([shelf, scope, owner, id])
+}
+
 /// The bodies set aside of the entry in row `number`, oldest first; none if there is no row.
 pub(super) fn asides(connection: &Connection, number: Option<i64>) -> Result<Vec<Aside>> {
     let mut statement = connection.prepare("SELECT body, reason, at FROM aside WHERE entry = ?1 ORDER BY number")?;

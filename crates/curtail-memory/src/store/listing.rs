@@ -101,7 +101,7 @@ fn list(connection: &Connection, filter: Filter) -> Result<Vec<StoreEntry>> {
     statement.query_map(bound, entry)?.collect()
 }
 
-pub(super) fn entry(row: &Row<'_>) -> Result<StoreEntry> {
+fn entry(row: &Row<'_>) -> Result<StoreEntry> {
     Ok(StoreEntry {
         shelf: row.get("shelf")?,
         scope: row.get("scope")?,

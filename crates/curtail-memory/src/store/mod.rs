@@ -168,6 +168,14 @@ impl Store {
         self.read(|connection| Ok(entries::row(connection, key)?.and_then(|(_, body)| body)))
     }
 
+    /// Whether an update with this id was applied to the entry at `key`.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be read.
+    pub fn has_applied_id(&self, key: RecordKey<'_>, id: &str) -> Result<bool, StoreError> {
+        self.read(|connection| entries::has_applied_id(connection, key, id))
+    }
+
     /// The bodies set aside at `key`, oldest first.
     ///
     /// # Errors

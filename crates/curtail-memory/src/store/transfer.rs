@@ -35,11 +35,11 @@ struct Head {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntryLine {
-    pub(super) shelf: String,
-    pub(super) scope: String,
-    pub(super) id: String,
-    pub(super) updated: i64,
-    pub(super) body: Option<String>,
+    shelf: String,
+    scope: String,
+    id: String,
+    updated: i64,
+    body: Option<String>,
     #[serde(rename = "marks")]
     applied_ids: Vec<String>,
     aside: Vec<Aside>,
@@ -124,7 +124,7 @@ const LONGEST_LINE: u64 = 256 << 20;
 /// The lines of an import, one at a time. Skips blank lines.
 struct TransferLines<'r> {
     input: &'r mut dyn BufRead,
-    pub(super) number: usize,
+    number: usize,
 }
 
 impl TransferLines<'_> {
@@ -148,7 +148,7 @@ impl TransferLines<'_> {
     }
 
     /// The error for the line that was read last.
-    pub(super) fn error(&self, reason: String) -> StoreError {
+    fn error(&self, reason: String) -> StoreError {
         StoreError::Import { line: self.number, reason }
     }
 }

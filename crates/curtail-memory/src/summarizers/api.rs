@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::quote::quote;
+use super::secrets::Secrets;
 
 /// The API of a model's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,21 +47,21 @@ impl Api {
         }
     }
 
-    /// The text of an answer, without thinking. The error says why there is none.
-    pub(super) fn read(self, answer: &[u8]) -> Result<AnswerText, String> {
+    /// The text of an answer, without thinking. The error says why there is none, and quotes the answer without `secrets`.
+    pub(super) fn read(self, answer: &[u8], secrets: &Secrets) -> Result<AnswerText, String> {
         let value: Value =
-            serde_json::from_slice(answer).map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
+            serde_json::from_slice(answer).map_err(|_| format!("the answer is not JSON: {}", secrets.quote(answer)))?;
         match self {
-            Self::OpenAi => read_choice(&value["choices"][0], answer),
-            Self::Anthropic => read_blocks(&value, answer),
+            Self::OpenAi => read_choice(&value["choices"][0], answer, secrets),
+            Self::Anthropic => read_blocks(&value, answer, secrets),
         }
     }
 }
 
 /// The text of a choice of Chat Completions: a string, or a list of blocks.
-fn read_choice(choice: &Value, answer: &[u8]) -> Result<AnswerText, String> {
+fn read_choice(choice: &Value, answer: &[u8], secrets: &Secrets) -> Result<AnswerText, String> {
     if choice.is_null() {
-        return Err(format!("the answer has no choice: {}", quote(answer)));
+        return Err(format!("the answer has no choice: {}", secrets.quote(answer)));
     }
     let content = &choice["message"]["content"];
     let text = match content {
@@ -69,13 +69,13 @@ fn read_choice(choice: &Value, answer: &[u8]) -> Result<AnswerText, String> {
         content => content.as_str().unwrap_or_default().to_owned(),
     };
     let cut = choice["finish_reason"] == "length";
-    AnswerText::after_thinking(&text, cut).ok_or_else(|| no_text_in_choice(choice))
+    AnswerText::after_thinking(&text, cut).ok_or_else(|| no_text_in_choice(choice, secrets))
 }
 
 /// The text of an answer of the Messages API: its text blocks.
-fn read_blocks(value: &Value, answer: &[u8]) -> Result<AnswerText, String> {
+fn read_blocks(value: &Value, answer: &[u8], secrets: &Secrets) -> Result<AnswerText, String> {
     let Value::Array(blocks) = &value["content"] else {
-        return Err(format!("the answer has no content: {}", quote(answer)));
+        return Err(format!("the answer has no content: {}", secrets.quote(answer)));
     };
     let texts = blocks.iter().filter(|block| block["type"] == "text");
     let text: String = texts.filter_map(|block| block["text"].as_str()).collect();
@@ -106,10 +106,10 @@ const OTHER_MODEL: &str = "try another model or a simpler prompt";
 
 /// Why a choice of Chat Completions has no text, and what to do. Reasoning models may answer with reasoning only, under a key that
 /// differs between servers.
-fn no_text_in_choice(choice: &Value) -> String {
+fn no_text_in_choice(choice: &Value, secrets: &Secrets) -> String {
     let message = &choice["message"];
     if let Some(refusal) = message["refusal"].as_str() {
-        return format!("the model refused: {}", quote(refusal.as_bytes()));
+        return format!("the model refused: {}", secrets.quote(refusal.as_bytes()));
     }
     let content = message["content"].as_str().unwrap_or_default();
     let reasoned = content.contains("<think>")
@@ -141,7 +141,7 @@ fn no_text_in_blocks(answer: &Value) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{Api, after_thinking};
+    use super::{Api, Secrets, after_thinking};
 
     #[test]
     fn answers_are_read_whatever_their_shape() {
@@ -169,7 +169,7 @@ mod tests {
             (blocks(json!({"content": []})), Err("another model")),
             (blocks(json!({"error": 1})), Err("no content")),
         ] {
-            match (api.read(answer.to_string().as_bytes()), expected) {
+            match (api.read(answer.to_string().as_bytes(), &Secrets::default()), expected) {
                 (Ok(read), Ok(expected)) => assert_eq!(read.text, expected, "{answer}"),
                 (Err(why), Err(part)) => assert!(why.contains(part), "{answer}: {why}"),
                 (other, _) => panic!("{answer}: {other:?}"),

@@ -7,7 +7,7 @@ use super::{Budget, Failure, Summarizer, Utterance};
 
 /// Limits how many callers can ask `inner` at once; the others wait.
 pub struct Bounded<S> {
-    pub(super) inner: S,
+    inner: S,
     most: usize,
     free: Mutex<usize>,
     freed: Condvar,

@@ -36,8 +36,8 @@ impl<S, W> Cached<S, W> {
 #[derive(Serialize, Deserialize)]
 struct CacheEntry {
     to: String,
-    pub(super) tokens: usize,
-    pub(super) request: String,
+    tokens: usize,
+    request: String,
     summary: String,
 }
 

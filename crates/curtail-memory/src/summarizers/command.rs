@@ -2,7 +2,7 @@
 //! It knows processes and pipes, not what the program does.
 
 use std::io::{self, Read, Write};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock};
@@ -86,44 +86,31 @@ impl Command {
         }
         let output = drain(child.stdout.take());
         let errors = drain(child.stderr.take());
-        let status = self.wait(&mut child, deadline)?;
-        let errors = errors.recv_timeout(GRACE).unwrap_or_default();
-        if status.is_none() && stop_flag().load(Ordering::Relaxed) {
-            return Err(self.failed("was stopped by a signal"));
-        }
-        let Some(status) = status else {
-            let seconds = self.timeout.as_secs_f64();
-            return Err(self.failed(&format!("was stopped after {seconds} s; its standard error: {}", quote(&errors))));
-        };
-        if !status.success() {
-            stop(&mut child);
-            return Err(self.failed(&format!("{status}; its standard error: {}", quote(&errors))));
-        }
-        match rest(&output, deadline.max(Instant::now() + GRACE)) {
-            Ok(text) => Ok(text),
-            Err(RecvTimeoutError::Timeout) => {
-                // A program that it started has it open.
-                stop(&mut child);
-                Err(self.failed("ended, but its standard output stayed open"))
-            }
-            Err(RecvTimeoutError::Disconnected) => Err(self.failed("its output cannot be read")),
-        }
-    }
-
-    /// The program's exit status; `None` if it was stopped, by the time limit or the stop flag.
-    fn wait(&self, child: &mut Child, deadline: Instant) -> Result<Option<ExitStatus>, Failure> {
         let wait_failed = |error: io::Error| self.failed(&format!("cannot be waited for: {}", system_message(&error)));
-        loop {
-            if let Some(status) = child.try_wait().map_err(wait_failed)? {
-                return Ok(Some(status));
-            }
-            if Instant::now() >= deadline || stop_flag().load(Ordering::Relaxed) {
-                stop(child);
-                child.wait().map_err(wait_failed)?;
-                return Ok(None);
-            }
-            sleep(POLL_INTERVAL);
+        let end = wait_for_end(&mut child, deadline).map_err(wait_failed)?;
+        let text = (end == End::Succeeded).then(|| rest(&output, deadline.max(Instant::now() + GRACE)));
+        if !matches!(text, Some(Ok(_))) {
+            stop(&mut child);
         }
+        let status = child.wait().map_err(wait_failed)?;
+        if let Some(Ok(text)) = text {
+            return Ok(text);
+        }
+        let errors = errors.recv_timeout(GRACE).unwrap_or_default();
+        let reason = match end {
+            End::Stopped if stop_flag().load(Ordering::Relaxed) => "was stopped by a signal".to_owned(),
+            End::Stopped => {
+                let seconds = self.timeout.as_secs_f64();
+                format!("was stopped after {seconds} s; its standard error: {}", quote(&errors))
+            }
+            End::Failed => format!("{status}; its standard error: {}", quote(&errors)),
+            // A program that it started has it open.
+            End::Succeeded if text == Some(Err(RecvTimeoutError::Timeout)) => {
+                "ended, but its standard output stayed open".to_owned()
+            }
+            End::Succeeded => "its output cannot be read".to_owned(),
+        };
+        Err(self.failed(&reason))
     }
 
     fn failed(&self, reason: &str) -> Failure {
@@ -186,7 +173,47 @@ fn feed(mut pipe: impl Write, input: &str) {
     let _ = pipe.write_all(input.as_bytes());
 }
 
-/// Ends a program and, on Unix, the programs in its group. Errors are ignored: the program may have just ended by itself.
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Succeeded,
+    Failed,
+    /// It has not ended by itself, before the time limit or the stop flag.
+    Stopped,
+}
+
+/// Waits until a program ends, the deadline passes or the stop flag is set.
+fn wait_for_end(child: &mut Child, deadline: Instant) -> io::Result<End> {
+    loop {
+        if let Some(has_succeeded) = has_succeeded(child)? {
+            return Ok(if has_succeeded { End::Succeeded } else { End::Failed });
+        }
+        if Instant::now() >= deadline || stop_flag().load(Ordering::Relaxed) {
+            return Ok(End::Stopped);
+        }
+        sleep(POLL_INTERVAL);
+    }
+}
+
+/// Whether a program that has ended succeeded; `None` if it runs. It keeps its id until it is waited for: another program could
+/// get the id, and would be stopped in its place.
+#[cfg(unix)]
+fn has_succeeded(child: &mut Child) -> io::Result<Option<bool>> {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let Some(id) = Pid::from_raw(child.id().cast_signed()) else { return Ok(None) };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let ended = waitid(WaitId::Pid(id), options)?;
+    Ok(ended.map(|status| status.exit_status() == Some(0)))
+}
+
+/// Whether a program that has ended succeeded; `None` if it runs.
+#[cfg(not(unix))]
+fn has_succeeded(child: &mut Child) -> io::Result<Option<bool>> {
+    Ok(child.try_wait()?.map(|status| status.success()))
+}
+
+/// Ends a program that was not waited for and, on Unix, the programs in its group. Errors are ignored: the program may have just
+/// ended by itself.
 fn stop(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {

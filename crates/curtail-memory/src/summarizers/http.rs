@@ -9,7 +9,6 @@ use std::time::{Duration, Instant, SystemTime};
 use super::connections::{Authorities, proxy_of_environment};
 use super::endpoint::Address;
 use super::overflow::{hidden_error, is_overflow};
-use super::quote::quote;
 use super::secrets::Secrets;
 use super::{ApiKey, Failure};
 use curtail_core::calendar::days_since_1970;
@@ -70,7 +69,7 @@ pub(super) struct Post<'r> {
 
 impl Post<'_> {
     /// The secrets that must not appear in messages.
-    fn secrets(&self) -> Secrets {
+    pub(super) fn secrets(&self) -> Secrets {
         let mut secrets = self.to.secrets.clone();
         if let Some(key) = &self.key {
             secrets.add(key.secret());
@@ -87,7 +86,7 @@ impl Http {
     }
 
     /// Posts a request, with retries, and returns the body of an answer whose status is 2xx. Secrets that the server repeats
-    /// are masked.
+    /// are masked in errors, and not in the body.
     ///
     /// # Errors
     /// [`Failure`] if the last attempt got another status or no answer.
@@ -107,7 +106,7 @@ impl Http {
                     if retries > 0 {
                         place += &format!(": after {} attempts", retries + 1);
                     }
-                    return conclude(&place, outcome, advice);
+                    return conclude(&place, outcome, advice, &secrets);
                 }
             }
             retries += 1;
@@ -153,7 +152,7 @@ impl Http {
             .and_then(|value| value.to_str().ok())
             .and_then(|value| retry_after(value, SystemTime::now()));
         let reader = response.body_mut().with_config().limit(LARGEST_ANSWER).reader();
-        let body = secrets.mask_bytes(read_bounded(reader, deadline, secrets)?);
+        let body = read_bounded(reader, deadline, secrets)?;
         let status = if (200..300).contains(&status) { hidden_error(&body).unwrap_or(status) } else { status };
         Ok(Answer { status, retry_after, body })
     }
@@ -265,16 +264,21 @@ fn is_retryable(status: u16) -> bool {
 }
 
 /// The body of the last answer, or the error for it.
-fn conclude(place: &str, outcome: Result<Answer, NoAnswer>, advice: &str) -> Result<Vec<u8>, Failure> {
+fn conclude(
+    place: &str,
+    outcome: Result<Answer, NoAnswer>,
+    advice: &str,
+    secrets: &Secrets,
+) -> Result<Vec<u8>, Failure> {
     match outcome {
         Err(error) => Err(Failure::Other(format!("{place}: {}", error.why))),
         Ok(answer) if (200..300).contains(&answer.status) => Ok(answer.body),
-        Ok(answer) => Err(refusal(place, &answer, advice)),
+        Ok(answer) => Err(refusal(place, &answer, advice, secrets)),
     }
 }
 
-fn refusal(place: &str, answer: &Answer, advice: &str) -> Failure {
-    let quoted = quote(&answer.body);
+fn refusal(place: &str, answer: &Answer, advice: &str, secrets: &Secrets) -> Failure {
+    let quoted = secrets.quote(&answer.body);
     if is_overflow(answer.status, &answer.body) {
         return Failure::Overflow(format!("{place}: {quoted}"));
     }

@@ -17,6 +17,7 @@ mod models;
 mod overflow;
 mod prompt;
 mod quote;
+mod remembered;
 mod secrets;
 mod utterance;
 mod wrappers;
@@ -34,8 +35,8 @@ pub use http::{Http, RequestLimits};
 pub use key::ApiKey;
 pub use models::Model;
 pub use prompt::Prompt;
+pub use remembered::RememberedSummaries;
 pub use utterance::{Speaker, Utterance};
-pub use wrappers::RememberedSummaries;
 
 use thiserror::Error;
 

@@ -84,9 +84,12 @@ impl Model {
         };
         let to = self.endpoint.join(self.api.path());
         let body = self.body(utterances, budget);
-        let answer = self.http.post(&Post { to: &to, headers: &headers, key: self.key.as_ref(), body: &body })?;
-        let read = self.api.read(&answer).map_err(|why| Failure::Other(format!("{}: {why}", to.shown)))?;
-        Ok(if read.cut { cut_short(&read.text, budget) } else { read.text })
+        let post = Post { to: &to, headers: &headers, key: self.key.as_ref(), body: &body };
+        let answer = self.http.post(&post)?;
+        let secrets = post.secrets();
+        let read = self.api.read(&answer, &secrets).map_err(|why| Failure::Other(format!("{}: {why}", to.shown)))?;
+        let text = secrets.mask_summary(&read.text);
+        Ok(if read.cut { cut_short(&text, budget) } else { text.into_owned() })
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::names::decide_by_pieces;
 use super::{Decision, Fate, Wanted};
-use crate::calls::deleted_on;
 use crate::effects::removed_paths;
+use crate::patches::deleted_on;
 use crate::paths;
 use crate::verify::about::said_about;
 use crate::verify::clauses::code_spans;
 use crate::verify::fact::{Fact, Kind, State};
-use crate::verify::languages::{LANGUAGES, negates};
+use crate::verify::languages::LANGUAGES;
+use crate::verify::negation::negates;
 use crate::verify::said::{Said, Sentence};
 
 pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {

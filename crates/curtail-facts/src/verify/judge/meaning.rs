@@ -3,10 +3,12 @@
 use crate::verify::clauses::segments;
 use crate::verify::content_words::content_words;
 use crate::verify::fact::{Fact, Kind};
-use crate::verify::languages::{LANGUAGES, negates, same_word};
+use crate::verify::languages::LANGUAGES;
+use crate::verify::negation::negates;
 use crate::verify::said::Sentence;
 use crate::verify::statements::replaced_words;
 use crate::verify::tokens::is_han;
+use crate::verify::word_forms::same_word;
 
 /// Whether a sentence with all the words of a statement also means it: it says yes or no alike, and the state is the same.
 pub(super) fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bool {

@@ -4,10 +4,12 @@ use super::meaning::{means_the_same, segment_about};
 use super::{Decision, Fate, Wanted};
 use crate::verify::content_words::content_words;
 use crate::verify::fact::{Fact, Kind};
-use crate::verify::languages::{are_opposite, negates, tongue};
 use crate::verify::lexicon::{Need, Term};
+use crate::verify::negation::negates;
 use crate::verify::said::{Said, Sentence};
 use crate::verify::tokens::{Class, is_han, tokens};
+use crate::verify::tongues::tongue;
+use crate::verify::word_forms::are_opposite;
 
 pub(super) fn decide_statement(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
     let decisions: Vec<Decision> =

@@ -2,7 +2,9 @@
 
 use super::super::content_words::content_words;
 use super::super::fact::Fact;
-use super::super::languages::{LANGUAGES, are_opposite, forms, negates, same_word, without_ge};
+use super::super::languages::LANGUAGES;
+use super::super::negation::negates;
+use super::super::word_forms::{are_opposite, forms, same_word, without_ge};
 use curtail_core::steps;
 
 /// The most sentences that replace something, of which the last ones count.

@@ -1,5 +1,7 @@
 //! Threads in the store. An input is appended completely or not at all.
 
+use std::cell::OnceCell;
+
 use super::{Taken, Thread, ThreadError};
 use crate::rolling::RollingSummary;
 use crate::store::{RecordKey, Scope, Shelf, Store, StoreError};
@@ -14,11 +16,22 @@ use crate::store::{RecordKey, Scope, Shelf, Store, StoreError};
 pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
     let key = RecordKey { shelf: Shelf::Summary, scope: Scope::Thread, id };
     loop {
-        let (before, marks) = store.update(key, |record| -> Result<_, StoreError> {
-            Ok((record.body().map(str::to_owned), record.applied_ids()?))
-        })?;
+        let before = store.read_body(key)?;
         let old = before.as_deref().map(Thread::parse).transpose()?;
-        let (new, fresh) = Thread::after(old, summary, taken, &|mark| marks.contains(mark))?;
+        // A long thread has many marks, of which an input concerns few.
+        let unreadable = OnceCell::new();
+        let known = |mark: &str| {
+            store.has_applied_id(key, mark).unwrap_or_else(|error| {
+                // The first error decides; what is answered after it is thrown away.
+                let _ = unreadable.set(error);
+                false
+            })
+        };
+        let taken_in = Thread::after(old, summary, taken, &known);
+        if let Some(error) = unreadable.into_inner() {
+            return Err(error.into());
+        }
+        let (new, fresh) = taken_in?;
         let body = new.write();
         if before.as_deref() == Some(&body) {
             return Ok(new);

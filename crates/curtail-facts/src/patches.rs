@@ -1,0 +1,39 @@
+//! Patches in the format of `apply_patch`: the files that they add, change, move and delete.
+
+use super::kinds::Effect;
+
+/// The first line of a patch.
+const BEGIN: &str = "*** Begin Patch";
+
+/// Stands for the digests of a patch. No two patches are taken for inverses of each other.
+const PATCH: (u32, u32) = (1, 2);
+
+/// The effects of the patches in `text`; none if it contains none.
+pub(super) fn patch_effects(text: &str) -> Vec<Effect> {
+    if !text.contains(BEGIN) {
+        return Vec::new();
+    }
+    // A patch in the source of a program has escapes for its line breaks.
+    let text = text.replace("\\n", "\n");
+    let mut found: Vec<Effect> = Vec::new();
+    for line in text.lines() {
+        let named = |mark: &str| line.strip_prefix(mark).map(|path| path.trim().to_owned());
+        if let Some(path) = named("*** Add File: ") {
+            found.push(Effect::Change { path, edit: None, whole: true });
+        } else if let Some(path) = named("*** Update File: ") {
+            found.push(Effect::Change { path, edit: Some(PATCH), whole: false });
+        } else if let Some(path) = deleted_on(line) {
+            found.push(Effect::Remove(path.to_owned()));
+        } else if let Some(to) = named("*** Move to: ")
+            && let Some(Effect::Change { path: from, .. }) = found.pop_if(|last| matches!(last, Effect::Change { .. }))
+        {
+            found.push(Effect::Move { from, to });
+        }
+    }
+    found
+}
+
+/// The file that a line of a patch deletes.
+pub(super) fn deleted_on(line: &str) -> Option<&str> {
+    line.strip_prefix("*** Delete File: ").map(str::trim)
+}
