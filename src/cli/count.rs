@@ -135,8 +135,11 @@ impl CountArgs {
     /// # Errors
     /// As [`run`](Self::run), and flags for rows of a report.
     pub(super) fn of_texts(&self) -> anyhow::Result<(Counting, &Input)> {
-        let plain = self.by == By::File && self.top.is_none() && !self.usage;
-        anyhow::ensure!(plain, "--by, --top and --usage are for a report; run the program itself");
+        let is_plain = self.by == By::File && self.top.is_none() && !self.usage;
+        anyhow::ensure!(
+            is_plain && self.output_format == CountFormat::Table,
+            "--by, --top, --usage and --output-format are for a report; run the program itself"
+        );
         let counting = self.template.counting(&self.counting)?;
         anyhow::ensure!(
             counting.by_usage.is_none() && !self.input.live,

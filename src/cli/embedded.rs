@@ -211,6 +211,7 @@ impl Command {
         let flags = cuts.flags();
         refuse_output(flags)?;
         let job = cuts.job()?;
+        ensure!(job.map.is_none(), "--map: the windows are values; pass no file for their origins");
         let remark = job.counting.as_ref().and_then(|counting| counting.tokenizer.remark());
         let mut new = Self::new(Kind::Cut(Box::new(CutTexts::new(job, explain))), &flags.input)?;
         new.remarks.extend(remark);
@@ -273,6 +274,8 @@ fn refuse_files(input: &Input) -> anyhow::Result<()> {
     let given = [
         ("--glob", !input.glob.is_empty()),
         ("--exclude-path", !input.exclude_path.is_empty()),
+        ("--no-ignore", input.no_ignore),
+        ("--hidden", input.hidden),
         ("--column", input.column.is_some()),
         ("--stdin-filename", input.stdin_filename.is_some()),
     ];
@@ -514,5 +517,29 @@ fn answer(cut: Cut, unit: &Unit<'_>) -> Answer {
         windows: cut.windows.into_iter().map(|window| window.written).collect(),
         messages: (totals.messages_before, totals.messages_after),
         tokens: Some((totals.tokens_before, totals.tokens_after)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Command;
+
+    #[test]
+    fn flags_without_effect_on_values_are_refused() {
+        for line in [
+            "split -t 9 --map=map.jsonl",
+            "limit -t 9 --output=out.jsonl",
+            "limit -t 9 --hidden",
+            "check --no-config --baseline=known.json",
+            "check --no-config --max-findings=1",
+            "count --output-format=csv",
+            "verify --output-format=html",
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let flag = words.last().and_then(|word| word.split('=').next()).unwrap_or_default();
+            let refusal = Command::parse(&words, false).err().unwrap_or_default();
+            assert!(refusal.contains(flag), "{line}: {refusal}");
+            assert!(Command::parse(&words[..words.len() - 1], false).is_ok(), "{line} without {flag}");
+        }
     }
 }
