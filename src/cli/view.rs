@@ -189,7 +189,8 @@ impl Viewer<'_> {
         let line = unit.line;
         let records = unit.opened.reading.framing == Framing::Records;
         let name = match (records, count) {
-            (true, _) => format!("{file}:{line}"),
+            (true, 1) => format!("{file}:{line}"),
+            (true, _) => format!("{file}:{line} [{nth}]"),
             (false, 1) => file.clone(),
             (false, _) => format!("{file} [{nth}]"),
         };
