@@ -126,6 +126,8 @@ fn long_files_in_utf16_are_read_to_their_end() {
         assert!(text(&output.stdout) == log, "{}", text(&output.stderr));
         assert_eq!(text(&output.stderr).trim_end(), "curtail: in.jsonl:1:1: the file is UTF-16, and was converted");
         assert_eq!(output.status.code(), Some(0));
+        let cut = text(&place.command(&["window", "in.jsonl"]).output().unwrap().stderr);
+        assert!(cut.contains("the file is UTF-16; convert it to UTF-8"), "{cut}");
     }
 }
 

@@ -40,6 +40,9 @@ pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<File
 /// What is wrong with `text`, which begins on `line` of a file. A file whose first byte is not JSON is most likely not a
 /// transcript.
 pub fn reason_of(broken: ReadError, text: &[u8], line: usize) -> String {
+    if line == 1 && ByteOrder::of(text).is_some() {
+        return String::from("the file is UTF-16; convert it to UTF-8, as `curtail repair --damaged` does");
+    }
     let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
     match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {
         true if text.trim_ascii_start().starts_with(b"<|") => String::from(
