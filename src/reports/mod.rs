@@ -3,9 +3,8 @@
 pub(crate) mod answer;
 pub(crate) mod baseline;
 pub(crate) mod check;
-pub(crate) mod count_rows;
+mod count_rows;
 pub(crate) mod count_table;
-pub(crate) mod count_usage;
 pub(crate) mod counts;
 pub(crate) mod cut;
 pub(crate) mod explained;
