@@ -12,6 +12,7 @@ pub(crate) mod findings;
 pub(crate) mod lines;
 pub(crate) mod new_session;
 mod notes;
+pub(crate) mod outline;
 pub(crate) mod pager;
 pub(crate) mod pages;
 pub(crate) mod progress;

@@ -11,6 +11,7 @@ pub(crate) mod counterpart;
 pub(crate) mod cut;
 pub(crate) mod explained;
 mod given_back;
+pub(crate) mod outline;
 pub(crate) mod output;
 pub(crate) mod rows;
 pub(crate) mod text;
