@@ -13,7 +13,7 @@ from ._errors import ArgumentError
 from ._findings import Finding, findings_of
 from ._load import native
 from ._program import find_program
-from ._values import DROPPED, OnError, Rows, failure, settle
+from ._values import DROPPED, OnError, Rows, check_on_error, failure, settle
 
 T = TypeVar("T")
 
@@ -140,6 +140,7 @@ class Curtail:
         """
         if isinstance(records, (str, bytes, Mapping)):
             raise TypeError("map takes an iterable of records, such as an open file, and this is one value: use one()")
+        check_on_error(on_error)
         own = Curtail.__new__(Curtail)
         own.args, own.jobs = self.args, self.jobs
         own._begin(self._command)
@@ -167,6 +168,7 @@ class Curtail:
         """
         from . import _batches
 
+        check_on_error(on_error)
         if on_error == "return":
             raise ArgumentError("a batch has no place for errors; pass on_error='raise', 'skip' or 'keep'")
         return _batches.cut(_Cut(self, on_error), batch, column)

@@ -9,13 +9,23 @@ import json
 import math
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from ._errors import RecordError
+from ._errors import ArgumentError, RecordError
 from ._load import native
 
 #: How to handle a record that fails: `raise` its error, `skip` the record, `keep` it unchanged, or `return` the error.
 OnError = Literal["raise", "skip", "keep", "return"]
+
+
+def check_on_error(on_error: str) -> None:
+    """Refuses other values, with which every record that fails would be dropped.
+
+    Raises:
+        ArgumentError: `on_error` is one.
+    """
+    if on_error not in get_args(OnError):
+        raise ArgumentError(f"on_error is 'raise', 'skip', 'keep' or 'return', not {on_error!r}")
 
 
 class Dropped:

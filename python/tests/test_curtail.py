@@ -184,6 +184,8 @@ def test_a_record_that_is_too_long_fails_alone(chats):
         ([*WINDOW, "-o", "out.jsonl"], "no output flag"),
         ([*WINDOW, "--dry-run"], "no output flag"),
         ([*WINDOW, "--framing", "lines"], "--framing"),
+        (["split", "-t", "8k", "--map", "map.jsonl"], "--map"),
+        (["check", "--baseline", "known.json"], "--baseline"),
         (["summarize", "--emit", "state"], "--emit state"),
     ],
 )

@@ -230,7 +230,25 @@ impl CheckArgs {
         if self.error.is_some() || checking.repair.is_some() {
             bail!("--error, --fix and --diff do not list findings; run the program itself");
         }
+        self.refuse_report()?;
         Ok((checking, &self.input))
+    }
+
+    /// Refuses flags of the report and of the exit status, where findings are values.
+    fn refuse_report(&self) -> anyhow::Result<()> {
+        let given = [
+            ("--output-format", self.output_format.name != FORMATS[0].name),
+            ("--max-findings", self.max_findings.is_some()),
+            ("--statistics", self.statistics),
+            ("--baseline", self.baseline.is_some()),
+            ("--write-baseline", self.write_baseline.is_some()),
+            ("--exit-zero", self.exit_zero),
+            ("--allow-empty", self.allow_empty),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((flag, _)) => bail!("{flag}: the findings are values; pass no flag of a report"),
+            None => Ok(()),
+        }
     }
 
     /// Searches the input for what an answer of a provider means.

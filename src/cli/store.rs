@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 
 use crate::console;
 use crate::options::choices::{Choice, one_of};
@@ -79,6 +79,9 @@ fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
     };
     if file.is_file() {
         return Err(already_exists(file));
+    }
+    if Packing::of_name(file) != Packing::Plain {
+        bail!("{}: an export is not compressed; name a file without this ending", file.display());
     }
     let scratch = Scratch::default();
     let mut out = BufWriter::new(FileSink::create(file, Packing::Plain, None, &scratch)?.private());

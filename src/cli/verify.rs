@@ -77,6 +77,9 @@ impl VerifyArgs {
         if self.options.all || self.options.give_back.is_some() {
             bail!("--all and --give-back print something else than a report; run the program itself");
         }
+        if !matches!(self.options.output_format, VerifyFormat::Text | VerifyFormat::Json) {
+            bail!("--output-format: the report is a value; pass no format");
+        }
         let verifying = Verifying { counting: self.counting.counting()?, hindsight: false };
         Ok((verifying, self.options.clone(), &self.input))
     }

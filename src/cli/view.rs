@@ -10,7 +10,7 @@ use crate::options::counting::CountingOptions;
 use crate::options::files::{Reads, is_standard};
 use crate::options::global::Global;
 use crate::options::input::Input;
-use crate::options::numbers::Tokens;
+use crate::options::numbers::characters;
 use crate::options::pages::PageFlags;
 use crate::options::policy;
 use crate::reports::pager;
@@ -64,8 +64,8 @@ pub(super) struct ViewArgs {
     mask: bool,
 
     /// Cut each text after N characters (20k = 20,000), with a note
-    #[arg(long, value_name = "N", default_value = "20k", hide_short_help = true, help_heading = "View")]
-    max_text: Tokens,
+    #[arg(long, value_name = "N", default_value = "20k", value_parser = characters, hide_short_help = true, help_heading = "View")]
+    max_text: usize,
 
     #[command(flatten)]
     counting: CountingOptions,
@@ -189,7 +189,8 @@ impl Viewer<'_> {
         let line = unit.line;
         let records = unit.opened.reading.framing == Framing::Records;
         let name = match (records, count) {
-            (true, _) => format!("{file}:{line}"),
+            (true, 1) => format!("{file}:{line}"),
+            (true, _) => format!("{file}:{line} [{nth}]"),
             (false, 1) => file.clone(),
             (false, _) => format!("{file} [{nth}]"),
         };
@@ -201,7 +202,7 @@ impl Viewer<'_> {
     }
 
     fn draw(&self, conversation: &Conversation<'_>) -> Rendered {
-        let max_text = self.args.max_text.0;
+        let max_text = self.args.max_text;
         if !self.args.pages.text {
             let limits = Limits { max_text, ..Limits::default() };
             let has_index = self.args.pages.output_dir.is_some();

@@ -181,7 +181,7 @@ impl Input {
     }
 
     /// What to look for: everything that the paths name, except what is below `except`.
-    pub(crate) fn wanted<'w>(&'w self, except: Option<&'w Path>) -> Wanted<'w> {
+    fn wanted<'w>(&'w self, except: Option<&'w Path>) -> Wanted<'w> {
         let stdin_name = self.stdin_filename.as_deref();
         let globs = &self.glob;
         let excludes = &self.exclude_path;

@@ -21,9 +21,15 @@ impl FromStr for Share {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number: Option<f64> = text.trim().trim_end_matches('%').trim().parse().ok();
-        let share = number.filter(|number| (0.0..=100.0).contains(number));
-        share.map(|percent| Self(percent / 100.0)).ok_or("expected a share from 0% to 100%")
+        let text = text.trim();
+        let (digits, has_sign) = text.strip_suffix('%').map_or((text, false), |digits| (digits.trim(), true));
+        match digits.parse::<f64>() {
+            Ok(number) if !has_sign && number > 0.0 && number < 1.0 => {
+                Err("expected a share from 0% to 100%; 0.9 would be less than 1 %, and nine tenths are 90%")
+            }
+            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self(percent / 100.0)),
+            _ => Err("expected a share from 0% to 100%"),
+        }
     }
 }
 
@@ -103,6 +109,11 @@ impl FromStr for Tokens {
     }
 }
 
+/// Reads a number of characters.
+pub(crate) fn characters(text: &str) -> Result<usize, &'static str> {
+    scaled(text).ok_or("expected a whole number of characters, such as 20000 or 20k")
+}
+
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bytes(pub(crate) u64);
@@ -155,5 +166,20 @@ impl std::str::FromStr for Size {
         let (digits, bits) = unit.unwrap_or((&lower, 0));
         let size = digits.parse::<usize>().ok().and_then(|count| count.checked_mul(1 << bits));
         size.map(Self).ok_or("expected a number of bytes, such as 500000, 64k, 16m or 2g")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Share;
+
+    #[test]
+    fn a_share_is_no_part_of_one() {
+        for (text, share) in [("90%", 0.9), ("90", 0.9), ("0.5 %", 0.005), ("0", 0.0), ("100", 1.0)] {
+            assert_eq!(text.parse(), Ok(Share(share)), "{text}");
+        }
+        for text in ["0.9", ".5", "101%", "-1", "x", "90%%"] {
+            assert!(text.parse::<Share>().is_err(), "{text}");
+        }
     }
 }

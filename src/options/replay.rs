@@ -85,7 +85,7 @@ fn policy(text: &str, swept: bool, settings: &PolicySettings<'_>) -> anyhow::Res
     let commands = policy::parse(&name)?;
     let wrong = |reason: String| anyhow!("--policy `{name}`: {reason}");
     let commands: Vec<PolicyCommand> = commands.into_iter().map(with_summary_cache).collect();
-    let is_scaled = commands.iter().flat_map(|command| &command.flags).any(|word| share(word).is_some());
+    let is_scaled = commands.iter().any(|command| scaled(&command.flags, 0) != command.flags);
     // A usage error is reported before any input is read.
     let largest = if is_scaled { 1_000_000 } else { 0 };
     settings.rules.check_commands(&scaled_commands(&commands, largest)).map_err(|error| wrong(format!("{error:#}")))?;
@@ -189,15 +189,23 @@ fn flag_and_value(word: &str) -> (&str, &str) {
     word.split_at(end)
 }
 
-/// The share in a word such as `50%` or `--max-tokens=50%`.
-fn share(word: &str) -> Option<f64> {
+/// Flags whose values are no numbers of tokens, whatever they look like.
+const OTHER_SHARES: [&str; 2] = ["--verify", "--placeholder"];
+
+/// The share of tokens in a word such as `50%` or `--max-tokens=50%`, which follows `before`.
+fn share(before: &str, word: &str) -> Option<f64> {
+    let is_of = |flag: &&str| before == *flag || word.strip_prefix(flag).is_some_and(|value| value.starts_with('='));
+    if OTHER_SHARES.iter().any(is_of) {
+        return None;
+    }
     let number = flag_and_value(word).1.strip_suffix('%')?;
     number.parse().ok().filter(|share: &f64| (0.0..=1000.0).contains(share))
 }
 
 /// `words` with numbers of tokens instead of shares of `largest`.
 fn scaled(words: &[String], largest: u64) -> Vec<String> {
-    let scale = |word: &String| match share(word) {
+    let before = std::iter::once("").chain(words.iter().map(String::as_str));
+    let scale = |(before, word): (&str, &String)| match share(before, word) {
         #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
         Some(share) => {
             let tokens = (largest as f64 * share / 100.0).floor();
@@ -205,7 +213,7 @@ fn scaled(words: &[String], largest: u64) -> Vec<String> {
         }
         None => word.clone(),
     };
-    words.iter().map(scale).collect()
+    before.zip(words).map(scale).collect()
 }
 
 /// The budgets of `policy` that are numbers of tokens, each with its flag as it is written there.
@@ -274,5 +282,7 @@ mod tests {
             (scaled_word("50%"), scaled_word("--max-tokens=10%"), scaled_word("5k")),
             ("500".into(), "--max-tokens=100".into(), "5k".into())
         );
+        let others = ["--verify", "90%", "--verify=90%", "--placeholder=50%"].map(str::to_owned);
+        assert_eq!(scaled(&others, 1001), others, "shares of something else");
     }
 }

@@ -1,64 +1,8 @@
-//! Rows of counts: those that grow until all is read, and those that are complete and may be dropped before.
+//! Rows of counts that are complete, and may be left out.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
-/// Numbers of transcripts, messages, calls and tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct CountRow {
-    pub(crate) transcripts: usize,
-    /// Turns of a person, each from a user message with text to the next.
-    pub(crate) turns: usize,
-    pub(crate) messages: usize,
-    pub(crate) calls: usize,
-    pub(crate) tokens: usize,
-    /// Tokens among these that are estimated, because their content has an unknown type.
-    pub(crate) estimated: usize,
-    /// Tokens of the messages that the model still reads.
-    pub(crate) live: usize,
-}
-
-impl CountRow {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.transcripts += other.transcripts;
-        self.turns += other.turns;
-        self.messages += other.messages;
-        self.calls += other.calls;
-        self.tokens += other.tokens;
-        self.estimated += other.estimated;
-        self.live += other.live;
-    }
-}
-
-/// Sums that grow until all is read, by name, in the order in which the names appeared.
-#[derive(Default)]
-pub(crate) struct SumsByName {
-    sums: Vec<(String, CountRow)>,
-    /// The index of each name's sum.
-    indexes: HashMap<String, usize>,
-}
-
-impl SumsByName {
-    /// Adds `counts` to the sum of `name`, which begins with nothing.
-    pub(crate) fn add(&mut self, name: &str, counts: CountRow) {
-        let at = if let Some(&at) = self.indexes.get(name) {
-            at
-        } else {
-            self.indexes.insert(name.to_owned(), self.sums.len());
-            self.sums.push((name.to_owned(), CountRow::default()));
-            self.sums.len() - 1
-        };
-        self.sums[at].1.add(counts);
-    }
-
-    pub(crate) fn add_all(&mut self, other: &Self) {
-        other.sums.iter().for_each(|(name, counts)| self.add(name, *counts));
-    }
-
-    pub(crate) fn into_rows(self) -> Vec<(String, CountRow)> {
-        self.sums
-    }
-}
+use crate::works::count_rows::CountRow;
 
 /// Complete rows. Those that are left out are only counted and added up.
 #[derive(Default)]

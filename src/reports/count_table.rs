@@ -3,10 +3,11 @@
 use clap::ValueEnum;
 
 use crate::console;
-use crate::reports::count_rows::CountRow;
-use crate::reports::counts::{By, Counts};
+use crate::reports::counts::Counts;
 use crate::reports::screen::Screen;
 use crate::reports::table::{Kind, Table, csv_field};
+use crate::works::count::By;
+use crate::works::count_rows::CountRow;
 use curtail_core::numbers::{counted, figure};
 use curtail_core::visible::one_line;
 use curtail_io::FileError;

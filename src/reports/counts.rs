@@ -1,34 +1,18 @@
 //! Tokens, messages and calls of all inputs, by file, transcript, message, role or tool.
 
-use std::collections::BTreeMap;
-
-use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::console;
 use crate::options::global::Global;
-use crate::reports::count_rows::{CountRow, Rows, SumsByName};
-use crate::reports::count_usage::{LoggedUsage, UsageSum};
+use crate::reports::count_rows::Rows;
 use crate::reports::remarks;
+use crate::works::count::{BlockCounts, By, CountSums};
+use crate::works::count_rows::CountRow;
+use crate::works::count_usage::UsageSum;
 use curtail_core::numbers::nearest_rank;
 use curtail_core::processors::Counting;
 use curtail_io::batch::Opened;
 use curtail_lab::SeenRequests;
-
-/// The unit of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    /// One row per file
-    File,
-    /// One row per transcript
-    Transcript,
-    /// One row per message, the largest first
-    Message,
-    /// One row per role
-    Role,
-    /// One row per tool, for its calls and results, the largest first
-    Tool,
-}
 
 /// The counts of all inputs.
 pub(crate) struct Counts {
@@ -50,53 +34,6 @@ pub(crate) struct Counts {
     earlier: SeenRequests,
     /// Whether it was reported how the current file is read.
     described: bool,
-}
-
-/// The counts of a block.
-#[derive(Default)]
-pub(crate) struct BlockCounts {
-    /// The dialect of the first transcript with messages.
-    pub(crate) dialect: Option<&'static str>,
-    /// The member by which it was detected, with `--verbose`.
-    pub(crate) mark: Option<String>,
-    pub(crate) sums: CountSums,
-    /// Line and tokens of the longest transcript.
-    pub(crate) longest: Option<(usize, usize)>,
-    /// Transcripts or messages.
-    pub(crate) each: Vec<PlacedRow>,
-    /// What the provider counted, by transcript.
-    pub(crate) usages: Vec<LoggedUsage>,
-}
-
-/// Sums over transcripts, which take less memory than their single counts.
-#[derive(Default)]
-pub(crate) struct CountSums {
-    pub(crate) total: CountRow,
-    /// Boundaries whose text is encrypted, so that their tokens are not known.
-    pub(crate) opaque: usize,
-    /// The number of transcripts with each number of tokens: millions of small ones take no more memory than a few.
-    pub(crate) lengths: BTreeMap<usize, usize>,
-    /// By role, tool or file.
-    pub(crate) by_name: SumsByName,
-}
-
-impl CountSums {
-    fn add(&mut self, other: &Self) {
-        self.total.add(other.total);
-        self.opaque += other.opaque;
-        for (tokens, count) in &other.lengths {
-            *self.lengths.entry(*tokens).or_default() += count;
-        }
-        self.by_name.add_all(&other.by_name);
-    }
-}
-
-/// The row of a transcript or a message.
-pub(crate) struct PlacedRow {
-    pub(crate) line: usize,
-    /// What follows the line in the name of the row.
-    pub(crate) label: String,
-    pub(crate) counts: CountRow,
 }
 
 /// The longest transcript.

@@ -3,9 +3,8 @@
 pub(crate) mod answer;
 pub(crate) mod baseline;
 pub(crate) mod check;
-pub(crate) mod count_rows;
+mod count_rows;
 pub(crate) mod count_table;
-pub(crate) mod count_usage;
 pub(crate) mod counts;
 pub(crate) mod cut;
 pub(crate) mod explained;
@@ -13,6 +12,7 @@ pub(crate) mod findings;
 pub(crate) mod lines;
 pub(crate) mod new_session;
 mod notes;
+pub(crate) mod outline;
 pub(crate) mod pager;
 pub(crate) mod pages;
 pub(crate) mod progress;

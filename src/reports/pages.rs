@@ -129,11 +129,13 @@ impl<'a> Pages<'a> {
         Ok(())
     }
 
-    /// The file name of a transcript's page: the name of its input, and a number if the input has several transcripts.
+    /// The file name of a transcript's page: the name of its input, and its place there if the input has several transcripts.
     fn name(source: &Source, listed: &Listed) -> PathBuf {
-        let within = listed.name.strip_prefix(&source.name).unwrap_or_default();
-        let within: String = within.chars().filter(char::is_ascii_digit).collect();
-        page_name(source, &within)
+        // With --mask, the name is another one of the same length.
+        let within = listed.name.get(source.name.len()..).unwrap_or_default();
+        let numbers: Vec<&str> =
+            within.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).collect();
+        page_name(source, &numbers.join("-"))
     }
 
     /// The transcripts one after another, as text.

@@ -1,13 +1,17 @@
-//! What is done with each unit of a batch: it is cut, checked, or compared.
+//! What is done with each unit of a batch: it is cut, checked, counted, or compared.
 
 pub(crate) mod agents;
 pub(crate) mod answer;
 pub(crate) mod check;
 pub(crate) mod copies;
+pub(crate) mod count;
+pub(crate) mod count_rows;
+pub(crate) mod count_usage;
 pub(crate) mod counterpart;
 pub(crate) mod cut;
 pub(crate) mod explained;
 mod given_back;
+pub(crate) mod outline;
 pub(crate) mod output;
 pub(crate) mod rows;
 pub(crate) mod text;

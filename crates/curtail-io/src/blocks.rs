@@ -10,7 +10,9 @@ use crate::buffer::Filled;
 use crate::claims::Plain;
 use crate::error::{ErrorKind, FileError};
 use crate::live::{Live, WaitControl};
-use crate::stream::{Counted, Stream, refuse_directory, stdin};
+use crate::stdin::unbuffered_input;
+use crate::stream::{Counted, Stream, refuse_directory};
+use crate::utf16::{ByteOrder, Utf16Reader};
 use crate::{Buffer, Packing, Source, Stamp, Unread};
 
 /// Bytes that are read at once. Smaller blocks fit the second-level cache of a core, but passing them between threads costs
@@ -58,6 +60,8 @@ pub struct Blocks {
     /// The number of bytes returned so far.
     returned: u64,
     ended: bool,
+    /// Whether blocks contain the bytes of the file, neither decompressed nor converted.
+    is_verbatim: bool,
     block: usize,
     max_record: Option<usize>,
 }
@@ -70,7 +74,7 @@ impl Blocks {
     pub fn open(source: &Source, limits: &Limits) -> Result<Self, FileError> {
         let opened = match &source.path {
             Some(path) => File::open(path).and_then(refuse_directory),
-            None => stdin(),
+            None => unbuffered_input(),
         };
         opened
             .and_then(|file| Self::from_file(file, source.path.is_some(), &source.name, limits))
@@ -103,12 +107,21 @@ impl Blocks {
                 (Stream::Other(packed.unpack(whole)?), Vec::new())
             }
         };
-        let name = name.to_owned();
-        let block = limits.block;
-        let max_record = limits.max_record;
-        let returned = 0;
-        let ended = false;
-        Ok(Self { name, packing, stream, stamp, table, wait_control, taken, carry, returned, ended, block, max_record })
+        Ok(Self {
+            name: name.to_owned(),
+            packing,
+            stream,
+            stamp,
+            table,
+            wait_control,
+            taken,
+            carry,
+            returned: 0,
+            ended: false,
+            is_verbatim: packing == Packing::Plain,
+            block: limits.block,
+            max_record: limits.max_record,
+        })
     }
 
     /// How the input is compressed.
@@ -129,7 +142,7 @@ impl Blocks {
     /// The number of bytes of the file that are in the blocks so far, before decompression.
     pub fn taken(&self) -> u64 {
         let taken = self.taken.load(Ordering::Relaxed);
-        if self.packing == Packing::Plain { taken - self.carry.len() as u64 } else { taken }
+        if self.is_verbatim { taken - self.carry.len() as u64 } else { taken }
     }
 
     /// Whether all bytes were returned.
@@ -163,8 +176,8 @@ impl Blocks {
         self.next_lines(block, doubt).map(|()| None)
     }
 
-    /// Fills `block` with the next whole lines, about [`Limits::block`] bytes, or with one longer line, or with the rest. If the
-    /// input stalls, these are the lines that have arrived, at least one that is not blank.
+    /// Fills `block` with the next whole lines, about [`Limits::block`] bytes, or with one longer line, or with the rest; at least
+    /// one of them is not blank, unless the input ends. If it stalls, these are the lines that have arrived.
     ///
     /// # Errors
     /// A read or decompression error, a line over the limit, or the error of `doubt`. The bytes read for this block are
@@ -175,9 +188,10 @@ impl Blocks {
         while !self.ended {
             // The bytes that were read to detect the compression may contain a record already.
             let waits = searched > 0 || !has_record(block);
-            let filled = self.read_more(block, doubt, waits)?;
+            self.read_more(block, doubt, waits)?;
             let newline = memchr::memrchr(b'\n', &block[searched..]).map(|newline| searched + newline + 1);
-            let is_enough = |end: &usize| filled == Filled::Full || !block[..*end].trim_ascii().is_empty();
+            // Blank lines at its beginning do not show what a file is.
+            let is_enough = |end: &usize| !block[..*end].trim_ascii().is_empty();
             if let Some(end) = newline.filter(is_enough).filter(|_| !self.ended) {
                 self.carry.extend_from_slice(&block[end..]);
                 block.truncate(end);
@@ -187,6 +201,29 @@ impl Blocks {
         }
         self.returned += block.len() as u64;
         Ok(())
+    }
+
+    /// Reads UTF-16 as UTF-8 from now on, if `block`, which contains the first lines of the input, shows that it is UTF-16. It then
+    /// fills `block` again. Returns whether it does.
+    ///
+    /// # Errors
+    /// As [`Blocks::next_lines`].
+    pub fn convert_utf16(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<bool, FileError> {
+        let Some(order) = ByteOrder::of(block) else { return Ok(false) };
+        let begun = io::Cursor::new([&**block, &self.carry].concat());
+        let taken = Arc::clone(&self.taken);
+        let rest: Box<dyn Read + Send> = match std::mem::replace(&mut self.stream, Stream::Other(Box::new(io::empty())))
+        {
+            stream if self.is_verbatim => Box::new(Counted { stream, taken }),
+            stream => Box::new(stream),
+        };
+        self.stream = Stream::Other(Box::new(Utf16Reader::new(begun.chain(rest), order)));
+        self.is_verbatim = false;
+        self.ended = false;
+        self.returned = 0;
+        self.carry.clear();
+        self.next_lines(block, doubt)?;
+        Ok(true)
     }
 
     /// Appends the rest of the input to `text`.
@@ -204,12 +241,12 @@ impl Blocks {
 
     /// Reads the rest of a block, or a quarter of what `into` already contains, so that a long line or text takes at
     /// most a quarter more memory than its length.
-    fn read_more(&mut self, into: &mut Buffer, doubt: Doubt<'_>, waits: bool) -> Result<Filled, FileError> {
+    fn read_more(&mut self, into: &mut Buffer, doubt: Doubt<'_>, waits: bool) -> Result<(), FileError> {
         let before = into.len();
         let wanted = if before < self.block { self.block - before } else { self.block.max(before / 4) };
         // A byte more than is permitted shows that the limit is exceeded.
         let most = self.max_record.map_or(usize::MAX, |most| most.max(BLOCK).saturating_add(1));
-        let filled = self.fill(into, wanted.min(most - before).min(self.expected()), waits)?;
+        self.fill(into, wanted.min(most - before).min(self.expected()), waits)?;
         if before < LONG
             && into.len() >= LONG
             && let Some(error) = doubt(&into[..LONG / 4])
@@ -219,7 +256,7 @@ impl Blocks {
         match self.max_record {
             // A block may contain many lines.
             Some(most) if into.len() > most.max(BLOCK) => Err(too_long(&self.name, most)),
-            _ => Ok(filled),
+            _ => Ok(()),
         }
     }
 
@@ -241,18 +278,18 @@ impl Blocks {
     }
 
     /// Reads up to `wanted` more bytes. If nothing has arrived and `waits` is set, waits until something does.
-    fn fill(&mut self, into: &mut Buffer, wanted: usize, waits: bool) -> Result<Filled, FileError> {
+    fn fill(&mut self, into: &mut Buffer, wanted: usize, waits: bool) -> Result<(), FileError> {
         let before = into.len();
         loop {
             let filled =
                 into.fill_from(&mut self.stream, wanted).map_err(|error| self.read_error(&error, into.len()))?;
             self.ended = filled == Filled::Ended;
-            if self.packing == Packing::Plain {
+            if self.is_verbatim {
                 self.taken.fetch_add((into.len() - before) as u64, Ordering::Relaxed);
             }
             match &self.wait_control {
                 Some(control) if waits && filled == Filled::Stalled && into.len() == before => control.allow_wait(),
-                _ => return Ok(filled),
+                _ => return Ok(()),
             }
         }
     }

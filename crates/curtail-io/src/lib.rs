@@ -19,6 +19,7 @@ mod buffer;
 mod claims;
 mod compression;
 mod error;
+mod event_folders;
 mod file_uses;
 mod follow;
 mod live;
@@ -34,9 +35,12 @@ mod scratch;
 mod shape;
 mod sink;
 mod source;
+mod stdin;
 mod stream;
 mod tables;
 mod target;
+mod utf16;
+mod walk_globs;
 
 pub use backup::Backup;
 pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
@@ -53,7 +57,8 @@ pub use rows::{RowBlock, RowGroup, RowPlace, RowResult, TableFormat};
 pub use scratch::{Scratch, sweep};
 pub use shape::{Element, Field, Fit, Fitted, Shape};
 pub use sink::{CompleteFile, FileSink, Put, Replace};
-pub use source::{Beside, Inputs, Source, Wanted, find_sources, input, is_like_suffix, note_closed_input};
+pub use source::{Beside, Inputs, Source, Wanted, find_sources, is_like_suffix};
+pub use stdin::{input, note_closed_input};
 pub use tables::{OpenTable, Rows, Table, TableSink, WantedColumn};
 pub use target::{
     DIRECTORY_ADVICE, Destination, Existing, Targets, refuse_directory_as_file, refuse_file_as_directory,

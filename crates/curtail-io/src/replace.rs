@@ -46,6 +46,7 @@ pub(super) fn replace_input(
         return Err(MoveError::Held);
     }
     let backup = backup.map(|backup| backup.make(path, scratch)).transpose()?.flatten();
+    let new_stamp = Stamp::at_path(file.path());
     let lock = File::open(path).ok().filter(|old| old.try_lock_shared().is_ok());
     let old = match swap(file, path, scratch) {
         Ok(old) => old,
@@ -56,7 +57,8 @@ pub(super) fn replace_input(
             return Err(error);
         }
     };
-    let replaced = Replaced { path: path.to_owned(), old, lock, stamp: stamp.cloned(), backup, when: Instant::now() };
+    let path = path.to_owned();
+    let replaced = Replaced { path, old, lock, stamp: stamp.cloned(), new_stamp, backup, when: Instant::now() };
     match &replaced.old {
         Some(old) if !is_unchanged(stamp, old)? => {
             replaced.roll_back()?;

@@ -2,6 +2,7 @@
 //! replaced would continue to write to its old version, which has no name. Then the old version is put back.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempPath;
 
+use super::backup::backup_path;
 use super::open_files::open_for_writing;
 use crate::error::FileError;
 use crate::metadata::{FileId, Stamp};
@@ -29,6 +31,8 @@ pub(super) struct Replaced {
     pub(super) lock: Option<File>,
     /// The stamp of the old version when it was read.
     pub(super) stamp: Option<Stamp>,
+    /// The stamp of the new version when it was complete.
+    pub(super) new_stamp: Option<Stamp>,
     /// The backup that was made of the old version.
     pub(super) backup: Option<PathBuf>,
     pub(super) when: Instant,
@@ -77,16 +81,90 @@ impl Replaced {
     }
 
     /// Puts the old version back, and removes its backup.
+    ///
+    /// # Errors
+    /// That was refused, or another program wrote to the new version as well, which is kept beside the old one then.
     pub(super) fn roll_back(self) -> io::Result<()> {
-        let Some(old) = self.old else { return Ok(()) };
-        if !exchange(&old, &self.path)
-            && let Err(error) = std::fs::rename(&old, &self.path)
-        {
-            let kept = old.keep().map_err(|failed| failed.error)?;
+        let Self { path, old: Some(old), lock, new_stamp, backup, .. } = self else { return Ok(()) };
+        if exchange(&old, &path) {
+            let new = old;
+            let is_unchanged = new_stamp.is_some_and(|stamp| stamp.holds(&new).unwrap_or_default());
+            let is_written = !is_unchanged || open_for_writing().contains(&FileId::at_path(&new));
+            let kept = is_written.then(|| keep_beside(&path, new)).transpose()?;
+            drop(lock);
+            backup.map_or(Ok(()), std::fs::remove_file)?;
+            let Some(kept) = kept else { return Ok(()) };
+            let message = format!(
+                "another program wrote to the file before and after it was replaced; its old version is back, and {} has what was \
+                 written since",
+                kept.display()
+            );
+            return Err(io::Error::other(message));
+        }
+        if let Err(error) = std::fs::rename(&old, &path) {
+            let kept = keep_beside(&path, old)?;
             let message = format!("changed while it was replaced; its old version is {} ({error})", kept.display());
             return Err(io::Error::other(message));
         }
-        drop(self.lock);
-        self.backup.map_or(Ok(()), std::fs::remove_file)
+        drop(lock);
+        backup.map_or(Ok(()), std::fs::remove_file)
+    }
+}
+
+/// Gives a temporary file a name beside `path`, under which no later run removes it.
+fn keep_beside(path: &Path, mut file: TempPath) -> io::Result<PathBuf> {
+    let mut number = 1;
+    loop {
+        let kept = backup_path(path, OsStr::new(&format!(".kept-{number}")));
+        match file.persist_noclobber(&kept) {
+            Ok(()) => return Ok(kept),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => file = failed.path,
+            Err(failed) => return failed.path.keep().map_err(|failed| failed.error),
+        }
+        number += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Replaced;
+    use crate::Scratch;
+    use crate::metadata::Stamp;
+    use std::io::{self, Write as _};
+    use std::path::Path;
+    use std::time::Instant;
+
+    /// A file in `folder` that was replaced a moment ago.
+    fn replaced(folder: &Path) -> io::Result<Replaced> {
+        let path = folder.join("chat.jsonl");
+        std::fs::write(&path, "new\n")?;
+        let mut old = Scratch::new(false).file_in(folder)?;
+        old.write_all(b"old\n")?;
+        let new_stamp = Stamp::at_path(&path);
+        let old = Some(old.into_temp_path());
+        Ok(Replaced { path, old, lock: None, stamp: None, new_stamp, backup: None, when: Instant::now() })
+    }
+
+    #[test]
+    fn what_was_written_to_the_new_version_is_kept() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let replaced = replaced(folder.path())?;
+        let path = replaced.path.clone();
+        std::fs::File::options().append(true).open(&path)?.write_all(b"a line\n")?;
+        let error = replaced.roll_back().map_err(|error| error.to_string());
+        assert!(error.is_err_and(|error| error.contains("chat.jsonl.kept-1")));
+        assert_eq!(std::fs::read_to_string(&path)?, "old\n");
+        assert_eq!(std::fs::read_to_string(folder.path().join("chat.jsonl.kept-1"))?, "new\na line\n");
+        Ok(())
+    }
+
+    #[test]
+    fn a_new_version_that_nobody_wrote_to_is_removed() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        replaced(folder.path())?.roll_back()?;
+        let left: Vec<_> = std::fs::read_dir(folder.path())?.flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left, ["chat.jsonl"]);
+        assert_eq!(std::fs::read_to_string(folder.path().join("chat.jsonl"))?, "old\n");
+        Ok(())
     }
 }

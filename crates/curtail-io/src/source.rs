@@ -1,19 +1,19 @@
-//! Finds the inputs: files, directories, globs, standard input.
+//! Finds the inputs: the files, directories and globs that the user names, and standard input. It opens none of them, except to tell
+//! folders of events.
 
-use std::collections::{HashMap, HashSet};
-use std::io::{self, Read as _};
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use globset::GlobSet;
 use ignore::{DirEntry, WalkBuilder};
 
 use crate::Packing;
 use crate::error::{ErrorKind, FileError};
+use crate::event_folders::event_folders;
+use crate::walk_globs::WalkGlobs;
 use curtail_core::error::system_message;
-use curtail_core::globs::{self, InvalidGlob, Stars};
-use curtail_core::visible::word;
+use curtail_core::globs::{self, Stars};
 
 /// Extensions of the files that are read from a directory, each also followed by `.gz` or `.zst`.
 #[cfg(feature = "tables")]
@@ -149,30 +149,6 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
     Ok(Inputs { sources, errors, links, unmatched, has_walked, passed_over })
 }
 
-/// Globs of paths below a walked directory, each with whether it has matched.
-#[derive(Debug, Default)]
-struct WalkGlobs {
-    set: GlobSet,
-    written: Vec<(String, AtomicBool)>,
-}
-
-impl WalkGlobs {
-    fn compile(globs: &[String]) -> Result<Self, FileError> {
-        let written = globs.iter().map(|glob| (glob.clone(), AtomicBool::new(false)));
-        Ok(Self { set: glob_set(globs)?, written: written.collect() })
-    }
-
-    fn is_match(&self, path: &Path) -> bool {
-        let matches = self.set.matches(path);
-        matches.iter().for_each(|nth| self.written[*nth].1.store(true, Ordering::Relaxed));
-        !matches.is_empty()
-    }
-
-    fn unmatched(&self) -> impl Iterator<Item = String> {
-        self.written.iter().filter(|(_, matched)| !matched.load(Ordering::Relaxed)).map(|(glob, _)| glob.clone())
-    }
-}
-
 /// The inputs found so far, and where to look for more.
 #[derive(Default)]
 struct Finder {
@@ -291,12 +267,13 @@ impl Finder {
 
     /// Replaces the files of each folder of events by one error, because a single event is not a transcript.
     fn reject_event_folders(&mut self) {
-        for (folder, joined) in event_folders(&self.sources) {
-            self.sources.retain(|source| {
-                let inside = source.path.as_deref().and_then(Path::parent) == Some(&*folder);
-                !(inside && source.doubtful)
-            });
-            self.fail(&folder, &format!("one event of OpenHands per file; join them to one log: {joined} | curtail …"));
+        let folders = event_folders(&self.sources);
+        self.sources.retain(|source| {
+            let folder = source.path.as_deref().and_then(Path::parent).filter(|_| source.doubtful);
+            folder.is_none_or(|folder| !folders.contains_key(folder))
+        });
+        for (folder, reason) in folders {
+            self.fail(&folder, &reason);
         }
     }
 
@@ -372,22 +349,6 @@ fn ending(path: &Path) -> Option<&'static str> {
     ENDINGS.iter().copied().find(|ending| ends(ending))
 }
 
-/// Compiles globs of paths below a walked directory. A glob without a slash matches names at any depth.
-fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
-    let anywhere = |glob: &String| {
-        let steps: Vec<&str> = glob.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
-        let path = steps.join("/");
-        if steps.len() > 1 || glob.starts_with('/') { path } else { format!("**/{path}") }
-    };
-    let anywhere: Vec<String> = globs.iter().map(anywhere).collect();
-    globs::compile(anywhere.iter().map(String::as_str), Stars::OneComponent).map_err(|error| {
-        // The error contains the glob as the user wrote it.
-        let nth = anywhere.iter().position(|glob| *glob == error.glob);
-        let glob = nth.map_or(error.glob, |nth| globs[nth].clone());
-        FileError::new(ErrorKind::Usage, "", InvalidGlob { glob, ..error }.to_string())
-    })
-}
-
 /// Whether `path` does not exist and looks like the suffix of a backup, such as `.bak`, `~` or `orig`.
 pub fn is_like_suffix(path: &Path) -> bool {
     let name = path.as_os_str().to_string_lossy();
@@ -407,74 +368,4 @@ fn split_glob(path: &Path) -> Option<(PathBuf, String)> {
     let first = steps.iter().position(is_wild)?;
     let pattern: PathBuf = steps[first..].iter().collect();
     Some((steps[..first].iter().collect(), pattern.to_str()?.to_owned()))
-}
-
-// Folders that contain a conversation of `OpenHands` with one event per file: none of these files is a transcript.
-
-/// The number of bytes of an event that are read to recognize it.
-const HEAD: u64 = 4096;
-
-/// The folders of `sources` that contain events, each with the command that joins its events.
-fn event_folders(sources: &[Source]) -> Vec<(PathBuf, String)> {
-    let mut first: HashMap<&Path, (&Path, usize)> = HashMap::new();
-    for path in sources.iter().filter(|source| source.doubtful).filter_map(|source| source.path.as_deref()) {
-        if let Some(folder) = path.parent().filter(|_| number(path).is_some()) {
-            first.entry(folder).or_insert((path, 0)).1 += 1;
-        }
-    }
-    let events = first.into_iter().filter(|(_, (path, count))| *count > 1 && is_event(path));
-    let mut folders: Vec<(PathBuf, String)> =
-        events.map(|(folder, (path, _))| (folder.to_owned(), join_command(folder, path))).collect();
-    folders.sort();
-    folders
-}
-
-/// The number in the name of an event: `event-00007-ID.json` in version 1, `7.json` in version 0.
-fn number(path: &Path) -> Option<&str> {
-    let stem = path.file_name()?.to_str()?.strip_suffix(".json")?;
-    let number = match stem.strip_prefix("event-") {
-        Some(rest) => rest.split_once('-').map_or(rest, |(number, _)| number),
-        None => stem,
-    };
-    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
-}
-
-fn is_event(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
-    let head = String::from_utf8_lossy(&head);
-    let has = |key: &str| head.contains(&format!("\"{key}\""));
-    read.is_ok() && head.starts_with('{') && has("source") && has("timestamp") && has("id")
-}
-
-/// The shell command that joins the events in `folder`. `first` is one of them.
-fn join_command(folder: &Path, first: &Path) -> String {
-    let folder = word(&folder.to_string_lossy());
-    // The numbers of version 0 have no leading zeros, so the order of names is not that of the numbers.
-    match number(first).is_some_and(|number| number.len() > 4) {
-        true => format!("cat {folder}/event-*.json"),
-        false => format!("(cd {folder} && cat $(ls -v [0-9]*.json))"),
-    }
-}
-
-// Standard input, and whether it was closed when the program started.
-
-/// Whether standard input was closed when the program started. Something else is open in its place then, which would be
-/// read as an empty input.
-static CLOSED: AtomicBool = AtomicBool::new(false);
-
-/// Records whether standard input was closed when the program started, so that reading it is an error.
-pub fn note_closed_input(closed: bool) {
-    CLOSED.store(closed, Ordering::Relaxed);
-}
-
-/// Standard input.
-///
-/// # Errors
-/// It was closed before the program started.
-pub fn input() -> io::Result<io::Stdin> {
-    match CLOSED.load(Ordering::Relaxed) {
-        true => Err(io::Error::other("closed before the program started")),
-        false => Ok(io::stdin()),
-    }
 }

@@ -1,5 +1,4 @@
-//! The bytes of an input: from a file, which is read at any offset, or from a stream, which may stall; and the buffer for
-//! them.
+//! The bytes of an input: from a file, which is read at any offset, or from a stream, which may stall.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::claims::Plain;
-use crate::source;
 
 /// Where the bytes of an input come from.
 pub(super) enum Stream {
@@ -39,19 +37,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Standard input without a buffer, because a buffer would only copy the blocks again.
-#[cfg(unix)]
-pub(super) fn stdin() -> io::Result<File> {
-    use std::os::fd::AsFd as _;
-    source::input()?.as_fd().try_clone_to_owned().map(File::from)
-}
-
-#[cfg(windows)]
-pub(super) fn stdin() -> io::Result<File> {
-    use std::os::windows::io::AsHandle as _;
-    source::input()?.as_handle().try_clone_to_owned().map(File::from)
-}
-
+/// The file, unless it is a directory.
 pub(super) fn refuse_directory(file: File) -> io::Result<File> {
     if file.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(file) }
 }

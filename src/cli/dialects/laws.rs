@@ -31,7 +31,7 @@ const CUTS: [Cut; 6] = [
             step: 1,
         })
     }),
-    ("window -n 2 --sliding", || {
+    ("window --strategy sliding --unit turns -n 2", || {
         Chain::default().then(SlidingWindow { size: 2, unit: WindowUnit::Turns, keep: Keep::default(), step: 1 })
     }),
     ("filter -x '*'", || {
@@ -41,9 +41,13 @@ const CUTS: [Cut; 6] = [
             |tools| Chain::default().then(ToolFilter { tools, persist_results: false, dropped: None }),
         )
     }),
-    ("repair", || repair(RepairMode::Drop)),
-    ("repair --stub", || repair(RepairMode::Stub).then(Repair { mode: RepairMode::Drop, pending: true })),
-    ("repair --move", || repair(RepairMode::Move).then(Repair { mode: RepairMode::Drop, pending: true })),
+    ("repair --mode drop --pending", || repair(RepairMode::Drop)),
+    ("repair --mode stub --pending", || {
+        repair(RepairMode::Stub).then(Repair { mode: RepairMode::Drop, pending: true })
+    }),
+    ("repair --mode move --pending", || {
+        repair(RepairMode::Move).then(Repair { mode: RepairMode::Drop, pending: true })
+    }),
 ];
 
 fn repair(mode: RepairMode) -> Chain {

@@ -112,10 +112,14 @@ impl GrowingThread<'_> {
 
     fn take(&mut self, taken: Taken<'_>) -> Result<Thread, ThreadError> {
         let thread = self.memory.append(self.log.summary, taken)?;
-        let next = taken.from.map(|from| from + messages(taken.reading, taken.text));
+        let count = thread.taken();
+        // Only if the thread has not grown, the log may still be inside of it, and its messages are counted.
+        let has_grown = taken.rewind || count > self.count;
+        let inside = taken.from.filter(|_| !has_grown).map(|from| from + messages(taken.reading, taken.text));
+        let inside = inside.filter(|next| *next <= self.count);
         // A line may change what the lines before it are, so the end of the log is where the thread ends.
-        self.next = next.map(|next| if taken.rewind || next > self.count { thread.taken() + 1 } else { next });
-        self.count = thread.taken();
+        self.next = taken.from.map(|_| inside.unwrap_or(count + 1));
+        self.count = count;
         Ok(thread)
     }
 

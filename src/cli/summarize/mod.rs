@@ -82,7 +82,7 @@ impl SummarizeArgs {
             let output = TextOutput { at_once: None, for_people: true, ..output };
             return write_texts(cutting, global, output, |of| Ok(requests(&summary, of)));
         }
-        if self.thread.is_given() {
+        if self.thread.given().is_some() {
             let shown = match self.emit {
                 Emit::State => Shown::State,
                 Emit::Context => cutting.shown_context(),
@@ -98,15 +98,15 @@ impl SummarizeArgs {
         write_texts(cutting, global, output, line)
     }
 
-    /// Rejects flags of the cut and of its output if nothing is cut.
+    /// Refuses flags of the cut and of its output if nothing is cut.
     fn refuse_unused_flags(&self) -> anyhow::Result<()> {
-        let threaded = self.thread.is_given();
-        if self.handoff && threaded {
-            bail!("--handoff reads a whole transcript; it cannot be used with --thread or --follow");
-        }
-        if self.emit == Emit::Context && !threaded && !self.handoff {
-            return Ok(());
-        }
+        let instead = match (self.handoff, self.thread.given(), self.emit) {
+            (true, Some(flag), _) => bail!("--handoff reads a whole transcript; it cannot be used with {flag}"),
+            (true, None, _) => "--handoff",
+            (false, Some(flag), _) => flag,
+            (false, None, Emit::State) => "--emit state",
+            (false, None, Emit::Context) => return Ok(()),
+        };
         let cutting = &self.cutting;
         let output = &self.cutting.output;
         let flags = [
@@ -123,7 +123,7 @@ impl SummarizeArgs {
             ("--on-error report", output.on_error == OnError::Report),
         ];
         match flags.iter().find(|(_, given)| *given) {
-            Some((flag, _)) => bail!("{flag} cannot be used with --emit state, --handoff, --thread or --follow"),
+            Some((flag, _)) => bail!("{flag} cannot be used with {instead}"),
             None => Ok(()),
         }
     }
@@ -135,7 +135,7 @@ impl Cuts for SummarizeArgs {
     }
 
     fn job(&self) -> anyhow::Result<Job> {
-        if self.emit == Emit::State || self.handoff || self.print_prompt || self.thread.is_given() {
+        if self.emit == Emit::State || self.handoff || self.print_prompt || self.thread.given().is_some() {
             bail!("--emit state, --handoff, --print-prompt, --thread and --follow write no transcript");
         }
         cutting::job_of(&self.cutting, &self.options)

@@ -44,9 +44,13 @@ pub(super) struct ThreadFlags {
 }
 
 impl ThreadFlags {
-    /// Whether the memory grows with the input: a thread of the store is named, or the input is followed.
-    pub(super) const fn is_given(&self) -> bool {
-        self.thread.is_some() || self.follow
+    /// The flag by which the memory grows with the input, if there is one: the input is followed, or a thread of the store is named.
+    pub(super) const fn given(&self) -> Option<&'static str> {
+        match (self.follow, &self.thread) {
+            (true, _) => Some("--follow"),
+            (false, Some(_)) => Some("--thread"),
+            (false, None) => None,
+        }
     }
 
     pub(super) fn run(

@@ -71,7 +71,7 @@ pub(crate) struct CheckOutcome {
 pub(crate) struct Known {
     /// The name of the file.
     pub(crate) baseline: String,
-    /// The number of findings that it lists.
+    /// The number of findings that it lists and that were found again, which the report leaves out.
     pub(crate) findings: usize,
     /// The number of findings that it lists and that are gone.
     pub(crate) stale: usize,

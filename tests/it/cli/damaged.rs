@@ -114,6 +114,48 @@ fn files_of_records_in_utf16_are_converted() {
     }
 }
 
+/// A long file is read block by block, and its blocks end at line breaks of its own encoding.
+#[test]
+fn long_files_in_utf16_are_read_to_their_end() {
+    let record = format!("[{SAY},{}]\n", ANSWER.replace("05", &"─".repeat(40)));
+    let line = ANSWER.replace("05", &"─".repeat(40)) + "\n";
+    for log in [record.repeat(2500), line.repeat(4000)] {
+        let place = Place::new();
+        place.write("in.jsonl", &log.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+        let output = place.command(&["repair", "--damaged", "in.jsonl"]).output().unwrap();
+        assert!(text(&output.stdout) == log, "{}", text(&output.stderr));
+        assert_eq!(text(&output.stderr).trim_end(), "curtail: in.jsonl:1:1: the file is UTF-16, and was converted");
+        assert_eq!(output.status.code(), Some(0));
+        let cut = text(&place.command(&["window", "in.jsonl"]).output().unwrap().stderr);
+        assert!(cut.contains("the file is UTF-16; convert it to UTF-8"), "{cut}");
+    }
+}
+
+/// What a file is shows its first line that is not blank, however many are before it.
+#[test]
+fn a_file_that_begins_with_many_blank_lines_is_read() {
+    let place = Place::new();
+    place.write("in.jsonl", format!("{}[{SAY},{ANSWER}]\n[{SAY}]\n", "\n".repeat(600_000)).as_bytes());
+    let output = place.command(&["count", "--output-format", "json", "in.jsonl"]).output().unwrap();
+    assert!(text(&output.stdout).contains("\"transcripts\":2"), "{}", text(&output.stderr));
+}
+
+/// What a line is, the other records of its block tell, however many are worked on at once.
+#[cfg(unix)]
+#[test]
+fn what_is_rescued_depends_on_no_concurrency() {
+    let record = format!("[{SAY},{ANSWER}]");
+    let damaged = format!("{record}\nnull\n{}{record}\n{record}\n", &record[..40]);
+    let summarized = ["1", "4"].map(|concurrency| {
+        let words =
+            ["summarize", "-n", "1", "--emit", "state", "--summarizer-cmd", "cat", "--concurrency", concurrency];
+        let output = run(&words, &damaged);
+        (text(&output.stdout).lines().count(), text(&output.stderr), output.status.code())
+    });
+    assert_eq!(summarized[0], summarized[1]);
+    assert_eq!(summarized[0].2, Some(0), "{}", summarized[0].1);
+}
+
 /// Some programs read two records on one line, and others stop there.
 #[test]
 fn records_on_one_line_are_a_warning() {

@@ -1,5 +1,6 @@
 //! Threads that pull tasks, and the only place that restores the order of the input.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,8 +16,7 @@ const MAX_REUSED: usize = 4;
 impl Batch {
     /// Works on all `sources` and passes the events to `fold`, in the order of the input.
     pub fn run<W: Work>(&self, sources: Vec<Source>, work: &W, mut fold: impl FnMut(Event<'_, W::Out>) -> Flow + Send) {
-        let mut feed = Feed::new(&self.input_options, sources, &self.stop);
-        feed.one_by_one = self.at_once.is_some_and(|at_once| at_once > 1);
+        let mut feed = Feed::new(self, sources);
         let mut buffer = Buffer::default();
         let Some(first) = feed.next(&mut buffer) else { return };
         let folding = Folding {
@@ -64,7 +64,8 @@ impl Batch {
     /// A worker: pulls tasks until none is left.
     fn work<W: Work>(&self, shared: &Shared<'_, '_, W::Out>, number: usize, first: Option<(Task, Buffer)>, work: &W) {
         let (mut given, buffer) = first.unzip();
-        let mut worker = Worker { batch: self, work, buffer: buffer.unwrap_or_default(), ends: Vec::new() };
+        let mut worker =
+            Worker { batch: self, work, buffer: buffer.unwrap_or_default(), ends: Vec::new(), known: OnceCell::new() };
         let _released = ReleaseOnDrop { tickets: &shared.tickets, halt: &shared.halt };
         loop {
             if given.is_none() {

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use super::heads::valid_prefix;
 use super::opening::{FirstBlock, Unopened};
 use super::reader::{ReadBlock, Reader, Start};
-use super::{InputOptions, Opened};
+use super::records::Records;
+use super::{Batch, Damage, Opened};
 use crate::{BLOCK, Blocks, Buffer, FileError, Limits, Source};
 use curtail_core::dialects::Framing;
 
@@ -51,6 +52,8 @@ pub(super) struct Block {
     pub(super) taken: u64,
     /// Its rows, and the bytes that the worker must still read.
     pub(super) read: ReadBlock,
+    /// What the records of a larger block have in common, of which this is only one.
+    pub(super) known: Option<Arc<Records>>,
 }
 
 /// The number of a line, which is known as soon as the lines before it were counted.
@@ -72,7 +75,7 @@ impl LineNumber {
 
 /// Hands out the tasks of a batch, one at a time.
 pub(super) struct Feed<'w> {
-    input_options: &'w InputOptions,
+    batch: &'w Batch,
     limits: Limits,
     sources: VecDeque<Source>,
     tasks: usize,
@@ -83,6 +86,7 @@ pub(super) struct Feed<'w> {
     pub(super) one_by_one: bool,
 }
 
+/// A file that is being handed out.
 struct Current {
     opened: Arc<Opened>,
     reader: Reader,
@@ -101,6 +105,8 @@ struct SplitBlock {
     text: Buffer,
     /// The place of the next record.
     next: usize,
+    /// What its records have in common, if damaged lines are rescued by that.
+    known: Option<Arc<Records>>,
 }
 
 impl SplitBlock {
@@ -108,9 +114,10 @@ impl SplitBlock {
         self.next == self.text.len()
     }
 
-    /// Takes the first block, which is in `buffer`.
-    fn take(&mut self, buffer: &mut Buffer) {
-        std::mem::swap(&mut self.text, buffer);
+    /// Begins to hand out `text`.
+    fn begin(&mut self, damage: Damage) {
+        self.next = 0;
+        self.known = (damage != Damage::Fail).then(|| Arc::new(Records::from_text(&self.text)));
     }
 
     /// Puts the next record into `buffer`.
@@ -129,48 +136,48 @@ impl Current {
         self.split.is_done() && self.reader.is_done()
     }
 
-    /// Reads the next block, or its next record if records are handed out `one_by_one`. `first` is the first block, which is
-    /// already in the buffer.
-    fn read_block(
-        &mut self,
-        buffer: &mut Buffer,
-        first: Option<ReadBlock>,
-        one_by_one: bool,
-    ) -> Result<ReadBlock, FileError> {
-        if one_by_one && matches!(self.reader, Reader::Lines(_)) {
-            match first {
-                Some(_) => self.split.take(buffer),
-                None => self.refill()?,
-            }
-            let handed_out = self.split.hand_out(buffer).map(|()| ReadBlock::default());
-            return handed_out.map_err(|error| FileError::system(&self.opened.source.name, &error));
-        }
-        if let Some(first) = first {
-            return Ok(first);
-        }
-        let start = Start { name: &self.opened.source.name, line: &|| self.line.wait() };
-        match one_by_one {
-            true => Ok(ReadBlock { rows: self.reader.next(buffer, start, true)?, unread: None }),
-            false => self.reader.claim(buffer, start),
+    /// Reads the next block. `first` is the first one, which is already in the buffer.
+    fn read_block(&mut self, buffer: &mut Buffer, first: Option<ReadBlock>) -> Result<ReadBlock, FileError> {
+        match first {
+            Some(first) => Ok(first),
+            None => self.reader.claim(buffer, Start { name: &self.opened.source.name, line: &|| self.line.wait() }),
         }
     }
 
-    /// Reads the next block if all records of the one before were handed out.
-    fn refill(&mut self) -> Result<(), FileError> {
-        if self.split.is_done() {
-            let start = Start { name: &self.opened.source.name, line: &|| self.line.wait() };
-            self.reader.next(&mut self.split.text, start, true)?;
-            self.split.next = 0;
+    /// As [`read_block`](Self::read_block), for a single record or row.
+    fn read_record(
+        &mut self,
+        buffer: &mut Buffer,
+        first: Option<ReadBlock>,
+        damage: Damage,
+    ) -> Result<ReadBlock, FileError> {
+        let start = Start { name: &self.opened.source.name, line: &|| self.line.wait() };
+        match (&self.reader, first) {
+            (Reader::Rows(_), Some(first)) => return Ok(first),
+            (Reader::Rows(_), None) => {
+                return Ok(ReadBlock { rows: self.reader.next(buffer, start, true)?, unread: None });
+            }
+            (Reader::Lines(_), Some(_)) => {
+                std::mem::swap(&mut self.split.text, buffer);
+                self.split.begin(damage);
+            }
+            (Reader::Lines(_), None) if self.split.is_done() => {
+                self.reader.next(&mut self.split.text, start, false)?;
+                self.split.begin(damage);
+            }
+            (Reader::Lines(_), None) => {}
         }
-        Ok(())
+        let handed_out = self.split.hand_out(buffer);
+        handed_out.map(|()| ReadBlock::default()).map_err(|error| FileError::system(start.name, &error))
     }
 }
 
 impl<'w> Feed<'w> {
-    /// Hands out `sources` until `stop` is set.
-    pub(super) fn new(input_options: &'w InputOptions, sources: Vec<Source>, stop: &Arc<AtomicBool>) -> Self {
-        let limits = input_options.limits(stop);
-        Self { input_options, limits, sources: sources.into(), tasks: 0, files: 0, current: None, one_by_one: false }
+    /// Hands out `sources` until the batch is stopped.
+    pub(super) fn new(batch: &'w Batch, sources: Vec<Source>) -> Self {
+        let limits = batch.input_options.limits(&batch.stop);
+        let one_by_one = batch.at_once.is_some_and(|at_once| at_once > 1);
+        Self { batch, limits, sources: sources.into(), tasks: 0, files: 0, current: None, one_by_one }
     }
 
     /// Whether nothing is left to hand out.
@@ -203,7 +210,8 @@ impl<'w> Feed<'w> {
         if !self.one_by_one && !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= small) {
             return Some(TaskKind::File(source, number));
         }
-        let unopened = Unopened { input_options: self.input_options, source: &source, number };
+        let Batch { input_options, damage, .. } = self.batch;
+        let unopened = Unopened { input_options, damage: *damage, source: &source, number };
         Some(match unopened.open(&self.limits, buffer) {
             Err(error) => TaskKind::Broken(None, error),
             Ok(FirstBlock { opened, reader: Reader::Lines(blocks), .. })
@@ -225,7 +233,11 @@ impl<'w> Feed<'w> {
     fn block(&mut self, mut current: Current, first: Option<ReadBlock>, buffer: &mut Buffer) -> TaskKind {
         let offset = current.offset;
         let is_first = first.is_some();
-        let read = match current.read_block(buffer, first, self.one_by_one) {
+        let read = match self.one_by_one {
+            true => current.read_record(buffer, first, self.batch.damage),
+            false => current.read_block(buffer, first),
+        };
+        let read = match read {
             Ok(read) => read,
             Err(error) => return TaskKind::Broken(Some(current.opened), error),
         };
@@ -238,8 +250,9 @@ impl<'w> Feed<'w> {
             current.opened = Arc::new(current.opened.sniffed(valid_prefix(buffer)));
         }
         let opened = Arc::clone(&current.opened);
+        let known = current.split.known.clone();
         let last = current.is_done();
         self.current = (!last).then_some(current);
-        TaskKind::Block(Block { opened, line, next_line, offset, first: is_first, last, taken, read })
+        TaskKind::Block(Block { opened, line, next_line, offset, first: is_first, last, taken, read, known })
     }
 }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::rescue::{Rescued, utf16};
+use super::rescue::Rescued;
+use crate::utf16::{ByteOrder, converted};
 use crate::{ErrorKind, FileError};
 use curtail_core::dialects::{ReadError, begins_damaged};
 use curtail_core::error::TextPlace;
@@ -17,6 +18,10 @@ const TOKEN: usize = 16;
 /// The error of a value that begins with `head`, if no continuation can be valid. A decompression bomb is thus refused
 /// early.
 pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
+    // It may be converted.
+    if ByteOrder::of(head).is_some() {
+        return None;
+    }
     let text = valid_prefix(head);
     // Where the head ends, a character may be incomplete, and so may a literal or an escape.
     let broken = if text.len() + CHARACTER <= head.len() {
@@ -35,6 +40,9 @@ pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<File
 /// What is wrong with `text`, which begins on `line` of a file. A file whose first byte is not JSON is most likely not a
 /// transcript.
 pub fn reason_of(broken: ReadError, text: &[u8], line: usize) -> String {
+    if line == 1 && ByteOrder::of(text).is_some() {
+        return String::from("the file is UTF-16; convert it to UTF-8, as `curtail repair --damaged` does");
+    }
     let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
     match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {
         true if text.trim_ascii_start().starts_with(b"<|") => String::from(
@@ -57,7 +65,7 @@ pub(super) fn placed_at(error: FileError, line: &dyn Fn() -> usize) -> FileError
 pub fn readable_head(bytes: &[u8]) -> Cow<'_, str> {
     let head = match simdutf8::basic::from_utf8(bytes) {
         Ok(text) if memchr::memchr(0, bytes).is_none() => Cow::Borrowed(text),
-        _ => match utf16(bytes) {
+        _ => match converted(bytes) {
             Some(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
             None => Cow::Owned(String::from_utf8_lossy(bytes).replace('\0', "")),
         },

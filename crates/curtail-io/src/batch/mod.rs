@@ -176,6 +176,8 @@ pub struct Opened {
     pub table: Option<Arc<dyn Table>>,
     /// Whether its text was made from a log of patches or an export, so that places in it are not those of the file.
     pub rebuilt: bool,
+    /// Whether its text was converted from UTF-16.
+    is_converted: bool,
     /// What it is, if it is an export that is looked at and not cut.
     pub export: Option<&'static str>,
     /// Whether the rest of it is skipped.
@@ -198,6 +200,7 @@ impl Opened {
             reading,
             table: None,
             rebuilt: false,
+            is_converted: false,
             export: None,
             rest_skipped: Arc::default(),
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::heads::{readable_head, valid_prefix};
-use super::reader::{Reader, Start, next_lines};
-use super::{InputOptions, Opened};
+use super::reader::{Reader, Start, convert_utf16, next_lines};
+use super::{Damage, InputOptions, Opened};
 use crate::{Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Source, Table, TableFormat, WantedColumn};
 use curtail_core::dialects::{Framing, Reading, detect_framing, framing_of_first};
 
@@ -17,7 +17,7 @@ pub fn first_without_records<'s>(sources: &'s [Source], input_options: &InputOpt
             return None;
         }
         let mut buffer = Buffer::default();
-        let first = Unopened { input_options, source, number }.open(&limits, &mut buffer).ok()?;
+        let first = Unopened { input_options, damage: Damage::Fail, source, number }.open(&limits, &mut buffer).ok()?;
         (first.opened.reading.framing != Framing::Records).then_some(source)
     })
 }
@@ -33,6 +33,7 @@ pub(super) struct FirstBlock {
 /// An input that is to be opened.
 pub(super) struct Unopened<'s> {
     pub(super) input_options: &'s InputOptions,
+    pub(super) damage: Damage,
     pub(super) source: &'s Source,
     /// Its number among the inputs of the batch, from 0.
     pub(super) number: usize,
@@ -45,7 +46,9 @@ impl Unopened<'_> {
         if let Some(format) = blocks.table() {
             return self.open_table(format, &blocks, buffer);
         }
-        next_lines(&mut blocks, buffer, Start { name: &self.source.name, line: &|| 1 })?;
+        let start = Start { name: &self.source.name, line: &|| 1 };
+        next_lines(&mut blocks, buffer, start)?;
+        let is_converted = self.damage != Damage::Fail && convert_utf16(&mut blocks, buffer, start)?;
         let head = readable_head(buffer);
         let head = head.as_ref();
         let key = self.input_options.messages_key.as_deref();
@@ -57,7 +60,8 @@ impl Unopened<'_> {
             framing => framing,
         });
         let reading = self.reading(framing, head)?;
-        Ok(FirstBlock { opened: self.opened(&blocks, reading, None), reader: Reader::Lines(blocks), rows: None })
+        let opened = Opened { is_converted, ..self.opened(&blocks, reading, None) };
+        Ok(FirstBlock { opened: Arc::new(opened), reader: Reader::Lines(blocks), rows: None })
     }
 
     /// Opens a table. Each row is a transcript, unless the user named another framing.
@@ -77,7 +81,7 @@ impl Unopened<'_> {
         let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));
         let reading = self.reading(framing, head)?;
         let opened = self.opened(blocks, reading, Some(table));
-        Ok(FirstBlock { opened, reader: Reader::Rows(rows), rows: Some(block) })
+        Ok(FirstBlock { opened: Arc::new(opened), reader: Reader::Rows(rows), rows: Some(block) })
     }
 
     /// How an input that begins with `head` is read.
@@ -89,10 +93,10 @@ impl Unopened<'_> {
         Ok(reading)
     }
 
-    fn opened(&self, blocks: &Blocks, reading: Reading, table: Option<Arc<dyn Table>>) -> Arc<Opened> {
+    fn opened(&self, blocks: &Blocks, reading: Reading, table: Option<Arc<dyn Table>>) -> Opened {
         let packing = blocks.packing();
         let stamp = blocks.stamp().cloned();
-        Arc::new(Opened { number: self.number, packing, stamp, table, ..Opened::new(self.source.clone(), reading) })
+        Opened { number: self.number, packing, stamp, table, ..Opened::new(self.source.clone(), reading) }
     }
 }
 

@@ -52,10 +52,14 @@ impl Reader {
         start: Start<'_>,
         one_row: bool,
     ) -> Result<Option<RowBlock>, FileError> {
-        match self {
-            Self::Lines(blocks) => next_lines(blocks, buffer, start).map(|()| None),
-            Self::Rows(rows) => rows.next_block(buffer, one_row).map(Some),
+        if let Self::Rows(rows) = self {
+            return rows.next_block(buffer, one_row).map(Some);
         }
+        // What is rescued of a damaged line depends on the others of its block, which are the same for every worker.
+        if let Some(unread) = self.claim(buffer, start)?.unread {
+            unread.read(buffer, start.name)?;
+        }
+        Ok(None)
     }
 
     /// As [`Reader::next`], but the worker may have to read the first bytes.
@@ -110,6 +114,12 @@ pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(
     buffer.append(text.as_bytes()).map_err(|error| FileError::system(name, &error))?;
     *opened = Arc::new(other);
     Ok(())
+}
+
+/// Reads an input as UTF-8 whose first lines, which are in `buffer`, are UTF-16. Returns whether they are.
+pub(super) fn convert_utf16(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Result<bool, FileError> {
+    let fault = |head: &[u8]| fault_of_head(head, start.name, (start.line)());
+    blocks.convert_utf16(buffer, &fault).map_err(|error| placed_at(error, start.line))
 }
 
 /// Reads the next whole lines.

@@ -24,16 +24,16 @@ pub(super) struct Part {
     pub(super) is_sound: bool,
 }
 
-/// So many sound lines are looked at.
+/// How many lines of a text are looked at.
 const SAMPLE: usize = 256;
 
-/// So many keys a block of a message may have.
+/// The most keys of a block of a message.
 const PART: usize = 4;
 
-/// So many kinds of objects of a place are looked at.
+/// How many kinds of objects are remembered for a place.
 const MOST_KINDS: usize = 16;
 
-/// Objects below longer paths are not looked at.
+/// The longest path of an object whose members are looked at, in bytes.
 const LONGEST_PATH: usize = 256;
 
 /// Why a record is looked for at a place.

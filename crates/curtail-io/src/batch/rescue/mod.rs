@@ -3,15 +3,13 @@
 
 mod damaged_line;
 mod soundness;
-mod utf16;
 
 use super::records::Records;
-use crate::{ErrorKind, FileError};
+use crate::{ErrorKind, FileError, utf16};
 use curtail_core::error::TextPlace;
 use damaged_line::{DamagedLine, LineEnd, SoundRecord};
 use soundness::spans_lines;
 pub(super) use soundness::{hides_damage, is_record, is_sound, looks_damaged};
-pub(super) use utf16::utf16;
 
 /// A text without what is damaged in it.
 #[derive(Debug, Default)]
@@ -51,7 +49,7 @@ impl Rescued {
     }
 
     fn read(mut self, text: &[u8]) -> Option<Self> {
-        let converted = utf16(text);
+        let converted = utf16::converted(text);
         self.losses.extend(converted.as_ref().map(|_| Loss::conversion()));
         let text = converted.as_deref().unwrap_or(text);
         self.add_lines(text, &Records::from_text(text));
@@ -105,7 +103,7 @@ impl Rescued {
 
 /// The text of a file that is UTF-16, and what is said of it; `None` if it is not.
 pub fn converted(bytes: &[u8]) -> Option<(String, Loss)> {
-    Some((String::from_utf8(utf16(bytes)?).ok()?, Loss::conversion()))
+    Some((String::from_utf8(utf16::converted(bytes)?).ok()?, Loss::conversion()))
 }
 
 /// What was lost of a line.

@@ -1,31 +1,23 @@
 //! What can be read of damaged records, logs and documents.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::unit::{FilePlace, RawUnit};
 use super::{Done, Worker};
 use crate::batch::heads::valid_prefix;
 use crate::batch::records::Records;
-use crate::batch::rescue::{Loss, Rescued, is_record, is_sound, looks_damaged, utf16};
+use crate::batch::rescue::{Loss, Rescued, is_record, is_sound, looks_damaged};
 use crate::batch::{Damage, Opened, Work};
 use crate::{ErrorKind, FileError};
 use curtail_core::error::TextPlace;
 
 impl<W: Work> Worker<'_, W> {
-    /// Replaces the buffer, all records of a file, by the same in UTF-8 if it is UTF-16 and the batch reads damaged files.
-    pub(super) fn convert(&mut self, opened: &Opened, done: &mut Done<W::Out>) {
-        if self.batch.damage == Damage::Fail || opened.table.is_some() {
-            return;
+    /// Reports that the file was converted from UTF-16, if it was, with its first units.
+    pub(super) fn report_conversion(&self, opened: &Opened, done: &mut Done<W::Out>) {
+        if done.first && opened.is_converted {
+            self.lose(done, Loss::conversion().error(&opened.source.name), Vec::new());
         }
-        let Some(text) = utf16(&self.buffer) else { return };
-        self.buffer.clear();
-        if let Err(error) = self.buffer.append(&text) {
-            return done.end(FileError::system(&opened.source.name, &error));
-        }
-        self.find_units(None);
-        self.lose(done, Loss::conversion().error(&opened.source.name), Vec::new());
     }
 
     fn lose(&self, done: &mut Done<W::Out>, error: FileError, bytes: Vec<u8>) {
@@ -33,25 +25,25 @@ impl<W: Work> Worker<'_, W> {
         done.lose(error, bytes);
     }
 
-    /// Works on a record, or on what can be read of a damaged line. Returns whether anything was read. The first damaged line fills
-    /// `known`, by which the records on such lines are recognized.
-    pub(super) fn record(&self, unit: RawUnit<'_>, known: &OnceCell<Records>, done: &mut Done<W::Out>) -> bool {
+    /// Works on a record, or on what can be read of a damaged line. Returns whether anything was read.
+    pub(super) fn record(&self, unit: RawUnit<'_>, done: &mut Done<W::Out>) -> bool {
         let damage = self.batch.damage;
         if damage == Damage::ReadAround && !looks_damaged(unit.bytes) {
             let unit = RawUnit { is_one_value: true, ..unit };
-            return self.unit_or(unit, done, |done| self.rescue_record(unit, known, done));
+            return self.unit_or(unit, done, |done| self.rescue_record(unit, done));
         }
-        let rescued = if damage == Damage::Fail { None } else { self.rescue_record(unit, known, done) };
+        let rescued = if damage == Damage::Fail { None } else { self.rescue_record(unit, done) };
         rescued.unwrap_or_else(|| self.unit(unit, done))
     }
 
     /// Works on what can be read of a line, and reports the rest. Returns whether anything was read; `None` if nothing is damaged.
-    fn rescue_record(&self, unit: RawUnit<'_>, known: &OnceCell<Records>, done: &mut Done<W::Out>) -> Option<bool> {
+    fn rescue_record(&self, unit: RawUnit<'_>, done: &mut Done<W::Out>) -> Option<bool> {
         let RawUnit { opened, bytes: line, place: FilePlace { line: number, .. }, .. } = unit;
         if is_record(line) && is_sound(number, line.trim_ascii()) {
             return None;
         }
-        let rescued = Rescued::from_line(number, line, known.get_or_init(|| Records::from_text(&self.buffer)))?;
+        let known = self.known.get_or_init(|| Arc::new(Records::from_text(&self.buffer)));
+        let rescued = Rescued::from_line(number, line, known)?;
         for loss in rescued.losses {
             self.lose(done, loss.error(&opened.source.name), loss.bytes);
         }

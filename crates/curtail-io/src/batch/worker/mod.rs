@@ -5,11 +5,13 @@ mod records;
 mod unit;
 mod whole;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::feed::{Block, Task, TaskKind};
 use super::opening::{FirstBlock, Unopened};
 use super::reader::{Reader, Start};
+use super::records::Records;
 use super::{Batch, Failure, Opened, Work};
 use crate::{Buffer, FileError, RowBlock, Source};
 use curtail_core::dialects::Framing;
@@ -23,6 +25,8 @@ pub(super) struct Worker<'b, W> {
     pub(super) buffer: Buffer,
     /// Where the lines of the buffer end.
     pub(super) ends: Vec<usize>,
+    /// What the records of the block have in common, by which those on damaged lines are recognized. The first such line needs it.
+    pub(super) known: OnceCell<Arc<Records>>,
 }
 
 /// The result of a task: what the command made of its units, and what failed.
@@ -94,15 +98,14 @@ impl<W: Work> Worker<'_, W> {
             done.end(error);
         }
         let lines = self.find_units(block.read.rows.as_ref());
+        self.known = block.known.map_or_else(OnceCell::new, OnceCell::from);
         // Whoever has the next block may wait for it.
         block.next_line.set(block.line.wait() + lines);
         if done.first {
             self.begin(&opened);
             done.unrelated = opened.is_unrelated(&self.buffer);
         }
-        if done.first && done.last {
-            self.convert(&opened, done);
-        }
+        self.report_conversion(&opened, done);
         let place = FilePlace { line: block.line.wait(), offset: block.offset };
         let units = self.units(&opened, place, block.read.rows.as_ref(), done);
         self.advance(opened.number, block.taken, units);
@@ -112,7 +115,7 @@ impl<W: Work> Worker<'_, W> {
     /// Opens a file and works on all of it. Returns `None` if it cannot be opened.
     fn file(&mut self, source: &Source, number: usize, done: &mut Done<W::Out>) -> Option<Arc<Opened>> {
         let input_options = &self.batch.input_options;
-        let unopened = Unopened { input_options, source, number };
+        let unopened = Unopened { input_options, damage: self.batch.damage, source, number };
         let first = unopened.open(&input_options.limits(&self.batch.stop), &mut self.buffer);
         let FirstBlock { mut opened, mut reader, rows } = first.map_err(|error| done.end(error)).ok()?;
         if let Reader::Lines(blocks) = &mut reader
@@ -123,9 +126,8 @@ impl<W: Work> Worker<'_, W> {
         }
         done.unrelated = opened.is_unrelated(&self.buffer);
         self.find_units(rows.as_ref());
-        if reader.is_done() {
-            self.convert(&opened, done);
-        }
+        self.known.take();
+        self.report_conversion(&opened, done);
         let mut offset = 0;
         let mut units = self.units(&opened, FilePlace::START, rows.as_ref(), done);
         while !reader.is_done() && !done.broken && !done.unrelated {
@@ -134,6 +136,7 @@ impl<W: Work> Worker<'_, W> {
             match reader.next(&mut self.buffer, Start { name: &source.name, line: &|| line }, false) {
                 Ok(rows) => {
                     self.find_units(rows.as_ref());
+                    self.known.take();
                     units += self.units(&opened, FilePlace { line, offset }, rows.as_ref(), done);
                 }
                 Err(error) => done.end(error),

@@ -1,6 +1,5 @@
 //! The records or rows in the buffer, each of which is a unit.
 
-use std::cell::OnceCell;
 use std::sync::atomic::Ordering;
 
 use super::unit::{FilePlace, RawUnit};
@@ -49,8 +48,6 @@ impl<W: Work> Worker<'_, W> {
     }
 
     fn records(&self, opened: &Opened, block: FilePlace, done: &mut Done<W::Out>) -> usize {
-        // By these, records on damaged lines are recognized.
-        let known = OnceCell::new();
         let mut start = 0;
         for (nth, &end) in self.ends.iter().enumerate() {
             if self.is_over(done) {
@@ -58,7 +55,7 @@ impl<W: Work> Worker<'_, W> {
             }
             let place = FilePlace { line: block.line + nth, offset: block.offset + start };
             let unit = RawUnit::new(opened, &self.buffer[start..end], place);
-            done.is_read |= self.record(unit, &known, done);
+            done.is_read |= self.record(unit, done);
             start = end;
         }
         self.ends.len()

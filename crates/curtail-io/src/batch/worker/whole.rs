@@ -18,6 +18,7 @@ impl<W: Work> Worker<'_, W> {
         self.begin(opened);
         match read_whole(blocks, opened, &mut self.buffer) {
             Ok(()) => {
+                self.report_conversion(opened, done);
                 self.look_again(opened);
                 self.file_in_buffer(opened, done);
             }
@@ -76,7 +77,7 @@ impl<W: Work> Worker<'_, W> {
             return;
         }
         let as_read = Arc::clone(opened);
-        self.unit_or(RawUnit::new(&as_read, &self.buffer, FilePlace::START), done, |done| {
+        done.is_read |= self.unit_or(RawUnit::new(&as_read, &self.buffer, FilePlace::START), done, |done| {
             (damage == Damage::ReadAround && self.rescue_file(opened, done)).then_some(true)
         });
     }

@@ -1,0 +1,53 @@
+//! Globs that the user names for files in directories, and which of them have matched.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use globset::GlobSet;
+
+use crate::error::{ErrorKind, FileError};
+use curtail_core::globs::{self, InvalidGlob, Stars};
+
+/// Globs of paths below a walked directory, each with whether it has matched.
+#[derive(Debug, Default)]
+pub(super) struct WalkGlobs {
+    set: GlobSet,
+    written: Vec<(String, AtomicBool)>,
+}
+
+impl WalkGlobs {
+    /// # Errors
+    /// A glob is invalid.
+    pub(super) fn compile(globs: &[String]) -> Result<Self, FileError> {
+        let written = globs.iter().map(|glob| (glob.clone(), AtomicBool::new(false)));
+        Ok(Self { set: glob_set(globs)?, written: written.collect() })
+    }
+
+    /// Whether `path`, below the directory, matches one of them.
+    pub(super) fn is_match(&self, path: &Path) -> bool {
+        let matches = self.set.matches(path);
+        matches.iter().for_each(|nth| self.written[*nth].1.store(true, Ordering::Relaxed));
+        !matches.is_empty()
+    }
+
+    /// Those that have matched nothing.
+    pub(super) fn unmatched(&self) -> impl Iterator<Item = String> {
+        self.written.iter().filter(|(_, matched)| !matched.load(Ordering::Relaxed)).map(|(glob, _)| glob.clone())
+    }
+}
+
+/// Compiles globs of paths below a walked directory. A glob without a slash matches names at any depth.
+fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
+    let anywhere = |glob: &String| {
+        let steps: Vec<&str> = glob.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
+        let path = steps.join("/");
+        if steps.len() > 1 || glob.starts_with('/') { path } else { format!("**/{path}") }
+    };
+    let anywhere: Vec<String> = globs.iter().map(anywhere).collect();
+    globs::compile(anywhere.iter().map(String::as_str), Stars::OneComponent).map_err(|error| {
+        // The error contains the glob as the user wrote it.
+        let nth = anywhere.iter().position(|glob| *glob == error.glob);
+        let glob = nth.map_or(error.glob, |nth| globs[nth].clone());
+        FileError::new(ErrorKind::Usage, "", InvalidGlob { glob, ..error }.to_string())
+    })
+}

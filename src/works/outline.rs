@@ -1,0 +1,95 @@
+//! Outlines transcripts as they are read, and finds single messages of them.
+
+use curtail_core::dialects::{Dialect, ReadError, mark};
+use curtail_core::transcript::{Message, Outline, OutlineKind, OutlineOrigin, Transcript};
+use curtail_io::batch::{Unit, Work};
+
+/// Outlines every transcript.
+pub(crate) struct Outliner {
+    /// Whether only what the model still reads is shown.
+    pub(crate) live: bool,
+}
+
+impl Work for Outliner {
+    type Out = Vec<Outlined>;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Outlined>) -> Result<(), ReadError> {
+        let origin = OutlineOrigin { offset: unit.offset, lines: unit.line - 1 };
+        let document = unit.parse()?;
+        let transcripts = unit.transcripts(&document)?;
+        let mark = |dialect: &dyn Dialect, read| mark(dialect, read).filter(|_| !unit.opened.reading.named);
+        let outlined = transcripts.iter().map(|(dialect, read)| Outlined {
+            dialect: dialect.name(),
+            mark: mark(*dialect, read),
+            outline: outline(read, origin, self.live),
+        });
+        out.extend(outlined);
+        Ok(())
+    }
+}
+
+/// A transcript as it is read.
+pub(crate) struct Outlined {
+    pub(crate) dialect: &'static str,
+    /// The member by which the dialect was detected.
+    pub(crate) mark: Option<String>,
+    pub(crate) outline: Outline,
+}
+
+/// The outline of a transcript, or with `live` of what the model still reads.
+fn outline(transcript: &Transcript<'_>, origin: OutlineOrigin, live: bool) -> Outline {
+    let mut outline = Outline::from_transcript(transcript, origin);
+    let is_read = |index: usize| transcript.messages.get(index).is_none_or(|message| message.standing.is_read());
+    outline.items.retain(|item| match &item.kind {
+        _ if !live => true,
+        OutlineKind::Message(message) => is_read(message.index),
+        OutlineKind::With(index) => is_read(*index),
+        OutlineKind::Pinned(_) => true,
+    });
+    outline
+}
+
+/// Finds messages by number or id.
+pub(crate) struct Finder<'f> {
+    pub(crate) wanted: &'f [String],
+}
+
+/// What was found, and what was not.
+#[derive(Default)]
+pub(crate) struct Lookup {
+    pub(crate) text: String,
+    pub(crate) absent: Vec<String>,
+}
+
+impl Work for Finder<'_> {
+    type Out = Lookup;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Lookup) -> Result<(), ReadError> {
+        let document = unit.parse()?;
+        for (_, transcript) in unit.transcripts(&document)? {
+            let messages = &transcript.messages;
+            for wanted in self.wanted {
+                match find_message(messages, wanted).and_then(Message::value) {
+                    Some(value) => {
+                        out.text.push_str(value.raw());
+                        out.text.push('\n');
+                    }
+                    None => out.absent.push(absent(wanted, messages.len())),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn find_message<'m, 'a>(messages: &'m [Message<'a>], wanted: &str) -> Option<&'m Message<'a>> {
+    let by_number = wanted.parse().ok().and_then(|number: usize| messages.get(number));
+    by_number.or_else(|| messages.iter().find(|message| message.id.as_ref().is_some_and(|id| id.is(wanted))))
+}
+
+fn absent(wanted: &str, count: usize) -> String {
+    let last = count.saturating_sub(1);
+    format!(
+        "no message {wanted} found; messages are numbered 0 to {last}, and `curtail show` lists them with their ids"
+    )
+}
