@@ -13,7 +13,8 @@ fn render(template: &ChatTemplate, reading: &Reading, record: &str) -> Result<St
     let transcripts = reading.transcripts(&document)?;
     let (_, transcript) = transcripts.first().ok_or("no transcript")?;
     let (tools, _) = ToolList::from_preamble(&transcript.layout.preamble);
-    let messages: Vec<ChatMessage> = transcript.messages.iter().flat_map(ChatMessage::from_message).collect();
+    let messages: Vec<ChatMessage> =
+        transcript.messages.iter().flat_map(|message| template.messages_of(message)).collect();
     Ok(template.render(&messages.iter().collect::<Vec<_>>(), tools.as_ref())?)
 }
 

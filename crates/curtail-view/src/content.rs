@@ -1,18 +1,10 @@
-//! Draws the content of messages: texts, folded if they are long and cut with a note if they are very long.
+//! Draws texts of a transcript: folded if they are long, and cut with a note if they are very long.
 
 use maud::{Markup, html};
 
+use super::capped::{capped, note};
 use super::diffs;
 use super::visible::{Body, Shown, more};
-use curtail_core::numbers::figure;
-
-/// Bytes and lines of a text that are shown before the rest is folded.
-const FOLD: (usize, usize) = (1_600, 24);
-/// Diffs longer than this many bytes are shown as plain text.
-const MAX_DIFF: usize = 200_000;
-
-/// What a note says of the end of a text that is too long.
-pub(super) const NOT_ON_PAGE: &str = "not on this page (--max-text)";
 
 /// A text of the transcript.
 #[derive(Debug, Clone, Copy)]
@@ -28,52 +20,69 @@ pub(super) struct Passage<'p> {
 
 /// A passage with its end folded away.
 pub(super) fn passage(passage: Passage<'_>) -> Markup {
-    let (shown, hidden) = capped(passage.text, passage.max_chars);
-    let (head, rest) = shown.split_at(collapse_point(shown));
-    html! {
-        (block(head, passage.mono))
-        @if !rest.is_empty() {
-            (more(rest.chars().count(), "character", html! { (block(rest, passage.mono)) (note(hidden, passage.byte)) }))
-        } @else { (note(hidden, passage.byte)) }
-    }
+    let Passage { text, byte, max_chars, mono } = passage;
+    folded(text, byte, max_chars, |text| block(text, mono))
 }
 
-/// `text` up to `max_chars` characters, and the number of characters after them.
-pub(super) fn capped(text: &str, max_chars: usize) -> (&str, usize) {
-    // A text has at most as many characters as bytes, so a short one needs no counting.
-    if text.len() <= max_chars {
-        return (text, 0);
-    }
-    match text.char_indices().nth(max_chars) {
-        Some((at, _)) => (&text[..at], text[at..].chars().count()),
-        None => (text, 0),
-    }
-}
-
-fn note(hidden: usize, byte: usize) -> Markup {
-    html! {
-        @if hidden > 0 {
-            p class="note" {
-                (figure(hidden)) " more characters are " (NOT_ON_PAGE) "; the text begins at byte "
-                (figure(byte)) " of the file."
+/// A command line with its end folded away, after the folder that it runs in.
+pub(super) fn command(text: &str, folder: Option<&str>, byte: usize, max_chars: usize) -> Markup {
+    let mut is_first = true;
+    folded(text, byte, max_chars, |text| {
+        let begins = std::mem::take(&mut is_first);
+        html! {
+            pre class="command" {
+                @if begins {
+                    @if let Some(folder) = folder { span class="of" { (Shown(folder)) " " } }
+                    span class="sign" aria-hidden="true" { "$ " }
+                }
+                (Body(text))
             }
         }
+    })
+}
+
+/// A text on one line.
+pub(super) fn code(text: &str) -> Markup {
+    html! { code { (Shown(text)) } }
+}
+
+/// A text as `draw` draws its beginning and, if it is long, the rest, which is folded.
+fn folded(text: &str, byte: usize, max_chars: usize, mut draw: impl FnMut(&str) -> Markup) -> Markup {
+    let (shown, hidden) = capped(text, max_chars);
+    let (head, rest) = shown.split_at(collapse_point(shown));
+    html! {
+        (draw(head))
+        @if !rest.is_empty() {
+            (more(rest.chars().count(), "character", html! { (draw(rest)) (note(hidden, byte)) }))
+        } @else { (note(hidden, byte)) }
     }
 }
+
+/// Bytes and lines of a text that are shown before the rest is folded.
+const FOLD_BYTES: usize = 1_600;
+const FOLD_LINES: usize = 24;
 
 /// Where a text is folded: the number of bytes to show. All of them if little would be hidden.
 fn collapse_point(text: &str) -> usize {
-    let (bytes, lines) = FOLD;
-    let by_lines = memchr::memchr_iter(b'\n', text.as_bytes()).nth(lines - 1).map_or(text.len(), |at| at + 1);
-    if text.len() <= bytes + bytes / 2 && by_lines == text.len() {
+    let by_lines = memchr::memchr_iter(b'\n', text.as_bytes()).nth(FOLD_LINES - 1).map_or(text.len(), |at| at + 1);
+    let has_few_lines = by_lines == text.len();
+    if text.len() <= FOLD_BYTES + FOLD_BYTES / 2 && has_few_lines {
         return text.len();
     }
-    let end = text.floor_char_boundary(by_lines.min(bytes));
-    // Cut at the end of a line or a word if one is near.
-    let ending = &text[text.floor_char_boundary(end.saturating_sub(bytes / 4))..end];
-    let cut = ending.rfind('\n').or_else(|| ending.rfind(' ')).map_or(0, |at| ending.len() - at - 1);
-    if text.len() - (end - cut) < bytes / 4 && by_lines == text.len() { text.len() } else { end - cut }
+    let end = text.floor_char_boundary(by_lines.min(FOLD_BYTES));
+    let end = end_of_words(text, end);
+    if text.len() - end < FOLD_BYTES / 4 && has_few_lines { text.len() } else { end }
 }
+
+/// The end of a line or of a word that is near before `end`; `end` if there is none.
+fn end_of_words(text: &str, end: usize) -> usize {
+    let start = text.floor_char_boundary(end.saturating_sub(FOLD_BYTES / 4));
+    let near = &text[start..end];
+    near.rfind('\n').or_else(|| near.rfind(' ')).map_or(end, |at| start + at + 1)
+}
+
+/// Diffs longer than this many bytes are shown as plain text.
+const MAX_DIFF: usize = 200_000;
 
 fn block(text: &str, mono: bool) -> Markup {
     if mono && text.len() <= MAX_DIFF && diffs::is_diff(text) {
@@ -84,14 +93,9 @@ fn block(text: &str, mono: bool) -> Markup {
     }
 }
 
-/// A text on one line.
-pub(super) fn code(text: &str) -> Markup {
-    html! { code { (Shown(text)) } }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Passage, capped, collapse_point, passage};
+    use super::{Passage, collapse_point, command, passage};
 
     #[test]
     fn long_texts_fold_without_losing_a_character() {
@@ -112,8 +116,17 @@ mod tests {
 
     #[test]
     fn very_long_texts_are_cut_with_a_note() {
-        assert_eq!(capped("éé", 1), ("é", 1));
         let html = passage(Passage { text: &"é".repeat(30), byte: 1_234, max_chars: 10, mono: false }).0;
         assert!(html.contains("20 more characters are not on this page") && html.contains("byte 1,234"), "{html}");
+    }
+
+    #[test]
+    fn long_commands_fold_and_are_cut() {
+        let html = command("ls", Some("/w"), 0, 100).0;
+        let sign = "<span class=\"sign\" aria-hidden=\"true\">$ </span>";
+        assert_eq!(html, format!("<pre class=\"command\"><span class=\"of\">/w </span>{sign}ls</pre>"));
+        let html = command(&"echo tide\n".repeat(1_000), None, 7, 5_000).0;
+        assert!(html.contains("<details class=\"more\">") && html.contains("5,000 more characters"), "{html}");
+        assert_eq!(html.matches(sign).count(), 1);
     }
 }

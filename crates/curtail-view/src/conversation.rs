@@ -2,6 +2,7 @@
 //! request, and the effect of a policy.
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use super::effect::{Drafted, Effect, Fate, Policy, Recorded};
 use super::keys::Exposure;
@@ -91,6 +92,8 @@ pub struct Conversation<'a> {
     pub(super) sides: Vec<Side>,
     /// Conversations of sub-agents in files of their own.
     pub(super) attached: Vec<Attached<'a>>,
+    /// What tells the calls that started them, collected when the first one is attached.
+    starters: OnceLock<Starters>,
     /// What should not be shown to others.
     pub(super) exposed: Exposed,
 }
@@ -191,6 +194,7 @@ impl<'a> Conversation<'a> {
             failures,
             sides,
             attached: Vec::new(),
+            starters: OnceLock::new(),
             exposed,
             turns: turn_starts(&messages),
             costs,
@@ -206,7 +210,7 @@ impl<'a> Conversation<'a> {
     /// Adds the conversation of a sub-agent from a file of its own. `call` is the id of the call that started it, and
     /// `description` what it is about, if its program tells.
     pub fn attach(&mut self, conversation: Self, call: Option<&str>, description: Option<String>) {
-        let starters = Starters::new(&self.messages, &self.pairs);
+        let starters = self.starters.get_or_init(|| Starters::new(&self.messages, &self.pairs));
         let begun = conversation.moments.first().and_then(Option::as_ref).map(|moment| moment.seconds);
         let is_before = |call: &PartRef| {
             let called = self.moments[call.message].as_ref().map(|moment| moment.seconds);

@@ -1,10 +1,11 @@
-//! Draws edits as line diffs: those of two texts, of a patch, and those that stand in a text.
+//! Draws edits as line diffs: those of two texts, those of a patch, and those in a text.
 
 use std::ops::Range;
 
 use maud::{Markup, html};
 use similar::{ChangeTag, DiffTag, TextDiff};
 
+use super::capped::{capped, note};
 use super::visible::{Body, more};
 
 /// Maximum lines of both texts to compare. Longer texts are shown as removed and added.
@@ -13,6 +14,7 @@ const MAX_LINES: usize = 4_000;
 const FOLDED_DIFF: usize = 40;
 
 /// A line of a diff. Its mark is `+`, `-`, a blank, or `@` between distant parts.
+#[derive(Clone)]
 struct Line {
     mark: char,
     text: String,
@@ -156,16 +158,36 @@ impl Diff {
         Self { added: count('+'), removed: count('-'), lines }
     }
 
-    /// The diff as HTML.
-    pub(super) fn draw(&self) -> Markup {
-        let folds = self.lines.len() > FOLDED_DIFF + FOLDED_DIFF / 4;
-        let (head, rest) = self.lines.split_at(if folds { FOLDED_DIFF } else { self.lines.len() });
+    /// The diff as HTML, up to `max_chars` characters. `byte` is the offset of the edit in the file.
+    pub(super) fn draw(&self, byte: usize, max_chars: usize) -> Markup {
+        let (lines, hidden) = self.lines_in(max_chars);
+        let folds = lines.len() > FOLDED_DIFF + FOLDED_DIFF / 4;
+        let (head, rest) = lines.split_at(if folds { FOLDED_DIFF } else { lines.len() });
         html! {
             (draw_lines(head))
             @if !rest.is_empty() {
                 (more(rest.len(), "line", draw_lines(rest)))
             }
+            (note(hidden, byte))
         }
+    }
+
+    /// The lines in the first `max_chars` characters, of which the last may be cut, and the number of characters after them.
+    fn lines_in(&self, max_chars: usize) -> (Vec<Line>, usize) {
+        let mut lines = Vec::new();
+        let mut left = max_chars;
+        let mut hidden = 0;
+        for line in &self.lines {
+            if left == 0 {
+                hidden += line.text.chars().count() + 1;
+                continue;
+            }
+            let (text, rest) = capped(&line.text, left);
+            lines.push(if rest == 0 { line.clone() } else { Line::new(line.mark, text) });
+            hidden += rest;
+            left = left.saturating_sub(text.chars().count() + 1);
+        }
+        (lines, hidden)
     }
 }
 
@@ -237,9 +259,9 @@ mod tests {
         assert_eq!((diff.added, diff.removed), (1, 1));
         let comments = Diff::from_patch("--- a.sql\n+++ b.sql\n@@ -1,2 +1 @@\n--- note\n select 1;\n");
         assert_eq!((comments.added, comments.removed), (0, 1), "a line that begins with two dashes is one");
-        let html = diff.draw().0;
+        let html = diff.draw(0, 1_000).0;
         assert_eq!(html, "<pre class=\"diff\"> a\n<del>-&lt;b&gt;\n</del><ins>+&lt;i&gt;\n</ins> c\n</pre>");
-        assert_eq!(Diff::between("", "x").draw().0, "<pre class=\"diff\"><ins>+x\n</ins></pre>");
+        assert_eq!(Diff::between("", "x").draw(0, 1_000).0, "<pre class=\"diff\"><ins>+x\n</ins></pre>");
     }
 
     #[test]
@@ -247,22 +269,29 @@ mod tests {
         let diff =
             Diff::from_patch("*** Begin Patch\n*** Update File: <a>\n@@\n-b\u{202e}\n+c</ins>\n d\n*** End Patch");
         assert_eq!((diff.added, diff.removed), (1, 1));
-        let html = diff.draw().0;
+        let html = diff.draw(0, 1_000).0;
         assert!(html.contains("<b>*** Update File: &lt;a&gt;\n</b>"), "{html}");
         assert!(html.contains("<del>-b⟨U+202E⟩\n</del><ins>+c&lt;/ins&gt;\n</ins> d\n"), "{html}");
     }
 
     #[test]
     fn the_words_that_changed_are_marked() {
-        let html = Diff::between("let tide = level(3);\n", "let tide = level(<4>);\n").draw().0;
+        let html = Diff::between("let tide = level(3);\n", "let tide = level(<4>);\n").draw(0, 1_000).0;
         assert!(
             html.contains("<del>-let tide = level(<u>3</u>);") && html.contains("level(<u>&lt;4&gt;</u>);"),
             "{html}"
         );
-        let patch = Diff::from_patch("@@\n-the old glaze is dry\n+the new glaze is dry\n").draw().0;
+        let patch = Diff::from_patch("@@\n-the old glaze is dry\n+the new glaze is dry\n").draw(0, 1_000).0;
         assert!(patch.contains("the <u>old</u> glaze") && patch.contains("the <u>new</u> glaze"), "{patch}");
-        assert!(!Diff::between("wholly different", "no word of that").draw().0.contains("<u>"));
-        assert!(!Diff::between("", "all of this is new").draw().0.contains("<u>"));
+        assert!(!Diff::between("wholly different", "no word of that").draw(0, 1_000).0.contains("<u>"));
+        assert!(!Diff::between("", "all of this is new").draw(0, 1_000).0.contains("<u>"));
+    }
+
+    #[test]
+    fn long_diffs_are_cut_with_a_note() {
+        let html = Diff::between("", &"tide\n".repeat(100)).draw(1_234, 50).0;
+        assert_eq!(html.matches("+tide").count(), 10, "{html}");
+        assert!(html.contains("450 more characters are not on this page") && html.contains("byte 1,234"), "{html}");
     }
 
     #[test]

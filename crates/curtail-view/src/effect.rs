@@ -194,25 +194,32 @@ fn fate<'a>(before: &Message<'a>, after: &Message<'a>, tokens: usize, counting: 
 }
 
 fn part_fate<'a>(part: &Part<'a>, after: &Message<'a>) -> PartFate {
+    let element = |part: &Part<'a>| part.place().map(|place| place.element);
     let kind = std::mem::discriminant(&part.content);
-    let place = part.place().map(|place| place.element);
-    let same = |other: &Part<'a>| {
-        std::mem::discriminant(&other.content) == kind && other.place().map(|place| place.element) == place
-    };
-    match after.parts.iter().find(|other| same(other)) {
+    let mut same = after.parts.iter().filter(|other| element(other) == element(part));
+    let same_kind = same.clone().find(|other| std::mem::discriminant(&other.content) == kind);
+    // What was rewritten may be of another kind: a text in place of an image, or a result in place of an open call.
+    let rewritten = || same.find(|other| other.place().is_some() && is_rewritten(other));
+    match same_kind.or_else(rewritten) {
         None => PartFate::Dropped,
-        Some(Part { content, origin: PartOrigin::Rewritten(_) }) => PartFate::Rewritten(texts(content).join("\n")),
+        Some(other) if is_rewritten(other) => PartFate::Rewritten(texts(&other.content).join("\n")),
         Some(_) => PartFate::Kept,
     }
 }
 
-/// The texts of a part that a policy wrote or changed.
+const fn is_rewritten(part: &Part<'_>) -> bool {
+    matches!(part.origin, PartOrigin::Rewritten(_))
+}
+
+/// The texts of a part that a policy wrote or changed; of a call, its arguments.
 pub(super) fn texts(content: &Content<'_>) -> Vec<String> {
-    match content {
-        Content::Text(text) | Content::Reasoning(text) => vec![text.decode().into_owned()],
-        Content::ToolResult(result) => result.content.iter().map(|text| text.decode().into_owned()).collect(),
-        _ => Vec::new(),
-    }
+    let texts = match content {
+        Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => std::slice::from_ref(text),
+        Content::ToolCall(call) => std::slice::from_ref(&call.arguments),
+        Content::ToolResult(result) => &result.content,
+        Content::Media(_) | Content::Other => &[],
+    };
+    texts.iter().map(|text| text.decode().into_owned()).collect()
 }
 
 /// The first `count` messages of `all`, as they were before later boundaries.

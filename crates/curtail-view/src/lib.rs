@@ -9,6 +9,7 @@
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
 mod alignment;
+mod capped;
 mod charts;
 mod comparison;
 mod content;

@@ -3,7 +3,7 @@
 
 use maud::{Markup, PreEscaped, Render as _, html};
 
-use super::content::{NOT_ON_PAGE, capped};
+use super::capped::{NOT_ON_PAGE, capped};
 use super::tools::member_text;
 use super::visible::{Body, Shown, more};
 use curtail_core::json::Document;

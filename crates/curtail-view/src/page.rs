@@ -2,9 +2,9 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use super::capped::NOT_ON_PAGE;
 use super::charts;
 use super::comparison::Compared;
-use super::content::NOT_ON_PAGE;
 use super::conversation::Conversation;
 use super::messages::{Chat, LATER_END, Limits};
 use super::overview::{opening as conversation_opening, overview};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Effects, Style};
 
-use super::content::capped;
+use super::capped::capped;
 use super::conversation::Conversation;
 use super::effect::{Drafted, Fate, PartFate, State, texts};
 use super::unread::{UnreadText, unread};

@@ -18,7 +18,8 @@ fn rendered(record: &str) -> usize {
     let reading = Reading::new(Framing::Records, None, None).unwrap();
     let document = reading.parse(record).unwrap();
     let transcripts = reading.transcripts(&document).unwrap();
-    let messages: Vec<ChatMessage> = transcripts[0].1.messages.iter().flat_map(ChatMessage::from_message).collect();
+    let messages = transcripts[0].1.messages.iter().flat_map(|message| template.messages_of(message));
+    let messages: Vec<ChatMessage> = messages.collect();
     let text = template.render(&messages.iter().collect::<Vec<_>>(), None).unwrap();
     curtail_tokens::tokenizers::tokenizer_by_name("o200k_base").unwrap().count(&text)
 }

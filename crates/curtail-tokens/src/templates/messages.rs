@@ -1,132 +1,170 @@
-//! Messages and tools in the form that chat templates expect.
-
-use std::path::Path;
+//! Messages in the form that chat templates expect: that of OpenAI's chat API, as `transformers` passes it. It knows no
+//! template.
 
 use minijinja::Value;
-use serde_json::{Map, json};
+use serde_json::{Map, Value as Json, json};
 
-use super::TemplateError;
-use super::sources::read_json;
 use curtail_core::json::Text;
-use curtail_core::transcript::{Content, Message, ToolCall};
+use curtail_core::transcript::{Content, Message, Role, ToolCall, ToolResult};
 
 /// A message in the form that chat templates expect.
 #[derive(Debug, Clone)]
 pub struct ChatMessage(pub(super) Value);
 
-/// Tool definitions in the form that chat templates expect.
-#[derive(Debug, Clone)]
-pub struct ToolList(pub(super) Value);
+/// What a template takes in a message, where templates differ.
+pub(super) trait Forms {
+    /// Whether the arguments of a call are a text, and not an object.
+    fn takes_text_arguments(&self) -> bool;
 
-impl ChatMessage {
-    /// The messages that `message` becomes. If it was read in the format of chat templates and not edited, it is passed
-    /// as it is. Otherwise its texts, reasoning and calls form one message, and each of its results another.
-    pub fn from_message(message: &Message<'_>) -> Vec<Self> {
-        let source = message.source().filter(|source| source.is_chat && message.is_intact());
-        let raw = source.and_then(|source| serde_json::from_str(source.value.raw()).ok());
-        let values = raw.map_or_else(|| built(message), |raw| vec![raw]);
-        values.into_iter().map(|value| Self(from_json(normalized(value)))).collect()
-    }
-
-    /// The system message for instructions outside the list of messages.
-    pub fn from_instructions(text: &str) -> Self {
-        Self(from_json(json!({"role": "system", "content": text})))
-    }
+    /// Whether a content is a text, and never a list of blocks.
+    fn takes_text_content(&self) -> bool;
 }
 
-impl ToolList {
-    /// Reads tools from a JSON file: a list of them, or an object with one under `tools`.
-    ///
-    /// # Errors
-    /// The file cannot be read or contains no list.
-    pub fn open(path: &Path) -> Result<Self, TemplateError> {
-        let value = read_json(path)?;
-        let list = if value.is_array() { &value } else { &value["tools"] };
-        let none = || TemplateError::new(format!("{}: no list of tools found", path.display()));
-        if list.is_array() { Ok(Self(from_json(list.clone()))) } else { Err(none()) }
+/// The messages that `message` becomes. If it was read in the format of chat templates and not edited, it is one message
+/// with the same members. Otherwise its texts, reasoning and calls form one message, after one for each of its results.
+pub(super) fn chat_messages(message: &Message<'_>, forms: &impl Forms) -> Vec<ChatMessage> {
+    let source = message.source().filter(|source| source.is_chat && message.is_intact());
+    let read = source.and_then(|source| serde_json::from_str::<Map<String, Json>>(source.value.raw()).ok());
+    let all = match read {
+        Some(members) => vec![normalized(members, forms)],
+        None => built(message, forms),
+    };
+    all.into_iter().map(ChatMessage::from_members).collect()
+}
+
+impl ChatMessage {
+    /// The system message for instructions outside the list of messages.
+    pub(super) fn from_instructions(text: &str) -> Self {
+        Self(from_json(json!({"role": "system", "content": text})))
     }
 
-    /// The tools among the texts outside the messages (those that are JSON lists or objects; `None` without any), and
-    /// the other texts.
-    pub fn from_preamble(preamble: &[Text<'_>]) -> (Option<Self>, Vec<String>) {
-        let mut tools = Vec::new();
-        let mut others = Vec::new();
-        for text in preamble {
-            let text = text.decode();
-            match serde_json::from_str(&text) {
-                Ok(serde_json::Value::Array(list)) => tools.extend(list),
-                Ok(tool @ serde_json::Value::Object(_)) => tools.push(tool),
-                _ => others.push(text.into_owned()),
-            }
-        }
-        let list = (!tools.is_empty()).then(|| Self(from_json(serde_json::Value::Array(tools))));
-        (list, others)
+    fn from_members(members: Map<String, Json>) -> Self {
+        Self(from_json(Json::Object(members)))
     }
 }
 
 /// A JSON value as a value of a template.
-pub(super) fn from_json(value: serde_json::Value) -> Value {
+pub(super) fn from_json(value: Json) -> Value {
     // This cannot fail: templates have a value for every JSON value.
     serde_json::from_value(value).unwrap_or_default()
+}
+
+// Messages in the format of chat templates.
+
+/// A message without members that are null, as `transformers` passes it, because templates only test whether a member is
+/// present. Its content and the arguments of its calls have the forms that the template takes.
+fn normalized(mut members: Map<String, Json>, forms: &impl Forms) -> Map<String, Json> {
+    members.retain(|_, value| !value.is_null());
+    if let Some(content) = members.get_mut("content")
+        && let Some(text) = text_of(content)
+        && forms.takes_text_content()
+    {
+        *content = Json::String(text);
+    }
+    for call in members.get_mut("tool_calls").and_then(Json::as_array_mut).into_iter().flatten() {
+        if let Some(arguments) = call.pointer_mut("/function/arguments") {
+            *arguments = arguments_for(arguments.take(), forms);
+        }
+    }
+    with_reasoning(members)
+}
+
+/// The text of a list of blocks, if all of them are texts.
+fn text_of(content: &Json) -> Option<String> {
+    let text = |block: &Json| Some(block["text"].as_str().filter(|_| block["type"] == "text")?.to_owned());
+    let texts: Option<Vec<String>> = content.as_array()?.iter().map(text).collect();
+    texts.map(|texts| texts.join("\n"))
+}
+
+/// The arguments of a call in the form that the template takes. OpenAI's API has them as a text that contains JSON; most
+/// templates write them as JSON, so that they take an object.
+fn arguments_for(arguments: Json, forms: &impl Forms) -> Json {
+    match arguments {
+        Json::String(text) if forms.takes_text_arguments() => Json::String(text),
+        Json::String(text) if text.trim().is_empty() => json!({}),
+        Json::String(text) => serde_json::from_str(&text).unwrap_or(Json::String(text)),
+        other if forms.takes_text_arguments() => Json::String(other.to_string()),
+        other => other,
+    }
 }
 
 /// The keys of reasoning. Most templates read the first one, and that of gpt-oss reads the second.
 const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
 
-/// A message with its reasoning under each key that templates read, and without members that are null. `transformers`
-/// leaves these out too, because templates only test whether a member is present.
-fn normalized(message: serde_json::Value) -> serde_json::Value {
-    let serde_json::Value::Object(mut members) = message else { return message };
-    members.retain(|_, value| !value.is_null());
-    let found = REASONING.iter().find_map(|key| members.get(*key).cloned());
-    let Some(reasoning) = found else { return serde_json::Value::Object(members) };
+/// A message with its reasoning under each key that templates read, as `transformers` passes it.
+fn with_reasoning(members: Map<String, Json>) -> Map<String, Json> {
+    let Some(reasoning) = REASONING.iter().find_map(|key| members.get(*key).cloned()) else { return members };
     let mut all = Map::new();
     all.insert(String::from("thinking"), reasoning.clone());
     all.extend(members);
     all.insert(String::from("reasoning_content"), reasoning);
-    serde_json::Value::Object(all)
+    all
 }
 
-/// A message built from its parts: one for texts, reasoning and calls, after one for each result.
-fn built(message: &Message<'_>) -> Vec<serde_json::Value> {
-    let mut text = Vec::new();
+// Messages in other formats, and those that were edited.
+
+/// The messages of a message's parts: one for each result, and one for its texts, reasoning and calls.
+fn built(message: &Message<'_>, forms: &impl Forms) -> Vec<Map<String, Json>> {
+    let mut texts = Vec::new();
     let mut reasoning = Vec::new();
     let mut calls = Vec::new();
-    let mut results = Vec::new();
+    let mut messages = Vec::new();
     for part in &message.parts {
         match &part.content {
-            Content::Text(part) => text.push(part.decode()),
-            Content::Reasoning(part) => reasoning.push(part.decode()),
-            Content::ToolCall(call) => calls.push(built_call(call)),
-            Content::ToolResult(result) => {
-                let content: Vec<_> = result.content.iter().map(Text::decode).collect();
-                let id = result.id.as_ref().map(Text::decode);
-                let name = result.name.as_ref().map(Text::decode);
-                results.push(json!({"role": "tool", "tool_call_id": id, "name": name, "content": content.join("\n")}));
-            }
-            Content::Unknown(part) => text.push(part.decode()),
+            Content::Text(text) | Content::Unknown(text) => texts.push(text.decode()),
+            Content::Reasoning(text) => reasoning.push(text.decode()),
+            Content::ToolCall(call) => calls.push(built_call(call, forms)),
+            Content::ToolResult(result) => messages.push(built_result(result)),
+            // Templates know images only by their place among the texts, and each in its own way.
             Content::Media(_) | Content::Other => {}
         }
     }
-    text.extend(message.attached.iter().map(Text::decode));
-    if text.is_empty() && calls.is_empty() && reasoning.is_empty() && !results.is_empty() {
-        return results;
+    texts.extend(message.attached.iter().map(Text::decode));
+    let is_only_results = texts.is_empty() && calls.is_empty() && reasoning.is_empty() && !messages.is_empty();
+    if !is_only_results {
+        let mut members = Map::new();
+        members.insert(String::from("role"), json!(role_name(message.role)));
+        members.insert(String::from("content"), json!(texts.join("\n")));
+        if !reasoning.is_empty() {
+            members.insert(String::from("reasoning_content"), json!(reasoning.join("\n")));
+        }
+        if !calls.is_empty() {
+            members.insert(String::from("tool_calls"), Json::Array(calls));
+        }
+        messages.push(with_reasoning(members));
     }
-    let mut value = json!({"role": message.role.name(), "content": text.join("\n")});
-    if !reasoning.is_empty() {
-        value["reasoning_content"] = json!(reasoning.join("\n"));
-    }
-    if !calls.is_empty() {
-        value["tool_calls"] = json!(calls);
-    }
-    results.push(value);
-    results
+    messages
 }
 
-fn built_call(call: &ToolCall<'_>) -> serde_json::Value {
-    let arguments = call.arguments.decode();
-    let arguments =
-        serde_json::from_str(&arguments).unwrap_or_else(|_| serde_json::Value::from(arguments.into_owned()));
-    let id = call.id.as_ref().map(Text::decode);
-    json!({"id": id, "type": "function", "function": {"name": call.name.decode(), "arguments": arguments}})
+/// The name of a role. Most templates know no developer, and leave what they do not know out.
+const fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Developer => Role::System.name(),
+        role => role.name(),
+    }
+}
+
+fn built_call(call: &ToolCall<'_>, forms: &impl Forms) -> Json {
+    let arguments = arguments_for(Json::String(call.arguments.decode().into_owned()), forms);
+    let mut built = Map::new();
+    if let Some(id) = &call.id {
+        built.insert(String::from("id"), json!(id.decode()));
+    }
+    built.insert(String::from("type"), json!("function"));
+    built.insert(String::from("function"), json!({"name": call.name.decode(), "arguments": arguments}));
+    Json::Object(built)
+}
+
+fn built_result(result: &ToolResult<'_>) -> Map<String, Json> {
+    let texts: Vec<_> = result.content.iter().map(Text::decode).collect();
+    let mut built = Map::new();
+    built.insert(String::from("role"), json!("tool"));
+    if let Some(id) = &result.id {
+        built.insert(String::from("tool_call_id"), json!(id.decode()));
+    }
+    if let Some(name) = &result.name {
+        built.insert(String::from("name"), json!(name.decode()));
+    }
+    built.insert(String::from("content"), json!(texts.join("\n")));
+    built
 }

@@ -6,22 +6,27 @@ mod messages;
 mod python;
 mod renderer;
 mod sources;
+mod tools;
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use minijinja::Value;
+use serde_json::{Value as Json, json};
 
 use compiled::Compiled;
 use curtail_core::counting::{Prepared, Template};
 use curtail_core::json::Text;
 use curtail_core::transcript::Message;
+use messages::{Forms, chat_messages, from_json};
 use renderer::Renderers;
 use sources::Sources;
 
 pub use curtail_core::counting::TemplateError;
-pub use messages::{ChatMessage, ToolList};
+pub use messages::ChatMessage;
 pub use renderer::serve;
+pub use tools::ToolList;
 
 /// A chat template and the special tokens of its model.
 ///
@@ -31,14 +36,14 @@ pub use renderer::serve;
 ///
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
-/// use curtail_tokens::templates::{ChatMessage, ChatTemplate};
+/// use curtail_tokens::templates::ChatTemplate;
 ///
 /// let reading = Reading::new(Framing::Records, None, None)?;
 /// let document = reading.parse(r#"{"messages": [{"role": "user", "content": "Hello"}]}"#)?;
 /// let (_, transcript) = &reading.transcripts(&document)?[0];
-/// let messages = ChatMessage::from_message(&transcript.messages[0]);
 ///
 /// let template = ChatTemplate::compile("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}")?;
+/// let messages = template.messages_of(&transcript.messages[0]);
 /// assert_eq!(template.render(&messages.iter().collect::<Vec<_>>(), None)?, "<user>Hello");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -48,6 +53,15 @@ pub struct ChatTemplate {
     pub tools: Option<ToolList>,
     /// Whether the text ends with the beginning of a reply.
     pub add_generation_prompt: bool,
+    /// What is known of the forms that the template takes.
+    forms: KnownForms,
+}
+
+/// The forms that a template takes, each found when it is first needed.
+#[derive(Default)]
+struct KnownForms {
+    text_arguments: OnceLock<bool>,
+    text_content: OnceLock<bool>,
 }
 
 /// Where a template is compiled and rendered.
@@ -90,8 +104,15 @@ impl ChatTemplate {
         Compiled::new(sources).map(|compiled| Self::by(RenderHost::Here(Box::new(compiled))))
     }
 
-    const fn by(host: RenderHost) -> Self {
-        Self { host, tools: None, add_generation_prompt: false }
+    fn by(host: RenderHost) -> Self {
+        Self { host, tools: None, add_generation_prompt: false, forms: KnownForms::default() }
+    }
+
+    /// The messages that `message` becomes. If it was read in the format of chat templates and not edited, it is one
+    /// message with the same members. Otherwise its texts, reasoning and calls form one message, after one for each of
+    /// its results.
+    pub fn messages_of(&self, message: &Message<'_>) -> Vec<ChatMessage> {
+        chat_messages(message, self)
     }
 
     /// The text that the model reads.
@@ -114,6 +135,40 @@ impl ChatTemplate {
     }
 }
 
+// A template is asked what it takes by rendering examples: it is a program, and says nothing about itself.
+
+impl Forms for ChatTemplate {
+    fn takes_text_arguments(&self) -> bool {
+        let renders = |arguments: Json| {
+            let function = json!({"name": "tide", "arguments": arguments});
+            let call = json!({"id": "abcdefghi", "type": "function", "function": function});
+            let asked = json!({"role": "user", "content": "When?"});
+            let called = json!({"role": "assistant", "content": "", "tool_calls": [call]});
+            self.example(&[asked, called]).is_some()
+        };
+        let find = || !renders(json!({"place": "Graz"})) && renders(json!("{\"place\": \"Graz\"}"));
+        *self.forms.text_arguments.get_or_init(find)
+    }
+
+    fn takes_text_content(&self) -> bool {
+        let asked = |content: Json| self.example(&[json!({"role": "user", "content": content})]);
+        let find = || {
+            let text = asked(json!("When?"));
+            text.is_some() && text != asked(json!([{"type": "text", "text": "When?"}]))
+        };
+        *self.forms.text_content.get_or_init(find)
+    }
+}
+
+impl ChatTemplate {
+    /// The text of an example; `None` if the template refuses it.
+    fn example(&self, messages: &[Json]) -> Option<String> {
+        let messages: Vec<ChatMessage> =
+            messages.iter().map(|message| ChatMessage(from_json(message.clone()))).collect();
+        self.render(&messages.iter().collect::<Vec<_>>(), None).ok()
+    }
+}
+
 impl Template for ChatTemplate {
     fn prepare(&self, preamble: &[Text<'_>], messages: &[Message<'_>]) -> Box<dyn Prepared + '_> {
         let (tools, texts) = ToolList::from_preamble(preamble);
@@ -121,7 +176,7 @@ impl Template for ChatTemplate {
             true => Vec::new(),
             false => texts.iter().map(|text| ChatMessage::from_instructions(text)).collect(),
         };
-        let messages = messages.iter().map(ChatMessage::from_message).collect();
+        let messages = messages.iter().map(|message| self.messages_of(message)).collect();
         Box::new(PreparedChat { template: self, tools, instructions, messages })
     }
 }
@@ -141,5 +196,69 @@ impl Prepared for PreparedChat<'_> {
         let messages = kept.flat_map(|at| &self.messages[at]);
         let messages: Vec<&ChatMessage> = self.instructions.iter().chain(messages).collect();
         self.template.render(&messages, self.tools.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use curtail_core::dialects::{Framing, Reading};
+
+    /// A record as a template renders it.
+    fn rendered(template: &str, record: &str) -> String {
+        let template = ChatTemplate::compile(template).unwrap();
+        let reading = Reading::new(Framing::Records, None, None).unwrap();
+        let document = reading.parse(record).unwrap();
+        let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
+        let prepared = template.prepare(&transcript.layout.preamble, &transcript.messages);
+        prepared.text(&mut (0..transcript.messages.len())).unwrap()
+    }
+
+    const OPENAI: &str = r#"{"messages": [{"role": "user", "content": "When?"},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function",
+        "function": {"name": "tide", "arguments": "{\"place\":\"Graz\"}"}}]}]}"#;
+    const ANTHROPIC: &str = r#"{"messages": [{"role": "user", "content": "When?"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "tide", "input": {"place":"Graz"}}]}]}"#;
+
+    /// Templates that write arguments as JSON take an object, and those that join them to a text take a text.
+    #[test]
+    fn arguments_have_the_form_that_the_template_takes() {
+        let calls = |arguments: &str| {
+            format!(
+                "{{% for m in messages %}}{{% for call in m.tool_calls %}}{{{{ 'call ' + {arguments} }}}}{{% endfor %}}{{% endfor %}}"
+            )
+        };
+        for record in [OPENAI, ANTHROPIC] {
+            let as_json = calls("(call.function.arguments | tojson)");
+            assert_eq!(rendered(&as_json, record), r#"call {"place": "Graz"}"#);
+            let each = calls("(call.function.arguments.items() | first | join('='))");
+            assert_eq!(rendered(&each, record), "call place=Graz");
+            let joined = calls("call.function.arguments");
+            assert_eq!(rendered(&joined, record), r#"call {"place":"Graz"}"#);
+        }
+        let none = OPENAI.replace(r#"{\"place\":\"Graz\"}"#, "");
+        assert_eq!(rendered(&calls("(call.function.arguments | tojson)"), &none), "call {}");
+        let free = OPENAI.replace(r#"{\"place\":\"Graz\"}"#, "*** Begin Patch");
+        assert_eq!(rendered(&calls("(call.function.arguments | tojson)"), &free), "call \"*** Begin Patch\"");
+    }
+
+    /// A list of texts is a text for a template that has no branch for lists, and stays a list for another.
+    #[test]
+    fn a_list_of_texts_has_the_form_that_the_template_takes() {
+        let record = r#"{"messages": [{"role": "user", "content":
+            [{"type": "text", "text": "When?"}, {"type": "text", "text": "Where?"}]}]}"#;
+        let of_text = "{% for m in messages %}{{ '<' + m.content + '>' }}{% endfor %}";
+        assert_eq!(rendered(of_text, record), "<When?\nWhere?>");
+        let of_blocks = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}\
+                         {% for block in m.content %}{{ block.text }}{% endfor %}{% endif %}{% endfor %}";
+        assert_eq!(rendered(of_blocks, record), "When?Where?");
+    }
+
+    #[test]
+    fn translated_messages_have_the_roles_that_templates_know() {
+        let record = r#"{"input": [{"role": "developer", "content": "Be short."},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "When?"}]}]}"#;
+        let template = "{% for m in messages %}{{ m.role }}:{{ m.content }};{% endfor %}";
+        assert_eq!(rendered(template, record), "system:Be short.;user:When?;");
     }
 }

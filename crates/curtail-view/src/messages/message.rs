@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::Chat;
-use crate::content::{Passage, capped, code, passage};
+use crate::capped::capped;
+use crate::content::{Passage, code, passage};
 use crate::conversation::Conversation;
 use crate::effect::{Fate, PartFate, State};
 use crate::images::images;

@@ -3,9 +3,10 @@
 use maud::{Markup, html};
 
 use super::{Answer, CallKind, Item, Progress, Question};
-use crate::content::{Passage, passage};
+use crate::capped::capped;
+use crate::content::{Passage, command, passage};
 use crate::markdown::markdown;
-use crate::visible::{Body, Shown, line};
+use crate::visible::{Shown, line};
 
 impl CallKind {
     /// The command, file or pattern that is shown on the line of its name.
@@ -32,13 +33,12 @@ impl CallKind {
     /// The call in a form that people know; `None` to show only the arguments. `answer` is its result, if it asks.
     pub(crate) fn draw(&self, byte: usize, max_chars: usize, answer: &str) -> Option<Markup> {
         Some(match self {
-            Self::Shell { command, folder } => html! {
-                pre class="command" { @if let Some(folder) = folder { span class="of" { (Shown(folder)) " " } } span class="sign" aria-hidden="true" { "$ " } (Body(command)) }
-            },
-            Self::Edit { edits, .. } => html! { @for edit in edits { (edit.diff().draw()) } },
+            Self::Shell { command: text, folder } => command(text, folder.as_deref(), byte, max_chars),
+            Self::Edit { edits, .. } => html! { @for edit in edits { (edit.diff().draw(byte, max_chars)) } },
             Self::List(items) => html! { ul class="todos" { @for item in items { (item.draw()) } } },
             Self::Prose(text) => {
-                markdown(text).unwrap_or_else(|| passage(Passage { text, byte, max_chars, mono: false }))
+                let html = if capped(text, max_chars).1 > 0 { None } else { markdown(text) };
+                html.unwrap_or_else(|| passage(Passage { text, byte, max_chars, mono: false }))
             }
             Self::Ask(questions) => html! { @for question in questions { (question.draw(answer)) } },
             Self::Lookup { .. } | Self::Other => return None,
@@ -112,6 +112,33 @@ mod tests {
             &["+1</ins> <del>−2</del>"],
         ),
         ("write", r#"{"path":"a","content":"x\n"}"#, &["<ins>+x"]),
+        (
+            "replace_in_file",
+            r#"{"path":"a","diff":"<<<<<<< SEARCH\n:start_line:1\n-------\nx\n=======\ny\nz\n>>>>>>> REPLACE\n"}"#,
+            &["edit: <code>a</code>", "+2</ins> <del>−1", "<del>-x\n</del><ins>+y"],
+        ),
+        (
+            "apply_diff",
+            r#"{"path":"a","diff":"--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y\n"}"#,
+            &["edit: <code>a</code>", "+1</ins> <del>−1"],
+        ),
+        (
+            "str_replace_editor",
+            r#"{"command":"insert","path":"a","insert_line":3,"new_str":"x"}"#,
+            &["edit: <code>a</code>", "<ins>+x"],
+        ),
+        (
+            "str_replace_editor",
+            r#"{"command":"str_replace","path":"a","old_str":"x"}"#,
+            &["edit: <code>a</code>", "<del>-x"],
+        ),
+        (
+            "multi_replace_string_in_file",
+            r#"{"replacements":[{"filePath":"a","oldString":"x","newString":"y"}]}"#,
+            &["edit: <code>a</code>", "<del>-x\n</del><ins>+y"],
+        ),
+        ("find_and_replace", r#"{"path":"a","pattern":"x","with":"y"}"#, &["other: "]),
+        ("str_replace_based_edit_tool", r#"{"command":"view","path":"src"}"#, &["look: <code>src</code>"]),
         ("apply_patch", "*** Begin Patch\n*** Add File: n\n+1\n*** End Patch", &["edit: <code>n</code>", "<ins>+1"]),
         (
             "shell",

@@ -27,13 +27,17 @@ impl Look {
 /// Verbs in the names of tools that look, and what each does.
 const LOOKS: &[(&str, Look)] = &[
     ("grep", Look::Search),
+    ("ripgrep", Look::Search),
     ("search", Look::Search),
+    ("websearch", Look::Search),
+    ("codesearch", Look::Search),
     ("find", Look::Search),
     ("glob", Look::Search),
     ("list", Look::List),
     ("ls", Look::List),
     ("listdir", Look::List),
     ("fetch", Look::Fetch),
+    ("webfetch", Look::Fetch),
     ("browse", Look::Fetch),
     ("get", Look::Fetch),
     ("read", Look::Read),
@@ -43,11 +47,19 @@ const LOOKS: &[(&str, Look)] = &[
     ("open", Look::Read),
 ];
 
-/// What a tool called `name` looks at, if it does.
+/// Verbs in the names of tools that change something, whatever else their names say.
+const CHANGES: &[&str] = &[
+    "add", "append", "apply", "clear", "close", "create", "delete", "edit", "insert", "remove", "rename", "replace",
+    "save", "send", "submit", "update", "upload", "write",
+];
+
+/// What a tool called `name` looks at, if it does and changes nothing.
 pub(super) fn look_of_name(name: &str) -> Option<Look> {
     let words = words_of_name(name);
-    let is_named = |verb: &str| words.iter().any(|word| word == verb || verb.len() > 3 && word.ends_with(verb));
-    LOOKS.iter().find(|(verb, _)| is_named(verb)).map(|(_, look)| *look)
+    if words.iter().any(|word| CHANGES.contains(&word.as_str())) {
+        return None;
+    }
+    LOOKS.iter().find(|(verb, _)| words.iter().any(|word| word == verb)).map(|(_, look)| *look)
 }
 
 /// The words of a name such as `read_file`, `ReadFile` or `web-search`, in lower case.
@@ -82,13 +94,23 @@ const VIEWERS: &[&str] = &[
     "test", "true", "basename", "dirname", "column", "tr",
 ];
 /// Commands of git that only show something.
-const GIT_VIEWERS: &[&str] =
-    &["status", "diff", "log", "show", "blame", "grep", "ls-files", "rev-parse", "remote", "shortlog"];
+const GIT_VIEWERS: &[&str] = &["status", "diff", "log", "show", "blame", "grep", "ls-files", "rev-parse", "shortlog"];
+/// What makes a program that shows something change a file, or run another program.
+const WRITING: &[(&str, &[&str])] = &[
+    ("awk", &["-i", "inplace", "system("]),
+    ("date", &["-s", "--set"]),
+    ("fd", &["-x", "-X", "--exec"]),
+    ("find", &["-exec", "-ok", "-delete", "-fprint", "-fls"]),
+    ("git", &["--output"]),
+    ("sed", &["-i", "-ni", "--in-place"]),
+    ("sort", &["-o", "--output"]),
+    ("tree", &["-o"]),
+];
 
 /// Whether a command line only shows something.
 pub(super) fn only_looks(line: &str) -> bool {
     let quiet = line.replace("2>/dev/null", "").replace("2>&1", "").replace(">/dev/null", "");
-    if line.len() >= 2_000 || quiet.contains(['>', '`']) || quiet.contains("$(") {
+    if line.len() >= 2_000 || quiet.contains(['>', '`']) || quiet.contains("$(") || quiet.contains("<(") {
         return false;
     }
     let mut commands =
@@ -99,21 +121,27 @@ pub(super) fn only_looks(line: &str) -> bool {
 /// Whether a single command only shows something.
 fn shows(command: &str) -> bool {
     let mut words = command.split_whitespace();
-    match words.next() {
-        None => true,
-        Some("git") => {
+    let Some(program) = words.next() else { return true };
+    let writing = WRITING.iter().find(|(name, _)| *name == program).map_or(&[][..], |(_, words)| words);
+    if words.clone().any(|word| writing.iter().any(|start| word.starts_with(start))) {
+        return false;
+    }
+    match program {
+        "git" => {
             let mut words = words.skip_while(|word| word.starts_with('-') || *word == "." || word.contains('/'));
-            words.next().is_some_and(|word| GIT_VIEWERS.contains(&word))
+            match words.next() {
+                Some("remote") => matches!(words.next(), None | Some("-v" | "show" | "get-url")),
+                command => command.is_some_and(|command| GIT_VIEWERS.contains(&command)),
+            }
         }
-        Some("sed") => words.next() == Some("-n"),
-        Some("find") => !["-exec", "-delete", " -i"].iter().any(|writes| command.contains(writes)),
-        Some(program) => VIEWERS.contains(&program),
+        "sed" => words.next() == Some("-n"),
+        program => VIEWERS.contains(&program),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::only_looks;
+    use super::{look_of_name, only_looks};
 
     #[test]
     fn commands_that_only_show_are_looks() {
@@ -123,13 +151,40 @@ mod tests {
             "git -C . log 2>/dev/null",
             "sed -n 1,20p a",
             "grep -rn x . || true",
+            "find . -iname '*.rs'",
+            "git remote -v",
         ] {
             assert!(only_looks(command), "{command}");
         }
-        for command in
-            ["rm a", "cat a > b", "sed -i s/a/b/ c", "find . -delete", "git push", "ls; make", "cat $(rm x)", ""]
-        {
+        for command in [
+            "rm a",
+            "cat a > b",
+            "sed -i s/a/b/ c",
+            "sed -n -i s/a/b/p c",
+            "find . -delete",
+            "find . -ok rm {} ;",
+            "git push",
+            "git diff --output=a",
+            "git remote add origin a",
+            "sort -o a a",
+            "awk -i inplace '{ print $1 }' a",
+            "fd a -x rm",
+            "diff <(rm a) b",
+            "ls; make",
+            "cat $(rm x)",
+            "",
+        ] {
             assert!(!only_looks(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn tools_that_change_something_do_not_look() {
+        for name in ["read_file", "WebSearch", "list_dir", "get_issue", "open"] {
+            assert!(look_of_name(name).is_some(), "{name}");
+        }
+        for name in ["find_and_replace", "update_list", "get_or_create", "reply_to_thread", "thread", "checklist"] {
+            assert!(look_of_name(name).is_none(), "{name}");
         }
     }
 }

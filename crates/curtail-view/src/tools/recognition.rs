@@ -2,19 +2,22 @@
 
 use super::looks::look_of_name;
 use super::{Answer, CallKind, Edit, Item, Look, MAX_ARGUMENTS, Progress, Question, member_text, words_of_name};
+use crate::diffs::is_diff;
 use curtail_core::json::{Document, Value};
 use curtail_core::numbers::counted;
 
 const PATHS: &[&str] = &[
     "file_path", "path", "filePath", "filename", "file", "target_file", "absolute_path", "relative_path",
-    "notebook_path", "AbsolutePath",
+    "notebook_path", "AbsolutePath", "TargetFile",
 ];
 const COMMANDS: &[&str] = &["command", "cmd", "commands", "script", "CommandLine"];
 const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory"];
 const PATCHES: &[&str] = &["input", "patch", "patchText", "diff"];
-const OLD_TEXTS: &[&str] = &["old_string", "old_str", "oldText", "old_text", "oldString", "search"];
-const NEW_TEXTS: &[&str] = &["new_string", "new_str", "newText", "new_text", "newString", "replace"];
-const CONTENTS: &[&str] = &["content", "contents", "file_text", "new_source", "CodeContent", "insert_text"];
+const OLD_TEXTS: &[&str] = &["old_string", "old_str", "oldText", "old_text", "oldString"];
+const NEW_TEXTS: &[&str] = &["new_string", "new_str", "newText", "new_text", "newString"];
+const CONTENTS: &[&str] =
+    &["content", "contents", "file_text", "new_source", "CodeContent", "code_edit", "insert_text"];
+const REPLACEMENTS: &[&str] = &["edits", "replacements"];
 const LISTS: &[&str] = &["todos", "plan", "items", "todo_list"];
 const PLANS: &[&str] = &["plan"];
 const WORDS: &[&str] = &["thought", "result", "message"];
@@ -60,7 +63,9 @@ impl CallKind {
     pub(crate) const fn shown(&self) -> &'static [&'static [&'static str]] {
         match self {
             Self::Shell { .. } => &[COMMANDS, FOLDERS],
-            Self::Edit { .. } => &[PATHS, PATCHES, OLD_TEXTS, NEW_TEXTS, CONTENTS, &["command", "edits"]],
+            Self::Edit { .. } => {
+                &[PATHS, PATCHES, OLD_TEXTS, NEW_TEXTS, CONTENTS, REPLACEMENTS, &["command", "search", "replace"]]
+            }
             Self::List(_) => &[LISTS],
             Self::Prose(_) => &[PLANS, WORDS],
             Self::Ask(_) => &[&["questions", "question", "follow_up", "options"]],
@@ -81,24 +86,65 @@ fn items<'a>(object: Value<'a>, name: &str) -> impl Iterator<Item = Value<'a>> {
 }
 
 fn edit(object: Value<'_>) -> Option<CallKind> {
-    if let Some(patch) = member_text(object, PATCHES).filter(|text| text.contains(PATCH)) {
-        return Some(CallKind::from_patch(&patch));
+    let patch = member_text(object, PATCHES);
+    if let Some(patch) = patch.as_ref().filter(|text| text.contains(PATCH)) {
+        return Some(CallKind::from_patch(patch));
     }
-    let path = member_text(object, PATHS)?;
-    if let Some(edit) = replacement(object) {
-        return Some(CallKind::Edit { path, edits: vec![edit] });
+    let listed = || REPLACEMENTS.iter().flat_map(|name| items(object, name));
+    let path = member_text(object, PATHS).or_else(|| listed().find_map(|item| member_text(item, PATHS)))?;
+    let mut edits: Vec<Edit> = listed().filter_map(replacement).collect();
+    if edits.is_empty() {
+        edits.extend(replacement(object).or_else(|| written(object)));
     }
-    let edits: Vec<Edit> = items(object, "edits").filter_map(replacement).collect();
-    if !edits.is_empty() {
-        return Some(CallKind::Edit { path, edits });
+    if edits.is_empty() {
+        edits = patched(&patch?);
     }
-    let whole = member_text(object, CONTENTS)?;
-    Some(CallKind::Edit { path, edits: vec![Edit::new(String::new(), Some(whole))] })
+    (!edits.is_empty()).then_some(CallKind::Edit { path, edits })
 }
 
-/// The text that `object` replaces by another.
+/// The text that `object` replaces by another, or removes.
 fn replacement(object: Value<'_>) -> Option<Edit> {
-    Some(Edit::new(member_text(object, OLD_TEXTS)?, Some(member_text(object, NEW_TEXTS)?)))
+    if let Some(old) = member_text(object, OLD_TEXTS) {
+        return Some(Edit::new(old, Some(member_text(object, NEW_TEXTS).unwrap_or_default())));
+    }
+    Some(Edit::new(member_text(object, &["search"])?, Some(member_text(object, &["replace"])?)))
+}
+
+/// The text that `object` inserts, or writes as a whole file.
+fn written(object: Value<'_>) -> Option<Edit> {
+    let text = member_text(object, CONTENTS).or_else(|| member_text(object, NEW_TEXTS))?;
+    Some(Edit::new(String::new(), Some(text)))
+}
+
+/// The edits in a text: itself if it is a diff, or its blocks of what is searched and what replaces it.
+fn patched(text: &str) -> Vec<Edit> {
+    if is_diff(text) { vec![Edit::new(text.to_owned(), None)] } else { searched_and_replaced(text) }
+}
+
+/// The edits that Cline and its kin write between lines such as `<<<<<<< SEARCH`, `=======` and `>>>>>>> REPLACE`.
+fn searched_and_replaced(text: &str) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut sides: Option<Vec<String>> = None;
+    for line in text.lines() {
+        let mark = line.trim_end();
+        if mark.ends_with(" SEARCH") && mark.starts_with(['<', '-']) {
+            sides = Some(vec![String::new()]);
+        } else if mark.ends_with(" REPLACE") && mark.starts_with(['>', '+']) {
+            if let Some([old, new]) = sides.take().as_deref() {
+                edits.push(Edit::new(old.clone(), Some(new.clone())));
+            }
+        } else if let Some(sides) = &mut sides {
+            let is_old = sides.len() == 1;
+            match sides.last_mut() {
+                _ if is_old && mark == "=======" => sides.push(String::new()),
+                // Some name the lines that they search first.
+                Some(side) if is_old && mark == "-------" => side.clear(),
+                Some(side) => side.extend([line, "\n"]),
+                None => {}
+            }
+        }
+    }
+    edits
 }
 
 /// Questions to a person: one, or a list of them.
@@ -198,7 +244,7 @@ fn prose(name: &str, object: Value<'_>) -> Option<CallKind> {
 fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
     // An editor may name what it does to a file `command`.
     let verb = member_text(object, &["command"]).filter(|verb| verb.len() < 20).unwrap_or_default();
-    let look = look_of_name(&format!("{verb} {name}"))?;
+    let look = look_of_name(&verb).or_else(|| look_of_name(&format!("{verb} {name}")))?;
     let pattern = member_text(object, &["pattern", "query", "regex", "q", "glob", "url", "search_term", "keyword"]);
     let path = member_text(object, PATHS).or_else(|| member_text(object, &["directory", "dir", "dir_path", "include"]));
     let target = match (pattern, path) {

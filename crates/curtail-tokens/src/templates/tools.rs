@@ -1,0 +1,118 @@
+//! Tool definitions in the form that chat templates expect, whichever API they were written for.
+
+use std::path::Path;
+
+use minijinja::Value;
+use serde_json::{Value as Json, json};
+
+use super::TemplateError;
+use super::messages::from_json;
+use super::sources::read_json;
+use curtail_core::json::Text;
+
+/// Tool definitions in the form that chat templates expect.
+#[derive(Debug, Clone)]
+pub struct ToolList(pub(super) Value);
+
+impl ToolList {
+    /// Reads tools from a JSON file: a list of them, or an object with one under `tools`.
+    ///
+    /// # Errors
+    /// The file cannot be read or contains no list.
+    pub fn open(path: &Path) -> Result<Self, TemplateError> {
+        let value = read_json(path)?;
+        if value.is_array() || value["tools"].is_array() {
+            return Ok(Self::from_definitions(definitions(value)));
+        }
+        Err(TemplateError::new(format!("{}: no list of tools found", path.display())))
+    }
+
+    /// The tools among the texts outside the messages (those that are JSON lists or objects; `None` without any), and
+    /// the other texts.
+    pub fn from_preamble(preamble: &[Text<'_>]) -> (Option<Self>, Vec<String>) {
+        let mut tools = Vec::new();
+        let mut others = Vec::new();
+        for text in preamble {
+            let text = text.decode();
+            match serde_json::from_str(&text) {
+                Ok(value @ (Json::Array(_) | Json::Object(_))) => tools.extend(definitions(value)),
+                _ => others.push(text.into_owned()),
+            }
+        }
+        let list = (!tools.is_empty()).then(|| Self::from_definitions(tools));
+        (list, others)
+    }
+
+    fn from_definitions(definitions: Vec<Json>) -> Self {
+        Self(from_json(definitions.into_iter().map(as_function).collect()))
+    }
+}
+
+/// The definitions in a list, or in an object that holds one, as in the APIs of Gemini and Bedrock.
+fn definitions(mut value: Json) -> Vec<Json> {
+    if let Json::Array(list) = value {
+        return list.into_iter().flat_map(definitions).collect();
+    }
+    let lists = ["tools", "functionDeclarations", "function_declarations"];
+    match lists.iter().find(|key| value[**key].is_array()) {
+        Some(key) => definitions(value[*key].take()),
+        None => vec![value],
+    }
+}
+
+/// The keys of the schema of a tool's arguments: those of OpenAI and Gemini, of Anthropic, and of MCP and Bedrock.
+const SCHEMAS: [&str; 3] = ["parameters", "input_schema", "inputSchema"];
+
+/// A definition with its function under `function`. One that has this form, or names no tool, is unchanged.
+fn as_function(definition: Json) -> Json {
+    let tool = definition.get("toolSpec").unwrap_or(&definition);
+    if definition["function"].is_object() || !tool["name"].is_string() {
+        return definition;
+    }
+    let mut function = json!({"name": tool["name"]});
+    if tool["description"].is_string() {
+        function["description"] = tool["description"].clone();
+    }
+    if let Some(schema) = SCHEMAS.iter().find_map(|key| tool.get(key)) {
+        function["parameters"] = schema.get("json").unwrap_or(schema).clone();
+    }
+    json!({"type": "function", "function": function})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tools of a preamble, as JSON.
+    fn read(preamble: &str) -> Json {
+        let (tools, _) = ToolList::from_preamble(&[Text::Json(preamble)]);
+        serde_json::to_value(&tools.unwrap().0).unwrap()
+    }
+
+    #[test]
+    fn the_tools_of_every_api_are_functions() {
+        let schema = r#"{"type":"object","properties":{"place":{"type":"string"}}}"#;
+        let tool = |key: &str| format!(r#""name":"tide","description":"Levels","{key}":{schema}"#);
+        let expected: Json =
+            serde_json::from_str(&format!(r#"[{{"type":"function","function":{{{}}}}}]"#, tool("parameters"))).unwrap();
+        for list in [
+            format!(r#"[{{"type":"function","function":{{{}}}}}]"#, tool("parameters")),
+            format!(r#"[{{"type":"function",{},"strict":true}}]"#, tool("parameters")),
+            format!("[{{{}}}]", tool("input_schema")),
+            format!(r#"{{{},"cache_control":{{"type":"ephemeral"}}}}"#, tool("input_schema")),
+            format!("[{{{}}}]", tool("inputSchema")),
+            format!(r#"[{{"functionDeclarations":[{{{}}}]}}]"#, tool("parameters")),
+            format!(
+                r#"{{"tools":[{{"toolSpec":{{"name":"tide","description":"Levels","inputSchema":{{"json":{schema}}}}}}}]}}"#
+            ),
+        ] {
+            assert_eq!(read(&list), expected, "{list}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_tool_is_unchanged() {
+        assert_eq!(read(r#"[{"googleSearch":{}}]"#), json!([{"googleSearch": {}}]));
+        assert_eq!(read(r#"[{"name":"stop"}]"#), json!([{"type": "function", "function": {"name": "stop"}}]));
+    }
+}
