@@ -1,7 +1,7 @@
 //! Shrunk cases that once broke a law.
 
 use std::fmt::Write as _;
-
+use std::iter;
 use std::path::Path;
 
 use curtail_core::dialects::Framing;
@@ -766,9 +766,9 @@ fn numbers_and_shares_are_those_of_what_was_read() {
         let cut = cut_with(chain, Some("anthropic"), Framing::Document, &chat).expect("it is cut");
         cut.matches(r#""role""#).count()
     };
-    let message = DropMessages { messages: vec![4..5], ..DropMessages::default() };
+    let message = DropMessages { messages: iter::once(4..5).collect(), ..DropMessages::default() };
     assert_eq!(left(Chain::default().then(message)), 39);
-    let turn = DropMessages { turns: vec![3..4], ..DropMessages::default() };
+    let turn = DropMessages { turns: iter::once(3..4).collect(), ..DropMessages::default() };
     assert_eq!(left(Chain::default().then(turn)), 38);
     let range = MessageRange { from: 10, to: Some(30), ..MessageRange::default() };
     assert_eq!(left(Chain::default().then(range)), 20);
