@@ -91,17 +91,14 @@ impl DialectWriter for Droid {
 }
 
 fn fit_message(message: Value<'_>) -> Fit {
-    let is_droid = |block: Value<'_>| {
-        block.get("type").is_some_and(|kind| kind.is("tool_use") || kind.is("tool_result") || kind.is("thinking"))
+    let Some(content) = message.get("content").filter(|_| message.get("role").is_some()) else { return Fit::No };
+    // In logs of pi, `thinking` has no signature, or one under another key.
+    let is_own_block = |block: Value<'_>| match &*block.word("type") {
+        "tool_use" | "tool_result" => true,
+        "thinking" => block.has("signature"),
+        _ => false,
     };
-    match message.get("content") {
-        Some(content) if message.get("role").is_some() => {
-            // In logs of pi, `thinking` has another key for the signature.
-            let pi = content.items().any(|block| block.get("thinkingSignature").is_some());
-            if content.items().any(is_droid) && !pi { Fit::Certain } else { Fit::Possible }
-        }
-        _ => Fit::No,
-    }
+    if content.items().any(is_own_block) { Fit::Certain } else { Fit::Possible }
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {

@@ -25,10 +25,10 @@ const RETURNED_FAILURES: &[&str] = &["error", "error-text", "error-json"];
 /// Members with the exit code of a program.
 const EXIT_CODES: &[&str] = &["exit_code", "exitCode", "returncode"];
 
-/// Members that hold the outcome, if it is not in the result itself.
+/// Members that hold the outcome, if it is not in the result itself: the result in an item, or what is said beside it.
 const HOLDERS: &[&str] = &[
-    "toolResult", "tool_call_result", "functionResponse", "function_response", "state", "metadata", "observation",
-    "extras",
+    "message", "event", "data", "kwargs", "toolResult", "tool_call_result", "functionResponse", "function_response",
+    "state", "metadata", "observation", "extras",
 ];
 
 /// Members that hold what the tool returned.
@@ -96,5 +96,18 @@ mod tests {
         assert!(fails(r#"{"type":"tool-result","output":{"type":"error-text","value":"no"}}"#));
         assert!(fails(r#"{"type":"tool","state":{"status":"error","error":"no"}}"#));
         assert!(fails(r#"{"status":"FAILED"}"#));
+    }
+
+    #[test]
+    fn a_line_of_a_log_tells_of_a_failure() {
+        for line in [
+            r#"{"type":"message","message":{"role":"toolResult","isError":true}}"#,
+            r#"{"type":"context.append_loop_event","event":{"type":"tool.result","result":{"output":"no","isError":true}}}"#,
+            r#"{"type":"tool.execution_complete","data":{"success":false,"error":{"message":"no"}}}"#,
+            r#"{"kind":"toolResult","data":{"status":"error"}}"#,
+            r#"{"lc":1,"kwargs":{"status":"error","content":"no"}}"#,
+        ] {
+            assert!(fails(line), "{line}");
+        }
     }
 }

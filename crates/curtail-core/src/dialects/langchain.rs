@@ -194,32 +194,49 @@ fn is_call(block: Value<'_>) -> bool {
     matches!(&*block.word("type"), "tool_use" | "tool_call" | "function_call")
 }
 
+/// A call of a message.
+struct StoredCall<'a> {
+    /// The first place where it is written.
+    value: Value<'a>,
+    /// The others.
+    copies: Vec<Value<'a>>,
+    /// Whether a call before it is the same one.
+    is_repeated: bool,
+}
+
 /// The calls of a message: those of `tool_calls` and `invalid_tool_calls`, and those that are only in other places.
-fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
-    let mut calls: Vec<(Value<'a>, Vec<Value<'a>>)> = message_calls(body).map(|value| (value, Vec::new())).collect();
+fn call_parts(body: Value<'_>) -> Vec<Part<'_>> {
+    let mut calls: Vec<StoredCall<'_>> = Vec::new();
+    for value in message_calls(body) {
+        let is_repeated = calls.iter().any(|earlier| same_call(earlier.value, value));
+        calls.push(StoredCall { value, copies: Vec::new(), is_repeated });
+    }
     for value in elsewhere(body) {
-        match calls.iter_mut().find(|(first, _)| same_call(*first, value)) {
-            Some((_, copies)) => copies.push(value),
-            None => calls.push((value, Vec::new())),
+        match calls.iter_mut().find(|call| same_call(call.value, value)) {
+            Some(call) => call.copies.push(value),
+            None => calls.push(StoredCall { value, copies: Vec::new(), is_repeated: false }),
         }
     }
-    let repeats: Vec<bool> =
-        (0..calls.len()).map(|nth| calls[..nth].iter().any(|(earlier, _)| same_call(*earlier, calls[nth].0))).collect();
-    for ((call, copies), _) in calls.iter_mut().zip(&repeats).filter(|(_, repeats)| !**repeats) {
-        copies.extend(traces(body, *call));
+    calls.into_iter().map(|call| call_part(body, call)).collect()
+}
+
+/// A call that is also a block of the content is read there, and any other after the content.
+fn call_part<'a>(body: Value<'a>, StoredCall { value, mut copies, is_repeated }: StoredCall<'a>) -> Part<'a> {
+    if !is_repeated {
+        copies.extend(traces(body, value));
     }
     let content = body.get("content").map_or(0, |content| content.span().end);
-    let part = |(nth, (first, copies)): (usize, (Value<'a>, Vec<Value<'a>>))| {
-        // A call that is also a block of the content is read there, and any other after the content.
-        let block = copies.iter().find(|copy| copy.span().end <= content && is_call(**copy));
-        let read_at = block.map_or(content.max(first.span().start), |block| block.span().start);
-        let mut part = part(first, copies).read_at(read_at);
-        if let (false, PartOrigin::Source(place)) = (repeats[nth], &mut part.origin) {
-            place.further_mut().copies_cut.extend(provider_ids(body, first));
-        }
-        part
-    };
-    calls.into_iter().enumerate().map(part).collect()
+    let block = copies.iter().find(|copy| copy.span().end <= content && is_call(**copy));
+    let read_at = block.map_or(content.max(value.span().start), |block| block.span().start);
+    let inner = value.some("function").unwrap_or(value);
+    let arguments = ["args", "arguments", "input"].iter().find_map(|key| inner.some(key));
+    let call = blocks::call(id_of(value), name_of(value), arguments);
+    let place = PartPlace { copies: copies.into_iter().collect(), ..PartPlace::in_shell(value) };
+    let mut part = Part::from_source(call, place).read_at(read_at);
+    if let (false, PartOrigin::Source(place)) = (is_repeated, &mut part.origin) {
+        place.further_mut().copies_cut.extend(provider_ids(body, value));
+    }
+    part
 }
 
 fn message_calls(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
@@ -268,13 +285,6 @@ fn same_call(one: Value<'_>, other: Value<'_>) -> bool {
         (_, None) => name_of(one).zip(name_of(other)).is_some_and(|(one, other)| one.decode() == other.decode()),
         (None, Some(_)) => false,
     }
-}
-
-fn part<'a>(call: Value<'a>, copies: Vec<Value<'a>>) -> Part<'a> {
-    let inner = call.some("function").unwrap_or(call);
-    let arguments = ["args", "arguments", "input"].iter().find_map(|key| inner.some(key));
-    let content = blocks::call(id_of(call), name_of(call), arguments);
-    Part::from_source(content, PartPlace { copies: copies.into_iter().collect(), ..PartPlace::in_shell(call) })
 }
 
 /// Adds the reasoning beside the content, a text or a summary in blocks. It is a copy if the content contains the same.

@@ -223,6 +223,14 @@ fn forms_that_look_alike_are_told_apart() {
         ("openhands", r#"{"id":"p","source":"environment","kind":"PauseEvent"}"#),
         ("pi", r#"{"type":"session","harness":"loom","id":"s"}"#),
         ("pi", r#"{"type":"message","message":{"role":"tool","toolCallId":"c","content":"seen"}}"#),
+        (
+            "pi",
+            concat!(
+                r#"{"type":"session","id":"s","cwd":"/loom"}"#,
+                "\n",
+                r#"{"type":"message","id":"a","parentId":"s","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Hm."}]}}"#
+            ),
+        ),
     ];
     for (dialect, item) in table {
         let mut reported = String::new();

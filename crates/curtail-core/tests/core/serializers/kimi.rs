@@ -61,8 +61,9 @@ fn lines(turn: &Turn, nth: usize) -> Vec<String> {
                 ))
             });
             let usage = format!("{{\"inputOther\":{},\"inputCacheRead\":0,\"output\":5}}", tokens(nth));
+            let begin = event(&format!("\"type\":\"step.begin\",\"uuid\":\"step {nth}\""));
             let end = event(&format!("\"type\":\"step.end\",\"uuid\":\"step {nth}\",\"usage\":{usage}"));
-            thought.chain(texts).chain(calls).chain([end]).collect()
+            std::iter::once(begin).chain(thought).chain(texts).chain(calls).chain([end]).collect()
         }
     }
 }
