@@ -1,6 +1,5 @@
 //! `curtail view`: transcripts as an HTML page, or as text for a terminal.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,18 +15,12 @@ use crate::options::policy;
 use crate::reports::pager;
 use crate::reports::pages::Pages;
 use crate::reports::remarks;
-use crate::works::agents::AgentLog;
-use curtail_core::checks::{Levels, LineIndex, Table, Verdicts};
-use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
-use curtail_core::pipeline::calibrated;
-use curtail_core::processors::Counting;
-use curtail_core::transcript::Transcript;
+use crate::works::view::Viewer;
+use curtail_core::checks::{Levels, Table};
 use curtail_io::FileUses;
-use curtail_io::batch::{Event, Flow, Unit, Work};
+use curtail_io::batch::{Event, Flow};
 use curtail_lab::replay::Prices;
-use curtail_view::{
-    Conversation, Exposure, Extras, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, masked, render,
-};
+use curtail_view::{Policy, Terminal};
 
 /// Show a transcript, or the effect of a policy, as a page
 ///
@@ -80,143 +73,6 @@ const BLOCK: usize = 32 * 1024;
 /// What a policy of `view` may contain.
 const RULES: policy::PolicyRules = policy::PolicyRules { command: "view", summarizers: policy::Summarizers::BuiltIn };
 
-/// Draws every transcript.
-struct Viewer<'a> {
-    args: &'a ViewArgs,
-    counting: Counting,
-    levels: Levels,
-    policy: Option<Policy>,
-    /// Number of inputs.
-    files: usize,
-    /// What models cost.
-    prices: Prices,
-}
-
-impl Work for Viewer<'_> {
-    type Out = Vec<Rendered>;
-
-    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Rendered>) -> Result<(), ReadError> {
-        let text = self.masked(unit.text);
-        let document = unit.parse_as(&text)?;
-        let transcripts = unit.transcripts(&document)?;
-        let verdicts = self.levels.for_path(&unit.opened.source.name);
-        let lines = LineIndex::new(&text);
-        let exposure = Exposure::of_text(&text);
-        let input = UnitFacts { lines: &lines, verdicts: &verdicts, exposure: &exposure };
-        let count = transcripts.len();
-        let logs = self.agent_logs(unit, count);
-        let reading = Reading { framing: Framing::Lines, ..unit.opened.reading.clone() };
-        let agents: Vec<_> = logs.iter().filter_map(|log| Some((log, reading.parse(&log.text).ok()?))).collect();
-        let mut drawn = Vec::new();
-        for (nth, (dialect, transcript)) in transcripts.into_iter().enumerate() {
-            if transcript.messages.is_empty() && unit.opened.reading.framing == Framing::Lines {
-                continue;
-            }
-            let place = self.place(unit, nth, count);
-            let anchor = place.anchor.clone();
-            let mut conversation = self.conversation(place, dialect, transcript, &input, self.policy.as_ref())?;
-            for (nth, (log, document)) in agents.iter().enumerate() {
-                let lines = LineIndex::new(&log.text);
-                let input = UnitFacts { lines: &lines, ..input };
-                for (dialect, transcript) in reading.transcripts(document)? {
-                    let place =
-                        Place { name: log.name.clone(), line: 1, offset: 0, anchor: format!("{anchor}a{nth}-") };
-                    let agent = self.conversation(place, dialect, transcript, &input, None)?;
-                    conversation.attach(agent, log.notes.call.as_deref(), log.notes.description.clone());
-                }
-            }
-            drawn.push(self.draw(&conversation));
-        }
-        out.append(&mut drawn);
-        Ok(())
-    }
-}
-
-/// What is known of a text besides its transcripts.
-#[derive(Clone, Copy)]
-struct UnitFacts<'i> {
-    lines: &'i LineIndex<'i>,
-    verdicts: &'i Verdicts,
-    exposure: &'i Exposure,
-}
-
-impl Viewer<'_> {
-    /// The text that is shown: with `--mask`, as long and without what others should not see.
-    fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.args.mask { masked(text) } else { Cow::Borrowed(text) }
-    }
-
-    /// The logs of sub-agents beside the session that is this unit.
-    fn agent_logs(&self, unit: &Unit<'_>, transcripts: usize) -> Vec<AgentLog> {
-        let is_session = unit.opened.reading.framing == Framing::Lines && transcripts == 1 && !self.args.pages.text;
-        let Some(path) = unit.opened.source.path.as_deref().filter(|_| is_session) else { return Vec::new() };
-        let (mut logs, unread) = AgentLog::beside(path);
-        unread.iter().for_each(console::note);
-        for log in &mut logs {
-            log.text = self.masked(&log.text).into_owned();
-            log.name = self.masked(&log.name).into_owned();
-        }
-        logs
-    }
-
-    fn conversation<'a>(
-        &self,
-        place: Place,
-        dialect: &'static dyn Dialect,
-        transcript: Transcript<'a>,
-        input: &UnitFacts<'_>,
-        policy: Option<&Policy>,
-    ) -> Result<Conversation<'a>, ReadError> {
-        let offset = transcript.layout.span.start as usize;
-        let counting = calibrated(&self.counting, dialect, &transcript)?;
-        let chain = policy.map(|policy| policy.chain.calibrated(dialect, &transcript)).transpose()?;
-        let recalibrated = policy.zip(chain.flatten());
-        let recalibrated = recalibrated.map(|(policy, chain)| Policy { chain, label: policy.label.clone() });
-        let sources = Sources {
-            counting: &counting,
-            verdicts: input.verdicts,
-            lines: input.lines,
-            policy: recalibrated.as_ref().or(policy),
-            prices: Some(&self.prices),
-            exposure: input.exposure,
-        };
-        Conversation::from_transcript(place, dialect, transcript, &sources)
-            .map_err(|error| ReadError { offset, what: error.to_string() })
-    }
-
-    fn place(&self, unit: &Unit<'_>, nth: usize, count: usize) -> Place {
-        let file = &unit.opened.source.name;
-        let line = unit.line;
-        let records = unit.opened.reading.framing == Framing::Records;
-        let name = match (records, count) {
-            (true, 1) => format!("{file}:{line}"),
-            (true, _) => format!("{file}:{line} [{nth}]"),
-            (false, 1) => file.clone(),
-            (false, _) => format!("{file} [{nth}]"),
-        };
-        let name = self.masked(&name).into_owned();
-        // A transcript with its own page needs no prefix of its anchors.
-        let alone = self.args.pages.output_dir.is_some() || self.files == 1 && !records && count == 1;
-        let anchor = if alone { String::new() } else { format!("t{}-{line}-{nth}-", unit.opened.number) };
-        Place { name, line, offset: unit.offset, anchor }
-    }
-
-    fn draw(&self, conversation: &Conversation<'_>) -> Rendered {
-        let max_text = self.args.max_text;
-        if !self.args.pages.text {
-            let limits = Limits { max_text, ..Limits::default() };
-            let has_index = self.args.pages.output_dir.is_some();
-            return render(conversation, limits, Extras { compared: self.files == 2 && !has_index, texts: has_index });
-        }
-        Rendered {
-            listed: Listed { link: None, ..Listed::from_conversation(conversation) },
-            html: chat(conversation, Terminal { full: self.args.full, max_text }),
-            compared: None,
-            texts: None,
-        }
-    }
-}
-
 impl ViewArgs {
     /// Views the input.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
@@ -233,12 +89,15 @@ impl ViewArgs {
         let uses = FileUses::new(&sources, reads.all());
         let mut pages = Pages::plan(&self.pages, policy.is_some(), uses, &sources)?;
         let viewer = Viewer {
-            args: self,
             counting: self.counting.counting()?,
             levels: Levels::new(&Table::default(), &Table::default())?,
             policy,
             files: sources.len(),
             prices: Prices::built_in()?,
+            masks: self.mask,
+            terminal: self.pages.text.then_some(Terminal { full: self.full, max_text: self.max_text }),
+            has_index: self.pages.output_dir.is_some(),
+            max_text: self.max_text,
         };
         remarks::counted(&viewer.counting, global);
         let mut written = Ok(());

@@ -17,6 +17,7 @@ pub(crate) mod rows;
 pub(crate) mod text;
 pub(crate) mod verdict;
 pub(crate) mod verify;
+pub(crate) mod view;
 pub(crate) mod whole_file;
 pub(crate) mod windows;
 
