@@ -162,7 +162,8 @@ fn side_conversations(calls: usize) -> String {
         let main = |own: &str, parent: &str| format!(r#""uuid":"{own}","parentUuid":"{parent}","isSidechain":false"#);
         line(&main(&format!("c{nth}"), &format!("m{nth}")), "assistant", &call(&format!("c{nth}")));
         let side = |own: usize| {
-            let parent = own.checked_sub(1).map_or(String::from("null"), |parent| format!("\"s{nth}-{parent}\""));
+            let parent =
+                own.checked_sub(1).map_or_else(|| String::from("null"), |parent| format!("\"s{nth}-{parent}\""));
             format!(r#""uuid":"s{nth}-{own}","parentUuid":{parent},"isSidechain":true,"agentId":"a{nth}""#)
         };
         line(&side(0), "user", "\"look\"");

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::python::python_calls;
-use super::syntaxes::{calls_at_head, calls_of, json_calls};
+use super::syntaxes::{calls_at_head, calls_of, json_calls, starts_of};
 use crate::json::{Text, written_offsets};
 use crate::transcript::ToolCall;
 
@@ -65,10 +65,10 @@ const WRAPPERS: &[&str] =
     &["<tool_calls>", "<function_calls>", "<|tool_calls_section_begin|>", "<｜tool▁calls▁begin｜>"];
 
 /// To make a [`Finder`] takes longer than to search most texts.
-type Finders = LazyLock<Vec<Finder<'static>>>;
+type Finders = LazyLock<Vec<(&'static str, Finder<'static>)>>;
 
-static OPENING: Finders = LazyLock::new(|| OPENINGS.iter().map(Finder::new).collect());
-static WRAPPER: Finders = LazyLock::new(|| WRAPPERS.iter().map(Finder::new).collect());
+static OPENING: Finders = LazyLock::new(|| OPENINGS.iter().map(|word| (*word, Finder::new(word))).collect());
+static WRAPPER: Finders = LazyLock::new(|| WRAPPERS.iter().map(|word| (*word, Finder::new(word))).collect());
 
 /// Where the calls begin that are cut apart from each other.
 fn starts(text: &str) -> Option<Vec<usize>> {
@@ -78,7 +78,7 @@ fn starts(text: &str) -> Option<Vec<usize>> {
     let wrapper = first_of(&WRAPPER, text).map(|(at, _)| at);
     let whole = wrapper.into_iter().chain(start_of_action(text)).min();
     match first_of(&OPENING, text).filter(|(at, _)| whole.is_none_or(|whole| *at < whole)) {
-        Some((_, opening)) => Some(opening.find_iter(text.as_bytes()).collect()),
+        Some((_, opening)) => Some(starts_of(opening, text)),
         None => Some(vec![whole.or_else(|| start_of_json(text))?]),
     }
 }
@@ -101,10 +101,9 @@ fn start_of_json(text: &str) -> Option<usize> {
     bare.into_iter().chain(text.find("```")).find(|at| is_json(&text[*at..]))
 }
 
-/// The first of some words in a text, and where it is; the shortest of those that begin at one place.
-fn first_of(words: &'static Finders, text: &str) -> Option<(usize, &'static Finder<'static>)> {
-    let found = words.iter().filter_map(|word| Some((word.find(text.as_bytes())?, word)));
-    found.min_by_key(|(at, word)| (*at, word.needle()))
+/// Where the first of some words is in a text, and the word.
+fn first_of(words: &Finders, text: &str) -> Option<(usize, &'static str)> {
+    words.iter().filter_map(|(word, finder)| Some((finder.find(text.as_bytes())?, *word))).min()
 }
 
 #[cfg(test)]
@@ -180,6 +179,7 @@ mod tests {
             "[TOOL_CALLS]save[ARGS]PERSON",
             "[save(who=PERSON)]",
             "[save(note=\"<function=load>\")]",
+            "<tool_call>\n{\"name\": \"save\", \"arguments\": {\"note\": \"<tool_call> and <tool_call>\"}}\n</tool_call>",
             "{\"name\": \"save\", \"arguments\": {\"note\": \"<tool_call> and <function=load>\"}}",
         ] {
             assert_eq!(names(&text.replace("PERSON", PERSON)), ["save"], "{text}");

@@ -14,8 +14,10 @@ pub(super) fn calls_of(text: &str) -> Vec<ToolCall<'static>> {
     if let Some(calls) = python_calls(text) {
         return calls;
     }
-    if let Some(unit) = repeated_unit(text) {
-        return text.split(unit).skip(1).map(|inside| only_call(&[unit, inside].concat())).collect();
+    let units = units(text);
+    if units.len() > 1 {
+        let ends = units.iter().skip(1).copied().chain([text.len()]);
+        return units.iter().zip(ends).map(|(start, end)| only_call(&text[*start..end])).collect();
     }
     let calls = json_calls(text);
     if calls.is_empty() { vec![named(text)] } else { calls }
@@ -30,11 +32,26 @@ fn only_call(text: &str) -> ToolCall<'static> {
 const UNITS: &[&str] =
     &["<tool_call>", "<function_call>", "<invoke name=", "<|tool_call_begin|>", "<｜tool▁call▁begin｜>"];
 
-/// What several calls of a text begin with: it stands before whatever JSON they contain.
-fn repeated_unit(text: &str) -> Option<&'static str> {
+/// Where the calls begin that are in one pair of tags: the word before each stands before whatever JSON they contain.
+fn units(text: &str) -> Vec<usize> {
     let before_json = &text[..text.find(BRACKETS).unwrap_or(text.len())];
-    let (_, unit) = UNITS.iter().filter_map(|unit| Some((before_json.find(unit)?, *unit))).min()?;
-    (text.matches(unit).count() > 1).then_some(unit)
+    let first = UNITS.iter().filter_map(|unit| Some((before_json.find(unit)?, *unit))).min();
+    first.map(|(_, unit)| starts_of(unit, text)).unwrap_or_default()
+}
+
+/// Where `word` begins in a text, but for the JSON behind it: a tag in that is an argument.
+pub(super) fn starts_of(word: &str, text: &str) -> Vec<usize> {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    while let Some(found) = text[at..].find(word) {
+        starts.push(at + found);
+        at += found + word.len();
+        let rest = text[at..].trim_start();
+        if let Some((length, _)) = calls_at_head(rest) {
+            at = text.len() - rest.len() + length;
+        }
+    }
+    starts
 }
 
 /// What JSON begins with.
@@ -43,7 +60,7 @@ const BRACKETS: [char; 2] = ['{', '['];
 /// The calls in the JSON of a text: objects and lists of objects that follow each other. JSON behind the name of a tool is an
 /// argument of it.
 pub(super) fn json_calls(text: &str) -> Vec<ToolCall<'static>> {
-    /// How many brackets may begin nothing: the first can be a part of a tag, as in `[TOOL_CALLS] [{…}]`, and the second of another
+    /// How many brackets may begin no call: the first can be a part of a tag, as in `[TOOL_CALLS] [{…}]`, and the second of another
     /// one, as in `[TOOL_CALLS]name[ARGS]{…}`.
     const MISSES: usize = 3;
     let end = name_after_word(text).map_or(text.len(), |(end, _)| end);
@@ -57,6 +74,7 @@ pub(super) fn json_calls(text: &str) -> Vec<ToolCall<'static>> {
         }
         match calls_at_head(&text[start..]) {
             Some((length, found)) => {
+                misses += usize::from(found.is_empty());
                 calls.extend(found);
                 at = start + length;
             }
@@ -71,6 +89,9 @@ pub(super) fn json_calls(text: &str) -> Vec<ToolCall<'static>> {
 
 /// The length of the JSON or the literal of Python that a text begins with, and the calls that it is.
 pub(super) fn calls_at_head(text: &str) -> Option<(usize, Vec<ToolCall<'static>>)> {
+    if !text.starts_with(BRACKETS) {
+        return None;
+    }
     if let Ok(document) = Document::parse_first(text) {
         let value = document.roots().next()?;
         return Some((value.span().len(), calls_in(value)));
