@@ -2,12 +2,13 @@
 //! report.
 #![expect(clippy::cast_precision_loss, reason = "tokens and references are far fewer than 2^52")]
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::prompt_cache::CacheUse;
 use crate::calibration::percentile;
 use crate::copies::SeenRequests;
-
 use curtail_core::transcript::Usage;
 
 /// A session and every policy that was applied to it.
@@ -142,7 +143,9 @@ impl PolicyReport {
         for (one, end) in breaks.iter().zip(ends).filter(|(one, _)| !one.shared) {
             let is_paid = one.pays_back_after.is_some_and(|after| after < (end - one.number) as u64);
             total.breaks_paid_back += usize::from(is_paid);
-            total.pay_backs.extend(one.pays_back_after);
+            if let Some(after) = one.pays_back_after {
+                *total.pay_backs.entry(after).or_default() += 1;
+            }
         }
         total.set_median();
         self.total = total;
@@ -178,9 +181,9 @@ pub struct PolicyTotal {
     pub breaks_paid_back: usize,
     /// The median number of requests after which the extra cost of a break is saved; `None` if none is ever saved.
     pub pays_back_after: Option<u64>,
-    /// The number of requests of every such break, to merge sessions.
+    /// How many such breaks need each number of requests, to merge sessions.
     #[serde(skip)]
-    pub pay_backs: Vec<u64>,
+    pub pay_backs: BTreeMap<u64, usize>,
 }
 
 impl PolicyTotal {
@@ -219,14 +222,21 @@ impl PolicyTotal {
         self.summary_requests += other.summary_requests;
         self.summary_tokens += other.summary_tokens;
         self.breaks_paid_back += other.breaks_paid_back;
-        self.pay_backs.extend_from_slice(&other.pay_backs);
+        for (after, breaks) in &other.pay_backs {
+            *self.pay_backs.entry(*after).or_default() += breaks;
+        }
         self.set_median();
     }
 
     /// Computes `pays_back_after`, the median of `pay_backs`.
     fn set_median(&mut self) {
-        self.pay_backs.sort_unstable();
-        self.pays_back_after = self.pay_backs.get(self.pay_backs.len().saturating_sub(1) / 2).copied();
+        let half = self.pay_backs.values().sum::<usize>().div_ceil(2);
+        let mut so_far = 0;
+        let mut counts = self.pay_backs.iter();
+        self.pays_back_after = counts.find_map(|(after, breaks)| {
+            so_far += breaks;
+            (so_far >= half).then_some(*after)
+        });
     }
 
     /// The share of the needed references that were sent; 1 if none was needed.

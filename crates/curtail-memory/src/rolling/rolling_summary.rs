@@ -1,20 +1,15 @@
-//! The processor of a rolling memory: decides which messages are kept, what is summarized, and where the summaries are written.
+//! The processor of a rolling memory: decides which messages are kept, and where the summaries are written.
 
 use std::sync::Arc;
 
-use thiserror::Error;
-
-use super::block::{find_block, write_block};
-use super::input::SummaryInput;
-use super::interactions::{Counted, Interaction, interactions};
+use super::block::write_block;
+use super::interactions::Counted;
 use super::placing::place_block;
-use super::{InteractionRange, LeastKept, Rolling, RollingView, StateSoFar, Summary, SummaryRange};
-use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Speaker, Summarizer, Utterance};
+use super::{LeastKept, Rolling, RollingView, StateSoFar};
+use crate::summarizers::{Extractive, RememberedSummaries, Summarizer};
 use curtail_core::counting::Tokenizer;
-use curtail_core::digest::fnv1a_64;
-use curtail_core::processors::{Asked, DropSet, OnSummary, Plan, Processor, ProcessorError, Reason, Traits, View};
-use curtail_core::transcript::{Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
-use curtail_facts::Facts;
+use curtail_core::processors::{DropSet, Plan, Processor, ProcessorError, Reason, Traits, View};
+use curtail_core::transcript::{Pairs, Role, Standing, behind_boundary, own_blocks};
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
 ///
@@ -137,141 +132,6 @@ impl RollingSummary {
         is_covered.then(|| (Self { given, ..self.clone() }, index))
     }
 
-    /// The interactions of `messages`, and the state: what is given, or what the transcript contains.
-    fn own_view(&self, messages: &[Message<'_>]) -> RollingView {
-        self.view_of(messages, self.given.clone(), self.given.is_some())
-    }
-
-    /// The interactions of `messages`, and the state. `given` is the state and the number of the first interaction; without
-    /// it, both come from the summaries in the transcript, if it has any.
-    pub fn rolling_view(&self, messages: &[Message<'_>], given: Option<StateSoFar>) -> RollingView {
-        self.view_of(messages, given, false)
-    }
-
-    /// `has_begun` says whether messages with text precede `messages`. Blocks are recognized only before the first such
-    /// message.
-    fn view_of(&self, messages: &[Message<'_>], given: Option<StateSoFar>, mut has_begun: bool) -> RollingView {
-        let mut found = None;
-        let mut blocks = Vec::new();
-        let mut context = Vec::new();
-        // These stay before the block of summaries.
-        let awaiting = Pairs::from_messages(messages).awaiting_messages(messages);
-        for (at, message) in messages.iter().enumerate() {
-            has_begun &= !message.is_boundary() && !message.is_in_compaction();
-            if has_begun {
-                continue;
-            }
-            let block = find_block(message);
-            let count = own_blocks(message).max(usize::from(message.role.instructs() && block.is_some()));
-            if let Some(block) = block {
-                blocks.push(PartRef { message: at, part: block.part });
-                found = Some(block.state);
-            }
-            if count > 0 && count == message.parts.len() {
-                context.push(at);
-            } else if message.counts_in(0) && !message.role.instructs() && !awaiting.contains(&at) {
-                // A boundary replaces everything before it, so blocks may follow it.
-                has_begun = !message.is_boundary() && !message.is_in_compaction();
-            }
-        }
-        let StateSoFar { state: mut memory, next: first } = given.or(found).unwrap_or_default();
-        // Interactions that a summary covers have been seen, even if the state does not say so.
-        memory.seen = memory.seen.max(memory.summarized());
-        // A transcript contains the texts of its summaries, but not its facts.
-        if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.facts.is_empty()) {
-            newest.facts = Facts::from_text(&newest.text);
-        }
-        let is_over = |at: usize| messages[at].is_boundary() || messages[at].standing.is_rolled_back();
-        let stays = |at: usize| context.contains(&at) || is_over(at) || awaiting.contains(&at);
-        let interactions = interactions(messages, self.counted, &stays);
-        let kept: Vec<usize> = context.iter().copied().chain(awaiting).collect();
-        let sizes = self.sizes(messages, &interactions, &kept);
-        RollingView { memory, first: first.max(1), interactions, blocks, context, sizes }
-    }
-
-    /// Summarizes the ranges `due`. If a model makes the summaries, which takes seconds, each is made on a thread of its own.
-    /// `on_summary` is called after each summary.
-    ///
-    /// # Errors
-    /// [`SummaryFailure`] for the first range that could not be summarized.
-    pub fn summarize(
-        &self,
-        messages: &[Message<'_>],
-        rolling: &RollingView,
-        due: &[InteractionRange],
-        on_summary: Option<&OnSummary>,
-    ) -> Result<Vec<Summary>, ProcessorError> {
-        if due.is_empty() {
-            return Ok(Vec::new());
-        }
-        let inputs = self.inputs(messages, rolling, due);
-        let make = |input: &SummaryInput<'_>| {
-            let covered = covered(messages, rolling, input.span);
-            self.summarize_one(input, covered, on_summary).map_err(Some)
-        };
-        let texts: Vec<Result<String, Option<Failure>>> = if self.is_local(&inputs[0]) {
-            inputs.iter().map(make).collect()
-        } else {
-            std::thread::scope(|scope| {
-                let threads: Vec<_> = inputs.iter().map(|input| scope.spawn(|| make(input))).collect();
-                threads.into_iter().map(|thread| thread.join().unwrap_or(Err(None))).collect()
-            })
-        };
-        let summary = |(input, text): (SummaryInput<'_>, Result<String, Option<Failure>>)| {
-            let first = input.span.start;
-            let last = input.span.end;
-            let text = text.map_err(|cause| ProcessorError::Other(Box::new(SummaryFailure { first, last, cause })))?;
-            Ok(Summary { range: range_with_ids(messages, rolling, input.span), text, facts: input.facts, ts: None })
-        };
-        inputs.into_iter().zip(texts).map(summary).collect()
-    }
-
-    /// Whether summaries are made within this process, which is fast.
-    fn is_local(&self, input: &SummaryInput<'_>) -> bool {
-        let count = |text: &str| self.tokenizer.count(text);
-        self.summarizer.request(&input.utterances, &Budget { tokens: input.tokens, count: &count }).is_none()
-    }
-
-    /// The summary of `input`, which covers the messages of `covered`.
-    fn summarize_one(
-        &self,
-        input: &SummaryInput<'_>,
-        covered: &[Message<'_>],
-        on_summary: Option<&OnSummary>,
-    ) -> Result<String, Failure> {
-        let text = self.ask(input, &input.utterances, on_summary)?;
-        let Some((least, lacking)) = self.least_kept.and_then(|least| Some((least, least.lacks(covered, &text)?)))
-        else {
-            return Ok(text);
-        };
-        if !least.retry {
-            return Err(Failure::Other(lacking.reason()));
-        }
-        let mut utterances = input.utterances.clone();
-        utterances.push(Utterance::new(Speaker::User, lacking.request()));
-        let text = self.ask(input, &utterances, on_summary)?;
-        least.lacks(covered, &text).map_or(Ok(text), |lacking| Err(Failure::Other(lacking.reason())))
-    }
-
-    fn ask(
-        &self,
-        input: &SummaryInput<'_>,
-        utterances: &[Utterance<'_>],
-        on_summary: Option<&OnSummary>,
-    ) -> Result<String, Failure> {
-        let count = |text: &str| self.tokenizer.count(text);
-        let budget = Budget { tokens: input.tokens, count: &count };
-        let text = self.summarizer.summarize(utterances, &budget)?;
-        if let Some(observer) = on_summary {
-            let request = self.summarizer.request(utterances, &budget);
-            observer.call(request.map(|request| Asked {
-                digest: fnv1a_64(request.to.bytes().chain(request.body.bytes())),
-                tokens: self.tokenizer.count(&request.body),
-            }));
-        }
-        Ok(input.summary(text, &Budget { tokens: self.tokens, count: &count }))
-    }
-
     /// The plan that keeps what a model should read: system messages, summaries and the window.
     pub fn plan(&self, view: &View<'_, '_>, rolling: &RollingView) -> Plan {
         let messages = view.messages;
@@ -303,37 +163,4 @@ impl RollingSummary {
         }
         plan
     }
-}
-
-/// The messages that the interactions of `span` consist of.
-fn covered<'m, 'a>(messages: &'m [Message<'a>], rolling: &RollingView, span: InteractionRange) -> &'m [Message<'a>] {
-    let start = rolling.interaction(span.start).map_or(0, |interaction| interaction.start);
-    let end = rolling.interaction(span.end + 1).map_or(messages.len(), |interaction| interaction.start);
-    messages.get(start..end).unwrap_or_default()
-}
-
-/// `span` with the ids of its first and its last message with text.
-fn range_with_ids(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange) -> SummaryRange {
-    let id = |at: Option<usize>| Some(messages.get(at?)?.id.as_ref()?.decode().into_owned());
-    let utterances = |number| rolling.interaction(number).map(|interaction: &Interaction| &interaction.utterances);
-    SummaryRange {
-        span,
-        start_id: id(utterances(span.start).and_then(|utterances| utterances.first().copied())),
-        end_id: id(utterances(span.end).and_then(|utterances| utterances.last().copied())),
-    }
-}
-
-/// A summary could not be made.
-#[derive(Debug, Error)]
-#[error("cannot summarize interactions {first} to {last}: {}", match cause {
-    Some(cause) => cause.to_string(),
-    None => String::from("the summarizer panicked"),
-})]
-pub struct SummaryFailure {
-    /// Number of the first interaction to summarize, from 1.
-    pub first: usize,
-    /// Number of the last one.
-    pub last: usize,
-    /// Why; `None` if the summarizer panicked.
-    pub cause: Option<Failure>,
 }

@@ -1,0 +1,128 @@
+//! Makes the summaries that are due, and refuses one that keeps too little.
+
+use thiserror::Error;
+
+use super::input::SummaryInput;
+use super::{Interaction, InteractionRange, RollingSummary, RollingView, Summary, SummaryRange};
+use crate::summarizers::{Budget, Failure, Speaker, Utterance};
+use curtail_core::digest::fnv1a_64;
+use curtail_core::processors::{Asked, OnSummary, ProcessorError};
+use curtail_core::transcript::Message;
+
+impl RollingSummary {
+    /// Summarizes the ranges `due`. If a model makes the summaries, which takes seconds, each is made on a thread of its own.
+    /// `on_summary` is called after each summary.
+    ///
+    /// # Errors
+    /// [`SummaryFailure`] for the first range that could not be summarized.
+    pub fn summarize(
+        &self,
+        messages: &[Message<'_>],
+        rolling: &RollingView,
+        due: &[InteractionRange],
+        on_summary: Option<&OnSummary>,
+    ) -> Result<Vec<Summary>, ProcessorError> {
+        if due.is_empty() {
+            return Ok(Vec::new());
+        }
+        let inputs = self.inputs(messages, rolling, due);
+        let make = |input: &SummaryInput<'_>| {
+            let covered = covered(messages, rolling, input.span);
+            self.summarize_one(input, covered, on_summary).map_err(Some)
+        };
+        let texts: Vec<Result<String, Option<Failure>>> = if self.is_local(&inputs[0]) {
+            inputs.iter().map(make).collect()
+        } else {
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = inputs.iter().map(|input| scope.spawn(|| make(input))).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap_or(Err(None))).collect()
+            })
+        };
+        let summary = |(input, text): (SummaryInput<'_>, Result<String, Option<Failure>>)| {
+            let first = input.span.start;
+            let last = input.span.end;
+            let text = text.map_err(|cause| ProcessorError::Other(Box::new(SummaryFailure { first, last, cause })))?;
+            Ok(Summary { range: range_with_ids(messages, rolling, input.span), text, facts: input.facts, ts: None })
+        };
+        inputs.into_iter().zip(texts).map(summary).collect()
+    }
+
+    /// Whether summaries are made within this process, which is fast.
+    fn is_local(&self, input: &SummaryInput<'_>) -> bool {
+        let count = |text: &str| self.tokenizer.count(text);
+        self.summarizer.request(&input.utterances, &Budget { tokens: input.tokens, count: &count }).is_none()
+    }
+
+    /// The summary of `input`, which covers the messages of `covered`.
+    fn summarize_one(
+        &self,
+        input: &SummaryInput<'_>,
+        covered: &[Message<'_>],
+        on_summary: Option<&OnSummary>,
+    ) -> Result<String, Failure> {
+        let text = self.ask(input, &input.utterances, on_summary)?;
+        let Some((least, lacking)) = self.least_kept.and_then(|least| Some((least, least.lacks(covered, &text)?)))
+        else {
+            return Ok(text);
+        };
+        if !least.retry {
+            return Err(Failure::Other(lacking.reason()));
+        }
+        let mut utterances = input.utterances.clone();
+        utterances.push(Utterance::new(Speaker::User, lacking.request()));
+        let text = self.ask(input, &utterances, on_summary)?;
+        least.lacks(covered, &text).map_or(Ok(text), |lacking| Err(Failure::Other(lacking.reason())))
+    }
+
+    fn ask(
+        &self,
+        input: &SummaryInput<'_>,
+        utterances: &[Utterance<'_>],
+        on_summary: Option<&OnSummary>,
+    ) -> Result<String, Failure> {
+        let count = |text: &str| self.tokenizer.count(text);
+        let budget = Budget { tokens: input.tokens, count: &count };
+        let text = self.summarizer.summarize(utterances, &budget)?;
+        if let Some(observer) = on_summary {
+            let request = self.summarizer.request(utterances, &budget);
+            observer.call(request.map(|request| Asked {
+                digest: fnv1a_64(request.to.bytes().chain(request.body.bytes())),
+                tokens: self.tokenizer.count(&request.body),
+            }));
+        }
+        Ok(input.summary(text, &Budget { tokens: self.tokens, count: &count }))
+    }
+}
+
+/// The messages that the interactions of `span` consist of.
+fn covered<'m, 'a>(messages: &'m [Message<'a>], rolling: &RollingView, span: InteractionRange) -> &'m [Message<'a>] {
+    let start = rolling.interaction(span.start).map_or(0, |interaction| interaction.start);
+    let end = rolling.interaction(span.end + 1).map_or(messages.len(), |interaction| interaction.start);
+    messages.get(start..end).unwrap_or_default()
+}
+
+/// `span` with the ids of its first and its last message with text.
+fn range_with_ids(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange) -> SummaryRange {
+    let id = |at: Option<usize>| Some(messages.get(at?)?.id.as_ref()?.decode().into_owned());
+    let utterances = |number| rolling.interaction(number).map(|interaction: &Interaction| &interaction.utterances);
+    SummaryRange {
+        span,
+        start_id: id(utterances(span.start).and_then(|utterances| utterances.first().copied())),
+        end_id: id(utterances(span.end).and_then(|utterances| utterances.last().copied())),
+    }
+}
+
+/// A summary could not be made.
+#[derive(Debug, Error)]
+#[error("cannot summarize interactions {first} to {last}: {}", match cause {
+    Some(cause) => cause.to_string(),
+    None => String::from("the summarizer panicked"),
+})]
+pub struct SummaryFailure {
+    /// Number of the first interaction to summarize, from 1.
+    pub first: usize,
+    /// Number of the last one.
+    pub last: usize,
+    /// Why; `None` if the summarizer panicked.
+    pub cause: Option<Failure>,
+}
