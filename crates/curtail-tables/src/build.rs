@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{ArrowDictionaryKeyType, ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use arrow_array::{
-    Array as _, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, GenericListArray,
-    LargeBinaryArray, LargeStringArray, OffsetSizeTrait, PrimitiveArray, StringArray, StringViewArray, StructArray,
-    downcast_integer, new_null_array,
+    Array as _, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, GenericListArray, LargeBinaryArray,
+    LargeStringArray, OffsetSizeTrait, PrimitiveArray, StringArray, StringViewArray, StructArray, downcast_integer,
+    new_null_array,
 };
-use arrow_buffer::{ArrowNativeType as _, NullBuffer, OffsetBuffer};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, FieldRef};
-use arrow_select::concat::concat;
 use arrow_select::interleave::interleave;
 use curtail_io::{Field, Fitted, Shape};
 
-use crate::texts::{is_text, text_at};
+use crate::dictionary::encoded;
+use crate::texts::is_text;
 
 /// What a value of this type can be.
 pub(crate) fn shape_of(kind: &DataType) -> Shape {
@@ -94,11 +94,6 @@ impl New<'_> {
                 Ok(self.numbers::<$kind>(|digits| digits.parse().ok()))
             };
         }
-        macro_rules! dictionary {
-            ($kind:ty) => {
-                self.dictionary::<$kind>()
-            };
-        }
         let kind = self.old.data_type();
         match kind {
             DataType::Utf8 => Ok(Arc::new(self.texts().collect::<StringArray>())),
@@ -123,10 +118,11 @@ impl New<'_> {
             DataType::List(item) => self.lists::<i32>(item),
             DataType::LargeList(item) => self.lists::<i64>(item),
             DataType::Struct(_) => self.structs(),
-            DataType::Dictionary(key, values) if is_text(values) => downcast_integer! {
-                **key => (dictionary),
-                _ => Ok(self.nothing())
-            },
+            DataType::Dictionary(_, texts) if is_text(texts) => {
+                let old = self.old.as_any_dictionary().values();
+                let texts = New { old, olds: &[], values: self.values }.made()?;
+                encoded(&texts, kind, Some(old))
+            }
             _ => downcast_integer! {
                 kind => (numbers),
                 _ => Ok(self.nothing())
@@ -177,38 +173,6 @@ impl New<'_> {
         Ok(Arc::new(StructArray::try_new_with_length(old.fields().clone(), columns, self.nulls(), self.values.len())?))
     }
 
-    /// Texts in the old dictionary, which is longer if it lacks some of them.
-    fn dictionary<K: ArrowDictionaryKeyType>(&self) -> Result<ArrayRef, ArrowError> {
-        let old = self.old.as_dictionary::<K>();
-        let mut known: Vec<&[u8]> =
-            (0..old.values().len()).map(|at| text_at(old.values(), at).unwrap_or_default()).collect();
-        let before = known.len();
-        let mut keys = Vec::with_capacity(self.values.len());
-        for text in self.texts() {
-            let Some(text) = text else {
-                keys.push(None);
-                continue;
-            };
-            let place = known.iter().position(|known| *known == text.as_bytes()).unwrap_or_else(|| {
-                known.push(text.as_bytes());
-                known.len() - 1
-            });
-            let too_many = || ArrowError::DictionaryKeyOverflowError;
-            keys.push(Some(K::Native::from_usize(place).ok_or_else(too_many)?));
-        }
-        let added: Vec<Fitted> =
-            known[before..].iter().map(|text| Fitted::Text(String::from_utf8_lossy(text).into_owned())).collect();
-        let values = match added.is_empty() {
-            true => Arc::clone(old.values()),
-            false => {
-                let values: Vec<Option<&Fitted>> = added.iter().map(Some).collect();
-                let added = New { old: old.values(), olds: &[], values: &values }.array()?;
-                concat(&[old.values(), &added])?
-            }
-        };
-        Ok(Arc::new(DictionaryArray::<K>::try_new(keys.into_iter().collect(), values)?))
-    }
-
     /// Nulls: of these types, only old values can be there.
     fn nothing(&self) -> ArrayRef {
         new_null_array(self.old.data_type(), self.values.len())
@@ -229,8 +193,9 @@ impl New<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::types::Float32Type;
-    use arrow_array::{ArrayRef, ListArray};
+    use arrow_array::cast::AsArray as _;
+    use arrow_array::types::{Float32Type, Int8Type};
+    use arrow_array::{ArrayRef, DictionaryArray, ListArray};
     use curtail_io::Fitted;
 
     use super::New;
@@ -251,5 +216,16 @@ mod tests {
         ];
         let expected: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(expected));
         assert_eq!(format!("{built:?}"), format!("{expected:?}"));
+    }
+
+    #[test]
+    fn new_texts_are_added_to_the_old_dictionary() {
+        let old: ArrayRef = Arc::new(DictionaryArray::<Int8Type>::from_iter([Some("a"), Some("b"), Some("a")]));
+        let [known, new] = ["b", "c"].map(|text| Fitted::Text(String::from(text)));
+        let values = [Some(&new), Some(&known), None, Some(&new)];
+        let built = New { old: &old, olds: &[], values: &values }.array().unwrap();
+        let built = built.as_dictionary::<Int8Type>();
+        assert_eq!(built.keys().iter().collect::<Vec<_>>(), [Some(2), Some(1), None, Some(2)]);
+        assert_eq!(built.values().len(), 3);
     }
 }

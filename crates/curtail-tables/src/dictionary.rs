@@ -44,8 +44,7 @@ pub(crate) fn encoded(texts: &ArrayRef, kind: &DataType, before: Option<&ArrayRe
 }
 
 fn encode<K: ArrowDictionaryKeyType>(texts: &ArrayRef, before: Option<&ArrayRef>) -> Result<ArrayRef, ArrowError> {
-    let olds = before.into_iter().flat_map(|old| (0..old.len()).filter_map(|at| text_at(old, at)));
-    let mut known: HashMap<&[u8], usize> = olds.enumerate().map(|(place, text)| (text, place)).collect();
+    let mut known = before.map_or_else(HashMap::new, places_of);
     let mut places = Vec::with_capacity(texts.len());
     let mut added = Vec::new();
     for row in 0..texts.len() {
@@ -66,4 +65,10 @@ fn encode<K: ArrowDictionaryKeyType>(texts: &ArrayRef, before: Option<&ArrayRef>
         None => added,
     };
     Ok(Arc::new(DictionaryArray::<K>::try_new(places.into_iter().collect(), values)?))
+}
+
+/// The place of each text of a dictionary.
+fn places_of(values: &ArrayRef) -> HashMap<&[u8], usize> {
+    let filled = (0..values.len()).filter(|at| !values.is_null(*at));
+    filled.filter_map(|at| Some((text_at(values, at)?, at))).collect()
 }

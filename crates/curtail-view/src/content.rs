@@ -21,17 +21,15 @@ pub(super) struct Passage<'p> {
 /// A passage with its end folded away.
 pub(super) fn passage(passage: Passage<'_>) -> Markup {
     let Passage { text, byte, max_chars, mono } = passage;
-    folded(text, byte, max_chars, |text| block(text, mono))
+    folded(text, byte, max_chars, |text, _| block(text, mono))
 }
 
 /// A command line with its end folded away, after the folder that it runs in.
 pub(super) fn command(text: &str, folder: Option<&str>, byte: usize, max_chars: usize) -> Markup {
-    let mut is_first = true;
-    folded(text, byte, max_chars, |text| {
-        let begins = std::mem::take(&mut is_first);
+    folded(text, byte, max_chars, |text, is_beginning| {
         html! {
             pre class="command" {
-                @if begins {
+                @if is_beginning {
                     @if let Some(folder) = folder { span class="of" { (Shown(folder)) " " } }
                     span class="sign" aria-hidden="true" { "$ " }
                 }
@@ -46,15 +44,16 @@ pub(super) fn code(text: &str) -> Markup {
     html! { code { (Shown(text)) } }
 }
 
-/// A text as `draw` draws its beginning and, if it is long, the rest, which is folded.
-fn folded(text: &str, byte: usize, max_chars: usize, mut draw: impl FnMut(&str) -> Markup) -> Markup {
+/// A text as `draw` draws it: its beginning and, if it is long, the rest, which is folded. `draw` is told whether a part is the
+/// beginning.
+fn folded(text: &str, byte: usize, max_chars: usize, draw: impl Fn(&str, bool) -> Markup) -> Markup {
     let (shown, hidden) = capped(text, max_chars);
     let (head, rest) = shown.split_at(collapse_point(shown));
+    let note = note(hidden, byte);
     html! {
-        (draw(head))
-        @if !rest.is_empty() {
-            (more(rest.chars().count(), "character", html! { (draw(rest)) (note(hidden, byte)) }))
-        } @else { (note(hidden, byte)) }
+        (draw(head, true))
+        @if rest.is_empty() { (note) }
+        @else { (more(rest.chars().count(), "character", html! { (draw(rest, false)) (note) })) }
     }
 }
 

@@ -23,8 +23,9 @@ pub struct Terminal {
     pub max_text: usize,
 }
 
-/// How many lines of a folded text are printed.
+/// How many lines of a folded text are printed, with at most so many characters: a line of JSON may fill many screens.
 const FOLDED_LINES: usize = 4;
+const FOLDED_CHARS: usize = 1_000;
 const QUIET: Style = Style::new().effects(Effects::DIMMED);
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 
@@ -92,7 +93,7 @@ impl TerminalChat<'_, '_> {
             if let Some(PartFate::Rewritten(text)) = fate.and_then(|fate| fate.parts.get(nth)) {
                 let style = AnsiColor::Magenta.on_default();
                 self.push(&format!("{style}changed to:{style:#}"));
-                self.text(text, "  ", usize::MAX);
+                self.text(text, "  ");
             }
         }
         self.unread(&message.estimated);
@@ -117,7 +118,7 @@ impl TerminalChat<'_, '_> {
         let Self { conversation, terminal, .. } = *self;
         let part = &conversation.messages[at.message].parts[at.part];
         match &part.content {
-            Content::Text(text) => self.text(&text.decode(), "", usize::MAX),
+            Content::Text(text) => self.text(&text.decode(), ""),
             Content::Reasoning(text) if text.is_blank() => {
                 self.push(&format!("{QUIET}thinking, hidden by the provider{QUIET:#}"));
             }
@@ -167,7 +168,7 @@ impl TerminalChat<'_, '_> {
         let tokens = counted(draft.tokens, "token");
         self.push(&format!("\n{style}{writer} added{style:#} {QUIET}{tokens}{QUIET:#}"));
         for text in draft.message.parts.iter().flat_map(|part| texts(&part.content)) {
-            self.text(&text, "", usize::MAX);
+            self.text(&text, "");
         }
     }
 
@@ -179,26 +180,55 @@ impl TerminalChat<'_, '_> {
         }
     }
 
-    /// Prints a text below its heading: its first lines, or with `--full` all of it.
+    /// Prints a text below its heading: its beginning, or with `--full` all of it.
     fn folded(&mut self, text: &str) {
-        self.text(text, "  ", if self.terminal.full { usize::MAX } else { FOLDED_LINES });
+        let (shown, cut) = self.capped(text);
+        let head = if self.terminal.full { shown } else { beginning(shown) };
+        self.lines(head, "  ");
+        let rest = &shown[head.len()..];
+        if let Some(lines) = rest.strip_prefix('\n') {
+            self.note("  ", &counted(lines.split('\n').count(), "more line"), "--full");
+        } else if !rest.is_empty() {
+            self.note("  ", &counted(rest.chars().count(), "more character"), "--full");
+        }
+        self.note_cut(cut, "  ");
     }
 
-    /// Prints the first `lines` lines of a text, each after `indent`.
-    fn text(&mut self, text: &str, indent: &str, lines: usize) {
+    /// Prints a text, each line after `indent`.
+    fn text(&mut self, text: &str, indent: &str) {
+        let (shown, cut) = self.capped(text);
+        self.lines(shown, indent);
+        self.note_cut(cut, indent);
+    }
+
+    /// The text that is printed at most, and the number of characters after it.
+    fn capped<'t>(&self, text: &'t str) -> (&'t str, usize) {
         let (shown, cut) = capped(text, self.terminal.max_text);
-        let all = shown.trim_end_matches('\n').split('\n');
-        for line in all.clone().take(lines) {
+        (shown.trim_end_matches('\n'), cut)
+    }
+
+    fn lines(&mut self, text: &str, indent: &str) {
+        for line in text.split('\n') {
             self.push(&format!("{indent}{}", visible::lines(line)));
         }
-        let hidden = all.skip(lines).count();
-        if hidden > 0 {
-            self.push(&format!("{indent}{QUIET}… {} (--full){QUIET:#}", counted(hidden, "more line")));
-        }
-        if cut > 0 {
-            self.push(&format!("{indent}{QUIET}… {} (--max-text){QUIET:#}", counted(cut, "more character")));
+    }
+
+    fn note_cut(&mut self, characters: usize, indent: &str) {
+        if characters > 0 {
+            self.note(indent, &counted(characters, "more character"), "--max-text");
         }
     }
+
+    /// Notes how much more there is, and the flag that prints it.
+    fn note(&mut self, indent: &str, more: &str, flag: &str) {
+        self.push(&format!("{indent}{QUIET}… {more} ({flag}){QUIET:#}"));
+    }
+}
+
+/// What is printed of a folded text: its first lines, unless they are long.
+fn beginning(text: &str) -> &str {
+    let end = text.match_indices('\n').nth(FOLDED_LINES - 1).map_or(text.len(), |(at, _)| at);
+    capped(&text[..end], FOLDED_CHARS).0
 }
 
 const fn color(role: Role) -> AnsiColor {

@@ -510,6 +510,26 @@ fn text_for_a_terminal_is_folded_and_obeys_nothing() {
     assert!(shown(&["view", "--text", "--policy", "window -n 1"]).contains("[dropped: "));
 }
 
+/// A result of one long line would fill many screens.
+#[test]
+fn a_long_line_for_a_terminal_is_folded() {
+    let place = Place::new();
+    let long = CHAT.replace("\"17:58\"", &format!("\"{}\"", "ä".repeat(5_000)));
+    let shown = |flags: &[&str]| text(&place.curtail(flags).write_stdin(long.as_str()).output().unwrap().stdout);
+    let folded = shown(&["view", "--text"]);
+    assert!(folded.contains("… 4,000 more characters (--full)") && folded.matches('ä').count() == 1_000, "{folded}");
+    assert_eq!(shown(&["view", "--text", "--full"]).matches('ä').count(), 5_000);
+}
+
+/// What a policy puts in place of the arguments of a call is shown below it.
+#[test]
+fn cleared_arguments_are_shown_as_they_became() {
+    let call = CHAT.replace("Graz", "Graz, the station behind the river, from any platform that has a lift");
+    let flags = ["--policy", "filter --keep-last-results 0 --clear-inputs"];
+    let shown = page(&call, &flags);
+    assert!(shown.contains("<p class=\"quiet\">changed to</p><pre>{}</pre>"), "{shown}");
+}
+
 #[test]
 fn a_failed_call_is_open_and_says_so() {
     let place = Place::new();

@@ -11,7 +11,7 @@
 //!
 //! Without its first element, the second one begins the row and gets the repetition level 0. Without both, one entry remains:
 //! repetition 0, and the definition level of an empty list, one below that of an element. Elements that are new are stored by
-//! [`super::nodes`].
+//! [`super::entries`].
 
 use std::ops::Range;
 
@@ -21,7 +21,9 @@ use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::nodes::{Made, NewEntries, Node, OldRow};
+use super::entries::{NewEntries, OldRow};
+use super::made::Made;
+use super::nodes::Node;
 use crate::{NewTexts, rows_of};
 use curtail_io::{Element, RowResult};
 

@@ -5,6 +5,8 @@
 
 mod columns;
 mod copy;
+mod entries;
+mod made;
 mod nodes;
 mod pages;
 mod read;
