@@ -89,6 +89,8 @@ fn expected(serializer: usize, plant: &str) -> &'static [&'static str] {
         "drop a call" | "drop the only call" | "duplicate a result" if dialect == "antigravity" => &[],
         "swap call and result" | "detach a result" if dialect == "antigravity" => &["unanswered-call"],
         "drop a result" if dialect == "sharegpt" => &[],
+        // The person takes the turn back in which the result is missing.
+        "drop a result" if dialect == "kimi" && second => &[],
         // The program joins every answer with its call, wherever it is, and takes the last one.
         "detach a result" | "duplicate a result" if events => &[],
         "drop a call" | "drop a result" if events => &["response-count"],

@@ -351,7 +351,7 @@ fn flags_that_would_do_nothing_are_mistakes() {
         (&["--window", "0"], "--window"),
         (&["--from", "1"], "--thread"),
         (&["--repair", "drop", "--emit", "state"], "--repair cannot be used with --emit state"),
-        (&["--in-place", "--thread", "t"], "--in-place cannot be used with --emit state"),
+        (&["--in-place", "--thread", "t"], "--in-place cannot be used with --thread"),
         (&["--dialect", "klingon", "--thread", "t"], "klingon"),
         (&["--thread", ""], "--thread needs a name"),
         (&["--prompt", "/no/such/file", "--print-prompt"], "/no/such/file"),
