@@ -47,7 +47,7 @@ impl<'a> Document<'a> {
     /// Parses the only value of `text`; white space may surround it.
     ///
     /// # Errors
-    /// A [`ParseError`] at the first byte that is not JSON, nesting past [`MAX_DEPTH`], or a text past 4 GiB.
+    /// A [`ParseError`] at the first byte that is not JSON, nesting past [`MAX_DEPTH`](super::MAX_DEPTH), or a text past 4 GiB.
     pub fn parse(text: &'a str) -> Result<Self, ParseError> {
         let document = Self::parse_all(text)?;
         match document.roots.as_slice() {
