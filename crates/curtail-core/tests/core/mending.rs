@@ -160,3 +160,49 @@ fn late_instructions_of_every_role_are_said_by_the_user() {
         assert_eq!(mended("", &["system-not-first"], &chat(role)), chat("user"), "{role}");
     }
 }
+
+/// What a provider takes as it is, is left: only calls of functions have their arguments and their output in a text.
+#[test]
+fn items_of_the_responses_api_keep_the_shapes_of_their_types() {
+    let request = |items: &str| {
+        format!(r#"{{"model":"gpt-5","input":[{{"role":"user","content":"Open the page."}},{items}]}}"#) + "\n"
+    };
+    for items in [
+        concat!(
+            r#"{"type":"computer_call","id":"cu_1","call_id":"c1","action":{"type":"screenshot"},"pending_safety_checks":[],"status":"completed"},"#,
+            r#"{"type":"computer_call_output","call_id":"c1","output":{"type":"computer_screenshot","image_url":"https://x/y.png"}}"#
+        ),
+        concat!(
+            r#"{"type":"tool_search_call","id":"ts_1","call_id":"c1","execution":"client","arguments":{"goal":"shipping"},"status":"completed"},"#,
+            r#"{"type":"tool_search_output","id":"to_1","call_id":"c1","execution":"client","tools":[],"status":"completed"}"#
+        ),
+        concat!(
+            r#"{"type":"shell_call","id":"sh_1","call_id":"c1","action":{"commands":["ls"]},"status":"completed"},"#,
+            r#"{"type":"shell_call_output","id":"so_1","call_id":"c1","output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}}]}"#
+        ),
+    ] {
+        assert_eq!(mended("responses", &[], &request(items)), request(items));
+    }
+    let call = |arguments: &str, output: &str| {
+        let call = format!(r#"{{"type":"function_call","call_id":"c1","name":"open","arguments":{arguments}}}"#);
+        request(&format!(r#"{call},{{"type":"function_call_output","call_id":"c1","output":{output}}}"#))
+    };
+    assert_eq!(mended("responses", &[], &call("{}", r#"{"ok":1}"#)), call(r#""{}""#, r#""{\"ok\":1}""#));
+}
+
+#[test]
+fn a_thought_stays_with_its_text() {
+    let request = |parts: &str| {
+        let call = format!(r#"{{"role":"model","parts":[{parts}]}}"#);
+        let result = r#"{"role":"user","parts":[{"functionResponse":{"name":"look","response":{"ok":1}}}]}"#;
+        format!(
+            r#"{{"model":"gemini-2.5-pro","contents":[{{"role":"user","parts":[{{"text":"Look."}}]}},{call},{result}]}}"#
+        ) + "\n"
+    };
+    let joined = r#"{"text":"I think about it","thought":true,"functionCall":{"name":"look","args":{}},"thoughtSignature":"abc"}"#;
+    let apart = concat!(
+        r#"{"text":"I think about it","thought":true},"#,
+        r#"{"functionCall":{"name":"look","args":{}},"thoughtSignature":"abc"}"#
+    );
+    assert_eq!(mended("gemini", &[], &request(joined)), request(apart));
+}
