@@ -206,3 +206,36 @@ fn a_thought_stays_with_its_text() {
     );
     assert_eq!(mended("gemini", &[], &request(joined)), request(apart));
 }
+
+/// A request to a provider that has a block where a list belongs is in no other format: a sound pair would be broken there.
+#[test]
+fn a_block_in_place_of_a_list_is_mended_and_nothing_else() {
+    let pair = concat!(
+        r#"{"role":"user","content":"hi"},"#,
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}]},"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]},"#
+    );
+    let calls = concat!(
+        r#"{"role":"user","content":"hi"},"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},"#,
+        r#"{"role":"tool","tool_call_id":"c1","content":"ok"},"#
+    );
+    let table = [
+        (r#""model":"claude-sonnet-4-5","max_tokens":10"#, pair),
+        (r#""model":"gpt-5""#, calls),
+        (r#""model":"gpt-5""#, r#"{"role":"user","content":"hi"},"#),
+    ];
+    for (beside, before) in table {
+        let request = |content: &str| {
+            format!(r#"{{{beside},"messages":[{before}{{"role":"assistant","content":{content}}}]}}"#) + "\n"
+        };
+        let block = r#"{"type":"text","text":"done"}"#;
+        assert_eq!(mended("", &[], &request(block)), request(&format!("[{block}]")), "{beside}");
+    }
+    // Without a model, nobody knows whether it is a request: nothing is wrong.
+    let messages = format!("[{pair}{}]", r#"{"role":"assistant","content":{"type":"text","text":"done"}}"#);
+    let of_cloud = format!(r#"{{"anthropic_version":"bedrock-2023-05-31","max_tokens":10,"messages":{messages}}}"#);
+    for sound in [messages + "\n", of_cloud + "\n"] {
+        assert_eq!(mended("", &[], &sound), sound);
+    }
+}
