@@ -342,6 +342,14 @@ fn dataset(conversations: usize) -> String {
     format!("[{}]", vec![conversation; conversations].join(","))
 }
 
+/// A row to learn a preference from, whose answers are whole conversations that differ in the last message.
+fn preference(messages: usize) -> String {
+    let asked = r#"{"role":"user","content":"a question"},{"role":"assistant","content":"an answer"}"#;
+    let shared = vec![asked; messages / 2].join(",");
+    let side = |last: &str| format!("[{shared},{{\"role\":\"assistant\",\"content\":\"{last}\"}}]");
+    format!("{{\"chosen\":{},\"rejected\":{}}}\n", side("Yes."), side("No."))
+}
+
 /// A conversation in which only the user speaks, before one answer.
 fn one_side(messages: usize) -> String {
     let asked = vec![r#"{"from":"human","value":"and?"}"#; messages].join(",");
@@ -415,6 +423,7 @@ const CASES: &[GrowthCase] = &[
     ("check gemini", &["check", "--exit-zero", "-q"], gemini),
     ("window of an export", &["window", "-n", "3"], exported),
     ("count unknown texts", &["count"], unknown_beside_parts),
+    ("window of a preference", &["window", "-n", "10"], preference),
     ("window of a recording", &["window", "-n", "3"], recorded),
     ("window", &["window", "-n", "3"], detached),
     ("window with a retreating round", &["window", "-n", "3"], retreating),

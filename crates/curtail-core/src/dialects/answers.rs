@@ -4,6 +4,7 @@
 use super::row::Row;
 use super::{Dialect, Item, blocks};
 use crate::json::{Span, Text, Value};
+use crate::steps::count;
 use crate::transcript::{Answers, Content, Layout, Message, Pairs, PartRef, in_flight};
 
 /// Members of a row whose answer a program made step by step: these are a transcript like others.
@@ -105,13 +106,27 @@ fn prompt(record: Value<'_>) -> Option<Value<'_>> {
 fn repeated<'a>(record: Value<'a>, one: Value<'a>, other: Value<'a>) -> Row<'a> {
     let (first, second) = if one.span().start <= other.span().start { (one, other) } else { (other, one) };
     let [items, others]: [Vec<Value<'a>>; 2] = [first.items().collect(), second.items().collect()];
-    let most = items.len().min(others.len()).saturating_sub(1);
-    let until = |list: Value<'a>, last: Value<'a>| Span::new(list.span().start, last.span().end).slice(list.source());
-    let same = |at: &usize| until(first, items[*at]) == until(second, others[*at]);
-    let shared = (0..most).take_while(same).count();
+    let shared = shared([first, second], [&items, &others]);
     let branches = vec![items[shared..].to_vec(), others[shared..].to_vec()];
     let answers = Answers { branches, mirror: Some(second) };
     first_of(Row { answers, ..Row::of_list(first, Some(record)) }, shared)
+}
+
+/// How many messages two lists begin with, equally in every byte. The last message of the shorter list is an answer.
+fn shared(lists: [Value<'_>; 2], items: [&[Value<'_>]; 2]) -> usize {
+    let most = items[0].len().min(items[1].len()).saturating_sub(1);
+    let mut starts = lists.map(|list| list.span().start);
+    for at in 0..most {
+        let ends = items.map(|items| items[at].span().end);
+        // What is before is equal already.
+        let [one, other] = [0, 1].map(|list| Span::new(starts[list], ends[list]).slice(lists[list].source()));
+        count(one.len());
+        if one != other {
+            return at;
+        }
+        starts = ends;
+    }
+    most
 }
 
 /// The row with only the first `count` of its messages.

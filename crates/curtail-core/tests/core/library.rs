@@ -266,3 +266,28 @@ fn a_finding_has_the_answer_to_its_own_fault() {
     assert_eq!(answers(r#""{\"city\":\"Os""#), [None]);
     assert!(matches!(answers("{}")[..], [Some(words)] if words.contains("expected a string, but got an object")));
 }
+
+/// Agents look at pictures with tools: the Responses API reads them in the output of a call, and chats do not.
+#[test]
+fn a_tool_may_show_an_image_to_the_responses_api() {
+    let image = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA=";
+    let items = concat!(
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"What is on the map?"}]}"#,
+        "\n",
+        r#"{"type":"function_call","call_id":"call_1","name":"look","arguments":"{}"}"#,
+        "\n",
+        r#"{"type":"function_call_output","call_id":"call_1","output":[{"type":"input_image","image_url":"IMAGE"}]}"#,
+        "\n",
+    );
+    let chat = concat!(
+        r#"{"role":"user","content":"What is on the map?"}"#,
+        "\n",
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"look","arguments":"{}"}}]}"#,
+        "\n",
+        r#"{"role":"tool","tool_call_id":"call_1","content":[{"type":"image_url","image_url":{"url":"IMAGE"}}]}"#,
+        "\n",
+    );
+    let is_misplaced =
+        |text: &str| check(&text.replace("IMAGE", image)).iter().any(|finding| finding.rule.name == "misplaced-media");
+    assert!(!is_misplaced(items) && is_misplaced(chat));
+}

@@ -160,3 +160,82 @@ fn late_instructions_of_every_role_are_said_by_the_user() {
         assert_eq!(mended("", &["system-not-first"], &chat(role)), chat("user"), "{role}");
     }
 }
+
+/// What a provider takes as it is, is left: only calls of functions have their arguments and their output in a text.
+#[test]
+fn items_of_the_responses_api_keep_the_shapes_of_their_types() {
+    let request = |items: &str| {
+        format!(r#"{{"model":"gpt-5","input":[{{"role":"user","content":"Open the page."}},{items}]}}"#) + "\n"
+    };
+    for items in [
+        concat!(
+            r#"{"type":"computer_call","id":"cu_1","call_id":"c1","action":{"type":"screenshot"},"pending_safety_checks":[],"status":"completed"},"#,
+            r#"{"type":"computer_call_output","call_id":"c1","output":{"type":"computer_screenshot","image_url":"https://x/y.png"}}"#
+        ),
+        concat!(
+            r#"{"type":"tool_search_call","id":"ts_1","call_id":"c1","execution":"client","arguments":{"goal":"shipping"},"status":"completed"},"#,
+            r#"{"type":"tool_search_output","id":"to_1","call_id":"c1","execution":"client","tools":[],"status":"completed"}"#
+        ),
+        concat!(
+            r#"{"type":"shell_call","id":"sh_1","call_id":"c1","action":{"commands":["ls"]},"status":"completed"},"#,
+            r#"{"type":"shell_call_output","id":"so_1","call_id":"c1","output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}}]}"#
+        ),
+    ] {
+        assert_eq!(mended("responses", &[], &request(items)), request(items));
+    }
+    let call = |arguments: &str, output: &str| {
+        let call = format!(r#"{{"type":"function_call","call_id":"c1","name":"open","arguments":{arguments}}}"#);
+        request(&format!(r#"{call},{{"type":"function_call_output","call_id":"c1","output":{output}}}"#))
+    };
+    assert_eq!(mended("responses", &[], &call("{}", r#"{"ok":1}"#)), call(r#""{}""#, r#""{\"ok\":1}""#));
+}
+
+#[test]
+fn a_thought_stays_with_its_text() {
+    let request = |parts: &str| {
+        let call = format!(r#"{{"role":"model","parts":[{parts}]}}"#);
+        let result = r#"{"role":"user","parts":[{"functionResponse":{"name":"look","response":{"ok":1}}}]}"#;
+        format!(
+            r#"{{"model":"gemini-2.5-pro","contents":[{{"role":"user","parts":[{{"text":"Look."}}]}},{call},{result}]}}"#
+        ) + "\n"
+    };
+    let joined = r#"{"text":"I think about it","thought":true,"functionCall":{"name":"look","args":{}},"thoughtSignature":"abc"}"#;
+    let apart = concat!(
+        r#"{"text":"I think about it","thought":true},"#,
+        r#"{"functionCall":{"name":"look","args":{}},"thoughtSignature":"abc"}"#
+    );
+    assert_eq!(mended("gemini", &[], &request(joined)), request(apart));
+}
+
+/// A request to a provider that has a block where a list belongs is in no other format: a sound pair would be broken there.
+#[test]
+fn a_block_in_place_of_a_list_is_mended_and_nothing_else() {
+    let pair = concat!(
+        r#"{"role":"user","content":"hi"},"#,
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}]},"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]},"#
+    );
+    let calls = concat!(
+        r#"{"role":"user","content":"hi"},"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},"#,
+        r#"{"role":"tool","tool_call_id":"c1","content":"ok"},"#
+    );
+    let table = [
+        (r#""model":"claude-sonnet-4-5","max_tokens":10"#, pair),
+        (r#""model":"gpt-5""#, calls),
+        (r#""model":"gpt-5""#, r#"{"role":"user","content":"hi"},"#),
+    ];
+    for (beside, before) in table {
+        let request = |content: &str| {
+            format!(r#"{{{beside},"messages":[{before}{{"role":"assistant","content":{content}}}]}}"#) + "\n"
+        };
+        let block = r#"{"type":"text","text":"done"}"#;
+        assert_eq!(mended("", &[], &request(block)), request(&format!("[{block}]")), "{beside}");
+    }
+    // Without a model, nobody knows whether it is a request: nothing is wrong.
+    let messages = format!("[{pair}{}]", r#"{"role":"assistant","content":{"type":"text","text":"done"}}"#);
+    let of_cloud = format!(r#"{{"anthropic_version":"bedrock-2023-05-31","max_tokens":10,"messages":{messages}}}"#);
+    for sound in [messages + "\n", of_cloud + "\n"] {
+        assert_eq!(mended("", &[], &sound), sound);
+    }
+}

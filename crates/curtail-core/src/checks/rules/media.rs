@@ -192,10 +192,8 @@ pub(super) static MISPLACED_MEDIA: Rule = Rule {
 fn misplaced_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let mut matches = misplaced_blocks(context);
     let accepted = names(context.provider_rules.provider, "media role").filter(|_| !context.provider_rules.log);
-    if let Some(mut accepted) = accepted {
-        if accepted.any(|role| role == Role::User.name()) {
-            matches.extend(images_of_other_roles(context));
-        }
+    if let Some(accepted) = accepted {
+        matches.extend(images_of_other_roles(context, &accepted.collect::<Vec<_>>()));
         matches.extend(reasoning_of_user(context));
         matches.extend(texts_of_other_roles(context));
     }
@@ -227,13 +225,13 @@ fn misplaced_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     wrong.collect()
 }
 
-/// Images where only the user may send them.
-fn images_of_other_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+/// Images in messages whose role is none of `accepted`.
+fn images_of_other_roles<'a>(context: &RuleContext<'_, 'a>, accepted: &[&str]) -> Vec<Match<'a>> {
     let wrong = context.parts().filter_map(|(at, part)| {
         let role = context.messages[at.message].role;
         // In formats with a message for each result, the image is the tool's.
         let is_of_tool = role == Role::Tool && part.content.result().is_some_and(|result| result.media > 0);
-        let is_medium = role != Role::User && (is_of_tool || matches!(part.content, Content::Media(_)));
+        let is_medium = !accepted.contains(&role.name()) && (is_of_tool || matches!(part.content, Content::Media(_)));
         let media = if is_medium { media(part) } else { Vec::new() };
         let removed: Vec<Patch> =
             media.iter().filter(|medium| medium.facts().kind == "image").flat_map(Medium::removed).collect();

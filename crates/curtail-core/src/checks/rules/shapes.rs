@@ -69,11 +69,14 @@ fn several_kinds<'a>(context: &RuleContext<'_, 'a>, at: usize, block: Value<'a>)
     let kinds = names(context.provider_rules.provider, KINDS)?;
     let is_kind = |member: &Member<'a>| kinds.clone().any(|kind| member.key.is(kind)) && member.value.raw() != "null";
     let (of_kind, others): (Vec<Member<'a>>, Vec<Member<'a>>) = block.members().partition(is_kind);
-    let (last, first) = of_kind.split_last().filter(|(_, first)| !first.is_empty())?;
-    let mut blocks: Vec<String> = first.iter().map(|member| format!("{{{}}}", written(member))).collect();
-    // What is said of the whole block, such as a signature, belongs to what comes last in it.
-    let rest: Vec<String> = std::iter::once(last).chain(&others).map(written).collect();
-    blocks.push(format!("{{{}}}", rest.join(",")));
+    let last = of_kind.len().checked_sub(1).filter(|last| *last > 0)?;
+    // What is said of the whole block, such as a signature, belongs to what comes last in it; only a text is a thought.
+    let text = of_kind.iter().position(|member| member.key.is("text")).unwrap_or(last);
+    let mut blocks: Vec<Vec<String>> = of_kind.iter().map(|member| vec![written(member)]).collect();
+    for other in &others {
+        blocks[if other.key.is("thought") { text } else { last }].push(written(other));
+    }
+    let blocks: Vec<String> = blocks.iter().map(|members| format!("{{{}}}", members.join(","))).collect();
     let patch = Patch { span: block.span(), text: blocks.join(",") };
     let keys: Vec<String> = of_kind.iter().map(|member| format!("`{}`", member.key.decode())).collect();
     let text = format!("the block is of several kinds: {}", keys.join(" and "));
@@ -84,6 +87,12 @@ fn written(member: &Member<'_>) -> String {
     format!("{}:{}", quote(&member.key.decode()), member.value.raw())
 }
 
+/// Items of the Responses API whose output is a text or blocks. Of a computer it is an object, and of a shell a list.
+const TEXT_OUTPUTS: [&str; 2] = ["function_call_output", "custom_tool_call_output"];
+
+/// Items of the Responses API whose arguments are JSON in a text. Those of a search for tools are an object.
+const TEXT_ARGUMENTS: [&str; 3] = ["function_call", "mcp_call", "mcp_approval_request"];
+
 /// The values of a message that providers want in a certain shape.
 fn shaped_values<'a>(message: &Message<'a>) -> Vec<(&'static str, Value<'a>)> {
     let Some(item) = message.value() else { return Vec::new() };
@@ -91,9 +100,12 @@ fn shaped_values<'a>(message: &Message<'a>) -> Vec<(&'static str, Value<'a>)> {
     let is_result = message.role == Role::Tool;
     let mut shaped = Vec::new();
     shaped.extend(content.map(|content| (if is_result { RESULTS } else { CONTENT }, content)));
-    shaped.extend(item.get("output").map(|output| (RESULTS, output)));
+    let is_of = |types: &[&str]| item.get("type").is_some_and(|kind| types.iter().any(|one| kind.is(one)));
+    let output = item.get("output").filter(|_| is_of(&TEXT_OUTPUTS));
+    let arguments = item.get("arguments").filter(|_| is_of(&TEXT_ARGUMENTS));
+    shaped.extend(output.map(|output| (RESULTS, output)));
     shaped.extend(item.get("tool_calls").map(|calls| (CALLS, calls)));
-    shaped.extend(item.get("arguments").map(|arguments| (ARGUMENTS, arguments)));
+    shaped.extend(arguments.map(|arguments| (ARGUMENTS, arguments)));
     for block in content.into_iter().flat_map(Value::items) {
         shaped.push((BLOCKS, block));
         shaped.extend(block.get("image_url").map(|image| (IMAGES, image)));

@@ -45,12 +45,8 @@ impl Rules {
         let table = Table::new("", &document);
         let mut rules = Self::empty();
         rules.places(&table)?;
-        rules.marks = Self::marks_of(&table)?;
+        rules.marks = marks(&table, "fits")?;
         Ok(rules)
-    }
-
-    fn marks_of(table: &Table<'_>) -> Result<Vec<Mark>, Fault> {
-        table.tables("fits")?.iter().map(conditions).collect()
     }
 
     /// Compiles the description in a table.
@@ -86,7 +82,8 @@ impl Rules {
         }
         rules.rename(&table)?;
         rules.places(&table)?;
-        rules.marks = Self::marks_of(&table)?;
+        rules.marks = marks(&table, "fits")?;
+        rules.unlike = marks(&table, "unlike")?;
         let roles = table.tables("role")?.into_iter().map(role_rule).collect::<Result<Vec<_>, _>>()?;
         rules.roles.splice(0..0, roles);
         for part in table.tables("part")?.into_iter().rev() {
@@ -225,6 +222,11 @@ impl Kind {
         };
         missing.map_or(Ok(()), |missing| Err(Fault::new(span, missing)))
     }
+}
+
+/// The marks under `key`.
+fn marks(table: &Table<'_>, key: &'static str) -> Result<Vec<Mark>, Fault> {
+    table.tables(key)?.iter().map(conditions).collect()
 }
 
 /// The string under `key`, which must be there.

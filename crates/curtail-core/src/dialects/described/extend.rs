@@ -41,7 +41,7 @@ impl Rules {
         };
         let rules = Self::read(text, library)
             .map_err(|fault| Fault::new(&base.span, format!("`{}` is wrong itself: {}", base.value, fault.what)))?;
-        Ok(Self { marks: Vec::new(), samples: Vec::new(), ..rules })
+        Ok(Self { marks: Vec::new(), unlike: Vec::new(), samples: Vec::new(), ..rules })
     }
 
     /// Gives keys of the description that this one extends other names.
@@ -78,6 +78,7 @@ impl Rules {
             lists,
             records,
             marks,
+            unlike,
             roles,
             whole,
             groups,
@@ -98,7 +99,7 @@ impl Rules {
         let mut paths: Vec<&mut Path> = [message, model, reply, order].into_iter().flatten().collect();
         paths.extend(lists.iter_mut().flat_map(|place| std::iter::once(&mut place.list).chain(&mut place.inner)));
         paths.extend(records.iter_mut().chain(preamble));
-        paths.extend(marks.iter_mut().flatten().chain(boundary).map(|one| &mut one.path));
+        paths.extend(marks.iter_mut().chain(unlike).flatten().chain(boundary).map(|one| &mut one.path));
         for role in roles {
             paths.extend(role.at.iter_mut().chain(role.when.iter_mut().map(|one| &mut one.path)));
         }

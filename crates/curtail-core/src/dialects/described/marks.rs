@@ -13,11 +13,7 @@ use crate::json::Value;
 impl Rules {
     /// Whether an item has a mark of the description.
     pub(super) fn is_marked(&self, item: Value<'_>) -> bool {
-        let record = || item.parent()?.parent();
-        self.marks.iter().any(|mark| {
-            let outer = if mark.iter().any(|condition| condition.path.is_outer()) { record() } else { None };
-            all_hold(mark, item, outer)
-        })
+        has_one_of(&self.marks, item)
     }
 
     /// Whether a record alone, without a message, has a mark.
@@ -28,6 +24,15 @@ impl Rules {
         };
         self.marks.iter().any(of_outer)
     }
+}
+
+/// Whether one of `marks` is on an item, or on the item and the record around it.
+fn has_one_of(marks: &[Mark], item: Value<'_>) -> bool {
+    let record = || item.parent()?.parent();
+    marks.iter().any(|mark| {
+        let outer = if mark.iter().any(|condition| condition.path.is_outer()) { record() } else { None };
+        all_hold(mark, item, outer)
+    })
 }
 
 /// The keys by which items of the dialects that the program describes are recognized.
@@ -88,9 +93,13 @@ impl Described {
         }
     }
 
-    /// Whether the description knows what all items are. In a log, new versions of a program write new events.
+    /// Whether no item is of another format, and the description knows what all are. In a log, new versions of a program write
+    /// new events.
     fn reads(&self, items: &[Value<'_>]) -> bool {
-        self.rules.is_log || !items.iter().any(|item| self.rules.is_unknown(*item))
+        let is_foreign = |item: &Value<'_>| {
+            has_one_of(&self.rules.unlike, *item) || !self.rules.is_log && self.rules.is_unknown(*item)
+        };
+        !items.iter().any(is_foreign)
     }
 }
 

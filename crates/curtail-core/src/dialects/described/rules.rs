@@ -23,6 +23,8 @@ pub(super) struct Rules {
     /// Where a document keeps its records.
     pub(super) records: Vec<Path>,
     pub(super) marks: Vec<Mark>,
+    /// Marks of other formats: a transcript that has one is not in this dialect, whatever else it has.
+    pub(super) unlike: Vec<Mark>,
     pub(super) roles: Vec<RoleRule>,
     /// Parts that are whole messages.
     pub(super) whole: Vec<Kind>,
@@ -211,6 +213,7 @@ impl Rules {
             lists: Vec::new(),
             records: Vec::new(),
             marks: Vec::new(),
+            unlike: Vec::new(),
             roles: Vec::new(),
             whole: Vec::new(),
             groups: Vec::new(),
