@@ -90,7 +90,7 @@ impl TerminalChat<'_, '_> {
             }
             self.part(PartRef { message: at, part: nth });
             self.unread(message.parts[nth].place().map_or(&[], PartPlace::estimated));
-            if let Some(PartFate::Rewritten(text)) = fate.and_then(|fate| fate.parts.get(nth)) {
+            if let Some(PartFate::Rewritten { text, .. }) = fate.and_then(|fate| fate.parts.get(nth)) {
                 let style = AnsiColor::Magenta.on_default();
                 self.push(&format!("{style}changed to:{style:#}"));
                 self.text(text, "  ");

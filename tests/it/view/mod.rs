@@ -510,6 +510,16 @@ fn text_for_a_terminal_is_folded_and_obeys_nothing() {
     assert!(shown(&["view", "--text", "--policy", "window -n 1"]).contains("[dropped: "));
 }
 
+/// A bar by tool shows as kept what a policy leaves of a result that it clears, as the bar by writer does.
+#[test]
+fn a_cleared_result_is_cut_from_the_bar_of_its_tool() {
+    let long = CHAT.replace("\"17:58\"", &format!("\"{}\"", "17:58 ".repeat(500)));
+    let cleared = page(&long, &["--policy", "filter --clear-tool timetable --keep-last-results 0"]);
+    let bars = cleared.split("data-name=\"timetable\"").skip(1).map(|rest| rest.split("</li>").next().unwrap());
+    let cut: Vec<bool> = bars.map(|bar| bar.contains("class=\"cut\"")).collect();
+    assert!(!cut.is_empty() && cut.iter().all(|cut| *cut), "{cleared}");
+}
+
 /// A result of one long line would fill many screens.
 #[test]
 fn a_long_line_for_a_terminal_is_folded() {
