@@ -520,6 +520,18 @@ fn a_cleared_result_is_cut_from_the_bar_of_its_tool() {
     assert!(!cut.is_empty() && cut.iter().all(|cut| *cut), "{cleared}");
 }
 
+/// Also those lines that `--full` alone would not print.
+#[test]
+fn all_lines_of_a_long_text_are_counted() {
+    let place = Place::new();
+    let long = CHAT.replace("\"17:58\"", &format!("\"{}\"", "line\\n".repeat(10_000)));
+    let shown = |flags: &[&str]| text(&place.curtail(flags).write_stdin(long.as_str()).output().unwrap().stdout);
+    let folded = shown(&["view", "--text", "--max-text", "70"]);
+    assert!(folded.contains("… 9,996 more lines (--full)") && !folded.contains("--max-text"), "{folded}");
+    let few = shown(&["view", "--text", "--max-text", "7"]);
+    assert!(few.contains("… 49,993 more characters (--max-text)") && !few.contains("--full"), "{few}");
+}
+
 /// A result of one long line would fill many screens.
 #[test]
 fn a_long_line_for_a_terminal_is_folded() {
