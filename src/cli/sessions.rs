@@ -150,7 +150,7 @@ impl SessionsArgs {
                 console::out_json(&format!("{}\n", json!({"version": 1, "sessions": sessions})))?;
             }
             SessionsFormat::Paths | SessionsFormat::Paths0 => {
-                console::data(self.paths_of(listed))?;
+                console::data(&self.paths_of(listed))?;
             }
         }
         Ok(())
