@@ -117,11 +117,11 @@ pub(crate) fn try_out_json(text: &str) -> io::Result<()> {
 }
 
 /// Prints data on standard output unchanged, except for control characters on a terminal; a closed pipe is not an error.
-pub(crate) fn data(text: &str) -> Result<(), FileError> {
+pub(crate) fn data<D: AsRef<[u8]> + ?Sized>(data: &D) -> Result<(), FileError> {
     let mut stdout = io::stdout().lock();
     closed_is_fine(out_is_open().and_then(|()| match stdout.is_terminal() {
-        true => write_all(&mut stdout, visible::lines(text).as_bytes()),
-        false => write_all(&mut stdout, text.as_bytes()),
+        true => write_all(&mut stdout, visible::lines(&String::from_utf8_lossy(data.as_ref())).as_bytes()),
+        false => write_all(&mut stdout, data.as_ref()),
     }))
 }
 

@@ -150,15 +150,26 @@ impl SessionsArgs {
                 console::out_json(&format!("{}\n", json!({"version": 1, "sessions": sessions})))?;
             }
             SessionsFormat::Paths | SessionsFormat::Paths0 => {
-                let end = if self.output_format == SessionsFormat::Paths { '\n' } else { '\0' };
-                let path = |one: &ListedSession| match console::out_is_terminal() {
-                    true => format!("{}\n", one_line(&one.session.path.to_string_lossy())),
-                    false => format!("{}{end}", one.session.path.display()),
-                };
-                console::data(&listed.iter().map(path).collect::<String>())?;
+                console::data(&self.paths_of(listed))?;
             }
         }
         Ok(())
+    }
+
+    /// The paths of `listed`, byte for byte: a path need not be text. On a terminal, each is a line.
+    fn paths_of(&self, listed: &[ListedSession]) -> Vec<u8> {
+        let end = if self.output_format == SessionsFormat::Paths { b'\n' } else { b'\0' };
+        let mut paths = Vec::new();
+        for path in listed.iter().map(|one| &one.session.path) {
+            if console::out_is_terminal() {
+                paths.extend_from_slice(one_line(&path.to_string_lossy()).as_bytes());
+                paths.push(b'\n');
+            } else {
+                paths.extend_from_slice(path.as_os_str().as_encoded_bytes());
+                paths.push(end);
+            }
+        }
+        paths
     }
 }
 

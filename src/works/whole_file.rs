@@ -51,10 +51,8 @@ impl WholeFile {
     }
 
     fn of_bytes(source: &Source, bytes: Vec<u8>, options: &InputOptions) -> Result<Self, FileError> {
-        let (text, losses) = match converted(&bytes) {
-            Some((text, loss)) => (text, vec![loss.error(&source.name)]),
-            None => (utf8(&source.name, bytes)?, Vec::new()),
-        };
+        let (text, loss) = decoded(&source.name, bytes)?;
+        let losses = loss.into_iter().collect();
         Ok(Self { losses, ..Self::of_text(source.name.clone(), source.path.as_deref(), text, options)? })
     }
 
@@ -111,12 +109,25 @@ impl WholeFile {
     }
 }
 
-/// All bytes of a file.
+/// The text of a file, whether it is compressed or UTF-16.
+pub(crate) fn text_of(source: &Source, options: &InputOptions) -> Result<String, FileError> {
+    decoded(&source.name, contents(source, options)?).map(|(text, _)| text)
+}
+
+/// All bytes of a file, decompressed.
 fn contents(source: &Source, options: &InputOptions) -> Result<Vec<u8>, FileError> {
     let limits = Limits { max_record: options.max_record, ..Limits::default() };
     let mut buffer = Buffer::default();
     Blocks::open(source, &limits)?.rest(&mut buffer, &|_| None)?;
     Ok(buffer.to_vec())
+}
+
+/// The text of `bytes`, and what is said of it if it was UTF-16.
+fn decoded(name: &str, bytes: Vec<u8>) -> Result<(String, Option<FileError>), FileError> {
+    match converted(&bytes) {
+        Some((text, loss)) => Ok((text, Some(loss.error(name)))),
+        None => utf8(name, bytes).map(|text| (text, None)),
+    }
 }
 
 /// The text of `bytes`, which are not UTF-16.

@@ -114,6 +114,24 @@ fn a_list_is_narrowed_and_sorted() {
     assert!(!output.status.success() && text(&output.stderr).contains("claude"), "{}", text(&output.stderr));
 }
 
+/// The name of a file need not be text.
+#[cfg(target_os = "linux")]
+#[test]
+fn paths_are_listed_byte_for_byte() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = machine();
+    let home = place.path("").join(std::ffi::OsStr::from_bytes(b"h\xff"));
+    std::fs::rename(place.path("home"), &home).unwrap();
+    for (format, end) in [("paths", b'\n'), ("paths0", b'\0')] {
+        let mut command = place.curtail(&["sessions", "--agent", "codex", "--output-format", format]);
+        let output = command.env_remove("CODEX_HOME").env("HOME", &home).output().unwrap();
+        let mut expected =
+            home.join(".codex/sessions/2026/01/01/rollout-1.jsonl").into_os_string().into_encoded_bytes();
+        expected.push(end);
+        assert_eq!(output.stdout, expected, "{}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn a_session_is_named_wherever_a_path_is_taken() {
     let place = machine();

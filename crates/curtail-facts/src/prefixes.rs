@@ -1,48 +1,111 @@
 //! What stands before a program on a command line and runs it: variables, wrappers such as `timeout`, runners such as `uv run`. They
-//! are in `programs.toml`.
+//! are in `programs.toml`, with their flags.
 
 use super::checks::check;
 use super::paths;
-use super::programs::{PROGRAMS, lists};
+use super::programs::{PROGRAMS, Runner, Wrapper, lists};
 
 /// The program and its arguments, without variables, wrappers and runners in front:
 /// `RUST_LOG=debug timeout 60 uv run pytest -q tests` is `pytest -q tests`.
 pub(super) fn without_prefixes(mut words: &[String]) -> &[String] {
-    while let Some((first, rest)) = words.split_first() {
-        let name = paths::name(first);
-        let next = rest.first().map_or("", String::as_str);
-        let is_variable = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let is_assignment = first.split_once('=').is_some_and(|(name, _)| is_variable(name));
-        let runs_check = || name.starts_with("python") && check(paths::name(next), &[]).is_some();
-        if is_assignment {
-            words = rest;
-        } else if lists(&PROGRAMS.wrappers, name) {
-            words = behind_flags(name, rest).get(usize::from(name == "timeout")..).unwrap_or_default();
-        } else if PROGRAMS.runners.iter().any(|runner| lists(&runner.programs, name) && runner.verb == next) {
-            words = &rest[1..];
-        } else if runs_check() {
-            words = rest;
-        } else {
-            break;
-        }
+    while let Some((first, rest)) = words.split_first()
+        && let Some(behind) = behind_prefix(first, rest)
+    {
+        words = behind;
     }
     words
 }
 
-/// What stands behind the flags of a wrapper and their values.
-fn behind_flags<'w>(wrapper: &str, mut words: &'w [String]) -> &'w [String] {
-    /// Flags whose next word is their value.
-    const WITH_VALUE: &[(&str, &[&str])] = &[
-        ("timeout", &["-s", "-k", "--signal", "--kill-after"]),
-        ("nice", &["-n"]),
-        ("env", &["-u", "-C"]),
-        ("sudo", &["-u", "-g", "-h", "-p", "-D"]),
-    ];
-    let with_value = WITH_VALUE.iter().find(|(name, _)| *name == wrapper).map_or(&[][..], |(_, flags)| flags);
+/// What stands behind `first` if that is a prefix of the program in `rest`.
+fn behind_prefix<'w>(first: &str, rest: &'w [String]) -> Option<&'w [String]> {
+    if is_assignment(first) {
+        return Some(rest);
+    }
+    let name = paths::name(first);
+    if let Some(wrapper) = PROGRAMS.wrappers.iter().find(|wrapper| lists(&wrapper.programs, name)) {
+        return Some(wrapper.behind(rest));
+    }
+    let mut runners = PROGRAMS.runners.iter().filter(|runner| lists(&runner.programs, name));
+    runners.find_map(|runner| runner.behind(rest)).or_else(|| {
+        // A check that is run as a script: `python tests/runtests.py`.
+        let script = paths::name(rest.first()?);
+        (name.starts_with("python") && check(script, &[]).is_some()).then_some(rest)
+    })
+}
+
+fn is_assignment(word: &str) -> bool {
+    let is_variable = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    word.split_once('=').is_some_and(|(name, _)| is_variable(name))
+}
+
+impl Wrapper {
+    /// What stands behind its flags and operands.
+    fn behind<'w>(&self, arguments: &'w [String]) -> &'w [String] {
+        behind_flags(arguments, &self.valued, None).get(self.operands..).unwrap_or_default()
+    }
+}
+
+impl Runner {
+    /// What stands behind its verb and its flags; `None` if it does something else.
+    fn behind<'w>(&self, arguments: &'w [String]) -> Option<&'w [String]> {
+        let (verb, rest) = behind_flags(arguments, &self.valued, Some(&self.verb)).split_first()?;
+        (*verb == self.verb).then(|| behind_flags(rest, &self.valued, None))
+    }
+}
+
+/// What stands behind flags and their values. A `verb` ends them, even if it looks like a flag, and so does `--`.
+fn behind_flags<'w>(mut words: &'w [String], valued: &[String], verb: Option<&str>) -> &'w [String] {
     while let Some((flag, rest)) = words.split_first()
         && flag.starts_with('-')
+        && verb != Some(flag)
     {
-        words = rest.get(usize::from(with_value.contains(&flag.as_str()))..).unwrap_or_default();
+        if flag == "--" {
+            return rest;
+        }
+        words = rest.get(usize::from(lists(valued, flag))..).unwrap_or_default();
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_prefixes;
+
+    #[test]
+    fn prefixes_are_taken_off_with_their_flags() {
+        for (line, program) in [
+            ("RUST_LOG=debug timeout 60 uv run pytest -q tests", "pytest -q tests"),
+            ("uv run --frozen mypy src", "mypy src"),
+            ("uv run --group dev mypy src", "mypy src"),
+            ("uv --directory api run --with=rich -- mypy src", "mypy src"),
+            ("uv run python -m mypy src", "mypy src"),
+            ("uv sync --frozen", "uv sync --frozen"),
+            ("pnpm --filter web exec tsc --noEmit", "tsc --noEmit"),
+            ("pnpm exec tsc", "tsc"),
+            ("pnpm --filter web test", "pnpm --filter web test"),
+            ("npm exec -w web -- tsc", "tsc"),
+            ("npx --yes tsc", "tsc"),
+            ("npx -p typescript tsc --noEmit", "tsc --noEmit"),
+            ("sudo -u bob mypy src", "mypy src"),
+            ("sudo --user bob mypy src", "mypy src"),
+            ("sudo --user=bob -E -- mypy src", "mypy src"),
+            ("env -u FOO mypy src", "mypy src"),
+            ("env --unset FOO A=1 mypy src", "mypy src"),
+            ("env --chdir sub sed -i s/a/b/ src/b.py", "sed -i s/a/b/ src/b.py"),
+            ("python -m mypy src", "mypy src"),
+            ("python -X dev -m mypy src", "mypy src"),
+            ("python -c pass -m mypy", "python -c pass -m mypy"),
+            ("python3.12 tests/runtests.py -v", "tests/runtests.py -v"),
+            ("python", "python"),
+            ("time -f %e mypy src", "mypy src"),
+            ("time -p mypy src", "mypy src"),
+            ("timeout --signal KILL -k 5 60 mypy src", "mypy src"),
+            ("timeout 60", ""),
+            ("nice -n 5 xvfb-run -a -s screen mypy src", "mypy src"),
+            ("! mypy src", "mypy src"),
+        ] {
+            let words: Vec<String> = line.split(' ').map(String::from).collect();
+            assert_eq!(without_prefixes(&words).join(" "), program, "{line}");
+        }
+    }
 }

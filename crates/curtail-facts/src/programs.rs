@@ -8,8 +8,8 @@ use serde::Deserialize;
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Programs {
-    pub(super) wrappers: Vec<String>,
-    pub(super) runners: Vec<ProgramRunner>,
+    pub(super) wrappers: Vec<Wrapper>,
+    pub(super) runners: Vec<Runner>,
     pub(super) viewers: Vec<String>,
     pub(super) files: Vec<FileProgram>,
     pub(super) backups: Vec<String>,
@@ -31,9 +31,20 @@ pub(super) static PROGRAMS: LazyLock<Programs> =
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ProgramRunner {
+pub(super) struct Wrapper {
+    pub(super) programs: Vec<String>,
+    #[serde(default)]
+    pub(super) operands: usize,
+    #[serde(default)]
+    pub(super) valued: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Runner {
     pub(super) programs: Vec<String>,
     pub(super) verb: String,
+    pub(super) valued: Vec<String>,
 }
 
 #[derive(Deserialize)]

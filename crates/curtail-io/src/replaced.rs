@@ -8,12 +8,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tempfile::TempPath;
+use tempfile::{NamedTempFile, TempPath};
 
 use super::backup::backup_path;
 use super::open_files::open_for_writing;
+use super::scratch::builder;
 use crate::error::FileError;
-use crate::metadata::{FileId, Stamp};
+use crate::metadata::{FileId, Stamp, folder_of};
 use crate::refusals::{changed, held};
 
 /// How many old versions are kept at once, and for how long. They are checked together, because a scan of all programs
@@ -85,30 +86,44 @@ impl Replaced {
     /// # Errors
     /// That was refused, or another program wrote to the new version as well, which is kept beside the old one then.
     pub(super) fn roll_back(self) -> io::Result<()> {
-        let Self { path, old: Some(old), lock, new_stamp, backup, .. } = self else { return Ok(()) };
-        if exchange(&old, &path) {
-            let new = old;
-            let is_unchanged = new_stamp.is_some_and(|stamp| stamp.holds(&new).unwrap_or_default());
-            let is_written = !is_unchanged || open_for_writing().contains(&FileId::at_path(&new));
-            let kept = is_written.then(|| keep_beside(&path, new)).transpose()?;
-            drop(lock);
-            backup.map_or(Ok(()), std::fs::remove_file)?;
-            let Some(kept) = kept else { return Ok(()) };
-            let message = format!(
-                "another program wrote to the file before and after it was replaced; its old version is back, and {} has what was \
-                 written since",
-                kept.display()
-            );
-            return Err(io::Error::other(message));
-        }
-        if let Err(error) = std::fs::rename(&old, &path) {
-            let kept = keep_beside(&path, old)?;
-            let message = format!("changed while it was replaced; its old version is {} ({error})", kept.display());
-            return Err(io::Error::other(message));
-        }
-        drop(lock);
-        backup.map_or(Ok(()), std::fs::remove_file)
+        self.roll_back_by(exchange)
     }
+
+    /// Rolls back with `exchange`, or without it where it returns `false`.
+    fn roll_back_by(self, exchange: fn(&Path, &Path) -> bool) -> io::Result<()> {
+        let Self { path, old: Some(old), lock, new_stamp, backup, .. } = self else { return Ok(()) };
+        let new = if exchange(&old, &path) { Some(old) } else { put_back(old, &path)? };
+        let is_written = |new: &TempPath| {
+            let is_unchanged = new_stamp.is_some_and(|stamp| stamp.holds(new).unwrap_or_default());
+            !is_unchanged || open_for_writing().contains(&FileId::at_path(new))
+        };
+        let kept = new.filter(is_written).map(|new| keep_beside(&path, new)).transpose()?;
+        drop(lock);
+        backup.map_or(Ok(()), std::fs::remove_file)?;
+        let Some(kept) = kept else { return Ok(()) };
+        let message = format!(
+            "another program wrote to the file before and after it was replaced; its old version is back, and {} has what was \
+             written since",
+            kept.display()
+        );
+        Err(io::Error::other(message))
+    }
+}
+
+/// Puts `old` back to `path` where files cannot be exchanged. Returns the new version that was there, unless it was removed.
+fn put_back(old: TempPath, path: &Path) -> io::Result<Option<TempPath>> {
+    // A second name keeps the new version, and there is a file at `path` all the time.
+    let new = builder().make_in(folder_of(path), |name| std::fs::hard_link(path, name));
+    let (error, old) = match new.map(NamedTempFile::into_temp_path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => (error, old),
+        new => match old.persist(path) {
+            Ok(()) => return Ok(new.ok()),
+            Err(failed) => (failed.error, failed.path),
+        },
+    };
+    let kept = keep_beside(path, old)?;
+    let message = format!("changed while it was replaced; its old version is {} ({error})", kept.display());
+    Err(io::Error::other(message))
 }
 
 /// Gives a temporary file a name beside `path`, under which no later run removes it.
@@ -127,9 +142,10 @@ fn keep_beside(path: &Path, mut file: TempPath) -> io::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::Replaced;
+    use super::{Replaced, exchange};
     use crate::Scratch;
     use crate::metadata::Stamp;
+    use std::ffi::OsString;
     use std::io::{self, Write as _};
     use std::path::Path;
     use std::time::Instant;
@@ -145,26 +161,49 @@ mod tests {
         Ok(Replaced { path, old, lock: None, stamp: None, new_stamp, backup: None, when: Instant::now() })
     }
 
+    /// Both ways of rolling back: by an exchange, and where files cannot be exchanged.
+    const WAYS: [fn(&Path, &Path) -> bool; 2] = [exchange, |_, _| false];
+
     #[test]
     fn what_was_written_to_the_new_version_is_kept() -> io::Result<()> {
-        let folder = tempfile::tempdir()?;
-        let replaced = replaced(folder.path())?;
-        let path = replaced.path.clone();
-        std::fs::File::options().append(true).open(&path)?.write_all(b"a line\n")?;
-        let error = replaced.roll_back().map_err(|error| error.to_string());
-        assert!(error.is_err_and(|error| error.contains("chat.jsonl.kept-1")));
-        assert_eq!(std::fs::read_to_string(&path)?, "old\n");
-        assert_eq!(std::fs::read_to_string(folder.path().join("chat.jsonl.kept-1"))?, "new\na line\n");
+        for way in WAYS {
+            let folder = tempfile::tempdir()?;
+            let replaced = replaced(folder.path())?;
+            let path = replaced.path.clone();
+            std::fs::File::options().append(true).open(&path)?.write_all(b"a line\n")?;
+            let error = replaced.roll_back_by(way).map_err(|error| error.to_string());
+            assert!(error.is_err_and(|error| error.contains("chat.jsonl.kept-1")));
+            assert_eq!(files(folder.path())?, ["chat.jsonl", "chat.jsonl.kept-1"]);
+            assert_eq!(std::fs::read_to_string(&path)?, "old\n");
+            assert_eq!(std::fs::read_to_string(folder.path().join("chat.jsonl.kept-1"))?, "new\na line\n");
+        }
         Ok(())
     }
 
     #[test]
     fn a_new_version_that_nobody_wrote_to_is_removed() -> io::Result<()> {
-        let folder = tempfile::tempdir()?;
-        replaced(folder.path())?.roll_back()?;
-        let left: Vec<_> = std::fs::read_dir(folder.path())?.flatten().map(|entry| entry.file_name()).collect();
-        assert_eq!(left, ["chat.jsonl"]);
-        assert_eq!(std::fs::read_to_string(folder.path().join("chat.jsonl"))?, "old\n");
+        for way in WAYS {
+            let folder = tempfile::tempdir()?;
+            replaced(folder.path())?.roll_back_by(way)?;
+            assert_eq!(files(folder.path())?, ["chat.jsonl"]);
+            assert_eq!(std::fs::read_to_string(folder.path().join("chat.jsonl"))?, "old\n");
+        }
         Ok(())
+    }
+
+    #[test]
+    fn an_old_version_comes_back_where_the_new_one_was_removed() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let replaced = replaced(folder.path())?;
+        std::fs::remove_file(&replaced.path)?;
+        replaced.roll_back()?;
+        assert_eq!(files(folder.path())?, ["chat.jsonl"]);
+        Ok(())
+    }
+
+    fn files(folder: &Path) -> io::Result<Vec<OsString>> {
+        let mut names: Vec<_> = std::fs::read_dir(folder)?.flatten().map(|entry| entry.file_name()).collect();
+        names.sort();
+        Ok(names)
     }
 }

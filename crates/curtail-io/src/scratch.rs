@@ -135,7 +135,7 @@ impl Drop for Scratch {
 }
 
 /// The names end in `.tmp`, so that no walk takes a temporary file for an input. Only the user may read these files.
-fn builder() -> tempfile::Builder<'static, 'static> {
+pub(super) fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).rand_bytes(RANDOM).suffix(SUFFIX);
     builder

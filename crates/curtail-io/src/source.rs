@@ -55,7 +55,8 @@ impl Source {
         Self { path: None, name: name.to_owned(), relative: PathBuf::new(), doubtful: false }
     }
 
-    fn file(path: PathBuf, relative: PathBuf) -> Self {
+    /// The file at `path`, whose output is at `relative` below an output directory.
+    pub fn file(path: PathBuf, relative: PathBuf) -> Self {
         Self { name: path.to_string_lossy().into_owned(), path: Some(path), relative, doubtful: false }
     }
 

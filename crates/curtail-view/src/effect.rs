@@ -72,8 +72,22 @@ impl State {
 pub(super) enum PartFate {
     Kept,
     Dropped,
-    /// It has this text now.
-    Rewritten(String),
+    /// It has this text now, and so many tokens.
+    Rewritten {
+        text: String,
+        tokens: usize,
+    },
+}
+
+impl PartFate {
+    /// Tokens after the policy of a part that had `before`.
+    pub(super) const fn tokens(&self, before: usize) -> usize {
+        match self {
+            Self::Kept => before,
+            Self::Dropped => 0,
+            Self::Rewritten { tokens, .. } => *tokens,
+        }
+    }
 }
 
 /// A message that the policy wrote.
@@ -189,11 +203,11 @@ fn fate<'a>(before: &Message<'a>, after: &Message<'a>, tokens: usize, counting: 
         let state = if matches!(after.origin, Origin::Moved(_)) { State::Changed } else { State::Kept };
         return Fate { state, reasons: Vec::new(), tokens, parts: vec![PartFate::Kept; before.parts.len()] };
     }
-    let parts = before.parts.iter().map(|part| part_fate(part, after)).collect();
+    let parts = before.parts.iter().map(|part| part_fate(part, after, counting)).collect();
     Fate { state: State::Changed, reasons: Vec::new(), tokens: counting.message(after), parts }
 }
 
-fn part_fate<'a>(part: &Part<'a>, after: &Message<'a>) -> PartFate {
+fn part_fate<'a>(part: &Part<'a>, after: &Message<'a>, counting: &Counting) -> PartFate {
     let element = |part: &Part<'a>| part.place().map(|place| place.element);
     let kind = std::mem::discriminant(&part.content);
     let mut same = after.parts.iter().filter(|other| element(other) == element(part));
@@ -202,7 +216,9 @@ fn part_fate<'a>(part: &Part<'a>, after: &Message<'a>) -> PartFate {
     let rewritten = || same.find(|other| other.place().is_some() && is_rewritten(other));
     match same_kind.or_else(rewritten) {
         None => PartFate::Dropped,
-        Some(other) if is_rewritten(other) => PartFate::Rewritten(texts(&other.content).join("\n")),
+        Some(other) if is_rewritten(other) => {
+            PartFate::Rewritten { text: texts(&other.content).join("\n"), tokens: counting.part(other) }
+        }
         Some(_) => PartFate::Kept,
     }
 }

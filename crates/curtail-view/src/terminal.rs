@@ -90,7 +90,7 @@ impl TerminalChat<'_, '_> {
             }
             self.part(PartRef { message: at, part: nth });
             self.unread(message.parts[nth].place().map_or(&[], PartPlace::estimated));
-            if let Some(PartFate::Rewritten(text)) = fate.and_then(|fate| fate.parts.get(nth)) {
+            if let Some(PartFate::Rewritten { text, .. }) = fate.and_then(|fate| fate.parts.get(nth)) {
                 let style = AnsiColor::Magenta.on_default();
                 self.push(&format!("{style}changed to:{style:#}"));
                 self.text(text, "  ");
@@ -180,18 +180,21 @@ impl TerminalChat<'_, '_> {
         }
     }
 
-    /// Prints a text below its heading: its beginning, or with `--full` all of it.
+    /// Prints a text below its heading: its beginning, or with `--full` as much of it as of any text.
     fn folded(&mut self, text: &str) {
-        let (shown, cut) = self.capped(text);
-        let head = if self.terminal.full { shown } else { beginning(shown) };
-        self.lines(head, "  ");
-        let rest = &shown[head.len()..];
-        if let Some(lines) = rest.strip_prefix('\n') {
-            self.note("  ", &counted(lines.split('\n').count(), "more line"), "--full");
-        } else if !rest.is_empty() {
-            self.note("  ", &counted(rest.chars().count(), "more character"), "--full");
+        let shown = self.capped(text).0;
+        let head = beginning(shown);
+        if self.terminal.full || head.len() == shown.len() {
+            return self.text(text, "  ");
         }
-        self.note_cut(cut, "  ");
+        self.lines(head, "  ");
+        // What `--full` would not print either counts as well.
+        let rest = text[head.len()..].trim_end_matches('\n');
+        let more = match rest.strip_prefix('\n') {
+            Some(lines) => counted(lines.split('\n').count(), "more line"),
+            None => counted(rest.chars().count(), "more character"),
+        };
+        self.note("  ", &more, "--full");
     }
 
     /// Prints a text, each line after `indent`.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::conversation::Conversation;
-use super::effect::PartFate;
 
 /// Tokens under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,9 +48,8 @@ pub(super) fn tools(conversation: &Conversation<'_>) -> Vec<Share> {
     let pairs = &conversation.pairs;
     for &at in pairs.calls().iter().chain(pairs.results()) {
         let tokens = conversation.costs[at.message].parts[at.part];
-        let is_dropped = conversation.fate(at.message).is_some_and(|fate| fate.parts[at.part] == PartFate::Dropped);
+        let kept = conversation.fate(at.message).map_or(tokens, |fate| fate.parts[at.part].tokens(tokens));
         let call = conversation.messages[at.message].parts[at.part].content.call().is_some();
-        let kept = if is_dropped { 0 } else { tokens };
         let name = conversation.tool(at);
         shares.entry(name.clone()).or_insert_with(|| Share::new(&name)).add(usize::from(call), tokens, kept);
     }

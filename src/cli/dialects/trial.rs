@@ -4,15 +4,17 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use curtail_core::dialects::{Description, Dialect, Framing, Reading, detect_framing, register};
-use curtail_core::error::{TextPlace, system_message};
+use curtail_core::error::TextPlace;
 use curtail_core::numbers::counted;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Keep, SlidingWindow, WindowUnit};
 use curtail_core::transcript::{Pairs, Transcript, Unknown};
 use curtail_core::visible::{cut_after, one_line};
-use curtail_io::{ErrorKind, FileError};
+use curtail_io::batch::InputOptions;
+use curtail_io::{FileError, Source};
 
 use super::{laws, reading_of};
+use crate::works::whole_file::text_of;
 
 /// What came of a trial.
 pub(super) struct Tried {
@@ -50,10 +52,9 @@ pub(super) fn run(
         texts.push(sample.clone());
     }
     for path in files {
-        let name = path.display().to_string();
-        let read = std::fs::read_to_string(path);
-        let text = read.map_err(|error| FileError::new(ErrorKind::System, &name, system_message(&error)))?;
-        tried.sample(description, &name, &text);
+        let source = Source::file(path.clone(), PathBuf::new());
+        let text = text_of(&source, &InputOptions::default())?;
+        tried.sample(description, &source.name, &text);
         texts.push(text);
     }
     for unmatched in tried.unmatched.take().unwrap_or_default() {

@@ -1,5 +1,7 @@
 //! Dialects that the user describes: a file, a table of a configuration, and the trial of one. Exports are looked at, not cut.
 
+use std::io::Write as _;
+
 use crate::program::{Place, text};
 
 const FERRY: &str = "name = \"ferry\"\nfits = { who = true }\n[role]\nat = \"who\"\nuser = \"skipper\"\nassistant = \"engine\"\n[[part]]\nis = \"text\"\nat = \"say\"\n[write]\nmessage = '{\"who\": $role, \"say\": $text}'\n";
@@ -100,6 +102,21 @@ fn a_trial_counts_blank_lines() {
     place.write("chats.jsonl", format!("{record}\n\n{{\"log\": [\n").as_bytes());
     let (_, out, stderr) = ran(&place, &["dialects", "--test", "chats.toml", "chats.jsonl"]);
     assert!(format!("{out}{stderr}").contains(" 3:"), "{out}{stderr}");
+}
+
+/// As every other command reads them.
+#[test]
+fn samples_may_be_compressed_or_utf_16() {
+    let place = place();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(LOG.as_bytes()).unwrap();
+    place.write("log.jsonl.gz", &packed.finish().unwrap());
+    let wide: Vec<u8> = format!("\u{feff}{LOG}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    place.write("wide.jsonl", &wide);
+    for sample in ["log.jsonl.gz", "wide.jsonl"] {
+        let (status, out, stderr) = ran(&place, &["dialects", "--test", "ferry.toml", sample]);
+        assert!(status == Some(0) && out.contains(&format!("{sample}: framing")), "{out}{stderr}");
+    }
 }
 
 #[test]

@@ -510,6 +510,28 @@ fn text_for_a_terminal_is_folded_and_obeys_nothing() {
     assert!(shown(&["view", "--text", "--policy", "window -n 1"]).contains("[dropped: "));
 }
 
+/// A bar by tool shows as kept what a policy leaves of a result that it clears, as the bar by writer does.
+#[test]
+fn a_cleared_result_is_cut_from_the_bar_of_its_tool() {
+    let long = CHAT.replace("\"17:58\"", &format!("\"{}\"", "17:58 ".repeat(500)));
+    let cleared = page(&long, &["--policy", "filter --clear-tool timetable --keep-last-results 0"]);
+    let bars = cleared.split("data-name=\"timetable\"").skip(1).map(|rest| rest.split("</li>").next().unwrap());
+    let cut: Vec<bool> = bars.map(|bar| bar.contains("class=\"cut\"")).collect();
+    assert!(!cut.is_empty() && cut.iter().all(|cut| *cut), "{cleared}");
+}
+
+/// Also those lines that `--full` alone would not print.
+#[test]
+fn all_lines_of_a_long_text_are_counted() {
+    let place = Place::new();
+    let long = CHAT.replace("\"17:58\"", &format!("\"{}\"", "line\\n".repeat(10_000)));
+    let shown = |flags: &[&str]| text(&place.curtail(flags).write_stdin(long.as_str()).output().unwrap().stdout);
+    let folded = shown(&["view", "--text", "--max-text", "70"]);
+    assert!(folded.contains("… 9,996 more lines (--full)") && !folded.contains("--max-text"), "{folded}");
+    let few = shown(&["view", "--text", "--max-text", "7"]);
+    assert!(few.contains("… 49,993 more characters (--max-text)") && !few.contains("--full"), "{few}");
+}
+
 /// A result of one long line would fill many screens.
 #[test]
 fn a_long_line_for_a_terminal_is_folded() {
@@ -525,6 +547,8 @@ fn a_long_line_for_a_terminal_is_folded() {
 #[test]
 fn cleared_arguments_are_shown_as_they_became() {
     let call = CHAT.replace("Graz", "Graz, the station behind the river, from any platform that has a lift");
+    // A shorter result than its placeholder is not cleared, and neither is its call.
+    let call = call.replace("\"17:58\"", "\"17:58 from platform 4, with a change at the junction behind the bridge\"");
     let flags = ["--policy", "filter --keep-last-results 0 --clear-inputs"];
     let shown = page(&call, &flags);
     assert!(shown.contains("<p class=\"quiet\">changed to</p><pre>{}</pre>"), "{shown}");

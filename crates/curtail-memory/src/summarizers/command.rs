@@ -24,7 +24,8 @@ const MAX_OUTPUT: u64 = 16 << 20;
 /// The interval at which the program's status is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How long pipes may stay open after a program has ended or was stopped: its child processes may hold them.
+/// How long the rest of its output is awaited after a program has ended or was stopped: its child processes may hold the pipes
+/// open.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Set this flag to stop all programs that make summaries, for example after a signal that ends this process: they run in
@@ -47,13 +48,15 @@ pub struct Command {
 }
 
 impl Command {
-    /// The program and arguments of a command line: words separated by white space, except within `'…'` or `"…"`. There is no
-    /// shell.
+    /// The program and arguments of a command line, which is split as a shell does, although there is none: words are separated by
+    /// white space, except within `'…'` or `"…"`. A backslash takes the next character literally, and joins two lines; within `"…"`,
+    /// it does so only before `$`, `` ` ``, `"`, `\` and a line break, and within `'…'` never. On Windows, where paths have
+    /// backslashes, a backslash outside quotes is a character like any other.
     ///
     /// # Errors
-    /// [`Failure`] if the command line has no program or an unclosed quote.
+    /// [`Failure`] if the command line has no program, an unclosed quote, or nothing after the last backslash.
     pub fn new(line: &str, timeout: Duration) -> Result<Self, Failure> {
-        let mut words = split_words(line).map_err(Failure::Other)?.into_iter();
+        let mut words = split_words(line, !cfg!(windows)).map_err(Failure::Other)?.into_iter();
         let Some(program) = words.next() else {
             return Err(Failure::Other(
                 "the summarizer's command is empty; give a program and its arguments".to_owned(),
@@ -88,7 +91,7 @@ impl Command {
         let errors = drain(child.stderr.take());
         let wait_failed = |error: io::Error| self.failed(&format!("cannot be waited for: {}", system_message(&error)));
         let end = wait_for_end(&mut child, deadline).map_err(wait_failed)?;
-        let text = (end == End::Succeeded).then(|| rest(&output, deadline.max(Instant::now() + GRACE)));
+        let text = (end == End::Succeeded).then(|| rest(&output, Instant::now() + GRACE));
         if !matches!(text, Some(Ok(_))) {
             stop(&mut child);
         }
@@ -251,13 +254,13 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// The words of a command line, separated by white space, except within `'…'` or `"…"`. A backslash takes the next character
-/// literally, except within `'…'`. The error says that a quote is not closed or that nothing follows the last backslash.
-fn split_words(line: &str) -> Result<Vec<String>, String> {
+/// The words of a command line, as [`Command::new`] says. Outside quotes, backslashes escape if `escapes`. The error says that a
+/// quote is not closed or that nothing follows the last backslash.
+fn split_words(line: &str, escapes: bool) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
-    let mut letters = line.chars();
+    let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {
         match (quote, letter) {
             (None, space) if space.is_whitespace() => words.extend(word.take()),
@@ -266,9 +269,15 @@ fn split_words(line: &str) -> Result<Vec<String>, String> {
                 word.get_or_insert_default();
             }
             (Some(open), close) if open == close => quote = None,
-            (None | Some('"'), '\\') => match letters.next() {
+            (None, '\\') if escapes => match letters.next() {
+                // The line goes on.
+                Some('\n') => {}
                 Some(next) => word.get_or_insert_default().push(next),
                 None => return Err(format!("nothing follows the last \\ in: {line}")),
+            },
+            (Some('"'), '\\') => match letters.next_if(|next| "$`\"\\\n".contains(*next)) {
+                Some('\n') => {}
+                escaped => word.get_or_insert_default().push(escaped.unwrap_or('\\')),
             },
             _ => word.get_or_insert_default().push(letter),
         }
@@ -290,17 +299,25 @@ mod tests {
             ("prog  a b", &["prog", "a", "b"][..]),
             ("'my prog' \"a b\"c", &["my prog", "a bc"]),
             (r#"p a\ b "\"" '\'"#, &["p", "a b", "\"", "\\"]),
+            (r#"p "a\nb" "\$ \` \\ \'" a\nb"#, &["p", r"a\nb", r"$ ` \ \'", "anb"]),
+            ("p a\\\nb \"c\\\nd\"", &["p", "ab", "cd"]),
             ("p ''", &["p", ""]),
             (" ", &[]),
         ] {
             assert_eq!(
-                split_words(line).ok().as_deref(),
+                split_words(line, true).ok().as_deref(),
                 Some(&words.iter().map(ToString::to_string).collect::<Vec<_>>()[..]),
                 "{line}"
             );
         }
         for bad in ["p 'a", "p \"a", "p \\"] {
-            assert!(split_words(bad).is_err(), "{bad}");
+            assert!(split_words(bad, true).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn backslashes_in_paths_of_windows_are_kept() {
+        let words = split_words(r#"C:\tools\sum.exe "C:\my files\a.txt" "\"""#, false);
+        assert_eq!(words, Ok([r"C:\tools\sum.exe", r"C:\my files\a.txt", "\""].map(String::from).to_vec()));
     }
 }

@@ -120,7 +120,7 @@ impl Chat<'_, '_> {
         let class = match fate {
             PartFate::Kept => "part",
             PartFate::Dropped => "part dropped",
-            PartFate::Rewritten(_) => "part changed",
+            PartFate::Rewritten { .. } => "part changed",
         };
         html! {
             div class={ (class) (if part.content.call().is_some() { " calls" } else { "" }) } {
@@ -143,7 +143,7 @@ impl Chat<'_, '_> {
 
     pub(super) fn rewritten(&self, fate: &PartFate) -> Markup {
         html! {
-            @if let PartFate::Rewritten(text) = fate {
+            @if let PartFate::Rewritten { text, .. } = fate {
                 p class="quiet" { "changed to" }
                 (passage(Passage { text, byte: 0, max_chars: self.limits.max_text, mono: true }))
             }
