@@ -37,31 +37,37 @@ pub(super) fn history(items: &[Value<'_>]) -> Vec<HistoryChange> {
 pub(super) fn recount(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Patch> {
     let stays = layout.stays(remaining.kept);
     let mut patches = Vec::new();
+    // What stays without the compaction that replaced it, and so is replaced by the next one.
+    let mut returned = 0;
     for Change { at, kind } in changes(&layout.elements, &drafts(layout, remaining)) {
         let item = layout.elements[at];
         match kind {
+            Kind::Compaction(Compaction { replaced, .. }) if !stays[at] => {
+                returned += replaced.iter().filter(|entry| entry.is_written(&stays)).count();
+            }
             Kind::Compaction(Compaction { replaced, kept, head }) => {
                 let compacted = if keeps_prompts(item) { [replaced, kept.clone()].concat() } else { replaced };
-                patches.extend(renumber(compacted_count(item), &compacted, &stays));
-                patches.extend(renumber(item.get("keptUserMessageCount"), &kept, &stays));
-                patches.extend(renumber(item.get("keptHeadUserMessageCount"), &kept[..head], &stays));
+                patches.extend(renumber(compacted_count(item), &compacted, returned, &stays));
+                patches.extend(renumber(item.get("keptUserMessageCount"), &kept, 0, &stays));
+                patches.extend(renumber(item.get("keptHeadUserMessageCount"), &kept[..head], 0, &stays));
+                returned = 0;
             }
-            Kind::Clear => {}
+            Kind::Clear => returned = 0,
             Kind::Undo(mut undone) => {
                 undone.retain(|entry| entry.kind == EntryKind::Prompt);
-                patches.extend(renumber(item.get("count"), &undone, &stays));
+                patches.extend(renumber(item.get("count"), &undone, 0, &stays));
             }
         }
     }
     patches
 }
 
-/// The patch of a number of messages that counts `entries`.
-fn renumber(number: Option<Value<'_>>, entries: &[Entry], stays: &[bool]) -> Option<Patch> {
+/// The patch of a number of messages that counts `entries`, and from now on as many more as `returned`.
+fn renumber(number: Option<Value<'_>>, entries: &[Entry], returned: usize, stays: &[bool]) -> Option<Patch> {
     let number = number?;
     let count: usize = number.raw().parse().ok()?;
-    let new = entries.iter().filter(|entry| entry.is_draft).count();
-    let gone = entries.iter().filter(|entry| !entry.is_draft && !entry.items.iter().any(|at| stays[*at])).count();
+    let new = returned + entries.iter().filter(|entry| entry.is_draft).count();
+    let gone = entries.iter().filter(|entry| !entry.is_written(stays)).count();
     let now = (count + new).saturating_sub(gone);
     (now != count).then(|| Patch { span: number.span(), text: now.to_string() })
 }
@@ -121,6 +127,10 @@ impl Entry {
 
     fn first(&self) -> usize {
         self.items[0]
+    }
+
+    fn is_written(&self, stays: &[bool]) -> bool {
+        self.is_draft || self.items.iter().any(|at| stays[*at])
     }
 
     /// Whether a compaction keeps it.
