@@ -78,8 +78,7 @@ impl FileSink {
     }
 
     fn begin(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> io::Result<Self> {
-        // The target of a symbolic link is replaced, not the link.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = full_target(path)?;
         let existing = std::fs::metadata(&path).ok();
         let like = like.and_then(permissions::Model::at_path).or_else(|| permissions::Model::at_path(&path));
         let access = like.map_or(Access::Usual(0o777), Access::Like);
@@ -235,6 +234,23 @@ fn put_in_place(file: NamedTempFile, path: &Path, replace: Replace<'_>, scratch:
     Ok(())
 }
 
+/// The most symbolic links that lead from one to the next, as Linux allows.
+const MOST_LINKS: usize = 40;
+
+/// The path of the file that is written for `path`: of a symbolic link its target, even if that does not exist yet.
+fn full_target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(full) = path.canonicalize() {
+            return Ok(full);
+        }
+        let Ok(target) = path.read_link() else { return Ok(path) };
+        path = folder_of(&path).join(target);
+    }
+    // Links in a circle: the system's error says so.
+    path.canonicalize()
+}
+
 fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
     let mut one = File::open(one)?;
     let mut other = File::open(other)?;
@@ -252,5 +268,61 @@ fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
             Ok(()) if left[..got] == right[..got] => {}
             _ => return Ok(false),
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::error::Error;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use super::{FileSink, Put, Replace};
+    use crate::{Packing, Scratch};
+
+    fn write(path: &Path, replace: Replace<'_>) -> Result<Put, Box<dyn Error>> {
+        let scratch = Scratch::new(false);
+        let mut sink = FileSink::create(path, Packing::Plain, None, &scratch)?;
+        sink.write(b"new\n")?;
+        Ok(sink.commit(replace, &scratch)?)
+    }
+
+    #[test]
+    fn the_target_of_a_link_is_written_and_not_the_link() -> Result<(), Box<dyn Error>> {
+        for replace in [Replace::No, Replace::Yes] {
+            let folder = tempfile::tempdir()?;
+            let at = |name: &str| folder.path().join(name);
+            symlink("data/new.jsonl", at("inner.jsonl"))?;
+            symlink("inner.jsonl", at("link.jsonl"))?;
+            assert_eq!(write(&at("link.jsonl"), replace)?, Put::Written);
+            assert_eq!(std::fs::read_to_string(at("data/new.jsonl"))?, "new\n");
+            assert!(at("link.jsonl").is_symlink() && at("inner.jsonl").is_symlink());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn an_existing_target_of_a_link_is_replaced_only_on_demand() -> Result<(), Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        let (link, old) = (folder.path().join("link.jsonl"), folder.path().join("old.jsonl"));
+        std::fs::write(&old, "old\n")?;
+        symlink("old.jsonl", &link)?;
+        assert!(write(&link, Replace::No).is_err());
+        assert_eq!(std::fs::read_to_string(&old)?, "old\n");
+        write(&link, Replace::Yes)?;
+        assert_eq!(std::fs::read_to_string(&old)?, "new\n");
+        assert!(link.is_symlink());
+        Ok(())
+    }
+
+    #[test]
+    fn links_in_a_circle_are_refused() -> Result<(), Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        let (one, other) = (folder.path().join("one.jsonl"), folder.path().join("other.jsonl"));
+        symlink("other.jsonl", &one)?;
+        symlink("one.jsonl", &other)?;
+        assert!(write(&one, Replace::Yes).is_err());
+        assert!(one.is_symlink() && other.is_symlink());
+        Ok(())
     }
 }

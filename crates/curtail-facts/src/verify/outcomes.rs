@@ -108,16 +108,29 @@ static FAILURES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(\d+|no|zero|keine|aucun|sin) (?:tests? |cases? )?(?:are |is )?(?:failed|failing|failures?|errors?|Fehler|échecs?|fallos?)\b").ok()
 });
 
+/// What may stand between numbers of failures of the same run: marks, a word for `and`, and numbers of other things.
+static WITHIN_A_RUN: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^(?:[\s,;、，；/|()*_`]|(?:and|und|et|y|e)\b|\d+ \w+)*$").ok());
+
+/// How many bytes behind an outcome a word for an earlier time may begin.
+const EARLIER_BEGINS: usize = 12;
+
+/// How many bytes behind an outcome are searched for such a word, so that one that begins in time is whole.
+const EARLIER_ENDS: usize = 24;
+
+/// How many bytes before an outcome a negation of it may begin.
+const NEGATION_REACH: usize = 20;
+
 /// The outcome that a sentence gives: of several, the last one that is not said of an earlier time.
 pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
-    if let Some(counted) = FAILURES.as_ref().and_then(|pattern| pattern.captures_iter(text).last()) {
-        let is_some = counted[1].bytes().any(|byte| (b'1'..=b'9').contains(&byte));
-        return Some(if is_some { Outcome::Failed } else { Outcome::Passed });
+    if let Some(counted) = counted_outcome(text) {
+        return Some(counted);
     }
     let words = outcome_words(text);
     let is_past = |end: usize| {
         let rest = &text[end..];
-        LANGUAGES.earlier.first_in(&rest[..rest.floor_char_boundary(24)]).is_some_and(|at| at < 12)
+        let near = &rest[..rest.floor_char_boundary(EARLIER_ENDS)];
+        LANGUAGES.earlier.first_in(near).is_some_and(|at| at < EARLIER_BEGINS)
     };
     // `make the tests pass` says what is wanted.
     let is_wanted = |start: usize, end: usize| {
@@ -128,12 +141,29 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
     let is_said = |((start, end), _): &((usize, usize), Outcome)| !is_past(*end) && !is_wanted(*start, *end);
     let ((start, _), outcome) = words.into_iter().rev().find(is_said)?;
     let before = &text[..start];
-    let near = before.ceil_char_boundary(before.len().saturating_sub(20));
+    let near = before.ceil_char_boundary(before.len().saturating_sub(NEGATION_REACH));
     match outcome {
         outcome if !negates(last_words(&before[near..])) => Some(outcome),
         Outcome::Passed => Some(Outcome::Failed),
         Outcome::Failed => Some(Outcome::Passed),
     }
+}
+
+/// The outcome that numbers of failures give. Those that stand together are of one run, and one above 0 is enough: `2 failures,
+/// 0 errors`. Of several runs, the last decides.
+fn counted_outcome(text: &str) -> Option<Outcome> {
+    let (failures, within_a_run) = (FAILURES.as_ref()?, WITHIN_A_RUN.as_ref()?);
+    let mut outcome = None;
+    let mut reached = 0;
+    for count in failures.captures_iter(text) {
+        let place = count.get_match();
+        let is_some = count[1].bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+        let is_same_run = within_a_run.is_match(&text[reached..place.start()]);
+        let has_failed = is_some || is_same_run && outcome == Some(Outcome::Failed);
+        outcome = Some(if has_failed { Outcome::Failed } else { Outcome::Passed });
+        reached = place.end();
+    }
+    outcome
 }
 
 /// The words of a text that give an outcome, each with its first and last byte.
@@ -259,12 +289,27 @@ mod tests {
             "bestanden",
             "does not fail",
             "npm test pasa en la red local",
+            "10 runs, 20 assertions, 0 failures, 0 errors, 0 skips.",
+            "2 failures, 0 errors before, and 0 failures, 0 errors after",
+            "first 3 failed, then 0 failed",
+            "2 failures → 0 failures",
         ] {
             assert_eq!(outcome_in(text), Some(Outcome::Passed), "{text}");
         }
         for text in [
-            "3 failed, 39 passed", "it does not pass", "npm test 失败", "échoue toujours", "tests are red",
+            "3 failed, 39 passed",
+            "it does not pass",
+            "npm test 失败",
+            "échoue toujours",
+            "tests are red",
             "测试未通过",
+            "10 runs, 20 assertions, 2 failures, 0 errors, 0 skips.",
+            "Tests: 7 run, 2 failures, 0 errors.",
+            "All tests: **2 failures**, 0 errors.",
+            "The tests had 3 errors and 0 failures.",
+            "python -m unittest: 7 tests, 1 failure, 0 errors, 2 skipped.",
+            "1 failed, 39 passed, 0 errors",
+            "0 failures before, 2 failures, 0 errors after",
         ] {
             assert_eq!(outcome_in(text), Some(Outcome::Failed), "{text}");
         }
