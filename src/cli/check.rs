@@ -1,11 +1,11 @@
 //! `curtail check`: what is wrong with transcripts, where, and what the provider would answer.
 
-use std::io::Read as _;
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{bail, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::console;
@@ -16,7 +16,7 @@ use crate::options::counting::{CountingOptions, TemplateOptions};
 use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::options::numbers::Tokens;
-use crate::options::repair::{REPAIR_MODES, profile_named};
+use crate::options::repair::REPAIR_MODES;
 use crate::process::Interrupt;
 use crate::reports::answer::{AnswerReporter, tell_about};
 use crate::reports::baseline::KnownFindings;
@@ -29,9 +29,10 @@ use crate::works::answer::Diagnosing;
 use crate::works::check::{Checking, CheckingByFile, TextRepair};
 use curtail_core::checks::{Answer, Budget, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget};
 use curtail_core::processors::{Repair, RepairMode};
+use curtail_core::small::{SMALL, read_small};
 use curtail_core::transcript::PairingRules;
-use curtail_io::Source;
 use curtail_io::batch::{Batch, Damage};
+use curtail_io::{FileError, Source};
 
 /// Report broken tool pairs and other faults; exit with 1 if denied
 #[derive(Debug, clap::Args)]
@@ -135,16 +136,13 @@ fn report_format() -> impl TypedValueParser<Value = &'static Format> {
 }
 
 /// The text of an answer: as it was given, or what a file or standard input contains.
-fn quoted(given: &str) -> anyhow::Result<String> {
-    let bytes = match given.strip_prefix('@') {
-        _ if given == "-" => {
-            let mut bytes = Vec::new();
-            std::io::stdin().read_to_end(&mut bytes).context("standard input")?;
-            bytes
-        }
-        Some(path) => std::fs::read(path).with_context(|| path.to_owned())?,
+fn quoted(given: &str) -> Result<String, FileError> {
+    let (name, read) = match given.strip_prefix('@') {
+        _ if given == "-" => ("standard input", read_small(std::io::stdin(), SMALL)),
+        Some(path) => (path, File::open(path).and_then(|file| read_small(file, SMALL))),
         None => return Ok(given.to_owned()),
     };
+    let bytes = read.map_err(|error| FileError::system(name, &error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -203,13 +201,7 @@ impl CheckArgs {
         let interrupt = Interrupt::watch(self.writes())?;
         // A terminal shows findings at the end: until then it is free for progress, unless differences are shown.
         let progress = Arc::new(Progress::new(Show::chosen(global, self.diff), &sources));
-        let mut outcome = CheckOutcome::default();
-        outcome.silenced = Some(silenced).filter(Silenced::is_something);
-        outcome.limit = self.max_findings;
-        outcome.only_counts = self.statistics;
-        outcome.colors = console::out_has_colors();
-        outcome.screen = Screen::of_stdout();
-        outcome.is_quiet = global.quiet && self.output_format.name == FORMATS[0].name;
+        let outcome = self.outcome(silenced, global);
         let known = KnownFindings::open(self.baseline.as_deref(), self.write_baseline.as_deref())?;
         let mut reporter = CheckReporter::new(self.report(), global, outcome, known, Arc::clone(&progress));
         missing.iter().for_each(|error| reporter.miss(error));
@@ -271,6 +263,18 @@ impl CheckArgs {
         Ok(reporter.finish())
     }
 
+    /// A check of nothing yet, and what is shown of it.
+    fn outcome(&self, silenced: Silenced, global: &Global) -> CheckOutcome {
+        let mut outcome = CheckOutcome::default();
+        outcome.silenced = Some(silenced).filter(Silenced::is_something);
+        outcome.limit = self.max_findings;
+        outcome.only_counts = self.statistics;
+        outcome.colors = console::out_has_colors();
+        outcome.screen = Screen::of_stdout();
+        outcome.is_quiet = global.quiet && self.output_format.name == FORMATS[0].name;
+        outcome
+    }
+
     fn report(&self) -> CheckReport {
         CheckReport {
             format: self.output_format,
@@ -295,11 +299,7 @@ impl CheckArgs {
     }
 
     fn checking(&self, rules: &RuleOptions, levels: Levels, verbose: bool) -> anyhow::Result<Checking> {
-        let profile = rules.profile.as_deref().map(|name| {
-            let known = Profile::of_provider(name);
-            known.map_or_else(|| profile_named(name).map(Profile::of_dialect), Ok)
-        });
-        let profile = profile.transpose()?;
+        let profile = rules.profile.as_deref().map(Profile::named).transpose()?;
         let repair = self.repair(profile.map(|profile| profile.pairing_rules));
         let max_tokens = rules.max_tokens;
         if max_tokens.is_none() && (self.counting.is_given() || self.template.is_given()) {

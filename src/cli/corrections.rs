@@ -82,7 +82,7 @@ fn corrected_flag(mut error: clap::Error, command: &clap::Command, given: &[Stri
     let flag = text(&error, ContextKind::InvalidArg).unwrap_or_default();
     let name = flag.split('=').next().unwrap_or_default();
     let advice = flag_advice(name, command, &known)
-        .or_else(|| suffix_advice(command, given))
+        .or_else(|| suffix_advice(&flag, command, given))
         .or_else(|| bare_number_advice(&flag, command, given));
     if let Some(advice) = advice {
         return with_tip(error, advice);
@@ -115,12 +115,13 @@ fn flag_advice(flag: &str, command: &clap::Command, known: &[String]) -> Option<
     missing.map(|(.., advice)| (*advice).to_owned())
 }
 
-/// What to do about `-i.bak`, as sed takes the suffix of backups.
-fn suffix_advice(command: &clap::Command, given: &[String]) -> Option<String> {
-    let takes_suffix = command.get_arguments().any(|arg| arg.get_id() == "in_place");
-    let suffix = given.iter().filter(|_| takes_suffix).find_map(|word| word.strip_prefix("-i"))?;
-    (!suffix.is_empty() && !suffix.starts_with('='))
-        .then(|| format!("the suffix of backups follows `=`: `-i={suffix}`"))
+/// What to do about `-i.bak`, as sed takes the suffix of backups: `flag` is the first of its letters that is no flag.
+fn suffix_advice(flag: &str, command: &clap::Command, given: &[String]) -> Option<String> {
+    let letter = flag.strip_prefix('-').filter(|letter| letter.chars().count() == 1)?;
+    command.get_arguments().find(|arg| arg.get_id() == "in_place")?;
+    let mut suffixes = given.iter().filter_map(|word| word.strip_prefix("-i"));
+    let suffix = suffixes.find(|suffix| suffix.contains(letter) && !suffix.starts_with('='))?;
+    Some(format!("the suffix of backups follows `=`: `-i={suffix}`"))
 }
 
 /// The flag that takes a number which was given like `-5`, as `head` and `tail` take it.

@@ -7,7 +7,7 @@ use crate::options::cut::CutFlags;
 use crate::options::global::Global;
 use crate::options::repair::RepairOptions;
 use crate::works::check::Checking;
-use curtail_core::checks::{Inspection, Levels, Profile};
+use curtail_core::checks::{Inspection, Levels};
 use curtail_io::batch::Damage;
 
 // Its help is that of its options: with a doc comment here, clap would show that instead.
@@ -39,7 +39,7 @@ impl Cuts for RepairArgs {
     fn job(&self) -> anyhow::Result<Job> {
         let damage = if self.damaged { Damage::LeaveOut } else { Damage::Fail };
         let job = cutting::job_of(&self.cutting, &self.options)?;
-        let profile = self.options.profile()?.map(Profile::of_dialect);
+        let profile = self.options.profile()?;
         let inspection = Inspection { profile, ..Inspection::default() };
         let verifies = Some(Checking { inspection, levels: Levels::default(), repair: None, verbose: false });
         Ok(Job { identity: job.identity.and(&damage), verifies, damage, ..job })

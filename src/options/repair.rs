@@ -1,10 +1,8 @@
 //! How broken pairs are repaired.
 
-use anyhow::anyhow;
-
 use crate::options::choices::{Choice, one_of};
 use crate::options::processor::Options;
-use curtail_core::dialects::{Dialect, known_dialect};
+use curtail_core::checks::{Profile, UnknownProfile};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Exempt, Processor, Repair, RepairFor, RepairMode};
 use curtail_core::transcript::PairingRules;
@@ -36,8 +34,8 @@ pub(crate) struct RepairOptions {
 
 impl RepairOptions {
     /// The provider whose rules the result must satisfy, if it is not that of the transcript's own format.
-    pub(crate) fn profile(&self) -> anyhow::Result<Option<&'static dyn Dialect>> {
-        self.profile.as_deref().map(profile_named).transpose()
+    pub(crate) fn profile(&self) -> Result<Option<Profile>, UnknownProfile> {
+        self.profile.as_deref().map(Profile::named).transpose()
     }
 }
 
@@ -49,17 +47,9 @@ pub(crate) fn repairs(mode: RepairMode, pending: bool, profile: Option<PairingRu
     stages.map(|repair| Box::new(RepairFor { repair, profile, exempt }) as Box<dyn Processor>).collect()
 }
 
-/// The dialect whose provider `--profile` names.
-///
-/// # Errors
-/// No dialect has that name; the message suggests one.
-pub(crate) fn profile_named(name: &str) -> anyhow::Result<&'static dyn Dialect> {
-    known_dialect(name).map_err(|error| anyhow!(error.worded("there is no profile")))
-}
-
 impl Options for RepairOptions {
     fn processors(&self, _: bool) -> anyhow::Result<Processors> {
         let profile = self.profile()?;
-        Ok(repairs(self.mode, self.pending, profile.map(<dyn Dialect>::pairing_rules)))
+        Ok(repairs(self.mode, self.pending, profile.map(|profile| profile.pairing_rules)))
     }
 }

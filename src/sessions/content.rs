@@ -14,10 +14,10 @@ use curtail_io::FileError;
 use curtail_io::batch::Rescued;
 use curtail_lab::{CountedRequest, counted_requests};
 
-/// How many bytes to read: each next number applies if no prompt was found.
+/// How many bytes to read of a log: each next number applies if no prompt was found.
 const HEADS: [u64; 3] = [8 * 1024, 128 * 1024, 1024 * 1024];
-/// Maximum number of bytes to read of a document.
-const DOCUMENT: u64 = 4 * 1024 * 1024;
+/// The same of a document.
+const DOCUMENT_HEADS: [u64; 2] = [4 * 1024 * 1024, 64 * 1024 * 1024];
 
 /// The project and the first prompt of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -62,10 +62,26 @@ impl SessionHead {
         let Some(reading) = reading(session) else { return Ok(head) };
         let mut beginning = Beginning::open(session)?;
         if reading.framing == Framing::Document {
-            beginning.read(DOCUMENT)?;
-            head.add(&reading, &String::from_utf8_lossy(&beginning.bytes));
-            return Ok(head);
+            head.read_document(&reading, &mut beginning)?;
+        } else {
+            head.read_log(&reading, &mut beginning)?;
         }
+        Ok(head)
+    }
+
+    fn read_document(&mut self, reading: &Reading, beginning: &mut Beginning) -> std::io::Result<()> {
+        for limit in DOCUMENT_HEADS {
+            beginning.read(limit)?;
+            let text = String::from_utf8_lossy(&beginning.bytes);
+            self.add(reading, &if beginning.is_all { text } else { closed(&text).into() });
+            if self.prompt.is_some() || beginning.is_all {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_log(&mut self, reading: &Reading, beginning: &mut Beginning) -> std::io::Result<()> {
         let mut done = 0;
         for limit in HEADS {
             beginning.read(limit)?;
@@ -73,13 +89,13 @@ impl SessionHead {
             // The last line may be incomplete.
             let whole =
                 if beginning.is_all { fresh.len() } else { memchr::memrchr(b'\n', fresh).map_or(0, |at| at + 1) };
-            head.add_lines(&reading, &String::from_utf8_lossy(&fresh[..whole]));
+            self.add_lines(reading, &String::from_utf8_lossy(&fresh[..whole]));
             done += whole;
-            if head.prompt.is_some() || beginning.is_all {
+            if self.prompt.is_some() || beginning.is_all {
                 break;
             }
         }
-        Ok(head)
+        Ok(())
     }
 
     /// Adds lines, up to the first prompt.
@@ -102,6 +118,43 @@ impl SessionHead {
         let transcripts = reading.transcripts_or_none(&document).unwrap_or_default();
         self.prompt = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages).find_map(prompt);
     }
+}
+
+/// The beginning `text` of a document as a document of its own: up to its last comma, where everything that is open is closed.
+fn closed(text: &str) -> String {
+    let kept = scan(text).last_comma.map_or("", |comma| &text[..comma]);
+    let brackets: String = scan(kept).open.into_iter().rev().collect();
+    format!("{kept}{brackets}")
+}
+
+/// What is outside the strings of the beginning of a document.
+#[derive(Default)]
+struct Outside {
+    last_comma: Option<usize>,
+    /// The brackets that close what is open at its end, the outermost first.
+    open: Vec<char>,
+}
+
+fn scan(text: &str) -> Outside {
+    let mut outside = Outside::default();
+    let mut in_string = false;
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' => outside.open.push('}'),
+            b'[' => outside.open.push(']'),
+            b'}' | b']' => {
+                outside.open.pop();
+            }
+            b',' => outside.last_comma = Some(at),
+            _ => {}
+        }
+    }
+    outside
 }
 
 /// A file that is read only as far as needed.
@@ -183,4 +236,21 @@ fn prompt(message: &Message<'_>) -> Option<String> {
     let typed = texts.into_iter().find(|text| is_typed(text))?;
     let head: String = as_typed(&typed).chars().take(2_000).collect();
     Some(head.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closed;
+
+    #[test]
+    fn a_beginning_is_closed_at_its_last_comma() {
+        for (text, expected) in [
+            (r#"{"a":1,"m":[{"t":"user","c":"x, y"},{"t":"mod"#, r#"{"a":1,"m":[{"t":"user","c":"x, y"}]}"#),
+            (r#"{"a":1,"m":[{"t":"user","c":"x \", y"#, r#"{"a":1,"m":[{"t":"user"}]}"#),
+            (r#"[1,[2,3]]"#, "[1,[2]]"),
+            (r#"{"a":"#, ""),
+        ] {
+            assert_eq!(closed(text), expected, "{text}");
+        }
+    }
 }

@@ -349,3 +349,25 @@ fn a_prompt_behind_long_lines_is_found() {
         assert_eq!((&one["project"], &one["prompt"]), (&"/work/mill".into(), &"Grind the rye.".into()), "{long}");
     }
 }
+
+/// Images make documents of many megabytes.
+#[test]
+fn a_prompt_of_a_long_document_is_found() {
+    let long = "x".repeat(5 << 20);
+    let prompt = "{\"text\":\"Which files are here?\"}";
+    let image = format!("{{\"inlineData\":{{\"mimeType\":\"image/png\",\"data\":\"{long}\"}}}}");
+    let answer = format!("{{\"id\":\"2\",\"type\":\"gemini\",\"content\":\"{long}\"}}");
+    for (asked, answer) in [
+        (prompt.to_owned(), "{\"id\":\"2\",\"type\":\"gemini\",\"content\":\"These.\"}"),
+        (prompt.to_owned(), answer.as_str()),
+        (format!("{prompt},{image}"), answer.as_str()),
+        (format!("{image},{prompt}"), answer.as_str()),
+    ] {
+        let place = Place::new();
+        let session = format!(
+            "{{\"sessionId\":\"s\",\"projectHash\":\"9f2c\",\"messages\":[{{\"id\":\"1\",\"type\":\"user\",\"content\":[{asked}]}},{answer}]}}"
+        );
+        place.write("home/.gemini/tmp/9f2c/chats/session-2026-01-01T10-00-0198f0a0.json", session.as_bytes());
+        assert_eq!(listed(&place, &[])[0]["prompt"], "Which files are here?", "{}", &session[..120]);
+    }
+}

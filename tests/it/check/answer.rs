@@ -109,3 +109,18 @@ fn every_rule_that_says_it_is_fixed_is_fixed() {
     }
     assert!(left.is_empty(), "{}", left.join("\n"));
 }
+
+#[test]
+fn a_file_of_an_answer_is_a_small_file() {
+    let place = Place::new();
+    place.write("chat.jsonl", ORPHAN.as_bytes());
+    let refusal = |file: &str| {
+        let output = place.command(&["check", "--error", file, "chat.jsonl"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr)
+    };
+    assert_eq!(refusal("@missing.txt"), "curtail: missing.txt: no such file or directory\n");
+    if std::path::Path::new("/dev/zero").exists() {
+        assert!(refusal("@/dev/zero").contains("/dev/zero: larger than 64 MB"));
+    }
+}

@@ -114,6 +114,28 @@ fn files_of_records_in_utf16_are_converted() {
     }
 }
 
+/// Nothing else is found in such a file, whatever its encoding makes of its lines, and it stays as it is.
+#[test]
+fn a_check_of_utf16_says_so_once() {
+    let record = format!("[{SAY},{ANSWER}]\n");
+    let log = format!("{SAY}\n{ANSWER}\n");
+    let document = format!("{{\"messages\":[{SAY},{ANSWER}]}}");
+    let encodings: [(&str, fn(u16) -> [u8; 2]); 2] = [("", u16::to_le_bytes), ("\u{feff}", u16::to_be_bytes)];
+    for chat in [record.repeat(3), record.repeat(9_000), log, document] {
+        for (mark, unit) in encodings {
+            let place = Place::new();
+            let encoded: Vec<u8> = format!("{mark}{chat}").encode_utf16().flat_map(unit).collect();
+            place.write("in.jsonl", &encoded);
+            let output = place.command(&["check", "--fix", "in.jsonl"]).output().unwrap();
+            let printed = text(&output.stdout);
+            assert_eq!(output.status.code(), Some(1), "{printed}{}", text(&output.stderr));
+            assert!(printed.contains("error[S001]: the file is UTF-16; convert it to UTF-8"), "{printed}");
+            assert!(printed.contains("1 error in 1 file"), "{printed}");
+            assert!(place.read("in.jsonl") == encoded);
+        }
+    }
+}
+
 /// A long file is read block by block, and its blocks end at line breaks of its own encoding.
 #[test]
 fn long_files_in_utf16_are_read_to_their_end() {

@@ -244,6 +244,33 @@ fn a_value_after_a_space_is_no_file() {
     assert_eq!(place.read("a.jsonl"), trip().as_bytes());
 }
 
+/// `-iq` is `-i -q`.
+#[test]
+fn the_suffix_of_backups_is_no_tip_for_another_flag() {
+    let place = place();
+    for arguments in ["window -iq a.jsonl --siez 5", "window --siez 5 a.jsonl -iq"] {
+        let errors = curtail(&place, arguments).errors;
+        assert!(errors.contains("a similar argument exists: '--size'"), "{arguments}: {errors}");
+        assert!(!errors.contains("suffix"), "{arguments}: {errors}");
+    }
+    assert_eq!(place.read("a.jsonl"), trip().as_bytes());
+}
+
+/// Providers without a format of their own have profiles, too.
+#[test]
+fn a_profile_is_a_dialect_or_a_provider() {
+    let place = place();
+    for command in ["check", "repair"] {
+        let done = curtail(&place, &format!("{command} --profile groq a.jsonl"));
+        assert_eq!(done.status, 0, "{command}: {}", done.errors);
+        for (wrong, meant) in [("groqq", "groq"), ("mistrall", "mistral"), ("antropic", "anthropic")] {
+            let done = curtail(&place, &format!("{command} --profile {wrong} a.jsonl"));
+            let words = format!("there is no profile `{wrong}`; did you mean `{meant}`? known: openai, ");
+            assert!(done.status == 2 && done.errors.contains(&words), "{command}: {}", done.errors);
+        }
+    }
+}
+
 #[test]
 fn a_name_of_another_format_is_an_error() {
     let place = place();

@@ -1,9 +1,12 @@
 //! Runs all rules on one transcript: which of them, at what level, and by the requirements of which provider.
 
+use std::fmt;
+
 use super::budget::{Budget, TokenCounts};
 use super::{ALL, Detector, Finding, Fix, Level, LineIndex, Match, Mend, Rule, RuleContext, Verdicts, constraints};
-use crate::dialects::{Dialect, dialect_named};
+use crate::dialects::{self, Dialect, dialect_named};
 use crate::json::{Span, Value};
+use crate::suggest;
 use crate::transcript::{Fault, Message, PairingRules, Pairs, ProviderRules, ResultPlace, Transcript, Turns};
 
 /// How transcripts are examined. By default, by the requirements of their own format.
@@ -143,6 +146,14 @@ impl Profile {
         Some(Self { provider_rules: ProviderRules { provider, ..chat.provider_rules }, ..chat })
     }
 
+    /// As [`of_provider`](Self::of_provider), for a name that a user gave.
+    ///
+    /// # Errors
+    /// No provider has that name.
+    pub fn named(name: &str) -> Result<Self, UnknownProfile> {
+        Self::of_provider(name).ok_or_else(|| UnknownProfile { name: name.to_owned() })
+    }
+
     /// The same requirements for a transcript whose format has the requirements `format`.
     #[must_use]
     pub fn over(self, format: Self) -> Self {
@@ -166,6 +177,27 @@ impl Profile {
         Self { pairing_rules, provider_rules }
     }
 }
+
+/// No provider has the name that the user gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownProfile {
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
+        for row in constraints().iter().filter(|row| row.rule.is_some()) {
+            if !names.contains(&row.provider) {
+                names.push(row.provider);
+            }
+        }
+        f.write_str(&suggest::unknown("there is no profile", &self.name, &names))
+    }
+}
+
+impl std::error::Error for UnknownProfile {}
 
 impl Detection<'_> {
     fn start(&self) -> u32 {

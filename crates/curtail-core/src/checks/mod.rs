@@ -26,7 +26,7 @@ pub use context::RuleContext;
 use examination::readable;
 pub use examination::{Examination, REBUILT};
 pub use finding::Finding;
-pub use inspection::{Detection, Inspection, Profile};
+pub use inspection::{Detection, Inspection, Profile, UnknownProfile};
 pub use level::Level;
 pub use levels::{Levels, LevelsError, PathTable, Table, Verdicts};
 pub use lines::{Excerpt, FindingPlace, LineIndex};

@@ -45,18 +45,10 @@ pub struct UnknownDialect {
     pub name: String,
 }
 
-impl UnknownDialect {
-    /// The error in words that begin with `nothing`, such as `no dialect is called`, with the name that was probably meant.
-    #[must_use]
-    pub fn worded(&self, nothing: &str) -> String {
-        let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
-        suggest::unknown(nothing, &self.name, &names)
-    }
-}
-
 impl fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.worded("no dialect is called"))
+        let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
+        f.write_str(&suggest::unknown("no dialect is called", &self.name, &names))
     }
 }
 

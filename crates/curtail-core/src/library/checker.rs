@@ -149,5 +149,5 @@ impl CheckerBuilder {
 
 /// The requirements of the provider called `name`.
 fn profile_named(name: &str) -> Result<Profile, Error> {
-    Profile::of_provider(name).map_or_else(|| Error::dialect_named(name).map(Profile::of_dialect), Ok)
+    Profile::named(name).map_err(|error| Error::UnknownDialect { what: error.to_string() })
 }

@@ -19,7 +19,7 @@ const TOKEN: usize = 16;
 /// early.
 pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
     // It may be converted.
-    if ByteOrder::of(head).is_some() {
+    if is_utf16(head) {
         return None;
     }
     let text = valid_prefix(head);
@@ -37,11 +37,24 @@ pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<File
     Some(FileError::new(ErrorKind::Content, name, reason_of(broken, head, line)).at(place))
 }
 
+/// What is wrong with a file that is not converted.
+const IS_UTF16: &str = "the file is UTF-16; convert it to UTF-8, as `curtail repair --damaged` does";
+
+/// The error of a text that is UTF-16 and is not converted.
+pub(super) fn utf16_error() -> ReadError {
+    ReadError { offset: 0, what: String::from(IS_UTF16) }
+}
+
+/// Whether a file that begins with `head` is UTF-16.
+pub(super) fn is_utf16(head: &[u8]) -> bool {
+    ByteOrder::of(head).is_some()
+}
+
 /// What is wrong with `text`, which begins on `line` of a file. A file whose first byte is not JSON is most likely not a
 /// transcript.
 pub fn reason_of(broken: ReadError, text: &[u8], line: usize) -> String {
-    if line == 1 && ByteOrder::of(text).is_some() {
-        return String::from("the file is UTF-16; convert it to UTF-8, as `curtail repair --damaged` does");
+    if line == 1 && is_utf16(text) {
+        return String::from(IS_UTF16);
     }
     let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
     match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {

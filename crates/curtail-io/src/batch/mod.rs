@@ -178,6 +178,8 @@ pub struct Opened {
     pub rebuilt: bool,
     /// Whether its text was converted from UTF-16.
     is_converted: bool,
+    /// Whether its text is UTF-16, which nothing can be read of.
+    is_utf16: bool,
     /// What it is, if it is an export that is looked at and not cut.
     pub export: Option<&'static str>,
     /// Whether the rest of it is skipped.
@@ -201,6 +203,7 @@ impl Opened {
             table: None,
             rebuilt: false,
             is_converted: false,
+            is_utf16: false,
             export: None,
             rest_skipped: Arc::default(),
         }

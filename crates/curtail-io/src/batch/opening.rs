@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::heads::{readable_head, valid_prefix};
+use super::heads::{is_utf16, readable_head, valid_prefix};
 use super::reader::{Reader, Start, convert_utf16, next_lines};
 use super::{Damage, InputOptions, Opened};
 use crate::{Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Source, Table, TableFormat, WantedColumn};
@@ -49,6 +49,7 @@ impl Unopened<'_> {
         let start = Start { name: &self.source.name, line: &|| 1 };
         next_lines(&mut blocks, buffer, start)?;
         let is_converted = self.damage != Damage::Fail && convert_utf16(&mut blocks, buffer, start)?;
+        let is_utf16 = !is_converted && is_utf16(buffer);
         let head = readable_head(buffer);
         let head = head.as_ref();
         let key = self.input_options.messages_key.as_deref();
@@ -60,7 +61,7 @@ impl Unopened<'_> {
             framing => framing,
         });
         let reading = self.reading(framing, head)?;
-        let opened = Opened { is_converted, ..self.opened(&blocks, reading, None) };
+        let opened = Opened { is_converted, is_utf16, ..self.opened(&blocks, reading, None) };
         Ok(FirstBlock { opened: Arc::new(opened), reader: Reader::Lines(blocks), rows: None })
     }
 
