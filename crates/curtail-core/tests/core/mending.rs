@@ -5,11 +5,16 @@ use curtail_core::dialects::{Reading, detect_framing};
 
 /// `text` with what can be mended of it; unchanged, if nothing can.
 fn mended(provider: &str, warn: &[&str], text: &str) -> String {
+    mended_with(provider, warn, text, true)
+}
+
+/// The same, `unsafely` or without mends after which the transcript says something else.
+fn mended_with(provider: &str, warn: &[&str], text: &str, unsafely: bool) -> String {
     let inspection = Inspection { profile: Profile::of_provider(provider), ..Inspection::default() };
     let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
     let warned = Table { warn: warn.iter().map(|rule| (*rule).to_owned()).collect(), ..Table::default() };
     let verdicts = Levels::new(&warned, &Table::default()).unwrap().for_path("");
-    inspection.mend(&reading, &verdicts, text, true).unwrap().unwrap_or_else(|| text.to_owned())
+    inspection.mend(&reading, &verdicts, text, unsafely).unwrap().unwrap_or_else(|| text.to_owned())
 }
 
 fn sharegpt(turns: &[(&str, &str)]) -> String {
@@ -144,6 +149,27 @@ fn several_items_of_unknown_roles_are_removed_at_once() {
     assert_eq!(mended("", &[], &[exit, ask, exit, say, exit, exit, ""].join("\n")), [ask, say, ""].join("\n"));
     let list = |items: &[&str]| format!("{{\"messages\": [{}]}}\n", items.join(", "));
     assert_eq!(mended("", &[], &list(&[exit, exit, ask, exit, say, exit, exit])), list(&[ask, say]));
+}
+
+/// No message is lost for the spelling of its role.
+#[test]
+fn an_undefined_role_of_known_meaning_gets_the_name_that_is_defined() {
+    let chat = |roles: &[&str]| {
+        let message = |(nth, role): (usize, &&str)| format!("{{\"role\":\"{role}\",\"content\":\"{nth}\"}}\n");
+        roles.iter().enumerate().map(message).collect::<String>()
+    };
+    let right = chat(&["system", "user", "assistant"]);
+    for provider in ["", "openai", "deepseek", "mistral"] {
+        for roles in [["system", "human", "assistant"], ["system", "human", "bot"], ["system", "User", "ai"]] {
+            let wrong = chat(&roles);
+            for unsafely in [false, true] {
+                assert_eq!(mended_with(provider, &[], &wrong, unsafely), right, "{provider} {roles:?} {unsafely}");
+            }
+        }
+    }
+    let left = chat(&["system", "human", "bot", "exit"]);
+    assert_eq!(mended("", &[], &left), right);
+    assert_eq!(mended_with("", &[], &left, false), chat(&["system", "user", "assistant", "exit"]));
 }
 
 #[test]

@@ -15,8 +15,9 @@ pub(super) static UNKNOWN_ROLE: Rule = Rule {
     why: "Providers reject unknown roles. A trainer skips the message, or the whole example, without a warning. Some \
           agents append their own roles, such as `exit`, to transcripts that could otherwise be sent as they are. The \
           rule does not apply to session logs, where many line types are normal, except to lines that are no object.",
-    help: "give the message a role that the format defines, or remove it: `--fix` writes a role in the provider's spelling, and \
-           `--fix --unsafe-fixes` gives instructions to the user and removes messages of other roles",
+    help: "give the message a role that the format defines, or remove it: `--fix` writes `human`, `bot` and other names of \
+           known roles in the provider's spelling, and `--fix --unsafe-fixes` gives instructions to the user and removes \
+           messages of unknown roles",
     fix: Fix::Part,
     command: "",
     flags: "",
@@ -46,13 +47,38 @@ fn lines_without_record<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     without_items(context, bare.map(found).collect())
 }
 
+/// Items whose role or type the format does not define. Those of a known meaning are messages, and only get another name.
 fn undefined_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let unknown = context.non_messages.iter().filter(|item| !item.lacks_role());
-    let found = unknown.filter_map(|item| {
-        let role = item.unknown.as_ref()?;
-        Some(Match::new(Some(item.value), format!("the format does not define the role or type `{role}`")))
-    });
-    without_items(context, found.collect())
+    let (mut known, mut strange) = (Vec::new(), Vec::new());
+    for item in context.non_messages.iter().filter(|item| !item.lacks_role()) {
+        let Some(role) = item.unknown.as_ref().map(ToString::to_string) else { continue };
+        let found = Match::new(Some(item.value), format!("the format does not define the role or type `{role}`"));
+        match same_roles(&role.to_ascii_lowercase()) {
+            Some(same) => known.push(under_defined_name(context, found, item.value, &role, same)),
+            None => strange.push(found),
+        }
+    }
+    known.extend(without_items(context, strange));
+    known
+}
+
+/// The finding about an item whose `role` the format does not define, mended by writing one of the names for the `same`. Without
+/// a provider, nothing says which of them the format defines.
+fn under_defined_name<'a>(
+    context: &RuleContext<'_, 'a>,
+    found: Match<'a>,
+    item: Value<'a>,
+    role: &str,
+    same: &[&'static str],
+) -> Match<'a> {
+    let provider = context.provider_rules.provider;
+    let place = item.get("role").filter(|place| place.text().is_some_and(|text| text.decode() == role));
+    let Some(place) = place.filter(|_| !provider.is_empty()) else { return found };
+    let name = match names(provider, kind_of_roles(item)) {
+        Some(mut accepted) => accepted.find(|name| same.contains(name)),
+        None => same.first().copied(),
+    };
+    renamed(found, place, name, same.contains(&Role::System.name()))
 }
 
 /// Findings about items that are no messages, mended by removing them, unless nothing would be left of the transcript.
@@ -65,35 +91,50 @@ fn without_items<'a>(context: &RuleContext<'_, 'a>, found: Vec<Match<'a>>) -> Ve
     found.into_iter().map(removing).collect()
 }
 
-/// Roles with the same meaning, in the spellings of several formats.
+/// Roles with the same meaning, in the spellings of several formats; the usual one first.
 const SAME_ROLES: [&[&str]; 3] =
     [&["system", "developer"], &["user", "human"], &["assistant", "model", "ai", "bot", "gpt", "chatbot"]];
+
+/// The names with the meaning of `role`, if it is known.
+fn same_roles(role: &str) -> Option<&'static [&'static str]> {
+    SAME_ROLES.into_iter().find(|names| names.contains(&role))
+}
+
+/// How the table of constraints calls the roles of an item. One in the form of another provider gets its role when it is
+/// converted.
+fn kind_of_roles(item: Value<'_>) -> &'static str {
+    if item.has("parts") { "roles" } else { "chat roles" }
+}
 
 /// Messages whose role the format defines in another spelling than the provider accepts.
 fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let provider = context.provider_rules.provider;
     let refused = context.messages.iter().enumerate().filter_map(|(at, message)| {
         let item = message.value()?;
-        // Messages in the form of another provider get their role when they are converted.
-        let what = if item.has("parts") { "roles" } else { "chat roles" };
+        let what = kind_of_roles(item);
         let mut accepted = names(provider, what)?;
         let value = item.get("role")?;
         let role = value.text()?.decode().into_owned();
         if accepted.clone().any(|name| name == role) {
             return None;
         }
-        let same = SAME_ROLES.iter().find(|names| names.contains(&role.as_str()));
-        let renamed = accepted.find(|name| same.is_some_and(|names| names.contains(name)));
+        let same = same_roles(&role);
+        let name = accepted.find(|name| same.is_some_and(|names| names.contains(name)));
         let found = context.match_message(at, format!("the provider does not accept the role `{role}`")).of(what);
-        let writing = |role: &str| found.clone().writing([Patch { span: value.span(), text: quote(role) }]);
-        Some(match renamed {
-            Some(name) => writing(name),
-            // What the application says is said by the user where it cannot speak; what a tool says is not.
-            None if message.role.instructs() => writing(Role::User.name()).unsafely(),
-            None => found,
-        })
+        Some(renamed(found, value, name, message.role.instructs()))
     });
     refused.collect()
+}
+
+/// The finding about a role, mended by writing `name` at its place, if there is one.
+fn renamed<'a>(found: Match<'a>, place: Value<'a>, name: Option<&str>, instructs: bool) -> Match<'a> {
+    let writing = |found: Match<'a>, name| found.writing([Patch { span: place.span(), text: quote(name) }]);
+    match name {
+        Some(name) => writing(found, name),
+        // What the application says is said by the user where it cannot speak; what a tool says is not.
+        None if instructs => writing(found, Role::User.name()).unsafely(),
+        None => found,
+    }
 }
 
 /// Instructions at the head of the messages, where the provider wants them beside the messages; of a refused request, all that are
