@@ -46,6 +46,27 @@ fn unknown_beside_parts(parts: usize) -> String {
     format!("{{\"contents\":[{{\"role\":\"user\",\"parts\":[{}]}}]}}\n", parts.join(","))
 }
 
+/// A message with nothing but thoughts.
+fn thoughts(count: usize) -> String {
+    let thought = |nth: usize| format!("{{\"type\":\"thinking\",\"thinking\":\"{nth}\",\"signature\":\"c2ln\"}}");
+    let thoughts: Vec<String> = (0..count).map(thought).collect();
+    let asked = "{\"role\":\"user\",\"content\":\"go\"}";
+    format!("{asked}\n{{\"role\":\"assistant\",\"content\":[{}]}}\n", thoughts.join(","))
+}
+
+/// A message with many thoughts, which have the signatures of its call.
+fn signing_thoughts(count: usize) -> String {
+    let thought = |nth: usize| format!("{{\"text\":\"{nth}\",\"thought\":true,\"thoughtSignature\":\"c2ln\"}}");
+    let thoughts: Vec<String> = (0..count).map(thought).collect();
+    format!(
+        "{{\"role\":\"user\",\"parts\":[{{\"text\":\"go\"}}]}}\n\
+         {{\"role\":\"model\",\"parts\":[{},{{\"functionCall\":{{\"name\":\"f\",\"args\":{{}}}}}}]}}\n\
+         {{\"role\":\"user\",\"parts\":[{{\"functionResponse\":{{\"name\":\"f\",\"response\":{{}}}}}}]}}\n\
+         {{\"role\":\"user\",\"parts\":[{{\"text\":\"and?\"}}]}}\n",
+        thoughts.join(",")
+    )
+}
+
 /// Calls without ids in one message, all answered in the next.
 fn gemini(calls: usize) -> String {
     let called = vec![r#"{"functionCall":{"name":"f","args":{}}}"#; calls].join(",");
@@ -445,6 +466,8 @@ const CASES: &[GrowthCase] = &[
     ("verify", &["verify", "in.jsonl"], talkative),
     ("verify facts", &["verify", "in.jsonl"], facts),
     ("filter images", &["filter", "--keep-last-media", "1"], images),
+    ("filter thoughts", &["filter", "--strip", "reasoning"], thoughts),
+    ("filter thoughts that sign a call", &["filter", "--strip", "reasoning"], signing_thoughts),
     ("check images", &["check", "--exit-zero", "-q"], images),
     ("split a list", &["split", "-t", "100", "-o", "out.jsonl", "--force"], records_in_a_list),
     ("view messages", &["view", "-o", "out.html", "--force"], messages),

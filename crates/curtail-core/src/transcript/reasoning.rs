@@ -26,6 +26,8 @@ pub const BESIDE_CALLS: &str = "reasoning_content";
 /// The reasoning of a transcript that must stay as long as what it led to stays.
 pub struct RequiredReasoning<'m, 'a> {
     messages: &'m [Message<'a>],
+    /// What is around the thoughts of each message.
+    surroundings: Vec<Surroundings>,
     /// Index of the message with which the open turn of each conversation begins: the last one with text of its user.
     open_turns: HashMap<u32, usize>,
 }
@@ -36,7 +38,8 @@ impl<'m, 'a> RequiredReasoning<'m, 'a> {
     pub fn of(messages: &'m [Message<'a>]) -> Self {
         let asks = |message: &Message<'_>| !message.standing.is_rolled_back() && message.has_text_as(Role::User);
         let asking = messages.iter().enumerate().filter(|(_, message)| asks(message));
-        Self { messages, open_turns: asking.map(|(at, message)| (message.thread, at)).collect() }
+        let open_turns = asking.map(|(at, message)| (message.thread, at)).collect();
+        Self { messages, surroundings: messages.iter().map(Surroundings::of).collect(), open_turns }
     }
 
     /// Whether the part at `at` is reasoning that must stay: in the open turn of calls, before an item with an id of its own that
@@ -44,18 +47,19 @@ impl<'m, 'a> RequiredReasoning<'m, 'a> {
     #[must_use]
     pub fn contains(&self, at: PartRef) -> bool {
         let message = &self.messages[at.message];
+        let around = self.surroundings[at.message];
         let part = at.part_in(self.messages);
         // A thought that is a piece of a text is the text's: no provider asks for it.
         let is_written = part.place().is_some_and(|place| place.piece.is_some());
         if is_written || !matches!(part.content, Content::Reasoning(_)) {
             return false;
         }
-        if message.is_bound_reasoning() {
+        if around.is_bound_reasoning {
             return self.is_open(at.message) || self.leads_to_message(at.message);
         }
-        self.is_open(at.message) && message.has_tools()
+        self.is_open(at.message) && around.has_tools
             || leads_to_item(message, at.part)
-            || signs_calls(message, part)
+            || around.has_unsigned_calls && has_member(part, &CALL_SIGNATURES)
             || is_beside_calls(message, part)
     }
 
@@ -72,6 +76,28 @@ impl<'m, 'a> RequiredReasoning<'m, 'a> {
     /// Whether the message after the reasoning at `at` is another item, with an id by which the provider looks for it.
     fn leads_to_message(&self, at: usize) -> bool {
         self.messages.get(at + 1).is_none_or(|next| next.id.is_some() && next.id != self.messages[at].id)
+    }
+}
+
+/// What is around the thoughts of a message. It is found once, because a message may have many of them.
+#[derive(Clone, Copy, Default)]
+struct Surroundings {
+    is_bound_reasoning: bool,
+    has_tools: bool,
+    /// Whether it calls tools, and none of the calls has a signature.
+    has_unsigned_calls: bool,
+}
+
+impl Surroundings {
+    fn of(message: &Message<'_>) -> Self {
+        if !message.parts.iter().any(is_thought) {
+            return Self::default();
+        }
+        Self {
+            is_bound_reasoning: message.is_bound_reasoning(),
+            has_tools: message.has_tools(),
+            has_unsigned_calls: has_unsigned_calls(message),
+        }
     }
 }
 
@@ -145,11 +171,10 @@ fn is_item_with_id(text: &Text<'_>, beginnings: &[&str]) -> bool {
     root.and_then(|root| root.get_text("id")).is_some_and(|id| is_id(&id, beginnings))
 }
 
-fn signs_calls(message: &Message<'_>, thought: &Part<'_>) -> bool {
-    let mut calls = message.parts.iter().filter(|part| part.content.call().is_some_and(|call| !call.hosted)).peekable();
-    has_member(thought, &CALL_SIGNATURES)
-        && calls.peek().is_some()
-        && !calls.any(|call| has_member(call, &CALL_SIGNATURES))
+fn has_unsigned_calls(message: &Message<'_>) -> bool {
+    let is_signed = |at: usize| has_member(&message.parts[at], &CALL_SIGNATURES);
+    let mut calls = message.calls().filter(|(_, call)| !call.hosted).peekable();
+    calls.peek().is_some() && !calls.any(|(at, _)| is_signed(at))
 }
 
 /// Whether a part has a text under one of `keys`.
