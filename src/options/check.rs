@@ -29,7 +29,7 @@ pub(crate) struct RuleOptions {
     #[arg(long, hide_short_help = true, help_heading = "Rules")]
     pub(crate) stateful: bool,
 
-    /// Apply the requirements of this provider, named by its dialect, instead of those of the transcript's dialect
+    /// Apply the requirements of this provider or dialect, such as mistral or anthropic, instead of those of the transcript's dialect
     #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Rules")]
     pub(crate) profile: Option<String>,
 

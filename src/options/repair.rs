@@ -27,7 +27,7 @@ pub(crate) struct RepairOptions {
     #[arg(long)]
     pending: bool,
 
-    /// Repair what this provider would reject, named by its dialect, instead of what the transcript's own would
+    /// Repair what this provider or dialect would reject, such as mistral or anthropic, instead of what the transcript's own would
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     profile: Option<String>,
 }
