@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::file_names::with_suffix;
 use crate::metadata::{FileId, folder_of};
 use crate::permissions;
 use crate::scratch::Scratch;
@@ -21,7 +22,7 @@ impl Backup<'_> {
     /// Makes the backup of the file at `path`: a second link, or a copy if the file system has no links. Returns its
     /// path, or `None` if it exists and is kept.
     pub(super) fn make(self, path: &Path, scratch: &Scratch) -> io::Result<Option<PathBuf>> {
-        let backup = backup_path(path, self.suffix);
+        let backup = with_suffix(path, self.suffix);
         // If a run was killed after the backup and before the replacement, both are the same file.
         if FileId::at_path(path) == FileId::at_path(&backup) {
             return Ok(None);
@@ -35,13 +36,6 @@ impl Backup<'_> {
             made => made.map(|()| Some(backup)),
         }
     }
-}
-
-/// The name of the backup of the file at `path`.
-pub(super) fn backup_path(path: &Path, suffix: &OsStr) -> PathBuf {
-    let mut backup = path.as_os_str().to_owned();
-    backup.push(suffix);
-    PathBuf::from(backup)
 }
 
 fn copy(path: &Path, backup: &Path, scratch: &Scratch) -> io::Result<()> {

@@ -20,6 +20,7 @@ mod claims;
 mod compression;
 mod error;
 mod event_folders;
+mod file_names;
 mod file_uses;
 mod follow;
 mod live;

@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::backup::backup_path;
+use super::file_names::{temporary, with_suffix};
 use super::open_files::open_for_writing;
-use super::scratch::builder;
 use crate::error::FileError;
 use crate::metadata::{FileId, Stamp, folder_of};
 use crate::refusals::{changed, held};
@@ -113,7 +112,7 @@ impl Replaced {
 /// Puts `old` back to `path` where files cannot be exchanged. Returns the new version that was there, unless it was removed.
 fn put_back(old: TempPath, path: &Path) -> io::Result<Option<TempPath>> {
     // A second name keeps the new version, and there is a file at `path` all the time.
-    let new = builder().make_in(folder_of(path), |name| std::fs::hard_link(path, name));
+    let new = temporary().make_in(folder_of(path), |name| std::fs::hard_link(path, name));
     let (error, old) = match new.map(NamedTempFile::into_temp_path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => (error, old),
         new => match old.persist(path) {
@@ -130,7 +129,7 @@ fn put_back(old: TempPath, path: &Path) -> io::Result<Option<TempPath>> {
 fn keep_beside(path: &Path, mut file: TempPath) -> io::Result<PathBuf> {
     let mut number = 1;
     loop {
-        let kept = backup_path(path, OsStr::new(&format!(".kept-{number}")));
+        let kept = with_suffix(path, OsStr::new(&format!(".kept-{number}")));
         match file.persist_noclobber(&kept) {
             Ok(()) => return Ok(kept),
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => file = failed.path,

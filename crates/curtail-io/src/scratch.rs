@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use tempfile::NamedTempFile;
 
+use super::file_names::{is_temporary, temporary};
 use super::open_files::{SCAN_LIFETIME, open_for_writing};
 use super::replaced::{MAX_AGE, MAX_UNCHECKED, Replaced, Unsettled, settle};
 use crate::error::FileError;
@@ -49,7 +50,7 @@ impl Scratch {
             sweep(directory);
         }
         loop {
-            let file = builder().tempfile_in(directory)?;
+            let file = temporary().tempfile_in(directory)?;
             // If files cannot be locked, none are removed either.
             let locked = file.as_file().lock();
             // Another run may have found the file before it was locked.
@@ -134,19 +135,12 @@ impl Drop for Scratch {
     }
 }
 
-/// The names end in `.tmp`, so that no walk takes a temporary file for an input. Only the user may read these files.
-pub(super) fn builder() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX).rand_bytes(RANDOM).suffix(SUFFIX);
-    builder
-}
-
 /// The mode of a new file in `directory`, which depends on the umask and on the directory's access list.
 #[cfg(unix)]
 fn mode_of_new(directory: &Path) -> io::Result<u32> {
     use std::os::unix::fs::PermissionsExt as _;
     let all = std::fs::Permissions::from_mode(0o666);
-    Ok(builder().permissions(all).tempfile_in(directory)?.as_file().metadata()?.permissions().mode() & 0o777)
+    Ok(temporary().permissions(all).tempfile_in(directory)?.as_file().metadata()?.permissions().mode() & 0o777)
 }
 
 #[cfg(not(unix))]
@@ -154,23 +148,14 @@ fn mode_of_new(_directory: &Path) -> io::Result<u32> {
     Ok(0)
 }
 
-const PREFIX: &str = ".curtail-";
-const RANDOM: usize = 10;
-const SUFFIX: &str = ".tmp";
-
 /// Removes the temporary files in `directory` that no running program has locked. Files that cannot be removed are left.
 pub fn sweep(directory: &Path) {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| is_ours(&entry.file_name().to_string_lossy())) {
+    for entry in entries.filter(|entry| is_temporary(&entry.file_name().to_string_lossy())) {
         if entry.file_type().is_ok_and(|kind| kind.is_file()) {
             drop(remove_abandoned(&entry.path()));
         }
     }
-}
-
-fn is_ours(name: &str) -> bool {
-    let random = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
-    random.is_some_and(|random| random.len() >= 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// Removes the file at `path` if it can be locked: only an obtained lock proves that no other run uses it. A run that was killed

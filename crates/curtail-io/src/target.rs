@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::backup::backup_path;
+use super::file_names::with_suffix;
 use super::file_uses::FileUses;
 use super::metadata::{FileId, file_as_directory};
 use super::refusals::{backup_exists, exists};
@@ -112,7 +112,7 @@ impl Targets {
             _ => None,
         };
         let inputs = sources.iter().filter_map(|source| source.path.as_deref());
-        inputs.filter_map(move |path| Some((backup_path(&canonical(path), suffix?), path)))
+        inputs.filter_map(move |path| Some((with_suffix(&canonical(path), suffix?), path)))
     }
 
     /// The number of outputs that existed with the right content.
@@ -256,7 +256,7 @@ impl Targets {
     /// How the backup of the input at `path` is kept. With `--resume`, an existing one is enough only if the input is what the
     /// batch made of it; otherwise the replacement would lose what was written since.
     fn backup<'s>(&self, path: &Path, stamp: Option<&Stamp>, suffix: &'s OsStr) -> Result<Backup<'s>, FileError> {
-        let backup = backup_path(path, suffix);
+        let backup = with_suffix(path, suffix);
         let is_another = || backup.exists() && FileId::at_path(path) != FileId::at_path(&backup);
         if self.ours.as_ref().is_some_and(|ours| stamp.is_none() || ours.get(path) != stamp) && is_another() {
             let message = format!(
@@ -322,13 +322,13 @@ impl Targets {
         suffix: &OsStr,
         existing: Existing<'_>,
     ) -> Result<(), FileError> {
-        let backup = backup_path(&canonical(path), suffix);
+        let backup = with_suffix(&canonical(path), suffix);
         // If a run was killed after the backup and before the replacement, both are the same file.
         if FileId::at_path(path) == FileId::at_path(&backup) {
             return Ok(());
         }
         self.uses.output(&backup, source)?;
-        let shown = if path.is_symlink() { backup.clone() } else { backup_path(path, suffix) };
+        let shown = if path.is_symlink() { backup.clone() } else { with_suffix(path, suffix) };
         let name = shown.to_string_lossy();
         match existing {
             _ if !backup.exists() => Ok(()),
