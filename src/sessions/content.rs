@@ -247,7 +247,7 @@ mod tests {
         for (text, expected) in [
             (r#"{"a":1,"m":[{"t":"user","c":"x, y"},{"t":"mod"#, r#"{"a":1,"m":[{"t":"user","c":"x, y"}]}"#),
             (r#"{"a":1,"m":[{"t":"user","c":"x \", y"#, r#"{"a":1,"m":[{"t":"user"}]}"#),
-            (r#"[1,[2,3]]"#, "[1,[2]]"),
+            ("[1,[2,3]]", "[1,[2]]"),
             (r#"{"a":"#, ""),
         ] {
             assert_eq!(closed(text), expected, "{text}");
