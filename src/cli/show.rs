@@ -82,16 +82,41 @@ fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Res
     let (sources, missing) = input.sources(None, global)?;
     let mut failures = remarks::Failures::of_missing(&missing, global);
     let mut wrote = Ok(());
+    let mut found = vec![false; wanted.len()];
+    let mut longest = None;
     input.batch(global)?.run(sources, &Finder { wanted }, |event| {
         failures.note(&event);
-        let Event::Done { opened, out, .. } = event else { return Flow::Continue };
-        for absent in &out.absent {
-            console::error(&format!("{}: {absent}", opened.source.name));
-            failures.status = ExitCode::from(2);
+        match event {
+            Event::Opened(_) => {
+                found.fill(false);
+                longest = None;
+            }
+            Event::Done { out, .. } => {
+                for nth in &out.found {
+                    found[*nth] = true;
+                }
+                longest = longest.max(out.longest);
+                wrote = console::transcript(&out.text);
+            }
+            Event::Closed { opened, complete: true } => {
+                let Some(count) = longest else { return Flow::Continue };
+                for (wanted, _) in wanted.iter().zip(&found).filter(|(_, is_found)| !**is_found) {
+                    console::error(&format!("{}: {}", opened.source.name, absent(wanted, count)));
+                    failures.status = ExitCode::from(2);
+                }
+            }
+            Event::Closed { .. } | Event::Failed(_) | Event::PassedOver(_) => {}
         }
-        wrote = console::transcript(&out.text);
         if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
     });
     wrote?;
     Ok(failures.status)
+}
+
+/// The error of a message that is in no transcript of a file, whose longest has `count` messages.
+fn absent(wanted: &str, count: usize) -> String {
+    let last = count.saturating_sub(1);
+    format!(
+        "no message {wanted} found; messages are numbered 0 to {last}, and `curtail show` lists them with their ids"
+    )
 }

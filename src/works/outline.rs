@@ -54,11 +54,14 @@ pub(crate) struct Finder<'f> {
     pub(crate) wanted: &'f [String],
 }
 
-/// What was found, and what was not.
+/// What was found.
 #[derive(Default)]
 pub(crate) struct Lookup {
     pub(crate) text: String,
-    pub(crate) absent: Vec<String>,
+    /// Which of the wanted messages are in it, by their places in the list.
+    pub(crate) found: Vec<usize>,
+    /// The number of messages of the longest transcript; `None` if there was no transcript.
+    pub(crate) longest: Option<usize>,
 }
 
 impl Work for Finder<'_> {
@@ -68,13 +71,12 @@ impl Work for Finder<'_> {
         let document = unit.parse()?;
         for (_, transcript) in unit.transcripts(&document)? {
             let messages = &transcript.messages;
-            for wanted in self.wanted {
-                match find_message(messages, wanted).and_then(Message::value) {
-                    Some(value) => {
-                        out.text.push_str(value.raw());
-                        out.text.push('\n');
-                    }
-                    None => out.absent.push(absent(wanted, messages.len())),
+            out.longest = out.longest.max(Some(messages.len()));
+            for (nth, wanted) in self.wanted.iter().enumerate() {
+                if let Some(value) = find_message(messages, wanted).and_then(Message::value) {
+                    out.text.push_str(value.raw());
+                    out.text.push('\n');
+                    out.found.push(nth);
                 }
             }
         }
@@ -85,11 +87,4 @@ impl Work for Finder<'_> {
 fn find_message<'m, 'a>(messages: &'m [Message<'a>], wanted: &str) -> Option<&'m Message<'a>> {
     let by_number = wanted.parse().ok().and_then(|number: usize| messages.get(number));
     by_number.or_else(|| messages.iter().find(|message| message.id.as_ref().is_some_and(|id| id.is(wanted))))
-}
-
-fn absent(wanted: &str, count: usize) -> String {
-    let last = count.saturating_sub(1);
-    format!(
-        "no message {wanted} found; messages are numbered 0 to {last}, and `curtail show` lists them with their ids"
-    )
 }

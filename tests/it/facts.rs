@@ -146,6 +146,14 @@ fn a_pointer_leads_to_the_message() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(error.contains("ids.jsonl: no message 9 found; messages are numbered 0 to 1"), "{error}");
+    // Of several transcripts, one may have it.
+    let long = "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"content\":\"y\"}]}\n";
+    place.write("two.jsonl", format!("{long}{{\"messages\":[{{\"role\":\"user\",\"content\":\"z\"}}]}}\n").as_bytes());
+    let second = stdout_of(&place, &["show", "--message", "1", "two.jsonl"]);
+    assert_eq!(second, "{\"role\":\"assistant\",\"content\":\"y\"}\n");
+    let output = place.curtail(&["show", "--message", "2", "two.jsonl"]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), error.matches("no message 2 found").count()), (Some(2), 1), "{error}");
 }
 
 #[test]

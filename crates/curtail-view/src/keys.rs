@@ -28,7 +28,7 @@ const KINDS: &[(&str, &str)] = &[
     ("password in an address", r#"[a-z]://[^/\s:@"\\]{1,64}:([^/\s:@"\\]{8,100})@"#),
     (
         "secret",
-        r#"(?i)(?:api[_-]?key|secret|access[_-]?token|auth[_-]?token|passw(?:or)?d)["'\\]{0,6} ?[:=] ?["'\\]{0,6}([A-Za-z0-9+/_-]{20,200})"#,
+        r#"(?i)(?:api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key)?|access[_-]?token|auth[_-]?token|passw(?:or)?d)["'\\]{0,6} ?[:=] ?["'\\]{0,6}([A-Za-z0-9+/._-]{20,})"#,
     ),
 ];
 /// Paths of home folders, whose name is a group. Where dashes stand for slashes, none is in the name.
@@ -170,8 +170,13 @@ struct HomeFolder {
 fn home_folders(text: &str) -> impl Iterator<Item = HomeFolder> {
     let found = HOME_FOLDERS.iter().flat_map(move |homes| homes.captures_iter(text));
     found.filter_map(|captures| {
+        let whole = captures.get(0)?.range();
+        // `take-home-pay` is a word.
+        if captures.get(2).is_some() && !begins_word(text, whole.start) {
+            return None;
+        }
         let name = captures.get(1).or_else(|| captures.get(2))?.range();
-        Some(HomeFolder { whole: captures.get(0)?.range(), name })
+        Some(HomeFolder { whole, name })
     })
 }
 
@@ -194,6 +199,9 @@ mod tests {
             (format!("Authorization: Bearer {random}"), "bearer token"),
             (String::from("postgres://ada:tide-9level3@db/x"), "password in an address"),
             (format!(r#""api_key\": \"{random}\""#), "secret"),
+            (format!(r#"{{"access_token": "ya29.{random}"}}"#), "secret"),
+            (format!("AWS_SECRET_ACCESS_KEY={random}"), "secret"),
+            (format!("SECRET_KEY={}", random.repeat(8)), "secret"),
             (format!("-----BEGIN RSA PRIVATE KEY-----\\n{random}{random}\\n-----END"), "private key"),
         ] {
             let found = Exposure::of_text(&text).keys;
@@ -224,6 +232,7 @@ mod tests {
         assert_eq!((found.keys.len(), found.homes, found.home.as_deref()), (1, 4, Some("/home/ada")));
         assert!(masked(&text).ends_with(r"/home/xxx/a /home/xxx/b C:\\Users\\xxx\\c -Users-xxx-kiln /home/"));
         assert_eq!(masked("/home/mary-ann/a /Users/Zoë/b"), "/home/xxxxxxxx/a /Users/xxxx/b");
+        assert_eq!(masked("the take-home-pay"), "the take-home-pay");
     }
 
     #[test]

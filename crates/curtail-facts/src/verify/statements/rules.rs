@@ -30,8 +30,11 @@ pub(super) fn is_rule_heading(heading: &str) -> bool {
     heading.split_whitespace().count() <= 4 && LANGUAGES.rule_heading.are_in(heading)
 }
 
-/// Whether a segment gives a rule.
+/// Whether a segment gives a rule: what a model or a tool says is none, whatever its form.
 pub(super) fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
+    if !matches!(voice, Voice::Instructions | Voice::Project | Voice::Person) {
+        return false;
+    }
     let is_short = content_words(segment).is_empty() || segment.chars().count() < 4;
     // `Build tool: make` describes.
     let label = segment.split([':', '：']).next().filter(|label| label.len() < segment.len());
@@ -51,8 +54,7 @@ pub(super) fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     match voice {
         Voice::Instructions => is_listed || says() || orders(segment) || bans(segment) || is_order_by_form(segment),
         Voice::Project => is_listed || says() || orders(segment) || bans(segment),
-        Voice::Person => is_listed || says() || bans(segment),
-        _ => false,
+        _ => is_listed || says() || bans(segment),
     }
 }
 
@@ -118,5 +120,6 @@ mod tests {
         assert!(is_rule("Hand over to a person", Voice::Instructions, false));
         assert!(!is_rule("Customers in the north pay less", Voice::Instructions, false));
         assert!(is_rule("Use tabs", Voice::Instructions, false) && !is_rule("Use tabs", Voice::Model, true));
+        assert!(is_rule("Build tool: make", Voice::Person, true) && !is_rule("Build tool: make", Voice::Model, true));
     }
 }
