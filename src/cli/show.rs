@@ -80,7 +80,12 @@ impl ShowArgs {
 /// Prints the messages with these numbers or ids, in this order.
 fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Result<ExitCode> {
     let (sources, missing) = input.sources(None, global)?;
+    let is_empty = sources.is_empty() && missing.is_empty();
+    remarks::warn_empty(is_empty, global);
     let mut failures = remarks::Failures::of_missing(&missing, global);
+    if is_empty {
+        failures.status = ExitCode::from(2);
+    }
     let mut wrote = Ok(());
     let mut found = vec![false; wanted.len()];
     let mut longest = None;
@@ -99,9 +104,8 @@ fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Res
                 wrote = console::transcript(&out.text);
             }
             Event::Closed { opened, complete: true } => {
-                let Some(count) = longest else { return Flow::Continue };
                 for (wanted, _) in wanted.iter().zip(&found).filter(|(_, is_found)| !**is_found) {
-                    console::error(&format!("{}: {}", opened.source.name, absent(wanted, count)));
+                    console::error(&format!("{}: {}", opened.source.name, absent(wanted, longest)));
                     failures.status = ExitCode::from(2);
                 }
             }
@@ -113,9 +117,11 @@ fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Res
     Ok(failures.status)
 }
 
-/// The error of a message that is in no transcript of a file, whose longest has `count` messages.
-fn absent(wanted: &str, count: usize) -> String {
-    let last = count.saturating_sub(1);
+/// The error of a message that is in no transcript of a file, the longest of which has `longest` messages.
+fn absent(wanted: &str, longest: Option<usize>) -> String {
+    let Some(last) = longest.and_then(|count| count.checked_sub(1)) else {
+        return format!("no message {wanted} found, and no other");
+    };
     format!(
         "no message {wanted} found; messages are numbered 0 to {last}, and `curtail show` lists them with their ids"
     )

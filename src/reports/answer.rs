@@ -10,8 +10,8 @@ use crate::reports::screen::Screen;
 use curtail_core::checks::{Constraint, Diagnosis, Finding};
 use curtail_core::numbers::counted;
 use curtail_core::visible::one_line;
-use curtail_io::FileError;
 use curtail_io::batch::{Event, Flow};
+use curtail_io::{FileError, Source};
 
 /// So many places are shown.
 const SHOWN: usize = 5;
@@ -39,8 +39,9 @@ impl<'a> AnswerReporter<'a> {
     pub(crate) fn event(&mut self, event: Event<'_, Vec<Diagnosis>>) -> Flow {
         match event {
             Event::Done { opened, out, .. } => {
-                let name = opened.source.name.clone();
-                out.drain(..).for_each(|diagnosis| self.tell(&name, &diagnosis));
+                for diagnosis in out.drain(..) {
+                    self.tell(&opened.source, &diagnosis);
+                }
             }
             Event::Failed(failure) => {
                 self.failed = true;
@@ -57,19 +58,21 @@ impl<'a> AnswerReporter<'a> {
         remarks::record_error(error, None, self.global);
     }
 
-    fn tell(&mut self, file: &str, diagnosis: &Diagnosis) {
+    fn tell(&mut self, source: &Source, diagnosis: &Diagnosis) {
         self.has_read = true;
+        let file = &source.name;
+        let target = target(source);
         match diagnosis {
             Diagnosis::Found { findings, is_named, profile, .. } => {
                 self.found = true;
                 print(&places(file, findings, *is_named));
-                print(&commands(file, findings, *profile));
+                print(&commands(&target, findings, *profile));
             }
             Diagnosis::Named(finding) => {
                 self.found = true;
                 let findings = std::slice::from_ref(finding);
                 print(&places(file, findings, true));
-                print(&commands(file, findings, None));
+                print(&commands(&target, findings, None));
             }
             Diagnosis::Absent(constraint) => self.absent = Some(constraint),
             other => self.failed |= tell_about(other),
@@ -175,14 +178,19 @@ fn places(file: &str, findings: &[Finding], is_named: bool) -> String {
     text
 }
 
-/// The commands that mend `findings`, by the rules of the provider `profile` if it is another than the transcript's own.
-fn commands(file: &str, findings: &[Finding], profile: Option<&str>) -> String {
+/// What a command has for the file of `source`; standard input has to be written to a file first.
+fn target(source: &Source) -> String {
+    if *source == Source::stdin(None) { String::from("FILE") } else { quoted(&source.name) }
+}
+
+/// The commands that mend `findings` in `target`, by the rules of the provider `profile` if it is another than the transcript's own.
+fn commands(target: &str, findings: &[Finding], profile: Option<&str>) -> String {
     let mut commands: Vec<String> = findings.iter().filter_map(Finding::mended_by).collect();
     commands.sort_unstable();
     commands.dedup();
     let check = profile.map_or_else(|| String::from("curtail check"), |name| format!("curtail check --profile {name}"));
     let lines = commands.into_iter().map(|command| {
-        let command = command.replace("curtail check", &check).replace("FILE", &quoted(file));
+        let command = command.replace("curtail check", &check).replace("FILE", target);
         format!("to mend it: {command}\n")
     });
     lines.collect()
@@ -191,5 +199,11 @@ fn commands(file: &str, findings: &[Finding], profile: Option<&str>) -> String {
 /// The name of a file as a shell takes it.
 fn quoted(file: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./@+:".contains(c);
-    if file.chars().all(is_plain) { file.to_owned() } else { format!("'{}'", file.replace('\'', "'\\''")) }
+    if file.starts_with('-') {
+        quoted(&format!("./{file}"))
+    } else if file.chars().all(is_plain) {
+        file.to_owned()
+    } else {
+        format!("'{}'", file.replace('\'', "'\\''"))
+    }
 }

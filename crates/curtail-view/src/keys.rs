@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+/// Its place says what it is, and so it may be words.
+const PASSWORD: &str = "password in an address";
 /// Kinds of keys, and what each looks like. The part that is secret is a group if it is not all of it.
 const KINDS: &[(&str, &str)] = &[
     ("Anthropic key", r"sk-ant-[A-Za-z0-9_-]{20,}"),
@@ -25,7 +27,7 @@ const KINDS: &[(&str, &str)] = &[
     ("JSON web token", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     ("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----((?:\\{1,4}[nr]|[A-Za-z0-9+/=\s:,]){64,})"),
     ("bearer token", r"[Bb]earer +([A-Za-z0-9._~+/-]{24,})"),
-    ("password in an address", r#"[a-z]://[^/\s:@"\\]{1,64}:([^/\s:@"\\]{8,100})@"#),
+    (PASSWORD, r#"[a-z]://[^/\s:@"\\]{1,64}:([^/\s:@"\\]{8,100})@"#),
     (
         "secret",
         r#"(?i)(?:api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key)?|access[_-]?token|auth[_-]?token|passw(?:or)?d)["'\\]{0,6} ?[:=] ?["'\\]{0,6}([A-Za-z0-9+/._-]{20,})"#,
@@ -136,9 +138,11 @@ fn key(text: &str, captures: &Captures<'_>) -> Option<ExposedKey> {
         }
     }
     let (kind, place) = found?;
-    // A private key begins after the dashes of its header.
-    let is_whole = begins_word(text, place.start) || text[..place.start].ends_with("-----");
-    (is_whole && is_random(&text[place.clone()])).then_some(ExposedKey { kind, place })
+    // The header of a private key ends in dashes, and most kinds begin as no word does: behind an escape, such as that of a
+    // color, a letter may be before them.
+    let is_whole = kind != "API key" && kind != "secret" || begins_word(text, place.start);
+    let is_secret = if kind == PASSWORD { has_many_characters } else { is_random };
+    (is_whole && is_secret(&text[place.clone()])).then_some(ExposedKey { kind, place })
 }
 
 /// Whether a pattern marks its secret part.
@@ -156,9 +160,12 @@ fn begins_word(text: &str, at: usize) -> bool {
 
 /// Whether a text is random rather than a name or a placeholder: letters and digits, and many different ones.
 fn is_random(text: &str) -> bool {
-    let different: HashSet<u8> = text.bytes().collect();
-    let has = |kind: fn(&u8) -> bool| different.iter().any(kind);
-    different.len() >= DISTINCT && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    let has = |kind: fn(&u8) -> bool| text.as_bytes().iter().any(kind);
+    has_many_characters(text) && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+}
+
+fn has_many_characters(text: &str) -> bool {
+    text.bytes().collect::<HashSet<u8>>().len() >= DISTINCT
 }
 
 /// A path of a home folder: all of it, and its name.
@@ -198,6 +205,8 @@ mod tests {
             (String::from("AKIA3VQ9XLR7TN2WBY5U"), "AWS key"),
             (format!("Authorization: Bearer {random}"), "bearer token"),
             (String::from("postgres://ada:tide-9level3@db/x"), "password in an address"),
+            (String::from("postgres://ada:correct-horse-battery@db/x"), "password in an address"),
+            (format!(r"\u001b[Kghp_{random} and %3D"), "GitHub token"),
             (format!(r#""api_key\": \"{random}\""#), "secret"),
             (format!(r#"{{"access_token": "ya29.{random}"}}"#), "secret"),
             (format!("AWS_SECRET_ACCESS_KEY={random}"), "secret"),

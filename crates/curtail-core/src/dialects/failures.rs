@@ -54,9 +54,22 @@ fn tells_failure(value: Value<'_>, is_returned: bool, levels: u8) -> bool {
             || is_named(SUCCESSES) && inner.raw() == "false"
             || is_named(outcomes) && failures.iter().any(|failure| inner.is(failure))
             || is_named(EXIT_CODES) && inner.raw().parse::<i64>().is_ok_and(|code| code != 0)
-            || member.key.is("error") && !matches!(inner.raw(), "null" | "false" | "\"\"" | "{}" | "[]")
+            || member.key.is("error") && names_error(inner)
             || levels > 0 && holds && tells_failure(inner, is_returned || is_named(RETURNED), levels - 1)
     })
+}
+
+/// Whether the value of a member `error` is one: neither nothing nor the number of success.
+fn names_error(error: Value<'_>) -> bool {
+    if let Some(text) = error.text() {
+        let text = text.decode();
+        return !matches!(text.trim(), "" | "none" | "None");
+    }
+    match error.raw() {
+        "null" | "false" | "0" => false,
+        _ if error.is_object() => error.members().next().is_some(),
+        raw => !raw.starts_with('[') || error.items().next().is_some(),
+    }
 }
 
 #[cfg(test)]
@@ -96,6 +109,16 @@ mod tests {
         assert!(fails(r#"{"type":"tool-result","output":{"type":"error-text","value":"no"}}"#));
         assert!(fails(r#"{"type":"tool","state":{"status":"error","error":"no"}}"#));
         assert!(fails(r#"{"status":"FAILED"}"#));
+    }
+
+    #[test]
+    fn an_empty_error_is_none() {
+        for nothing in ["null", "false", "0", "\"\"", "\" \"", "\"none\"", "{ }", "[ ]"] {
+            assert!(!fails(&format!(r#"{{"response":{{"error":{nothing}}}}}"#)), "{nothing}");
+        }
+        for error in ["1", "true", "\"no\"", "{\"code\":1}", "[1]"] {
+            assert!(fails(&format!(r#"{{"response":{{"error":{error}}}}}"#)), "{error}");
+        }
     }
 
     #[test]

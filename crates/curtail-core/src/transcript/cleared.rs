@@ -51,7 +51,8 @@ fn is_signed(arguments: Value<'_>, element: Value<'_>) -> bool {
     let around = std::iter::successors(arguments.parent(), |value| value.parent());
     around.take_while(|object| object.span().start >= element.span().start).any(|object| {
         let metadata = object.members().map(|member| member.value);
-        signs(object) || metadata.filter(|value| value.is_object() && *value != arguments).flat_map(values).any(signs)
+        let outside = |value| values_outside(value, Some(arguments));
+        signs(object) || metadata.filter(|value| value.is_object()).flat_map(outside).any(signs)
     })
 }
 
@@ -67,10 +68,17 @@ fn holds(value: Value<'_>, call: &ToolCall<'_>) -> bool {
 
 /// `root` and all values in it.
 fn values(root: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    values_outside(root, None)
+}
+
+/// `root` and all values in it, but for `arguments` and what is in them: a name in there is the tool's.
+fn values_outside<'a>(root: Value<'a>, arguments: Option<Value<'a>>) -> impl Iterator<Item = Value<'a>> {
     let mut open = vec![root];
+    open.retain(|value| Some(*value) != arguments);
     std::iter::from_fn(move || {
         let value = open.pop()?;
-        open.extend(value.items().chain(value.members().map(|member| member.value)));
+        let inner = value.items().chain(value.members().map(|member| member.value));
+        open.extend(inner.filter(|value| Some(*value) != arguments));
         Some(value)
     })
 }
