@@ -9,7 +9,7 @@ mod run;
 mod settings;
 mod texts;
 
-pub use curtail::embedded::{Answer, Command, Decision, Does, Failure, Reader, Texts, has_flag, set_program};
+pub use curtail::embedded::{Answer, Command, Does, Failure, Reader, Texts, has_flag, set_program};
 pub use curtail_core::dialects::Framing;
 pub use curtail_core::error::TextPlace;
 pub use parts::{Item, Member, Part, Parts, Pieces};

@@ -19,6 +19,8 @@ use crate::{BLOCK, Packing, permissions};
 pub struct FileSink {
     /// The full path of the final file.
     pub(super) path: PathBuf,
+    /// The symbolic link that was named, if its target did not exist.
+    dangling: Option<PathBuf>,
     packer: Packer<SinkPlace>,
     access: Access,
 }
@@ -78,7 +80,9 @@ impl FileSink {
     }
 
     fn begin(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> io::Result<Self> {
-        let path = full_target(path)?;
+        let named = path;
+        let path = full_target(named)?;
+        let dangling = (named.is_symlink() && !named.exists()).then(|| named.to_owned());
         let existing = std::fs::metadata(&path).ok();
         let like = like.and_then(permissions::Model::at_path).or_else(|| permissions::Model::at_path(&path));
         let access = like.map_or(Access::Usual(0o777), Access::Like);
@@ -86,11 +90,14 @@ impl FileSink {
             Some(existing) if !existing.is_file() => SinkPlace::Direct(File::options().write(true).open(&path)?),
             _ => {
                 let folder = folder_of(&path);
-                std::fs::create_dir_all(folder)?;
+                // A link that was named chooses no new folders.
+                if dangling.is_none() {
+                    std::fs::create_dir_all(folder)?;
+                }
                 SinkPlace::Beside(scratch.file_in(folder)?)
             }
         };
-        Ok(Self { path, packer: packing.pack(place)?, access })
+        Ok(Self { path, dangling, packer: packing.pack(place)?, access })
     }
 
     /// Appends `bytes`.
@@ -114,7 +121,11 @@ impl FileSink {
     /// # Errors
     /// The file cannot be written, or the path exists with other content and [`Replace::IfSame`].
     pub fn complete(self, replace: Replace<'_>, scratch: &Scratch) -> Result<CompleteFile, FileError> {
-        let Self { path, packer, access } = self;
+        let Self { path, dangling, packer, access } = self;
+        // Whoever made the link chose the file, and so it is not written unasked.
+        if let Some(link) = dangling.filter(|_| matches!(replace, Replace::No | Replace::IfSame)) {
+            return Err(put_error(&link, replace, &io::ErrorKind::AlreadyExists.into()));
+        }
         let completed = packer.finish().and_then(|place| completed(place, &path, &access, replace, scratch));
         let (file, put) = completed.map_err(|error| put_error(&path, replace, &error))?;
         Ok(CompleteFile { path, file, put })
@@ -289,15 +300,19 @@ mod tests {
 
     #[test]
     fn the_target_of_a_link_is_written_and_not_the_link() -> Result<(), Box<dyn Error>> {
-        for replace in [Replace::No, Replace::Yes] {
-            let folder = tempfile::tempdir()?;
-            let at = |name: &str| folder.path().join(name);
-            symlink("data/new.jsonl", at("inner.jsonl"))?;
-            symlink("inner.jsonl", at("link.jsonl"))?;
-            assert_eq!(write(&at("link.jsonl"), replace)?, Put::Written);
-            assert_eq!(std::fs::read_to_string(at("data/new.jsonl"))?, "new\n");
-            assert!(at("link.jsonl").is_symlink() && at("inner.jsonl").is_symlink());
+        let folder = tempfile::tempdir()?;
+        let at = |name: &str| folder.path().join(name);
+        symlink("data/new.jsonl", at("inner.jsonl"))?;
+        symlink("inner.jsonl", at("link.jsonl"))?;
+        assert!(write(&at("link.jsonl"), Replace::Yes).is_err() && !at("data").exists());
+        std::fs::create_dir(at("data"))?;
+        for refused in [Replace::No, Replace::IfSame] {
+            assert!(write(&at("link.jsonl"), refused).is_err());
+            assert!(!at("data/new.jsonl").exists());
         }
+        assert_eq!(write(&at("link.jsonl"), Replace::Yes)?, Put::Written);
+        assert_eq!(std::fs::read_to_string(at("data/new.jsonl"))?, "new\n");
+        assert!(at("link.jsonl").is_symlink() && at("inner.jsonl").is_symlink());
         Ok(())
     }
 

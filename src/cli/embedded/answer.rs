@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use curtail_core::Explanation;
 use curtail_core::dialects::ReadError;
 use curtail_core::error::{Locator, TextPlace};
 use curtail_core::pipeline::Cut;
@@ -51,7 +52,7 @@ pub struct Answer {
     /// Tokens before and after, if the command counts them.
     pub tokens: Option<(usize, usize)>,
     /// What was decided about which message, and why, if it is explained.
-    pub explained: Vec<Decision>,
+    pub explained: Vec<Explanation>,
 }
 
 impl Answer {
@@ -59,32 +60,13 @@ impl Answer {
     pub(super) fn new(cut: Cut, unit: &Unit<'_>) -> Self {
         let mut places = unit.locator();
         let totals = cut.totals;
-        let explained = cut.explained.into_iter().map(|(decider, explained)| Decision {
-            message: explained.message,
-            policy: decider.processor,
-            subject: explained.subject(),
-            outcome: explained.outcome(),
-        });
         Self {
             changed: cut.changed,
-            explained: explained.collect(),
+            explained: cut.explained.into_iter().map(Explanation::from).collect(),
             notes: cut.notes.into_iter().map(|(offset, note)| (places.place(offset), note)).collect(),
             windows: cut.windows.into_iter().map(|window| window.written).collect(),
             messages: (totals.messages_before, totals.messages_after),
             tokens: Some((totals.tokens_before, totals.tokens_after)),
         }
     }
-}
-
-/// What was decided about a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
-    /// The number of the message, from 0; `None` if it is new.
-    pub message: Option<usize>,
-    /// The name of the policy.
-    pub policy: &'static str,
-    /// The message in words.
-    pub subject: String,
-    /// What was done, and why.
-    pub outcome: String,
 }

@@ -25,7 +25,7 @@ use curtail_core::pipeline::TextCutter;
 use curtail_core::processors::Counting;
 use curtail_io::batch::{Damage, InputOptions, OnError};
 
-pub use answer::{Answer, Decision, Failure};
+pub use answer::{Answer, Failure};
 pub use texts::{Reader, Texts};
 
 /// The name of a text in messages.

@@ -12,7 +12,8 @@ use super::values::List;
 use super::{Error, LimitPolicy, Policy, Source, ToolPolicy, WindowPolicy};
 use crate::counting::{Approximate, Tokenizer};
 use crate::dialects::{Framing, Reading};
-use crate::pipeline::{Chain, Cut, TextCutter};
+use crate::explain::Explained;
+use crate::pipeline::{Chain, Cut, Decider, TextCutter};
 use crate::processors::{ClearResults, Counting, Repair, RepairMode, StaleResults, Strip, StripKind};
 use crate::transcript::Role;
 
@@ -293,12 +294,6 @@ pub struct Report {
 
 impl Report {
     fn of_cut(cut: Cut) -> Self {
-        let explained = cut.explained.into_iter().map(|(decider, explained)| Explanation {
-            message: explained.message,
-            policy: decider.processor,
-            subject: explained.subject(),
-            outcome: explained.outcome(),
-        });
         Self {
             changed: cut.changed,
             transcripts: cut.totals.transcripts,
@@ -306,7 +301,7 @@ impl Report {
             messages_after: cut.totals.messages_after,
             tokens_before: cut.totals.tokens_before,
             tokens_after: cut.totals.tokens_after,
-            explanations: explained.collect(),
+            explanations: cut.explained.into_iter().map(Explanation::from).collect(),
             notes: cut.notes.into_iter().map(|(_, note)| note).collect(),
         }
     }
@@ -324,6 +319,17 @@ pub struct Explanation {
     pub subject: String,
     /// What was done, and why.
     pub outcome: String,
+}
+
+impl From<(Decider, Explained)> for Explanation {
+    fn from((decider, explained): (Decider, Explained)) -> Self {
+        Self {
+            message: explained.message,
+            policy: decider.processor,
+            subject: explained.subject(),
+            outcome: explained.outcome(),
+        }
+    }
 }
 
 impl fmt::Display for Explanation {

@@ -24,8 +24,7 @@ const MAX_OUTPUT: u64 = 16 << 20;
 /// The interval at which the program's status is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How long the rest of its output is awaited after a program has ended or was stopped: its child processes may hold the pipes
-/// open.
+/// How long what a program wrote is awaited at least, once it has ended: the program may have ended just before its time limit.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Set this flag to stop all programs that make summaries, for example after a signal that ends this process: they run in
@@ -91,7 +90,7 @@ impl Command {
         let errors = drain(child.stderr.take());
         let wait_failed = |error: io::Error| self.failed(&format!("cannot be waited for: {}", system_message(&error)));
         let end = wait_for_end(&mut child, deadline).map_err(wait_failed)?;
-        let text = (end == End::Succeeded).then(|| rest(&output, Instant::now() + GRACE));
+        let text = (end == End::Succeeded).then(|| rest(&output, deadline.max(Instant::now() + GRACE)));
         if !matches!(text, Some(Ok(_))) {
             stop(&mut child);
         }
@@ -199,8 +198,8 @@ fn wait_for_end(child: &mut Child, deadline: Instant) -> io::Result<End> {
 }
 
 /// Whether a program that has ended succeeded; `None` if it runs. It keeps its id until it is waited for: another program could
-/// get the id, and would be stopped in its place.
-#[cfg(unix)]
+/// get the id, and would be stopped in its place. `OpenBSD` cannot ask without waiting.
+#[cfg(all(unix, not(target_os = "openbsd")))]
 fn has_succeeded(child: &mut Child) -> io::Result<Option<bool>> {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let Some(id) = Pid::from_raw(child.id().cast_signed()) else { return Ok(None) };
@@ -210,7 +209,7 @@ fn has_succeeded(child: &mut Child) -> io::Result<Option<bool>> {
 }
 
 /// Whether a program that has ended succeeded; `None` if it runs.
-#[cfg(not(unix))]
+#[cfg(not(all(unix, not(target_os = "openbsd"))))]
 fn has_succeeded(child: &mut Child) -> io::Result<Option<bool>> {
     Ok(child.try_wait()?.map(|status| status.success()))
 }
