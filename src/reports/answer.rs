@@ -9,7 +9,7 @@ use crate::reports::remarks;
 use crate::reports::screen::Screen;
 use curtail_core::checks::{Constraint, Diagnosis, Finding};
 use curtail_core::numbers::counted;
-use curtail_core::visible::one_line;
+use curtail_core::visible::{one_line, word};
 use curtail_io::batch::{Event, Flow};
 use curtail_io::{FileError, Source};
 
@@ -180,7 +180,7 @@ fn places(file: &str, findings: &[Finding], is_named: bool) -> String {
 
 /// What a command has for the file of `source`; standard input has to be written to a file first.
 fn target(source: &Source) -> String {
-    if *source == Source::stdin(None) { String::from("FILE") } else { quoted(&source.name) }
+    if *source == Source::stdin(None) { String::from("FILE") } else { word(&source.name) }
 }
 
 /// The commands that mend `findings` in `target`, by the rules of the provider `profile` if it is another than the transcript's own.
@@ -194,16 +194,4 @@ fn commands(target: &str, findings: &[Finding], profile: Option<&str>) -> String
         format!("to mend it: {command}\n")
     });
     lines.collect()
-}
-
-/// The name of a file as a shell takes it.
-fn quoted(file: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./@+:".contains(c);
-    if file.starts_with('-') {
-        quoted(&format!("./{file}"))
-    } else if file.chars().all(is_plain) {
-        file.to_owned()
-    } else {
-        format!("'{}'", file.replace('\'', "'\\''"))
-    }
 }

@@ -1,4 +1,4 @@
-//! What is done with each unit of a batch: it is cut, checked, counted, or compared.
+//! What is done with each unit of a batch: it is cut, checked, counted, outlined, drawn or compared.
 
 pub(crate) mod agents;
 pub(crate) mod answer;

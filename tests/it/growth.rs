@@ -409,6 +409,34 @@ fn facts(messages: usize) -> String {
     (0..messages / 2).map(said).collect()
 }
 
+/// A log of Kimi whose compactions keep two prompts each, and which is cleared now and then.
+fn kept_prompts(turns: usize) -> String {
+    let turn = |nth: usize| {
+        let content = format!("[{{\"type\":\"text\",\"text\":\"{nth}\"}}]");
+        let message = |role: &str| {
+            format!(
+                "{{\"type\":\"context.append_message\",\"message\":{{\"role\":\"{role}\",\"content\":{content},\"toolCalls\":[]}},\"time\":1}}\n"
+            )
+        };
+        let change = match nth % 4 {
+            0 => "{\"type\":\"context.clear\",\"time\":1}\n",
+            _ => {
+                "{\"type\":\"context.apply_compaction\",\"summary\":\"So far.\",\"compactedCount\":2,\"keptUserMessageCount\":2,\"tokensAfter\":9,\"time\":1}\n"
+            }
+        };
+        message("user") + &message("assistant") + change
+    };
+    (0..turns).map(turn).collect()
+}
+
+/// A reply that begins many calls and ends none.
+fn open_tags(calls: usize) -> String {
+    let tags = "<tool_call>{".repeat(calls);
+    format!(
+        "{{\"role\":\"user\",\"content\":\"go\"}}\n{{\"role\":\"assistant\",\"content\":\"{tags}\"}}\n{{\"role\":\"tool\",\"content\":\"ok\"}}\n"
+    )
+}
+
 type MemoryCase = (&'static str, &'static str, &'static [&'static str], fn(usize) -> Vec<u8>);
 
 const MEMORY_CASES: &[MemoryCase] = &[
@@ -445,6 +473,8 @@ const CASES: &[GrowthCase] = &[
     ("window of an export", &["window", "-n", "3"], exported),
     ("count unknown texts", &["count"], unknown_beside_parts),
     ("window of a preference", &["window", "-n", "10"], preference),
+    ("window of kept prompts", &["window", "-n", "3"], kept_prompts),
+    ("window of open tags", &["window", "-n", "3"], open_tags),
     ("window of a recording", &["window", "-n", "3"], recorded),
     ("window", &["window", "-n", "3"], detached),
     ("window with a retreating round", &["window", "-n", "3"], retreating),

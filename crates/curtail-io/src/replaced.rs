@@ -98,13 +98,16 @@ impl Replaced {
         };
         let kept = new.filter(is_written).map(|new| keep_beside(&path, new)).transpose()?;
         drop(lock);
-        backup.map_or(Ok(()), std::fs::remove_file)?;
-        let Some(kept) = kept else { return Ok(()) };
-        let message = format!(
+        let unmade = backup.map_or(Ok(()), std::fs::remove_file);
+        let Some(kept) = kept else { return unmade };
+        let mut message = format!(
             "another program wrote to the file before and after it was replaced; its old version is back, and {} has what was \
              written since",
             kept.display()
         );
+        if let Err(error) = unmade {
+            message += &format!("; its backup could not be removed: {error}");
+        }
         Err(io::Error::other(message))
     }
 }
@@ -132,8 +135,12 @@ fn keep_beside(path: &Path, mut file: TempPath) -> io::Result<PathBuf> {
         let kept = with_suffix(path, OsStr::new(&format!(".kept-{number}")));
         match file.persist_noclobber(&kept) {
             Ok(()) => return Ok(kept),
-            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => file = failed.path,
-            Err(failed) => return failed.path.keep().map_err(|failed| failed.error),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists || kept.exists() => file = failed.path,
+            // The file system has neither links nor renames that replace nothing.
+            Err(failed) => {
+                let Err(failed) = failed.path.persist(&kept) else { return Ok(kept) };
+                return failed.path.keep().map_err(|failed| failed.error);
+            }
         }
         number += 1;
     }

@@ -5,32 +5,36 @@ use std::ops::Range;
 
 use super::{HistoryChange, Item, Patch, Remaining, blocks};
 use crate::json::{Text, Value};
+use crate::steps;
 use crate::transcript::{Layout, Role, Standing};
 
 /// Marks the messages that the program no longer sends, and those that the last compaction kept.
 pub(super) fn mark(items: &[Value<'_>], read: &mut [Item<'_>]) {
     let mut kept = Vec::new();
-    for change in changes(items, &[]) {
-        match change.kind {
-            Kind::Compaction(compaction) => kept = ranges(&compaction.kept),
-            Kind::Clear => {
-                kept = Vec::new();
-                clear(change.at, read);
-            }
-            Kind::Undo(undone) => undo(change.at, &undone, read),
+    let mut cleared = 0;
+    for_each_change(items, &[], |at, change| match change {
+        Change::Compaction(compaction) => kept = ranges(&compaction.kept),
+        Change::Clear => {
+            kept = Vec::new();
+            clear(cleared..at, read);
+            cleared = at;
         }
-    }
+        Change::Undo(undone) => undo(at, &undone, read),
+    });
     blocks::preserve(read, kept);
 }
 
 /// The compactions and rollbacks of a log.
 pub(super) fn history(items: &[Value<'_>]) -> Vec<HistoryChange> {
-    let change = |Change { at, kind }: Change| match kind {
-        Kind::Compaction(compaction) => HistoryChange::compaction(at, ranges(&compaction.kept)),
-        Kind::Clear => HistoryChange::rollback(at, 0),
-        Kind::Undo(undone) => HistoryChange::rollback(at, undone[0].first()),
-    };
-    changes(items, &[]).into_iter().map(change).collect()
+    let mut history = Vec::new();
+    for_each_change(items, &[], |at, change| {
+        history.push(match change {
+            Change::Compaction(compaction) => HistoryChange::compaction(at, ranges(&compaction.kept)),
+            Change::Clear => HistoryChange::rollback(at, 0),
+            Change::Undo(undone) => HistoryChange::rollback(at, undone[0].first()),
+        });
+    });
+    history
 }
 
 /// Corrects the numbers of messages in compactions and undos, if only some of the messages are written, or others are new.
@@ -39,26 +43,26 @@ pub(super) fn recount(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Pat
     let mut patches = Vec::new();
     // What stays without the compaction that replaced it, and so is replaced by the next one.
     let mut returned = 0;
-    for Change { at, kind } in changes(&layout.elements, &drafts(layout, remaining)) {
+    for_each_change(&layout.elements, &drafts(layout, remaining), |at, change| {
         let item = layout.elements[at];
-        match kind {
-            Kind::Compaction(Compaction { replaced, .. }) if !stays[at] => {
+        match change {
+            Change::Compaction(Compaction { replaced, .. }) if !stays[at] => {
                 returned += replaced.iter().filter(|entry| entry.is_written(&stays)).count();
             }
-            Kind::Compaction(Compaction { replaced, kept, head }) => {
+            Change::Compaction(Compaction { replaced, kept, head }) => {
                 let compacted = if keeps_prompts(item) { [replaced, kept.clone()].concat() } else { replaced };
                 patches.extend(renumber(compacted_count(item), &compacted, returned, &stays));
                 patches.extend(renumber(item.get("keptUserMessageCount"), &kept, 0, &stays));
                 patches.extend(renumber(item.get("keptHeadUserMessageCount"), &kept[..head], 0, &stays));
                 returned = 0;
             }
-            Kind::Clear => returned = 0,
-            Kind::Undo(mut undone) => {
+            Change::Clear => returned = 0,
+            Change::Undo(mut undone) => {
                 undone.retain(|entry| entry.kind == EntryKind::Prompt);
                 patches.extend(renumber(item.get("count"), &undone, 0, &stays));
             }
         }
-    }
+    });
     patches
 }
 
@@ -72,9 +76,10 @@ fn renumber(number: Option<Value<'_>>, entries: &[Entry], returned: usize, stays
     (now != count).then(|| Patch { span: number.span(), text: now.to_string() })
 }
 
-/// Everything before the line `at` is no longer sent. The line stays, and so nothing of it is sent again.
-fn clear(at: usize, read: &mut [Item<'_>]) {
-    for message in read[..at].iter_mut().filter_map(Item::message_mut) {
+/// The `cleared` lines are no longer sent. The line behind them stays, and so nothing of them is sent again.
+fn clear(cleared: Range<usize>, read: &mut [Item<'_>]) {
+    let at = cleared.end;
+    for message in read[cleared].iter_mut().filter_map(Item::message_mut) {
         message.roll_back(Standing::RolledBack);
     }
     read[at] = Item::Pinned;
@@ -139,13 +144,8 @@ impl Entry {
     }
 }
 
-/// The item `at` changes what was in the context before it.
-struct Change {
-    at: usize,
-    kind: Kind,
-}
-
-enum Kind {
+/// What an item does to the context before it.
+enum Change {
     Compaction(Compaction),
     Clear,
     /// What an undo took back, from a prompt on.
@@ -157,29 +157,28 @@ struct Compaction {
     replaced: Vec<Entry>,
     /// What it kept.
     kept: Vec<Entry>,
-    /// How many of those it kept of the beginning of the conversation.
+    /// How many of those are of the beginning of the conversation.
     head: usize,
 }
 
-/// The changes of the context of a log, in order. `drafts` are entries that are written among its items.
-fn changes(items: &[Value<'_>], drafts: &[Entry]) -> Vec<Change> {
+/// Hands over the changes of the context of a log, in order, each with the index of its item. `drafts` are entries that are
+/// written among the items.
+fn for_each_change(items: &[Value<'_>], drafts: &[Entry], mut hand_over: impl FnMut(usize, Change)) {
     if !items.iter().any(|item| is_change(*item)) {
-        return Vec::new();
+        return;
     }
     let mut context = Context::default();
     let mut drafts = drafts.iter().peekable();
-    let mut changes = Vec::new();
     for (at, &item) in items.iter().enumerate() {
         while let Some(draft) = drafts.next_if(|draft| draft.first() < at) {
             context.entries.push(draft.clone());
         }
-        if is_change(item) {
-            changes.extend(context.change(at, item).map(|kind| Change { at, kind }));
-        } else {
+        if !is_change(item) {
             context.add(at, item);
+        } else if let Some(change) = context.change(at, item) {
+            hand_over(at, change);
         }
     }
-    changes
 }
 
 /// The context while its log is read.
@@ -215,17 +214,18 @@ impl<'a> Context<'a> {
     }
 
     /// Does what a line says that compacts, clears or undoes. `None` if the program ignores the line.
-    fn change(&mut self, at: usize, item: Value<'_>) -> Option<Kind> {
-        let kind = match &*item.word("type") {
+    fn change(&mut self, at: usize, item: Value<'_>) -> Option<Change> {
+        steps::count(self.entries.len());
+        let change = match &*item.word("type") {
             "context.clear" => {
                 self.entries.clear();
-                Kind::Clear
+                Change::Clear
             }
-            "context.undo" => Kind::Undo(self.undo(item)?),
-            _ => Kind::Compaction(self.compact(at, item)),
+            "context.undo" => Change::Undo(self.undo(item)?),
+            _ => Change::Compaction(self.compact(at, item)),
         };
         self.step = None;
-        Some(kind)
+        Some(change)
     }
 
     fn compact(&mut self, at: usize, item: Value<'_>) -> Compaction {
@@ -287,7 +287,8 @@ fn keep_prompts(entries: Vec<Entry>, compaction: Value<'_>) -> Compaction {
         nth += usize::from(is_read(&entry));
         entry.is_typed() && is_kept
     });
-    let head = head.min(kept.len());
+    let read = kept.iter().enumerate().filter(|(_, entry)| !entry.is_draft);
+    let head = read.take(head).last().map_or(0, |(at, _)| at + 1);
     Compaction { replaced, kept, head }
 }
 
@@ -325,5 +326,21 @@ fn drafts(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Entry> {
 fn ranges(entries: &[Entry]) -> Vec<Range<usize>> {
     let mut items: Vec<usize> = entries.iter().flat_map(|entry| &entry.items).copied().collect();
     items.sort_unstable();
-    items.into_iter().map(|at| at..at + 1).collect()
+    items.chunk_by(|one, next| next - one == 1).map(|run| run[0]..run[run.len() - 1] + 1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Document;
+
+    #[test]
+    fn a_draft_at_the_beginning_is_of_the_beginning_that_is_kept() {
+        let document = Document::parse(r#"{"keptUserMessageCount":3,"keptHeadUserMessageCount":2}"#).unwrap();
+        let mut entries: Vec<Entry> = (0..6).map(|at| Entry::line(at, EntryKind::Prompt)).collect();
+        entries[0].is_draft = true;
+        let Compaction { replaced, kept, head } = keep_prompts(entries, document.roots().next().unwrap());
+        let items = |entries: &[Entry]| entries.iter().map(Entry::first).collect::<Vec<_>>();
+        assert_eq!((items(&replaced), items(&kept), head), (vec![3, 4], vec![0, 1, 2, 5], 3));
+    }
 }

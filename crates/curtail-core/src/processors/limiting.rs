@@ -1,4 +1,4 @@
-//! Keeps the newest complete segments that fit a token budget.
+//! Decides what a limit keeps: the newest complete segments that fit its budget, and what a person asked.
 
 use std::sync::Arc;
 

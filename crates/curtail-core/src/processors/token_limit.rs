@@ -1,4 +1,4 @@
-//! How a transcript is limited to the newest complete segments that fit a token budget.
+//! The settings of a limit: its budget, how tokens are counted, and what is kept in any case. `limiting` decides by them.
 
 use super::counting::Counting;
 use super::keep::Keep;

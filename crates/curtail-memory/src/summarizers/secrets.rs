@@ -14,6 +14,9 @@ const SHORTEST: usize = 4;
 /// The shortest key that is masked in a summary.
 const SHORTEST_IN_SUMMARY: usize = 8;
 
+/// A longer key is no word, although it has only letters.
+const LONGEST_WORD: usize = 20;
+
 /// Secrets, masked in every spelling in which an answer may repeat them. `Debug` does not show them.
 #[derive(Clone, Default)]
 pub(super) struct Secrets(Vec<OneSecret>);
@@ -37,7 +40,8 @@ impl Secrets {
         let decoded = percent_decode_str(secret).decode_utf8_lossy();
         for text in [secret, &decoded] {
             if text.len() >= SHORTEST && !self.0.iter().any(|known| known.secret.is(text)) {
-                let is_word = text.len() < SHORTEST_IN_SUMMARY || text.chars().all(char::is_alphabetic);
+                let is_alphabetic = text.len() <= LONGEST_WORD && text.chars().all(char::is_alphabetic);
+                let is_word = text.len() < SHORTEST_IN_SUMMARY || is_alphabetic;
                 self.0.push(OneSecret { secret: Secret::new(text), is_word });
             }
         }
@@ -96,12 +100,12 @@ mod tests {
     #[test]
     fn a_key_that_is_a_word_stays_in_a_summary() {
         let mut secrets = Secrets::default();
-        for key in ["test", "placeholder", "sk-12345"] {
+        for key in ["test", "placeholder", "sk-12345", "correcthorsebatterystaple"] {
             secrets.add(key);
         }
         assert_eq!(
-            secrets.mask_summary("The latest test of a placeholder: sk-12345"),
-            "The latest test of a placeholder: ***"
+            secrets.mask_summary("The latest test of a placeholder: sk-12345 correcthorsebatterystaple"),
+            "The latest test of a placeholder: *** ***"
         );
         assert_eq!(secrets.mask("not accepted: test"), "not accepted: ***");
     }

@@ -10,7 +10,7 @@ mod tools;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use minijinja::Value;
 use serde_json::{Value as Json, json};
@@ -62,6 +62,28 @@ pub struct ChatTemplate {
 struct KnownForms {
     text_arguments: OnceLock<bool>,
     text_content: OnceLock<bool>,
+    /// Why a form was not found; the next text that is rendered fails with it.
+    fault: Mutex<Option<TemplateError>>,
+}
+
+impl KnownForms {
+    fn fault(&self) -> MutexGuard<'_, Option<TemplateError>> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The form that is `known`, or else what `find` finds.
+    fn known(&self, known: &OnceLock<bool>, find: impl FnOnce() -> Result<bool, TemplateError>) -> bool {
+        if let Some(found) = known.get() {
+            return *found;
+        }
+        match find() {
+            Ok(found) => *known.get_or_init(|| found),
+            Err(error) => {
+                *self.fault() = Some(error);
+                false
+            }
+        }
+    }
 }
 
 /// Where a template is compiled and rendered.
@@ -120,18 +142,24 @@ impl ChatTemplate {
     /// # Errors
     /// The template rejects the messages, for example because roles do not alternate, or rendering exceeds a limit.
     pub fn render(&self, messages: &[&ChatMessage], tools: Option<&ToolList>) -> Result<String, TemplateError> {
-        let tools = tools.or(self.tools.as_ref());
-        let messages: Vec<Value> = messages.iter().map(|message| message.0.clone()).collect();
-        let request = Value::from_pairs([
-            ("messages", Value::from(messages)),
-            ("tools", tools.map_or(Value::from(()), |tools| tools.0.clone())),
-            ("documents", Value::from(())),
-            ("add_generation_prompt", Value::from(self.add_generation_prompt)),
-        ]);
+        if let Some(fault) = self.forms.fault().take() {
+            return Err(fault);
+        }
+        let request = self.request(messages.iter().map(|message| message.0.clone()).collect(), tools);
         match &self.host {
             RenderHost::Here(compiled) => compiled.render(&request),
             RenderHost::Elsewhere(renderers) => renderers.render(&request),
         }
+    }
+
+    fn request(&self, messages: Vec<Value>, tools: Option<&ToolList>) -> Value {
+        let tools = tools.or(self.tools.as_ref());
+        Value::from_pairs([
+            ("messages", Value::from(messages)),
+            ("tools", tools.map_or(Value::from(()), |tools| tools.0.clone())),
+            ("documents", Value::from(())),
+            ("add_generation_prompt", Value::from(self.add_generation_prompt)),
+        ])
     }
 }
 
@@ -144,28 +172,30 @@ impl Forms for ChatTemplate {
             let call = json!({"id": "abcdefghi", "type": "function", "function": function});
             let asked = json!({"role": "user", "content": "When?"});
             let called = json!({"role": "assistant", "content": "", "tool_calls": [call]});
-            self.example(&[asked, called]).is_some()
+            self.example(&[asked, called]).map(|text| text.is_some())
         };
-        let find = || !renders(json!({"place": "Graz"})) && renders(json!("{\"place\": \"Graz\"}"));
-        *self.forms.text_arguments.get_or_init(find)
+        let find = || Ok(!renders(json!({"place": "Graz"}))? && renders(json!("{\"place\": \"Graz\"}"))?);
+        self.forms.known(&self.forms.text_arguments, find)
     }
 
     fn takes_text_content(&self) -> bool {
         let asked = |content: Json| self.example(&[json!({"role": "user", "content": content})]);
         let find = || {
-            let text = asked(json!("When?"));
-            text.is_some() && text != asked(json!([{"type": "text", "text": "When?"}]))
+            let text = asked(json!("When?"))?;
+            Ok(text.is_some() && text != asked(json!([{"type": "text", "text": "When?"}]))?)
         };
-        *self.forms.text_content.get_or_init(find)
+        self.forms.known(&self.forms.text_content, find)
     }
 }
 
 impl ChatTemplate {
-    /// The text of an example; `None` if the template refuses it.
-    fn example(&self, messages: &[Json]) -> Option<String> {
-        let messages: Vec<ChatMessage> =
-            messages.iter().map(|message| ChatMessage(from_json(message.clone()))).collect();
-        self.render(&messages.iter().collect::<Vec<_>>(), None).ok()
+    /// The text of an example; `None` if the template refuses it. The error is that it cannot be asked.
+    fn example(&self, messages: &[Json]) -> Result<Option<String>, TemplateError> {
+        let request = self.request(messages.iter().map(|message| from_json(message.clone())).collect(), None);
+        match &self.host {
+            RenderHost::Here(compiled) => Ok(compiled.render(&request).ok()),
+            RenderHost::Elsewhere(renderers) => renderers.example(&request),
+        }
     }
 }
 
@@ -252,6 +282,16 @@ mod tests {
         let of_blocks = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}\
                          {% for block in m.content %}{{ block.text }}{% endfor %}{% endif %}{% endfor %}";
         assert_eq!(rendered(of_blocks, record), "When?Where?");
+    }
+
+    #[test]
+    fn a_form_that_cannot_be_found_is_an_error_and_is_looked_for_again() {
+        let template = ChatTemplate::compile("text").unwrap();
+        let failed = || Err(TemplateError::new(String::from("no process")));
+        assert!(!template.forms.known(&template.forms.text_content, failed));
+        assert_eq!(template.render(&[], None).unwrap_err().to_string(), "no process");
+        assert_eq!(template.render(&[], None).unwrap(), "text");
+        assert!(template.forms.known(&template.forms.text_content, || Ok(true)));
     }
 
     #[test]

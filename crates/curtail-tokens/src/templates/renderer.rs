@@ -49,8 +49,23 @@ impl Renderers {
 
     /// The text of a request, rendered by an idle process or a new one.
     pub(super) fn render(&self, request: &Value) -> Result<String, TemplateError> {
+        self.render_by(self.renderer()?, request)
+    }
+
+    /// The text of an example; `None` if the template refuses it, or must be stopped.
+    ///
+    /// # Errors
+    /// No process can be started.
+    pub(super) fn example(&self, request: &Value) -> Result<Option<String>, TemplateError> {
+        Ok(self.render_by(self.renderer()?, request).ok())
+    }
+
+    fn renderer(&self) -> Result<Renderer, TemplateError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut renderer = idle.map_or_else(|| self.start(), Ok)?;
+        idle.map_or_else(|| self.start(), Ok)
+    }
+
+    fn render_by(&self, mut renderer: Renderer, request: &Value) -> Result<String, TemplateError> {
         let Some(answer) = renderer.ask(&line(request)?) else { return Err(renderer.stopped("rendering")) };
         self.set_idle(renderer);
         text_of(&answer)

@@ -7,6 +7,7 @@ use memchr::memmem::Finder;
 use super::python::{literal_as_json, python_calls};
 use crate::dialects::blocks;
 use crate::json::{Document, Text, Value};
+use crate::steps;
 use crate::transcript::ToolCall;
 
 /// The calls in a text, which is cut as one; at least one.
@@ -41,14 +42,24 @@ fn units(text: &str) -> Vec<usize> {
 
 /// Where `word` begins in a text, but for the JSON behind it: a tag in that is an argument.
 pub(super) fn starts_of(word: &str, text: &str) -> Vec<usize> {
+    /// After so many brackets that do not close, no more are read: each is read to the end of the text.
+    const MISSES: usize = 16;
     let mut starts = Vec::new();
+    let mut misses = 0;
     let mut at = 0;
     while let Some(found) = text[at..].find(word) {
         starts.push(at + found);
         at += found + word.len();
         let rest = text[at..].trim_start();
-        if let Some((length, _)) = calls_at_head(rest) {
-            at = text.len() - rest.len() + length;
+        if misses == MISSES || !rest.starts_with(BRACKETS) {
+            continue;
+        }
+        match calls_at_head(rest) {
+            Some((length, _)) => at = text.len() - rest.len() + length,
+            None => {
+                steps::count(rest.len());
+                misses += 1;
+            }
         }
     }
     starts
