@@ -1,20 +1,22 @@
 //! What the log records about its own history: compactions replace it, rollbacks remove the end of it.
 
 use super::{HistoryChange, Item, Patch, blocks};
-use crate::json::{Text, Value};
-use crate::transcript::{Content, Layout, Message, Role, Standing};
+use crate::json::Value;
+use crate::transcript::{Content, Layout, Part, Role, Standing};
 
-/// User messages that the program writes. They do not begin a turn.
-const CONTEXT: &[&str] = &[
-    "<environment_context>",
-    "<user_instructions>",
-    "<user_shell_command>",
-    "<turn_aborted>",
-    "<skill>",
-    "# AGENTS.md instructions",
+/// How texts begin and end that the program writes into messages of the user. These messages do not begin a turn.
+const CONTEXT: &[(&str, &str)] = &[
+    ("<environment_context>", "</environment_context>"),
+    ("<user_instructions>", "</user_instructions>"),
+    ("<user_shell_command>", "</user_shell_command>"),
+    ("<turn_aborted>", "</turn_aborted>"),
+    ("<skill>", "</skill>"),
+    ("<subagent_notification>", "</subagent_notification>"),
+    ("<hook_prompt", "</hook_prompt>"),
+    ("# AGENTS.md instructions", "</INSTRUCTIONS>"),
     // What summaries and memory write.
-    "<conversation_summaries",
-    "<working_memory",
+    ("<conversation_summaries", ""),
+    ("<working_memory", ""),
 ];
 
 /// Reads a `compacted` line as a boundary: a list of items inside it, or a summary in older logs.
@@ -35,8 +37,7 @@ fn summary(item: Value<'_>) -> Item<'_> {
 /// Marks the turns that were rolled back, and the messages before the last `compacted` that was not as superseded.
 pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     for message in read.iter_mut().filter_map(Item::message_mut) {
-        let is_context = |message: &Message<'_>| blocks::first_text(message).is_some_and(is_context);
-        message.automatic |= message.role == Role::User && is_context(message);
+        message.automatic |= message.role == Role::User && has_context(&message.parts);
     }
     for rollback in rollbacks(items) {
         roll_back(&rollback, items, read);
@@ -202,15 +203,16 @@ fn begins_turn(item: Value<'_>) -> bool {
         return payload.member_is("type", "agent_message");
     }
     let parts = blocks::plain_parts(payload.get("content"));
-    let mut texts =
-        parts.iter().filter_map(|part| if let Content::Text(text) = &part.content { Some(text) } else { None });
-    texts.next().is_some_and(|first| !is_context(first)) && parts.iter().any(|part| part.content.has_text())
+    !has_context(&parts) && parts.iter().any(|part| part.content.has_text())
 }
 
-/// Whether a user message begins as one that the program writes.
-fn is_context(text: &Text<'_>) -> bool {
-    let text = text.decode();
-    CONTEXT.iter().any(|context| text.trim_start().starts_with(context))
+/// Whether one of the texts of a user message is one that the program writes.
+fn has_context(parts: &[Part<'_>]) -> bool {
+    parts.iter().any(|part| matches!(&part.content, Content::Text(text) if is_context(&text.decode())))
+}
+
+fn is_context(text: &str) -> bool {
+    CONTEXT.iter().any(|(begin, end)| text.trim_start().starts_with(begin) && text.trim_end().ends_with(end))
 }
 
 /// Whether an item is in the list of a compaction.

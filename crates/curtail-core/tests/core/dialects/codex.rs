@@ -171,3 +171,29 @@ fn a_compaction_goes_with_the_turns_that_are_rolled_back() {
         assert_eq!(live_texts(log), expected, "{log}");
     }
 }
+
+/// A person can write of what the program writes, and a rollback removes the turn that begins so.
+#[test]
+fn a_prompt_that_begins_as_context_is_a_prompt() {
+    let said = |role: &str, kind: &str, text: &str| {
+        format!(
+            r#"{{"timestamp":"t","type":"response_item","payload":{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":"{text}"}}]}}}}"#
+        )
+    };
+    let log = [
+        said("user", "input_text", r"<environment_context>\n<cwd>/loom</cwd>\n</environment_context>"),
+        said("user", "input_text", r"# AGENTS.md instructions for /loom\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>"),
+        said("user", "input_text", "# AGENTS.md instructions are ignored: why?"),
+        said("assistant", "output_text", "They are not."),
+        said("user", "input_text", "<skill> is no tag that is read"),
+        String::from(r#"{"timestamp":"t","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}"#),
+        said("user", "input_text", r"<subagent_notification>{}</subagent_notification>"),
+    ];
+    let text = log.join("\n") + "\n";
+    let document = Document::parse_log(&text).expect("a rollout");
+    let read = reading().transcripts(&document).expect("a transcript");
+    let messages = &read[0].1.messages;
+    let found: Vec<_> = messages.iter().map(|message| (message.automatic, message.standing.is_rolled_back())).collect();
+    let expected = [(true, false), (true, false), (false, false), (false, false), (false, true), (true, false)];
+    assert_eq!(found, expected);
+}
