@@ -58,7 +58,7 @@ impl Dialect for Copilot {
 
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         number_threads(items, read);
-        if let Some(last) = items.iter().rposition(|item| summary_of(*item).is_some()) {
+        if let Some(last) = items.iter().rposition(|item| is_compaction(*item)) {
             blocks::preserve(read, kept_before(last, items));
         }
     }
@@ -91,7 +91,7 @@ impl DialectWriter for Copilot {
 
 impl LogHabits for Copilot {
     fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
-        HistoryChange::compactions(items.len(), |at| summary_of(items[at]).map(|_| kept_before(at, items)))
+        HistoryChange::compactions(items.len(), |at| is_compaction(items[at]).then(|| kept_before(at, items)))
     }
 }
 
@@ -100,20 +100,30 @@ fn kept_before(at: usize, items: &[Value<'_>]) -> Vec<Range<usize>> {
     first_kept(&items[..at]).map(|first| first..at).into_iter().collect()
 }
 
-/// The call that a sub-agent works for, if the event is one of its.
-fn sub_agent(item: Value<'_>) -> Option<Text<'_>> {
-    item.get("data")?.get_text("parentToolCallId")
+/// The names of the sub-agent whose event it is: its own, and the call that it works for. Versions write one of them or both; an
+/// event of the main agent has neither.
+fn sub_agent(item: Value<'_>) -> impl Iterator<Item = Cow<'_, str>> {
+    let call = item.get("data").and_then(|data| data.get_text("parentToolCallId"));
+    item.get_text("agentId").into_iter().chain(call).map(Text::into_decoded)
 }
 
 /// The events of a sub-agent are a conversation of their own.
 fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut threads: HashMap<Cow<'a, str>, u32> = HashMap::default();
+    let mut count = 0;
     for (item, read) in items.iter().zip(read) {
-        if let (Item::Message(message), Some(call)) = (read, sub_agent(*item)) {
-            let next = u32::try_from(threads.len() + 1).unwrap_or(u32::MAX);
-            message.thread = *threads.entry(call.into_decoded()).or_insert(next);
-        }
+        let names: Vec<_> = sub_agent(*item).collect();
+        let Some(message) = read.message_mut().filter(|_| !names.is_empty()) else { continue };
+        let known = names.iter().find_map(|name| threads.get(name).copied());
+        message.thread = known.unwrap_or(count + 1);
+        count = count.max(message.thread);
+        threads.extend(names.into_iter().map(|name| (name, message.thread)));
     }
+}
+
+/// Whether an event is a compaction of the main conversation that succeeded.
+fn is_compaction(item: Value<'_>) -> bool {
+    summary_of(item).is_some() && sub_agent(item).next().is_none()
 }
 
 /// The summary of a compaction that succeeded.
@@ -132,9 +142,8 @@ fn boundary(item: Value<'_>) -> Message<'_> {
 /// Index of the first event that a compaction keeps of those before it: what was said since it began. Results that come first
 /// are kept with the message of their calls.
 fn first_kept(before: &[Value<'_>]) -> Option<usize> {
-    let is =
-        |item: Value<'_>, kind: &str| item.get("type").is_some_and(|name| name.is(kind)) && sub_agent(item).is_none();
-    let start = before.iter().rposition(|item| is(*item, "session.compaction_start") || summary_of(*item).is_some())?;
+    let is = |item: Value<'_>, kind: &str| item.member_is("type", kind) && sub_agent(item).next().is_none();
+    let start = before.iter().rposition(|item| is(*item, "session.compaction_start") || is_compaction(*item))?;
     if !is(before[start], "session.compaction_start") {
         return None;
     }

@@ -36,16 +36,26 @@ fn what_is_written_is_sent() {
 fn a_sub_agent_has_a_conversation_of_its_own() {
     let event = |kind: &str, data: &str| format!("{{\"type\":\"{kind}\",\"data\":{{{data}}}}}\n");
     let request = |id: &str| format!("\"content\":\"\",\"toolRequests\":[{{\"toolCallId\":\"{id}\",\"name\":\"n\"}}]");
-    let log = [
-        event("user.message", "\"content\":\"Row.\""),
-        event("assistant.message", &request("c1")),
-        event("assistant.message", &(request("c2") + ",\"parentToolCallId\":\"c1\"")),
-        event("tool.execution_complete", "\"toolCallId\":\"c2\",\"success\":true,\"parentToolCallId\":\"c1\""),
-        event("tool.execution_complete", "\"toolCallId\":\"c1\",\"success\":true"),
-    ];
-    let text = log.concat();
-    let document = Document::parse_log(&text).expect("it is JSON");
-    let read = reading(Some("copilot"), Framing::Lines).transcripts(&document).expect("a transcript");
-    let threads: Vec<u32> = read[0].1.messages.iter().map(|message| message.thread).collect();
-    assert_eq!(threads, [0, 0, 1, 1, 0]);
+    let call = ",\"parentToolCallId\":\"c1\"";
+    // Newer versions name the agent beside the data.
+    let by_agent = |event: String| event.replacen('{', "{\"agentId\":\"a1\",", 1);
+    let compaction = "\"success\":true,\"summaryContent\":\"It rows.\"";
+    let side = |call: &str| {
+        [
+            event("assistant.message", &(request("c2") + call)),
+            event("tool.execution_complete", &format!("\"toolCallId\":\"c2\",\"success\":true{call}")),
+            event("session.compaction_complete", &format!("{compaction}{call}")),
+        ]
+    };
+    for side in [side(call), side("").map(by_agent), side(call).map(by_agent)] {
+        let main = [event("user.message", "\"content\":\"Row.\""), event("assistant.message", &request("c1"))];
+        let end = event("tool.execution_complete", "\"toolCallId\":\"c1\",\"success\":true");
+        let text = [main.concat(), side.concat(), end].concat();
+        let document = Document::parse_log(&text).expect("it is JSON");
+        let read = reading(Some("copilot"), Framing::Lines).transcripts(&document).expect("a transcript");
+        let messages = &read[0].1.messages;
+        let threads: Vec<u32> = messages.iter().map(|message| message.thread).collect();
+        assert_eq!(threads, [0, 0, 1, 1, 1, 0], "{text}");
+        assert!(messages[..2].iter().all(|message| message.standing.is_read()), "{text}");
+    }
 }
