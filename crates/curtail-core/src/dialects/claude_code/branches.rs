@@ -14,6 +14,7 @@ use std::borrow::Cow;
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 
+use super::preserved::anchored;
 use super::{ClaudeCode, is_boundary};
 use crate::dialects::branches::path;
 use crate::dialects::{Dialect as _, HistoryChange, Item};
@@ -114,8 +115,15 @@ enum Missing {
 }
 
 fn nodes(items: &[Value<'_>], missing: Missing) -> Vec<TreeNode> {
-    let mut trees =
-        Trees { items, missing, written: None, by_record: HashMap::new(), last: HashMap::new(), current: None };
+    let mut trees = Trees {
+        items,
+        missing,
+        written: None,
+        by_record: HashMap::new(),
+        last: HashMap::new(),
+        current: None,
+        kept: HashMap::new(),
+    };
     items.iter().enumerate().map(|(at, &item)| trees.add(at, item)).collect()
 }
 
@@ -130,6 +138,8 @@ struct Trees<'i, 'a> {
     last: HashMap<usize, usize>,
     /// The tree of the last message.
     current: Option<usize>,
+    /// What a compaction preserved, by the record behind which that stands from then on.
+    kept: HashMap<Cow<'a, str>, Vec<Cow<'a, str>>>,
 }
 
 impl<'a> Trees<'_, 'a> {
@@ -172,7 +182,12 @@ impl<'a> Trees<'_, 'a> {
         let last = |tree: Option<usize>| self.last.get(&tree?).copied();
         let above = known.or_else(|| Some((last(self.current)?, self.current?))).filter(|_| !begins);
         let tree = above.map_or(at, |(_, tree)| tree);
-        self.by_record.insert(id, (at, tree));
+        if is_boundary(item) {
+            self.kept.extend(anchored(item));
+        }
+        // What follows one of them follows the compaction.
+        let kept = self.kept.remove(&id).unwrap_or_default();
+        self.by_record.extend(kept.into_iter().chain([id]).map(|id| (id, (at, tree))));
         self.last.insert(tree, at);
         TreeNode { tree: Some(tree), parent: above.map(|(parent, _)| parent), first: true }
     }

@@ -1,15 +1,14 @@
 //! Compactions: which calls they close, and which messages they preserve.
 
-use std::borrow::Cow;
 use std::cell::LazyCell;
-use std::ops::Deref;
 
-use foldhash::{HashMap, HashMapExt as _, HashSet};
+use foldhash::{HashMap, HashMapExt as _};
 
 use super::branches::newest;
 use super::is_boundary;
+use super::preserved::{anchored, kept_at, records_by_uuid};
 use crate::dialects::{HistoryChange, Item};
-use crate::json::{Text, Value};
+use crate::json::Value;
 use crate::transcript::{MessageKind, Standing};
 
 /// Calls that are open at a compaction are never answered: the next message of its conversation closes them. The boundary
@@ -34,7 +33,7 @@ pub(super) fn close_at_compactions<'a>(
             message.kind = MessageKind::Boundary;
             // A compaction that is not read preserved nothing that is.
             let is_read = threads[at] > 0 || trees[at] == newest;
-            let preserves = |at: &usize| is_read && !preserved(items[*at]).is_empty();
+            let preserves = |at: &usize| is_read && anchored(items[*at]).is_some();
             conversation.last = boundaries.last().copied().filter(preserves);
             if item.is_true("isCompactSummary") || conversation.last.is_none() {
                 message.begin_context();
@@ -72,32 +71,4 @@ pub(super) fn compactions(items: &[Value<'_>]) -> Vec<HistoryChange> {
         let is_compaction = is_boundary(items[at]) || items[at].is_true("isCompactSummary");
         is_compaction.then(|| kept_at(items, at, &records).into_iter().map(|at| at..at + 1).collect())
     })
-}
-
-/// Indices of the records that the compaction at `at` preserved, in order.
-fn kept_at<'a>(items: &[Value<'a>], at: usize, records: &impl Deref<Target = Records<'a>>) -> Vec<usize> {
-    let uuids = preserved(items[at]);
-    let found = uuids.iter().filter_map(|uuid| records.get(uuid)).flatten();
-    let mut kept: Vec<usize> = found.copied().filter(|record| *record < at).collect();
-    kept.sort_unstable();
-    kept
-}
-
-/// The ids of the messages that a compaction preserved.
-pub(super) fn preserved(boundary: Value<'_>) -> HashSet<Cow<'_, str>> {
-    let metadata = boundary.get("compactMetadata");
-    let preserved = metadata.and_then(|metadata| metadata.get("preservedMessages"));
-    let uuids = preserved.and_then(|preserved| preserved.get("uuids"));
-    uuids.into_iter().flat_map(Value::items).filter_map(Value::text).map(Text::into_decoded).collect()
-}
-
-/// Indices of the records with each id.
-type Records<'a> = HashMap<Cow<'a, str>, Vec<usize>>;
-
-fn records_by_uuid<'a>(items: &[Value<'a>]) -> Records<'a> {
-    let mut records = Records::new();
-    for (at, uuid) in items.iter().enumerate().filter_map(|(at, item)| Some((at, item.get_text("uuid")?))) {
-        records.entry(uuid.into_decoded()).or_default().push(at);
-    }
-    records
 }

@@ -7,6 +7,7 @@ mod attachments;
 mod branches;
 mod compactions;
 mod conversations;
+mod preserved;
 mod sidelines;
 mod subagents;
 
@@ -185,13 +186,16 @@ const OWN_BEGINNINGS: &[&str] = &[
     "<local-command-stderr>",
     "<command-name>",
     "<command-message>",
-    "<task-",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<task-notification>",
+    "[Request interrupted by user",
     "Operation stopped by hook:",
 ];
 
 fn is_own(message: &Message<'_>) -> bool {
     // Most texts begin with something else and need not be decoded.
-    let is_other = |text: &Text<'_>| matches!(text, Text::Escaped(raw) if !raw.starts_with(['<', 'O', ' ', '\\']));
+    let is_other = |text: &Text<'_>| matches!(text, Text::Escaped(raw) if !raw.starts_with(['<', '[', 'O', ' ', '\\']));
     blocks::first_text(message).is_some_and(|text| {
         let text = if is_other(text) { return false } else { text.decode() };
         OWN_BEGINNINGS.iter().any(|words| text.trim_start().starts_with(words)) && !has_arguments(&text)

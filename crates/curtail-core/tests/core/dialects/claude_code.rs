@@ -546,6 +546,47 @@ fn compaction_that_keeps(id: &str, before: &str, kept: &[&str]) -> String {
     format!("{boundary}\n{}", summary.replacen('{', "{\"isCompactSummary\":true,", 1))
 }
 
+/// Older logs name only the ends of what was preserved. Some let the next message follow the last of it instead of the summary.
+#[test]
+fn what_a_compaction_preserved_stands_behind_its_summary() {
+    let before = [
+        record("m1", "", "user", &text_block("Fill the jar.")),
+        record("m2", "m1", "assistant", &text_block("With what?")),
+        record("m3", "m2", "user", &text_block("With beets.")),
+        record("m4", "m3", "assistant", &text_block("Red ones?")),
+    ]
+    .concat();
+    let listed = compaction_that_keeps("b1", "m4", &["m3", "m4"]);
+    let with_anchor = listed.replacen("{\"uuids\"", "{\"anchorUuid\":\"b1s\",\"uuids\"", 1);
+    let segment = r#""preservedSegment":{"headUuid":"m3","tailUuid":"m4","anchorUuid":"b1s"}"#;
+    let ends = listed.replacen(r#""preservedMessages":{"uuids":["m3","m4"]}"#, segment, 1);
+    assert!(ends.contains(segment), "{ends}");
+    for compaction in [with_anchor, ends] {
+        for parent in ["b1s", "m4"] {
+            let log = [&*before, &compaction, &record("m5", parent, "user", &text_block("All of them."))].concat();
+            let expected = ["With beets.", "Red ones?", "Summary b1.", "All of them."];
+            assert_eq!(read_texts(&log), expected, "{log}");
+        }
+    }
+}
+
+/// The output of a command that a person ran, and the note that a person stopped the model, are no prompts.
+#[test]
+fn what_the_program_writes_begins_no_turn() {
+    let output = text_block("<bash-stdout>jars</bash-stdout><bash-stderr></bash-stderr>");
+    let log = [
+        record("m1", "", "user", &text_block("<bash-input>ls</bash-input>")),
+        record("m2", "m1", "user", &output),
+        record("m3", "m2", "user", &text_block("[Request interrupted by user]")),
+    ];
+    let mut begins = Vec::new();
+    let read = read_transcripts(&log.concat(), |_, transcript| {
+        begins.extend(transcript.messages.iter().map(curtail_core::transcript::Message::begins_turn));
+    });
+    read.expect("it is read");
+    assert_eq!(begins, [true, false, false]);
+}
+
 /// The model reads what the last compaction of its own conversation preserved, and nothing that only others did.
 #[test]
 fn what_is_preserved_is_said_by_the_last_compaction_of_the_conversation() {
