@@ -38,6 +38,20 @@ fn what_both_answers_repeat_is_cut_equally() {
     }
 }
 
+/// Data sets also keep the better answer as `messages`, or the question beside answers that repeat it.
+#[test]
+fn a_list_that_repeats_the_answers_is_cut_with_them() {
+    let begin = [message("one"), answer("two"), message("three")];
+    let list = |last: &str| [begin.to_vec(), vec![answer(last)]].concat();
+    for (key, beside) in [("messages", list("yes")), ("prompt", begin.to_vec())] {
+        let row = serde_json::json!({"chosen": list("yes"), "rejected": list("no"), key: beside});
+        let out = rows(&run(&["filter", "--drop", "0..2"], &format!("{row}\n")).stdout);
+        let left = |last: &str| serde_json::json!([message("three"), answer(last)]);
+        assert_eq!((&out[0]["chosen"], &out[0]["rejected"]), (&left("yes"), &left("no")), "{row}");
+        assert_eq!(out[0][key], serde_json::json!(beside[2..]), "{row}");
+    }
+}
+
 #[test]
 fn pairs_are_judged_along_each_branch() {
     let call = serde_json::json!({"role": "assistant", "content": null, "tool_calls": [

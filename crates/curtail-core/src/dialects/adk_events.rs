@@ -1,7 +1,6 @@
 //! What an event of the Agent Development Kit (ADK) does to the history of its session. Keys are in camel case or snake case.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
 use super::blocks;
 use crate::json::{Text, Value};
@@ -78,10 +77,10 @@ fn replaced_times(compaction: Value<'_>) -> Option<(Moment, Moment)> {
 
 /// A time, in what a program counts it or as it writes it. Numbers are before texts, so that no time of one kind is between two of
 /// the other.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Moment {
-    /// Finite.
-    Number(f64),
+    /// In ten-millionths: a time in seconds is written with no more digits than that.
+    Number(i128),
     Text(String),
 }
 
@@ -91,35 +90,16 @@ impl Moment {
         match value.text() {
             // Fractions of a second may be missing.
             Some(text) => Some(Self::Text(text.decode().trim_end_matches('Z').to_owned())),
-            None => value.raw().parse().ok().filter(|number: &f64| number.is_finite()).map(Self::Number),
+            None => value.raw().parse().ok().filter(|number: &f64| number.is_finite()).map(Self::number),
         }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a finite number, and no time is that large")]
+    pub(super) fn number(number: f64) -> Self {
+        Self::Number((number * 1e7).round() as i128)
     }
 
     const fn is_text(&self) -> bool {
         matches!(self, Self::Text(_))
     }
 }
-
-impl Ord for Moment {
-    fn cmp(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Number(one), Self::Number(other)) => one.partial_cmp(other).unwrap_or(Ordering::Equal),
-            (Self::Text(one), Self::Text(other)) => one.cmp(other),
-            _ => self.is_text().cmp(&other.is_text()),
-        }
-    }
-}
-
-impl PartialOrd for Moment {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Moment {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Moment {}

@@ -136,19 +136,19 @@ mod tests {
     }
 
     fn compaction(times: Option<(f64, f64)>) -> Event<'static> {
-        let times = times.map(|(start, end)| (Moment::Number(start), Moment::Number(end)));
+        let times = times.map(|(start, end)| (Moment::number(start), Moment::number(end)));
         Event { time: None, invocation: None, act: Act::Compacts(times) }
     }
 
     #[test]
     fn a_compaction_replaces_what_has_its_times_before_and_after_it_until_it_is_taken_back() {
         let events = [
-            at(Moment::Number(1.0)),
+            at(Moment::number(1.0)),
             at(Moment::Text(String::from("2026-01-01T00:00:00"))),
-            at(Moment::Number(4.0)),
+            at(Moment::number(4.0)),
             compaction(None),
             compaction(Some((0.0, 2.0))),
-            at(Moment::Number(1.5)),
+            at(Moment::number(1.5)),
             compaction(None),
             compaction(Some((0.0, 3.0))),
             compaction(Some((0.5, 2.0))),

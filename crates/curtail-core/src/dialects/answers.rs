@@ -1,5 +1,5 @@
 //! Rows with answers to train on: a chosen and a rejected one, or one with a label. Only what comes before the answers is cut,
-//! and where both answers repeat it, equally in both.
+//! and where lists repeat it, equally in all of them.
 
 use super::row::Row;
 use super::{Dialect, Item, blocks};
@@ -15,11 +15,16 @@ const LABELS: &[&str] = &["kto_tag", "label"];
 
 /// The row of a record with answers; `None` for other records.
 pub(super) fn row(record: Value<'_>) -> Option<Row<'_>> {
-    let (first, second) = pair(record).map_or_else(|| (alone(record), None), |[one, other]| (Some(one), Some(other)));
-    let Some(first) = first else { return labelled(record) };
-    let Some(prompt) = prompt(record) else { return Some(repeated(record, first, second?)) };
-    let branches = std::iter::once(first).chain(second).map(messages).collect();
-    Some(Row { answers: Answers { branches, mirror: None }, ..Row::of_list(prompt, Some(record)) })
+    let prompt = prompt(record);
+    let answers = pair(record).map(Vec::from).or_else(|| alone(record).map(|answer| vec![answer]));
+    let Some(answers) = answers else { return labelled(record) };
+    match prompt.filter(|list| !repeats(answers[0], *list)) {
+        Some(prompt) => {
+            let branches = answers.into_iter().map(messages).collect();
+            Some(Row { answers: Answers { branches, mirrors: Vec::new() }, ..Row::of_list(prompt, Some(record)) })
+        }
+        None => Some(repeated(record, answers, prompt)),
+    }
 }
 
 /// A conversation with a label beside it: its last reply is the answer, and what is before it is cut.
@@ -38,12 +43,12 @@ fn labelled(record: Value<'_>) -> Option<Row<'_>> {
 fn is_reply(message: Value<'_>) -> bool {
     let speaker = message.get_text("role").or_else(|| message.get_text("from"));
     let replies = speaker.is_some_and(|speaker| speaker.is("assistant") || speaker.is("gpt"));
-    replies && is_answer(message) && message.some("tool_calls").is_none()
+    replies && is_answer(message) && message.items_under("tool_calls").next().is_none()
 }
 
 /// Whether a record has answers that are compared or labelled.
 pub(super) fn has_answers(record: Value<'_>) -> bool {
-    pair(record).is_some() || alone(record).is_some() && prompt(record).is_some()
+    pair(record).is_some() || alone(record).is_some()
 }
 
 /// The better and the worse answer: each a list of messages, or one message.
@@ -57,17 +62,19 @@ fn pair(record: Value<'_>) -> Option<[Value<'_>; 2]> {
         let [one, other] = record.get_each(*keys);
         let both = [one?, other?];
         let list = prompt(record);
-        // Without a prompt of its own, each is a whole conversation; with one, neither repeats it.
+        // Without a prompt of its own, each is a whole conversation; with one, both repeat it or neither does.
         let fits = |answer: &Value<'_>| match list {
-            Some(list) => !answer.is_array() || first_of_list(*answer) != first_of_list(list),
+            Some(list) => repeats(*answer, list) == repeats(both[0], list),
             None => answer.is_array(),
         };
         (both.iter().all(fits) && both.iter().all(|answer| is_answer(*answer))).then_some(both)
     })
 }
 
-fn first_of_list(list: Value<'_>) -> Option<&str> {
-    list.items().next().map(Value::raw)
+/// Whether an answer begins as a list beside it does.
+fn repeats(answer: Value<'_>, list: Value<'_>) -> bool {
+    let [first, second] = [answer, list].map(|list| list.items().next().map(Value::raw));
+    first.is_some() && first == second
 }
 
 /// An answer without another one.
@@ -102,31 +109,33 @@ fn prompt(record: Value<'_>) -> Option<Value<'_>> {
     lists.into_iter().find(holds)
 }
 
-/// A row whose answers are whole conversations: what they begin with, equally, is cut.
-fn repeated<'a>(record: Value<'a>, one: Value<'a>, other: Value<'a>) -> Row<'a> {
-    let (first, second) = if one.span().start <= other.span().start { (one, other) } else { (other, one) };
-    let [items, others]: [Vec<Value<'a>>; 2] = [first.items().collect(), second.items().collect()];
-    let shared = shared([first, second], [&items, &others]);
-    let branches = vec![items[shared..].to_vec(), others[shared..].to_vec()];
-    let answers = Answers { branches, mirror: Some(second) };
-    first_of(Row { answers, ..Row::of_list(first, Some(record)) }, shared)
+/// A row whose answers are whole conversations: what they begin with, equally, is cut, also in a list beside them that repeats it.
+fn repeated<'a>(record: Value<'a>, mut answers: Vec<Value<'a>>, beside: Option<Value<'a>>) -> Row<'a> {
+    answers.sort_by_key(|answer| answer.span().start);
+    let mut lists: Vec<Value<'a>> = answers.iter().copied().chain(beside).collect();
+    lists.sort_by_key(|list| list.span().start);
+    // The last message of the shorter answer is an answer.
+    let longest = answers.iter().map(|answer| answer.items().count().saturating_sub(1)).min().unwrap_or_default();
+    let shared = lists[1..].iter().fold(longest, |shared, list| shared_items(lists[0], *list, shared));
+    let branches = answers.iter().map(|answer| answer.items().skip(shared).collect()).collect();
+    let answers = Answers { branches, mirrors: lists.split_off(1) };
+    first_of(Row { answers, ..Row::of_list(lists[0], Some(record)) }, shared)
 }
 
-/// How many messages two lists begin with, equally in every byte. The last message of the shorter list is an answer.
-fn shared(lists: [Value<'_>; 2], items: [&[Value<'_>]; 2]) -> usize {
-    let most = items[0].len().min(items[1].len()).saturating_sub(1);
-    let mut starts = lists.map(|list| list.span().start);
-    for at in 0..most {
-        let ends = items.map(|items| items[at].span().end);
+/// How many messages two lists begin with, equally in every byte: `most` at most.
+fn shared_items(one: Value<'_>, other: Value<'_>, most: usize) -> usize {
+    let mut starts = [one, other].map(|list| list.span().start);
+    for (at, items) in one.items().zip(other.items()).take(most).enumerate() {
+        let ends = [items.0.span().end, items.1.span().end];
         // What is before is equal already.
-        let [one, other] = [0, 1].map(|list| Span::new(starts[list], ends[list]).slice(lists[list].source()));
-        count(one.len());
-        if one != other {
+        let texts = [(one, 0), (other, 1)].map(|(list, nth)| Span::new(starts[nth], ends[nth]).slice(list.source()));
+        count(texts[0].len());
+        if texts[0] != texts[1] {
             return at;
         }
         starts = ends;
     }
-    most
+    most.min(one.items().count()).min(other.items().count())
 }
 
 /// The row with only the first `count` of its messages.
@@ -209,9 +218,9 @@ fn texts_of(content: Content<'_>) -> Vec<Text<'_>> {
     }
 }
 
-/// Appends what was written of a row to `out`, for both answers if both repeat it, and returns where the text goes on. `from` is
-/// where it begins in `out`.
-pub(crate) fn write_both(layout: &Layout<'_>, out: &mut String, from: usize) -> usize {
+/// Appends what was written of a row to `out`, for all lists that repeat it, and returns where the text goes on. `from` is where it
+/// begins in `out`.
+pub(crate) fn write_repeated(layout: &Layout<'_>, out: &mut String, from: usize) -> usize {
     let source = layout.source;
     let is_emptied = out[from..].trim_end() == "[";
     // Nothing is left before the answer, and neither is what separates the two.
@@ -220,17 +229,12 @@ pub(crate) fn write_both(layout: &Layout<'_>, out: &mut String, from: usize) -> 
         if is_emptied && behind.starts_with(',') { source.len() - behind[1..].trim_start().len() } else { at }
     };
     let made = from..out.len();
-    let at = rest(layout.span.end as usize);
-    let Some(mirror) = layout.mirror() else { return at };
-    out.push_str(&source[at..mirror.start as usize]);
-    out.extend_from_within(made);
-    rest(mirror.end as usize)
-}
-
-impl Layout<'_> {
-    /// Where the messages of the transcript stand a second time.
-    fn mirror(&self) -> Option<Span> {
-        let list = self.answers.mirror?.span();
-        Some(Span::new(list.start, list.start + self.span.end - self.span.start))
+    let length = (layout.span.end - layout.span.start) as usize;
+    let mut at = rest(layout.span.end as usize);
+    for start in layout.answers.mirrors.iter().map(|list| list.span().start as usize) {
+        out.push_str(&source[at..start]);
+        out.extend_from_within(made.clone());
+        at = rest(start + length);
     }
+    at
 }

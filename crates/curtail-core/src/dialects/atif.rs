@@ -1,13 +1,12 @@
 //! The Agent Trajectory Interchange Format of Harbor: `steps`, each with a `source` and a `message`. A step of the agent holds
 //! its tool calls and, under `observation`, their results.
 
-use foldhash::HashSet;
-
+use super::call_results::answer_in_order;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks};
 use crate::json::{Json, Span, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, Layout, Message, PairingRules, Part, ProviderRules, ResultPlace, Role,
-    SlotKind, ToolResult, Usage,
+    SlotKind, Usage,
 };
 
 /// The dialect `atif`.
@@ -225,8 +224,9 @@ fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
         message.parts.clear();
     }
     message.parts.extend(named.into_iter().map(|result| answer(result, source_call(result))));
-    if message.calls().next().is_some() && !nameless.is_empty() {
-        return answer_together(message, &nameless);
+    if message.calls().any(|(_, call)| call.id.is_some()) {
+        message.parts.extend(nameless.into_iter().map(|result| answer(result, None)));
+        return answer_in_order(message);
     }
     for observation in nameless {
         match observation.get("content") {
@@ -234,27 +234,6 @@ fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
             Some(content) => message.parts.extend(blocks::plain_parts(Some(content))),
             None => {}
         }
-    }
-}
-
-/// Results without ids answer the calls of their step, in order. If there are fewer results, the last one answers the
-/// remaining calls as well, so that they are kept or dropped together.
-fn answer_together<'a>(message: &mut Message<'a>, nameless: &[Value<'a>]) {
-    let ids = message.results().filter_map(|(_, result)| result.id.as_ref());
-    let answered: HashSet<String> = ids.map(|id| id.decode().into_owned()).collect();
-    let ids = message.calls().filter_map(|(_, call)| call.id.clone());
-    let open: Vec<Text<'a>> = ids.filter(|id| !answered.contains(&*id.decode())).collect();
-    message.call_rules.indivisible = message.calls().count() > 1;
-    let mut open = open.into_iter();
-    for &result in nameless {
-        match open.next() {
-            Some(id) => message.parts.push(answer(result, Some(id))),
-            None => message.attached.extend(blocks::texts(result.some("content"))),
-        }
-    }
-    if let Some(&last) = nameless.last() {
-        let shared = |id| blocks::whole(last, Content::ToolResult(ToolResult::new(Some(id), None, Vec::new())));
-        message.parts.extend(open.map(shared));
     }
 }
 

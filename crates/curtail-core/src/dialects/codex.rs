@@ -120,8 +120,7 @@ impl DialectWriter for Codex {
 
 impl LogHabits for Codex {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let payload = item.get("payload").filter(|payload| payload.member_is("type", "token_count"))?;
-        let usage = payload.some("info")?.some("last_token_usage")?;
+        let usage = token_count(item)?.some("last_token_usage")?;
         Some(Usage {
             input: usage.number("input_tokens"),
             cache_read: usage.number("cached_input_tokens"),
@@ -132,8 +131,7 @@ impl LogHabits for Codex {
 
     /// The last line decides whether Codex compacts before it answers. One without `info` only names limits.
     fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
-        let payload = item.get("payload").filter(|payload| payload.member_is("type", "token_count"))?;
-        payload.some("info").map(|_| SizeFigures::Item)
+        token_count(item).map(|_| SizeFigures::Item)
     }
 
     /// A fork begins with its own settings and goes on with the log of the session that it continues.
@@ -158,6 +156,11 @@ impl LogHabits for Codex {
     fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
         history(items)
     }
+}
+
+/// What a line of token counts says, if it says more than limits.
+fn token_count(item: Value<'_>) -> Option<Value<'_>> {
+    item.get("payload").filter(|payload| payload.member_is("type", "token_count"))?.some("info")
 }
 
 fn read_payload<'a>(payload: Value<'a>, whole: Value<'a>) -> Item<'a> {
@@ -220,7 +223,7 @@ fn write_payload(draft: &Draft) -> String {
 /// Binds a setting that a newer one replaces to the last message of its turn, so that it is kept while something of the turn
 /// is. A `turn_context` is replaced by the next one; a `world_state` by a later one that is `full`, and not by changes to it.
 fn bind_settings<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    for (kind, replaces) in [("turn_context", (|_| true) as fn(Value<'_>) -> bool), ("world_state", is_full)] {
+    for kind in ["turn_context", "world_state"] {
         let mut replaced = false;
         let mut last = None;
         // The message that the next one is bound to.
@@ -234,7 +237,7 @@ fn bind_settings<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
                         next = last.or(next);
                         read[at] = next.map_or(Item::Metadata, Item::With);
                     }
-                    replaced |= replaces(items[at]);
+                    replaced |= kind == "turn_context" || is_full(items[at]);
                     last = None;
                 }
                 _ => {}

@@ -5,7 +5,6 @@ use crate::json::Value;
 /// A format that no dialect reads, and what to do with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Foreign {
-    /// Its name.
     format: &'static str,
     /// What to do instead.
     advice: &'static str,
@@ -21,57 +20,56 @@ impl Foreign {
 const IFLOW: Foreign = like("iFlow");
 const AMP: Foreign = like("a thread of Amp");
 const GPTME: Foreign = like("gptme");
-const COPILOT_LOG: Foreign = Foreign {
-    format: "a patch log of VS Code Copilot",
-    advice: "its lines change one document: apply them, and the document can be read",
-};
-const GRAPH: Foreign = Foreign {
-    format: "a trace graph of verifiers",
-    advice: "its nodes are a tree: write each path from the root as a record with `messages`",
-};
-const TEXTS: Foreign = Foreign {
-    format: "a row of plain texts to train on",
-    advice: "it has no messages to cut: write each text as a list of messages",
-};
+const COPILOT_LOG: Foreign = foreign(
+    "a patch log of VS Code Copilot",
+    "its lines change one document: apply them, and the document can be read",
+);
+const GRAPH: Foreign = foreign(
+    "a trace graph of verifiers",
+    "its nodes are a tree: write each path from the root as a record with `messages`",
+);
+const TEXTS: Foreign =
+    foreign("a row of plain texts to train on", "it has no messages to cut: write each text as a list of messages");
 
-const AG_UI_EVENTS: Foreign = Foreign {
-    format: "a stream of AG-UI events",
-    advice: "its last snapshot has the messages: jq -c 'select(.type == \"MESSAGES_SNAPSHOT\") | .messages'",
-};
-const ACP: Foreign = Foreign {
-    format: "a wire log of the Agent Client Protocol",
-    advice: "its texts come in pieces: cut the session of the agent itself, which `curtail sessions` lists",
-};
-const JSON_RPC: Foreign =
-    Foreign { format: "a log of JSON-RPC", advice: "write the messages that it carries as a list under `messages`" };
-const REALTIME: Foreign = Foreign {
-    format: "a log of Realtime events",
-    advice: "its items are messages: jq -c 'select(.type == \"conversation.item.created\") | .item'",
-};
-const OASST: Foreign = Foreign {
-    format: "a tree of OASST",
-    advice: "each path from the prompt to a last reply is a transcript: write it as a list under `messages`",
-};
-const RENDERED: Foreign = Foreign {
-    format: "a text that a chat template rendered",
-    advice: "cut the messages that it was rendered from, and render again: `curtail limit --template`",
-};
-const CLINE_UI: Foreign = Foreign {
-    format: "what Cline shows on its screen",
-    advice: "the messages are in `api_conversation_history.json` beside it",
-};
-const PAIRS: Foreign = Foreign { format: "a history of text-generation-webui", advice: "pass --messages-key internal" };
-const TEXT_LIST: Foreign = Foreign {
-    format: "a row of texts by turns",
-    advice: "give each a role: jq -c '{messages: [.data | to_entries[] | {role: (if .key % 2 == 0 then \"user\" else \
+const AG_UI_EVENTS: Foreign = foreign(
+    "a stream of AG-UI events",
+    "its last snapshot has the messages: jq -c 'select(.type == \"MESSAGES_SNAPSHOT\") | .messages'",
+);
+const ACP: Foreign = foreign(
+    "a wire log of the Agent Client Protocol",
+    "its texts come in pieces: cut the session of the agent itself, which `curtail sessions` lists",
+);
+const JSON_RPC: Foreign = foreign("a log of JSON-RPC", "write the messages that it carries as a list under `messages`");
+const REALTIME: Foreign = foreign(
+    "a log of Realtime events",
+    "its items are messages: jq -c 'select(.type == \"conversation.item.created\") | .item'",
+);
+const OASST: Foreign = foreign(
+    "a tree of OASST",
+    "each path from the prompt to a last reply is a transcript: write it as a list under `messages`",
+);
+const RENDERED: Foreign = foreign(
+    "a text that a chat template rendered",
+    "cut the messages that it was rendered from, and render again: `curtail limit --template`",
+);
+const CLINE_UI: Foreign =
+    foreign("what Cline shows on its screen", "the messages are in `api_conversation_history.json` beside it");
+const PAIRS: Foreign = foreign("a history of text-generation-webui", "pass --messages-key internal");
+const TEXT_LIST: Foreign = foreign(
+    "a row of texts by turns",
+    "give each a role: jq -c '{messages: [.data | to_entries[] | {role: (if .key % 2 == 0 then \"user\" else \
              \"assistant\" end), content: .value}]}'",
-};
+);
 const RESULTS: Foreign =
-    Foreign { format: "a batch's list of results", advice: "it has answers without their questions: cut the requests" };
+    foreign("a batch's list of results", "it has answers without their questions: cut the requests");
+
+const fn foreign(format: &'static str, advice: &'static str) -> Foreign {
+    Foreign { format, advice }
+}
 
 /// A format that has the keys of another, so that a user may read it as that one.
 const fn like(format: &'static str) -> Foreign {
-    Foreign { format, advice: "pass --dialect NAME to read it as another" }
+    foreign(format, "pass --dialect NAME to read it as another")
 }
 
 /// The format that one of `items` is in, if it is one of these, with the offset of that item.

@@ -326,13 +326,14 @@ pub(super) fn is_encoded(record: Value<'_>) -> bool {
         || ["resourceSpans", "resourceLogs"].iter().any(|key| record.get(key).is_some_and(Value::is_array))
 }
 
-/// Whether a list under `key` is the content of a message, as some formats call it, and no list of messages.
+/// Whether a list under `key` is a part of a message, as some formats call it, and no list of messages.
 fn is_content(record: Value<'_>, key: &str) -> bool {
-    let first = || record.get(key).and_then(|list| list.items().next());
+    let first = record.get(key).and_then(|list| list.items().next());
+    let is_message = |first: Value<'_>| first.has("role") || first.has("from");
     match key {
-        "contents" => first().is_some_and(|first| !first.has("parts") && !first.has("role")),
-        "items" => record.has("role") && first().is_some_and(|first| !first.has("role")),
-        _ => false,
+        "messages" | "conversations" | "conversation" => false,
+        "contents" => first.is_some_and(|first| !first.has("parts") && !first.has("role")),
+        _ => record.has("role") && !first.is_some_and(is_message),
     }
 }
 

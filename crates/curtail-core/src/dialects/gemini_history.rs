@@ -115,7 +115,7 @@ fn id_of(item: Value<'_>) -> Option<Text<'_>> {
 
 /// Whether `item` is the first element of the list of a `$set` line.
 fn begins_list(item: Value<'_>) -> bool {
-    is_in_list(item) && item.parent().and_then(|list| list.items().next()) == Some(item)
+    line_around(item).is_some() && item.parent().and_then(|list| list.items().next()) == Some(item)
 }
 
 /// Reads a `$set` line with messages as a list of them.
@@ -133,11 +133,6 @@ fn boundary(item: Value<'_>) -> Item<'_> {
 /// The `$set` line of whose list `item` is an element.
 fn line_around(item: Value<'_>) -> Option<Value<'_>> {
     item.parent()?.parent()?.parent().filter(|line| list_of(*line).is_some())
-}
-
-/// Whether `item` is an element of the list of a `$set` line.
-fn is_in_list(item: Value<'_>) -> bool {
-    line_around(item).is_some()
 }
 
 /// Marks what the program does not read any more.

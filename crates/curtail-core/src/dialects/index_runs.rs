@@ -29,6 +29,11 @@ impl IndexRuns {
         }
     }
 
+    /// Whether an index is in the set.
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.ends.range(..=at).next_back().is_some_and(|(_, end)| at < *end)
+    }
+
     fn insert(&mut self, run: Range<usize>) {
         if !run.is_empty() {
             self.ends.insert(run.start, run.end);

@@ -17,6 +17,7 @@ mod atif;
 mod bedrock;
 mod blocks;
 mod branches;
+mod call_results;
 mod claude_code;
 mod codex;
 mod codex_history;
@@ -83,7 +84,7 @@ mod vscode_patches;
 mod written;
 mod zed;
 
-pub(crate) use answers::write_both;
+pub(crate) use answers::write_repeated;
 pub use assemble::{along_branches, assemble};
 pub use claude_code::{SUBAGENTS, SubagentNotes};
 pub use described::{Description, DescriptionError, built_in, description_of, register};

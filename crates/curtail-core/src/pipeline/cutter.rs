@@ -6,7 +6,7 @@ use super::run::{Run, Steps};
 use super::separators::separators;
 use super::splitting::Splitter;
 use super::thoughts::ThoughtStep;
-use crate::dialects::{Dialect, Framing, ReadError, Reading, write_both};
+use crate::dialects::{Dialect, Framing, ReadError, Reading, write_repeated};
 use crate::edit::{apply, name_drafts};
 use crate::explain::{Explained, explain};
 use crate::figures::{FigureEdits, StaleFigures};
@@ -265,7 +265,7 @@ impl<'c> Session<'c> {
             figures.copy(writing.text, writing.at..layout.span.start as usize, writing.out);
             let from = writing.out.len();
             apply(layout, dialect, &run.messages, &figures, writing.out);
-            writing.at = write_both(layout, writing.out, from);
+            writing.at = write_repeated(layout, writing.out, from);
             let end = figures.end().max(writing.at);
             figures.copy(writing.text, writing.at..end, writing.out);
             writing.at = end;

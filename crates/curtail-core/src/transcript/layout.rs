@@ -98,8 +98,8 @@ pub type Strangers = for<'a, 'm> fn(&'m [Message<'a>]) -> Vec<usize>;
 pub struct Answers<'a> {
     /// The messages of each.
     pub branches: Vec<Vec<Value<'a>>>,
-    /// The list of the second answer, if it begins with the same messages as the list that is cut.
-    pub mirror: Option<Value<'a>>,
+    /// The lists behind the one that is cut that begin with the same messages, in order.
+    pub mirrors: Vec<Value<'a>>,
 }
 
 /// A byte range of a transcript, and the separator before it.

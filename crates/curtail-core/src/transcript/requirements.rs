@@ -46,11 +46,12 @@ impl PairingRules {
 }
 
 /// Where a wire format requires the result of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResultPlace {
     /// Anywhere after the call.
     Anywhere,
     /// In the messages right after the call, before any other role.
+    #[default]
     RightAfter,
     /// As [`ResultPlace::RightAfter`], with consecutive items of the assistant as one message.
     RightAfterTurn,

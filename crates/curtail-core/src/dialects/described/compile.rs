@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use toml::de::DeValue;
 
-use super::extend::Library;
 use super::frames::Frames;
 use super::paths::Path;
 use super::rules::{Condition, Group, Is, KINDS, Kind, ListPlace, Mark, RoleRule, Rules, SPEAKERS, Speaker, Wanted};
@@ -24,17 +23,17 @@ const PLACES: [(&str, ResultPlace); 6] = [
 
 impl Rules {
     /// Compiles the description `text`.
-    pub(super) fn read(text: &str, library: &dyn Library) -> Result<Self, Fault> {
+    pub(super) fn read(text: &str) -> Result<Self, Fault> {
         let document = root(text)?;
-        Self::of_table(Table::new("", &document), library)
+        Self::of_table(Table::new("", &document))
     }
 
     /// Compiles the description `text` without what it writes.
-    pub(super) fn read_only(text: &str, library: &dyn Library) -> Result<Self, Fault> {
+    pub(super) fn read_only(text: &str) -> Result<Self, Fault> {
         let document = root(text)?;
         let table = Table::new("", &document);
         table.table("write")?;
-        Self::of_reading(table, library).map(|rules| Self { writing: None, ..rules })
+        Self::of_reading(table).map(|rules| Self { writing: None, ..rules })
     }
 
     /// The marks of a description that the program brings, and where records keep its messages, which stand before the tables: the
@@ -43,16 +42,16 @@ impl Rules {
         let head = text.split_once("\n[").map_or(text, |(head, _)| head);
         let document = root(head)?;
         let table = Table::new("", &document);
-        let mut rules = Self::empty();
+        let mut rules = Self::default();
         rules.places(&table)?;
         rules.marks = marks(&table, "fits")?;
         Ok(rules)
     }
 
     /// Compiles the description in a table.
-    pub(super) fn of_table(table: Table<'_>, library: &dyn Library) -> Result<Self, Fault> {
+    pub(super) fn of_table(table: Table<'_>) -> Result<Self, Fault> {
         let write = table.table("write")?;
-        let mut rules = Self::of_reading(table, library)?;
+        let mut rules = Self::of_reading(table)?;
         let place = write.as_ref().map_or(0..0, |write| write.span.clone());
         if let Some(write) = write {
             rules.writing = Some(Writing::read(write, rules.writing.as_ref())?);
@@ -62,7 +61,7 @@ impl Rules {
     }
 
     /// Compiles all of a table but `[write]`, and refuses a description that reads nothing.
-    fn of_reading(table: Table<'_>, library: &dyn Library) -> Result<Self, Fault> {
+    fn of_reading(table: Table<'_>) -> Result<Self, Fault> {
         let name = required(&table, "name")?;
         if let Some(wrong) = name.value.chars().find(|c| !(c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-')) {
             return Err(Fault::new(
@@ -72,9 +71,9 @@ impl Rules {
         }
         let changes = !table.tables("part")?.is_empty() || table.table("rename")?.is_some();
         let mut rules = match table.text("extends")? {
-            None => Self::empty(),
-            Some(base) if changes => Self::inherited(&base, library)?,
-            Some(base) => Self::around(&base, library)?,
+            None => Self::default(),
+            Some(base) if changes => Self::inherited(&base)?,
+            Some(base) => Self::around(&base)?,
         };
         name.value.clone_into(&mut rules.name);
         if let Some(about) = table.text("about")? {

@@ -72,7 +72,7 @@ impl Rules {
         // A list without a message is in place of one.
         let list = |item: &Value<'a>| self.inner_list(*item).or_else(|| item.parent());
         let lists = layout.elements.iter().filter_map(list).map(Value::span);
-        let answers = layout.answers.branches.iter().flatten().copied().chain(layout.answers.mirror);
+        let answers = layout.answers.branches.iter().flatten().copied().chain(layout.answers.mirrors.iter().copied());
         let named = self.preamble.iter().flat_map(|path| path.all(record)).chain(answers).map(Value::span);
         // The text of a string is inside its quotes.
         let read = layout.preamble.iter().filter_map(|text| span_of(layout.source, text));

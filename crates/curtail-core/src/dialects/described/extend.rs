@@ -4,32 +4,20 @@
 use super::paths::Path;
 use super::rules::{Kind, Rules};
 use super::source::{At, Fault, Table};
-use crate::dialects::Dialect;
+use super::texts::{enveloped, extendable, extended};
 use crate::suggest;
-
-/// What other descriptions and dialects a description may name.
-pub(super) trait Library {
-    /// The text of the description called `name`.
-    fn description(&self, name: &str) -> Option<&'static str>;
-
-    /// The dialect called `name`, if its messages can stand in an envelope.
-    fn dialect(&self, name: &str) -> Option<&'static dyn Dialect>;
-
-    /// All names.
-    fn names(&self) -> Vec<&'static str>;
-}
 
 impl Rules {
     /// The messages of another dialect, in an envelope or at another place.
-    pub(super) fn around(base: &At<&str>, library: &dyn Library) -> Result<Self, Fault> {
-        let dialect = library.dialect(base.value).ok_or_else(|| unknown_base(base, library))?;
-        Ok(Self { base: Some(dialect), about: dialect.format().signature.to_owned(), ..Self::empty() })
+    pub(super) fn around(base: &At<&str>) -> Result<Self, Fault> {
+        let dialect = enveloped(base.value).ok_or_else(|| unknown_base(base))?;
+        Ok(Self { base: Some(dialect), about: dialect.format().signature.to_owned(), ..Self::default() })
     }
 
     /// Everything that another description says.
-    pub(super) fn inherited(base: &At<&str>, library: &dyn Library) -> Result<Self, Fault> {
-        let Some(text) = library.description(base.value) else {
-            if library.dialect(base.value).is_some() {
+    pub(super) fn inherited(base: &At<&str>) -> Result<Self, Fault> {
+        let Some(text) = extended(base.value) else {
+            if enveloped(base.value).is_some() {
                 let reason = format!(
                     "`{}` is code, so its messages can stand in an envelope, but no `rename`, `role` or `part` can change how \
                      they are read",
@@ -37,9 +25,9 @@ impl Rules {
                 );
                 return Err(Fault::new(&base.span, reason));
             }
-            return Err(unknown_base(base, library));
+            return Err(unknown_base(base));
         };
-        let rules = Self::read(text, library)
+        let rules = Self::read(text)
             .map_err(|fault| Fault::new(&base.span, format!("`{}` is wrong itself: {}", base.value, fault.what)))?;
         Ok(Self { marks: Vec::new(), unlike: Vec::new(), samples: Vec::new(), ..rules })
     }
@@ -133,6 +121,6 @@ impl Kind {
     }
 }
 
-fn unknown_base(base: &At<&str>, library: &dyn Library) -> Fault {
-    Fault::new(&base.span, suggest::unknown("no dialect that can be extended is called", base.value, &library.names()))
+fn unknown_base(base: &At<&str>) -> Fault {
+    Fault::new(&base.span, suggest::unknown("no dialect that can be extended is called", base.value, &extendable()))
 }

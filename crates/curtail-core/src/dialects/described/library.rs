@@ -3,45 +3,17 @@
 use std::sync::{LazyLock, OnceLock, PoisonError, RwLock};
 
 use super::Described;
-use super::extend::Library;
 use super::paths::Path;
 use super::rules::{ListPlace, Rules};
-use super::screen::Mask;
 use super::source::{DescriptionError, Fault, Table, root};
+use super::texts::BUILT_IN;
 use crate::dialects::{CODE, Dialect};
 use crate::json::Value;
 use crate::transcript::Transcript;
 
-/// Descriptions that the program brings: name and text.
-macro_rules! descriptions {
-    ($folder:literal: $($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../", $folder, $name, ".toml")))),*]
-    };
-}
-
-/// The dialects that are described, in the order in which they are listed.
-const BUILT_IN: &[(&str, &str)] = descriptions! { "":
-    "haystack", "llama-index", "autogen-core", "autogen-agentchat", "semantic-kernel",
-    "semantic-kernel-dotnet", "microsoft-extensions-ai", "agent-framework", "spring-ai", "langchain4j",
-    "strands", "agno", "smolagents", "smolagents-chat", "llama", "librechat", "batch-output", "qwen-agent",
-    "cohere", "ollama", "mcp-sampling", "ag-ui", "mastra", "letta", "letta-messages", "continue",
-    "claude-ai", "codex-exec", "opencode-run", "cursor-stream", "gemini-stream", "kimi-wire", "kimi-context",
-    "crush", "harmony", "openai-conversations", "openai-threads", "ai-studio", "agentcore-memory",
-    "lm-studio", "nextchat", "silly-tavern", "deepseek-harness", "a2a", "zencoder", "antigravity",
-};
-
-// Each has a bit.
-const _: () = assert!(BUILT_IN.len() <= Mask::BITS as usize);
-
-/// What descriptions of dialects that are code extend.
-const WIRES: &[(&str, &str)] = descriptions! { "wires/":
-    "openai", "anthropic",
-};
-
 /// The heads of the descriptions that the program brings.
-static HEADS: LazyLock<Vec<Rules>> = LazyLock::new(|| {
-    BUILT_IN.iter().map(|(_, text)| Rules::head_of(text).unwrap_or_else(|_| Rules::empty())).collect()
-});
+static HEADS: LazyLock<Vec<Rules>> =
+    LazyLock::new(|| BUILT_IN.iter().map(|(_, text)| Rules::head_of(text).unwrap_or_default()).collect());
 
 /// Each description is compiled when it is first needed: most runs need none.
 static DESCRIBED: [OnceLock<Option<&'static Described>>; BUILT_IN.len()] = [const { OnceLock::new() }; BUILT_IN.len()];
@@ -56,7 +28,7 @@ pub(in crate::dialects) fn described() -> impl Iterator<Item = &'static Describe
 /// The dialect with this number among those.
 pub(super) fn described_at(number: usize) -> Option<&'static Described> {
     let (_, text) = BUILT_IN.get(number)?;
-    let compiled = || Rules::read(text, &Known).ok().map(Described::built_in);
+    let compiled = || Rules::read(text).ok().map(Described::built_in);
     *DESCRIBED.get(number)?.get_or_init(compiled)
 }
 
@@ -92,18 +64,6 @@ pub(in crate::dialects) fn dialect_named(name: &str) -> Option<&'static dyn Dial
     of_user.or_else(|| described_at(number?)).map(|one| one as _)
 }
 
-/// The names and the texts of the descriptions that the program brings.
-#[must_use]
-pub const fn built_in() -> &'static [(&'static str, &'static str)] {
-    BUILT_IN
-}
-
-/// The text of the description of a dialect that the program brings; `None` if it is code.
-#[must_use]
-pub fn description_of(name: &str) -> Option<&'static str> {
-    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
-}
-
 /// A description of a user, compiled.
 #[derive(Clone, Copy)]
 pub struct Description {
@@ -122,7 +82,7 @@ impl Description {
     /// # Errors
     /// The first thing that is wrong, with its place and what would be right.
     pub fn read(text: &str) -> Result<Self, DescriptionError> {
-        Rules::read(text, &Known).and_then(Self::of_rules).map_err(|fault| fault.in_text(text))
+        Rules::read(text).and_then(Self::of_rules).map_err(|fault| fault.in_text(text))
     }
 
     /// Compiles the description `text` to try it: if nothing but `[write]` is wrong, as one that only reads, with what is wrong.
@@ -134,7 +94,7 @@ impl Description {
             Ok(description) => return Ok((description, None)),
             Err(wrong) => wrong,
         };
-        match Rules::read_only(text, &Known).and_then(Self::of_rules) {
+        match Rules::read_only(text).and_then(Self::of_rules) {
             Ok(description) => Ok((description, Some(wrong))),
             Err(_) => Err(wrong),
         }
@@ -148,7 +108,7 @@ impl Description {
         let read = || -> Result<Vec<Self>, Fault> {
             let document = root(text)?;
             let tables = Table::new("", &document).tables("dialects")?;
-            tables.into_iter().map(|table| Self::of_rules(Rules::of_table(table.nameless(), &Known)?)).collect()
+            tables.into_iter().map(|table| Self::of_rules(Rules::of_table(table.nameless())?)).collect()
         };
         read().map_err(|fault| fault.in_text(text))
     }
@@ -234,24 +194,4 @@ pub(in crate::dialects) fn places_of_user() -> Vec<String> {
 pub(in crate::dialects) fn records_in(document: Value<'_>) -> Vec<Vec<Value<'_>>> {
     let paths = places().flat_map(|rules| &rules.records);
     paths.map(|path| path.all(document)).filter(|records| !records.is_empty()).collect()
-}
-
-/// What the program knows.
-struct Known;
-
-impl Library for Known {
-    fn description(&self, name: &str) -> Option<&'static str> {
-        BUILT_IN.iter().chain(WIRES).find(|(known, _)| *known == name).map(|(_, text)| *text)
-    }
-
-    fn dialect(&self, name: &str) -> Option<&'static dyn Dialect> {
-        let code = CODE.iter().copied().find(|dialect| dialect.name() == name)?;
-        let can_stand = !code.is_log() && code.writer().is_none_or(|writer| writer.tree().is_none());
-        can_stand.then_some(code)
-    }
-
-    fn names(&self) -> Vec<&'static str> {
-        let code = CODE.iter().map(|dialect| dialect.name()).filter(|name| self.dialect(name).is_some());
-        code.chain(BUILT_IN.iter().map(|(name, _)| *name)).collect()
-    }
 }

@@ -4,9 +4,10 @@
 use std::sync::LazyLock;
 
 use super::Described;
-use super::library::{built_in, described_at, heads, registered};
+use super::library::{described_at, heads, registered};
 use super::rules::{Mark, Rules, all_hold};
 use super::screen::Screen;
+use super::texts::BUILT_IN;
 use crate::dialects::{Dialect, ReadError};
 use crate::json::Value;
 
@@ -41,7 +42,7 @@ static SCREEN: LazyLock<Screen> = LazyLock::new(|| Screen::of(heads().iter().map
 /// The described dialects that one of `items` may be of.
 fn candidates(items: &[Value<'_>]) -> impl Iterator<Item = &'static Described> {
     let mask = SCREEN.mask(items);
-    let numbers = if mask == 0 { 0..0 } else { 0..built_in().len() };
+    let numbers = if mask == 0 { 0..0 } else { 0..BUILT_IN.len() };
     let built_in = numbers.filter(move |number| mask & 1 << number != 0).filter_map(described_at);
     registered().iter().copied().chain(built_in)
 }

@@ -3,7 +3,6 @@
 //! One interpreter reads and writes all of them. A description is compiled once, and what it writes is read again then: one
 //! whose templates do not say what was meant is refused.
 
-mod answers;
 mod compile;
 mod copies;
 mod coverage;
@@ -20,12 +19,14 @@ mod rules;
 mod screen;
 mod source;
 mod templates;
+mod texts;
 mod write;
 
-pub use library::{Description, built_in, description_of, register};
+pub use library::{Description, register};
 pub(super) use library::{all, are_registered, dialect_named, list_in, places_of_user, records_in};
 pub(super) use marks::{decide, has_mark};
 pub use source::DescriptionError;
+pub use texts::{built_in, description_of};
 
 use super::{Dialect, Fit, Format, Item, PairingRules, ProviderRules, ReadError, blocks};
 use crate::json::{Text, Value};
@@ -163,7 +164,7 @@ mod tests {
         for (name, text) in built_in() {
             let description = Description::read(text).unwrap_or_else(|error| panic!("{name}.toml:{error}"));
             let recognizes = |rules: &Rules| format!("{:?}", (&rules.marks, &rules.lists, &rules.records));
-            let head = Rules::head_of(text).unwrap_or_else(|_| Rules::empty());
+            let head = Rules::head_of(text).unwrap_or_default();
             assert_eq!(recognizes(&head), recognizes(description.dialect.rules), "{name}");
         }
     }

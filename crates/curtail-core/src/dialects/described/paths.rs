@@ -109,96 +109,73 @@ impl Path {
         path
     }
 
+    /// The steps of a path without alternatives.
+    fn only_route(&self) -> Option<&[Step]> {
+        if let [route] = self.routes.as_slice() { route.steps() } else { None }
+    }
+
     /// The first key, if all routes begin with it.
     pub(super) fn only_start(&self) -> Option<&str> {
-        let mut starts = self.routes.iter().map(|route| match route {
-            Route::Steps(steps) => match steps.first() {
-                Some(Step::Key(key)) => Some(key.as_str()),
-                _ => None,
-            },
-            Route::Constant(_) => None,
-        });
+        let mut starts = self.routes.iter().map(|route| route.steps()?.first()?.key());
         let first = starts.next()??;
         starts.all(|start| start == Some(first)).then_some(first)
     }
 
     /// The first two keys of a path without alternatives, and whether a list is between them.
     pub(super) fn second_key(&self) -> Option<(&str, bool, &str)> {
-        let [Route::Steps(steps)] = self.routes.as_slice() else { return None };
-        match steps.as_slice() {
-            [Step::Key(first), Step::Each, Step::Key(second), ..] => Some((first, true, second)),
-            [Step::Key(first), Step::Key(second), ..] => Some((first, false, second)),
+        match self.only_route()? {
+            [first, Step::Each, second, ..] => Some((first.key()?, true, second.key()?)),
+            [first, second, ..] => Some((first.key()?, false, second.key()?)),
             _ => None,
         }
     }
 
     /// Whether it ends with its second key.
     pub(super) fn is_two_keys(&self) -> bool {
-        let keys = |steps: &[Step]| steps.iter().filter(|step| **step != Step::Each).count();
-        matches!(self.routes.as_slice(), [Route::Steps(steps)] if keys(steps) == 2)
+        self.only_route().is_some_and(|steps| steps.iter().filter(|step| **step != Step::Each).count() == 2)
     }
 
     /// The only key of a path that is no more than one.
     pub(super) fn only_key(&self) -> Option<&str> {
-        match self.routes.as_slice() {
-            [Route::Steps(steps)] => match steps.as_slice() {
-                [Step::Key(key)] => Some(key),
-                _ => None,
-            },
-            _ => None,
-        }
+        if let [step] = self.only_route()? { step.key() } else { None }
     }
 
     /// The keys of its first route, if that is nothing else.
     pub(super) fn keys(&self) -> Option<Vec<&str>> {
-        let Route::Steps(steps) = self.routes.first()? else { return None };
-        steps.iter().map(|step| if let Step::Key(key) = step { Some(key.as_str()) } else { None }).collect()
+        self.routes.first()?.steps()?.iter().map(Step::key).collect()
     }
 
     /// The keys after the last list of its first route.
-    pub(super) fn keys_in_list(&self) -> Option<Vec<String>> {
-        let Route::Steps(steps) = self.routes.first()? else { return None };
+    pub(super) fn keys_in_list(&self) -> Option<Vec<&str>> {
+        let steps = self.routes.first()?.steps()?;
         let last = steps.iter().rposition(|step| *step == Step::Each)?;
-        let key = |step: &'_ Step| if let Step::Key(key) = step { Some(key.clone()) } else { None };
-        steps[last + 1..].iter().map(key).collect()
+        steps[last + 1..].iter().map(Step::key).collect()
     }
 
     /// The first value there is.
     pub(super) fn first<'a>(&self, from: Value<'a>) -> Option<Value<'a>> {
-        self.routes.iter().find_map(|route| match route {
-            Route::Steps(steps) => first(from, steps),
-            Route::Constant(_) => None,
-        })
+        self.routes.iter().find_map(|route| first(from, route.steps()?))
     }
 
     /// The keys that its routes end with.
     pub(super) fn last_keys(&self) -> impl Iterator<Item = &str> {
-        self.routes
-            .iter()
-            .filter_map(|route| match route {
-                Route::Steps(steps) => steps.last(),
-                Route::Constant(_) => None,
-            })
-            .filter_map(|step| if let Step::Key(key) = step { Some(key.as_str()) } else { None })
+        self.routes.iter().filter_map(|route| route.steps()?.last()?.key())
     }
 
     /// The object that has, or could have, the value at the path, with the key of it.
     pub(super) fn holder<'a>(&self, from: Value<'a>) -> Option<(Value<'a>, &str)> {
         self.routes.iter().find_map(|route| {
-            let Route::Steps(steps) = route else { return None };
-            let (Step::Key(key), before) = steps.split_last()? else { return None };
-            Some((first(from, before).filter(|holder| holder.is_object())?, key.as_str()))
+            let (last, before) = route.steps()?.split_last()?;
+            Some((first(from, before).filter(|holder| holder.is_object())?, last.key()?))
         })
     }
 
     /// All values of the first alternative that has one.
     pub(super) fn all<'a>(&self, from: Value<'a>) -> Vec<Value<'a>> {
-        let found = self.routes.iter().map(|route| {
+        let found = self.routes.iter().filter_map(|route| {
             let mut values = Vec::new();
-            if let Route::Steps(steps) = route {
-                collect(from, steps, &mut values);
-            }
-            values
+            collect(from, route.steps()?, &mut values);
+            Some(values)
         });
         found.into_iter().find(|values| !values.is_empty()).unwrap_or_default()
     }
@@ -247,7 +224,18 @@ impl std::fmt::Display for Path {
     }
 }
 
+impl Step {
+    fn key(&self) -> Option<&str> {
+        if let Self::Key(key) = self { Some(key) } else { None }
+    }
+}
+
 impl Route {
+    /// Its steps; `None` for a constant.
+    fn steps(&self) -> Option<&[Step]> {
+        if let Self::Steps(steps) = self { Some(steps) } else { None }
+    }
+
     fn shown(&self) -> String {
         let steps = match self {
             Self::Constant(text) => return format!("={text}"),

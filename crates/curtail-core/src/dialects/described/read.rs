@@ -1,10 +1,10 @@
 //! Reading items by the rules of a description.
 
-use super::answers::answer_in_order;
 use super::covered::Covered;
 use super::parts::Reading;
 use super::rules::{RoleRule, Rules, Speaker, all_hold};
 use crate::dialects::accounting::LONG;
+use crate::dialects::call_results::answer_in_order;
 use crate::dialects::{Item, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Message, Part, ResultPlace, Role, Unknown};

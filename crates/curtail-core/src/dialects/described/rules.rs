@@ -10,7 +10,7 @@ use crate::json::Value;
 use crate::transcript::{ResultPlace, Role};
 
 /// A description, compiled.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Rules {
     pub(super) name: String,
     pub(super) about: String,
@@ -204,32 +204,6 @@ pub(super) const KINDS: [(&str, Is); 6] = [
 ];
 
 impl Rules {
-    pub(super) fn empty() -> Self {
-        Self {
-            name: String::new(),
-            about: String::new(),
-            base: None,
-            message: None,
-            lists: Vec::new(),
-            records: Vec::new(),
-            marks: Vec::new(),
-            unlike: Vec::new(),
-            roles: Vec::new(),
-            whole: Vec::new(),
-            groups: Vec::new(),
-            known: Vec::new(),
-            preamble: Vec::new(),
-            model: None,
-            reply: None,
-            order: None,
-            boundary: Vec::new(),
-            results: ResultPlace::RightAfter,
-            is_log: false,
-            writing: None,
-            samples: Vec::new(),
-        }
-    }
-
     /// All kinds of parts.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.whole.iter().chain(self.groups.iter().flat_map(|group| &group.kinds))

@@ -7,6 +7,7 @@ use std::ops::{Range, RangeInclusive};
 
 use foldhash::{HashMap, HashSet};
 
+use crate::dialects::index_runs::IndexRuns;
 use crate::dialects::{Item, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Standing};
@@ -84,22 +85,20 @@ pub(super) struct StillRead<'a> {
     numbers: BTreeMap<u64, Vec<usize>>,
     /// The number of events that were read.
     count: usize,
-    /// The events among them that the model still reads, as runs of their indices.
-    runs: BTreeMap<usize, usize>,
+    /// The events among them that the model still reads.
+    left: IndexRuns,
 }
 
 impl<'a> StillRead<'a> {
     /// Reads the events up to the next condensation.
     pub(super) fn advance(&mut self, before: &[Value<'a>]) {
         for (at, event) in before.iter().enumerate().skip(self.count) {
+            self.left.toggle(at);
             let Some(name) = name_of(*event) else { continue };
             if let Ok(number) = name.parse() {
                 self.numbers.entry(number).or_default().push(at);
             }
             self.places.entry(name).or_default().push(at);
-        }
-        if self.count < before.len() {
-            self.runs.insert(self.count, before.len());
         }
         self.count = self.count.max(before.len());
     }
@@ -109,27 +108,16 @@ impl<'a> StillRead<'a> {
         let named = condensation.forgotten.iter().filter_map(|name| self.places.get(name));
         let range = condensation.range.clone().filter(|range| !range.is_empty());
         let numbered = range.into_iter().flat_map(|range| self.numbers.range(range).map(|(_, places)| places));
-        let forgotten: Vec<usize> = named.chain(numbered).flatten().copied().collect();
-        for at in forgotten {
-            self.remove(at);
+        for at in named.chain(numbered).flatten().copied() {
+            if self.left.has(at) {
+                self.left.toggle(at);
+            }
         }
     }
 
-    /// The events that are left.
+    /// The events that are left, as runs of their indices.
     pub(super) fn runs(&self) -> Vec<Range<usize>> {
-        self.runs.iter().map(|(start, end)| *start..*end).collect()
-    }
-
-    /// The run that the event at `at` is in; `None` if that was forgotten.
-    fn run_of(&self, at: usize) -> Option<Range<usize>> {
-        self.runs.range(..=at).next_back().map(|(start, end)| *start..*end).filter(|run| run.contains(&at))
-    }
-
-    fn remove(&mut self, at: usize) {
-        let Some(Range { start, end }) = self.run_of(at) else { return };
-        self.runs.remove(&start);
-        let parts = [start..at, at + 1..end];
-        self.runs.extend(parts.into_iter().filter(|part| !part.is_empty()).map(|part| (part.start, part.end)));
+        self.left.before(self.count).collect()
     }
 }
 
@@ -146,7 +134,7 @@ pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     }
     for (at, read) in read[..last].iter_mut().enumerate() {
         if let Item::Message(message) = read {
-            let is_read = still_read.run_of(at).is_some();
+            let is_read = still_read.left.has(at);
             message.standing = if is_read { Standing::Preserved } else { Standing::Superseded };
         }
     }

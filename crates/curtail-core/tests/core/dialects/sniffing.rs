@@ -164,7 +164,8 @@ fn what_nobody_claims_or_two_claim_is_an_error_that_shows_it() {
     }
 }
 
-/// Columns of a table that are empty hide no others, and whoever speaks may speak of the marks of templates.
+/// Columns of a table that are empty hide no others, a list in a message is none of messages, and whoever speaks may speak of the
+/// marks of templates.
 #[test]
 fn what_looks_like_something_else_is_read() {
     let chat = r#"[{"from":"human","value":"Is it raining?"},{"from":"gpt","value":"It is."}]"#;
@@ -174,6 +175,9 @@ fn what_looks_like_something_else_is_read() {
         format!(r#"{{"input":[],"items":[],"trajectory":{chat}}}"#),
         String::from(
             "{\"from\":\"human\",\"text\":\"What is <|im_start|>?\"}\n{\"from\":\"gpt\",\"text\":\"A marker.\"}\n",
+        ),
+        String::from(
+            "{\"role\":\"user\",\"content\":\"Hi\",\"steps\":[]}\n{\"role\":\"assistant\",\"content\":\"Yes.\",\"events\":[{\"name\":\"x\"}]}\n",
         ),
         String::from(
             r#"[{"speaker":"human","text":"What does [INST] mean?"},{"speaker":"gpt","text":"An instruction."}]"#,
