@@ -45,14 +45,14 @@ impl ColumnTable {
                 Ok(text) if text.as_deref().is_some_and(is_transcript) => fitting.push(column),
                 Ok(_) => others.push(column),
                 // What cannot be read is not a candidate, unless there is no other.
-                Err(error) => broken.push(UnreadableColumn { name: column.name, reason: error.what }),
+                Err(error) => broken.push(format!("column `{}`: {}", column.name, error.what)),
             }
         }
         match fitting.as_slice() {
             [column] => Ok(column.clone()),
             [] if self.groups.iter().all(|group| group.rows == 0) => Ok(Column::default()),
             [] if !broken.is_empty() => {
-                refuse(format!("no column that can be read holds transcripts; {}", described(&broken)))
+                refuse(format!("no column that can be read holds transcripts; {}", broken.join("; ")))
             }
             [] if others.is_empty() => refuse(String::from("no column holds texts or lists of messages")),
             [] => refuse(format!("no column holds transcripts (looked in {}); name one with --column", names(&others))),
@@ -87,19 +87,6 @@ impl ColumnTable {
             TableFormat::ArrowFile | TableFormat::ArrowStream => RowGroup::Batch(index + 1),
         }
     }
-}
-
-/// A column that may contain transcripts and cannot be read.
-#[derive(Debug, Clone)]
-struct UnreadableColumn {
-    name: String,
-    reason: String,
-}
-
-/// Why columns cannot be read.
-fn described(columns: &[UnreadableColumn]) -> String {
-    let each = columns.iter().map(|column| format!("column `{}`: {}", column.name, column.reason));
-    each.collect::<Vec<_>>().join("; ")
 }
 
 fn names(columns: &[Column]) -> String {

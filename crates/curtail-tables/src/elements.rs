@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array, ArrayRef, BooleanArray, GenericListArray, OffsetSizeTrait};
+use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::concat::concat;
-use arrow_select::filter::filter;
 use arrow_select::interleave::interleave;
 use curtail_io::{Element, Fitted, RowResult};
 
@@ -61,13 +60,7 @@ fn replace_in_lists<O: OffsetSizeTrait>(
         }
         lengths.push(places.len() - before);
     }
-    let values = match made.is_empty() {
-        true => kept_of(&values, &places)?,
-        false => {
-            let made: Vec<&dyn Array> = made.iter().map(AsRef::as_ref).collect();
-            interleave(&[&*values, &*concat(&made)?], &places)?
-        }
-    };
+    let values = chosen(&values, &made, &places)?;
     let length = O::from_usize(places.len());
     length.ok_or_else(|| ArrowError::IpcError(String::from("a batch with too many elements")))?;
     Ok(Arc::new(GenericListArray::<O>::try_new(element, OffsetBuffer::from_lengths(lengths), values, nulls)?))
@@ -87,11 +80,7 @@ pub(crate) fn replace_values(array: &ArrayRef, new: &mut NewRows) -> Result<Arra
         places.push((1, made.len()));
         made.push(New { old: array, olds: &[row], values: &values }.array()?);
     }
-    if made.is_empty() {
-        return Ok(Arc::clone(array));
-    }
-    let made: Vec<&dyn Array> = made.iter().map(AsRef::as_ref).collect();
-    interleave(&[&**array, &*concat(&made)?], &places)
+    chosen(array, &made, &places)
 }
 
 const fn fitted(element: &Element) -> Option<&Fitted> {
@@ -101,13 +90,13 @@ const fn fitted(element: &Element) -> Option<&Fitted> {
     }
 }
 
-/// The values at these places, of which the second part is the index.
-fn kept_of(values: &ArrayRef, places: &[(usize, usize)]) -> Result<ArrayRef, ArrowError> {
-    let is_subset = places.is_sorted_by(|one, next| one.1 < next.1);
-    if !is_subset {
-        return interleave(&[&**values], places);
+/// The values at these places: in the first part, 0 is the old array and 1 the arrays that were made, as one.
+fn chosen(old: &ArrayRef, made: &[ArrayRef], places: &[(usize, usize)]) -> Result<ArrayRef, ArrowError> {
+    let is_same = places.len() == old.len() && places.iter().enumerate().all(|(at, place)| *place == (0, at));
+    let made: Vec<&dyn Array> = made.iter().map(AsRef::as_ref).collect();
+    match made.is_empty() {
+        _ if is_same => Ok(Arc::clone(old)),
+        true => interleave(&[&**old], places),
+        false => interleave(&[&**old, &*concat(&made)?], places),
     }
-    let mut kept = vec![false; values.len()];
-    places.iter().for_each(|(_, place)| kept[*place] = true);
-    filter(values, &BooleanArray::from(kept))
 }

@@ -170,8 +170,3 @@ fn guarded<T>(format: TableFormat, name: &str, read: impl FnOnce() -> Result<T, 
     let damaged = || format!("this {} file cannot be read: numbers in it are damaged", format.name());
     catch_panic(read).unwrap_or_else(|_| Err(FileError::new(ErrorKind::Content, name, damaged())))
 }
-
-/// Whether messages may have a field called `name`, which names who speaks.
-fn names_speaker(name: &str) -> bool {
-    ["role", "from", "type"].contains(&name)
-}

@@ -7,7 +7,7 @@ use arrow_select::take::take;
 
 use crate::NewRows;
 use crate::arrays::write_json;
-use crate::arrow::has_speaker;
+use crate::arrow::is_struct;
 use crate::build::shape_of;
 use crate::dictionary::{encoded, is_dictionary, plain};
 use crate::elements::{replace_elements, replace_values};
@@ -66,7 +66,7 @@ impl MemoryColumn {
         let array = plain(array).map_err(|error| error.to_string())?;
         let holds = match array.data_type() {
             kind if is_text(kind) => Holds::Texts,
-            DataType::List(element) | DataType::LargeList(element) if has_speaker(element) => {
+            DataType::List(element) | DataType::LargeList(element) if is_struct(element) => {
                 Holds::Lists(shape_of(element.data_type()))
             }
             kind => Holds::Values(shape_of(kind)),

@@ -31,14 +31,13 @@ pub(crate) fn text_of(array: &dyn Array, row: usize) -> Option<String> {
         DataType::Time64(Microsecond) => micros(time64us_to_time(value::<Time64MicrosecondType>(array, row))?),
         DataType::Time64(_) => micros(time64ns_to_time(value::<Time64NanosecondType>(array, row))?),
         DataType::Timestamp(unit, zone) => {
-            let time = match unit {
-                Second => timestamp_s_to_datetime(value::<TimestampSecondType>(array, row)),
-                Millisecond => timestamp_ms_to_datetime(value::<TimestampMillisecondType>(array, row)),
-                Microsecond => timestamp_us_to_datetime(value::<TimestampMicrosecondType>(array, row)),
-                Nanosecond => timestamp_ns_to_datetime(value::<TimestampNanosecondType>(array, row)),
-            }?;
-            let zone = if zone.is_some() { "+00:00" } else { "" };
-            format!("{}T{}{zone}", time.date(), micros(time.time()))
+            let at = match unit {
+                Second => value::<TimestampSecondType>(array, row),
+                Millisecond => value::<TimestampMillisecondType>(array, row),
+                Microsecond => value::<TimestampMicrosecondType>(array, row),
+                Nanosecond => value::<TimestampNanosecondType>(array, row),
+            };
+            timestamp(*unit, at, zone.is_some())?
         }
         DataType::Duration(Second) => duration(i128::from(value::<DurationSecondType>(array, row)) * 1_000_000),
         DataType::Duration(Millisecond) => duration(i128::from(value::<DurationMillisecondType>(array, row)) * 1000),
@@ -48,6 +47,17 @@ pub(crate) fn text_of(array: &dyn Array, row: usize) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// A time that was counted since 1970, in UTC or without a zone; `None` if it is no date.
+pub(crate) fn timestamp(unit: TimeUnit, at: i64, is_utc: bool) -> Option<String> {
+    let time = match unit {
+        TimeUnit::Second => timestamp_s_to_datetime(at),
+        TimeUnit::Millisecond => timestamp_ms_to_datetime(at),
+        TimeUnit::Microsecond => timestamp_us_to_datetime(at),
+        TimeUnit::Nanosecond => timestamp_ns_to_datetime(at),
+    }?;
+    Some(format!("{}T{}{}", time.date(), micros(time.time()), if is_utc { "+00:00" } else { "" }))
 }
 
 fn value<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> T::Native {

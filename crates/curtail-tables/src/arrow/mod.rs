@@ -22,7 +22,7 @@ use crate::dictionary::{encoded, is_dictionary, plain};
 use crate::elements::replace_elements;
 use crate::place::Place;
 use crate::texts::{is_text, rewrite, text_at};
-use crate::{Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, names_speaker, open_file};
+use crate::{Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, open_file};
 use batches::Batches;
 use curtail_io::{ErrorKind, FileError};
 use curtail_io::{FileSink, Shape, Source, TableFormat};
@@ -124,7 +124,7 @@ fn add_columns(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<C
                 found.push(Column { name, path, structs: false });
             }
             DataType::Struct(fields) => add_columns(fields, &format!("{name}."), &path, found),
-            DataType::List(element) | DataType::LargeList(element) if above.is_empty() && has_speaker(element) => {
+            DataType::List(element) | DataType::LargeList(element) if above.is_empty() && is_struct(element) => {
                 found.push(Column { name, path, structs: true });
             }
             _ => {}
@@ -132,12 +132,9 @@ fn add_columns(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<C
     }
 }
 
-/// Whether `element` is a struct with a field that names who speaks, as messages have.
-pub(crate) fn has_speaker(element: &Field) -> bool {
-    match element.data_type() {
-        DataType::Struct(fields) => fields.iter().any(|field| names_speaker(field.name())),
-        _ => false,
-    }
+/// Whether the elements of a list are structs, as messages are.
+pub(crate) fn is_struct(element: &Field) -> bool {
+    matches!(element.data_type(), DataType::Struct(_))
 }
 
 /// The values of a column in a batch.

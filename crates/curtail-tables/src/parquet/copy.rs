@@ -35,8 +35,6 @@ const LEVELS: usize = 1024;
 pub(super) struct ListLeaf<'n> {
     /// The elements of the list.
     pub(super) node: &'n Node,
-    /// The definition level at which an element exists.
-    pub(super) element: i16,
     /// The number of the leaf.
     pub(super) leaf: usize,
 }
@@ -149,7 +147,7 @@ impl<T: Made> Entries<T> {
                         let elements = Element::read_all(&texts.next(*end_of_text)?).map_err(ParquetError::General)?;
                         new.remake_row(&old, &elements, list)?;
                     }
-                    _ => self.keep_row(at..end, value, row, list.map(|list| list.element), full, new),
+                    _ => self.keep_row(at..end, value, row, list.map(|list| list.node.existence()), full, new),
                 }
             }
             value += values;
@@ -169,7 +167,7 @@ impl<T: Made> Entries<T> {
         };
         if elements.is_empty() {
             new.repetitions.push(0);
-            new.definitions.push(list.element - 1);
+            new.definitions.push(list.node.existence() - 1);
         }
         for (number, element) in elements.iter().enumerate() {
             let repetition = i16::from(number > 0);

@@ -26,7 +26,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
 
 use crate::{Column, Extent, GroupReader, GroupWriter, TableFile, TableParts, open_file};
-use columns::{columns, leaves_of, list_of_structs};
+use columns::{columns, leaves_of, structs_in};
 use curtail_io::{ErrorKind, FileError, FileSink, Shape, Source, TableFormat};
 use nodes::Node;
 use pages::oversized;
@@ -115,12 +115,12 @@ impl TableFile for ParquetFile {
         let properties = Arc::new(self.properties(column));
         let writer = SerializedFileWriter::new(sink, root, properties).map_err(|error| broken(&self.name, &error))?;
         let leaves = self.leaves(column);
-        let elements = self.nodes(column).zip(self.element(column));
+        let elements = self.elements(column);
         Ok(Box::new(ParquetWriter::new(self, writer, leaves, elements)))
     }
 
     fn shape(&self, column: &Column) -> Option<Shape> {
-        self.nodes(column).map(|node| node.shape())
+        self.elements(column).map(|element| element.shape())
     }
 }
 
@@ -139,16 +139,9 @@ impl ParquetFile {
     }
 
     /// The elements of `column`, if it is a list of structs.
-    fn nodes(&self, column: &Column) -> Option<Node> {
+    fn elements(&self, column: &Column) -> Option<Node> {
         let field = column.path.first().filter(|_| column.structs)?;
-        let first = self.leaves(column).next()?;
-        Node::of_elements(&self.schema().root_schema().get_fields()[*field], first)
-    }
-
-    /// The definition level at which an element exists, if `column` is a list of structs.
-    fn element(&self, column: &Column) -> Option<i16> {
-        let field = column.path.first().filter(|_| column.structs)?;
-        list_of_structs(&self.schema().root_schema().get_fields()[*field])
+        structs_in(&self.schema().root_schema().get_fields()[*field], self.leaves(column).start)
     }
 
     /// Returns an error if a page of `column` would be larger than allowed after decompression.

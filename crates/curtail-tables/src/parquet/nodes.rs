@@ -49,6 +49,11 @@ impl Node {
         }
     }
 
+    /// The definition level at which it exists, as an element of its list: it may be null there.
+    pub(super) fn existence(&self) -> i16 {
+        self.definition - i16::from(self.optional)
+    }
+
     fn field(&self, name: &str) -> Field {
         // A list that is repeated without a group around it may have no items.
         let optional = self.optional || matches!(self.kind, Kind::List(_));
@@ -84,7 +89,7 @@ impl Tree {
             self.leaf += 1;
             Kind::Leaf(shape_of(kind))
         } else {
-            match (kind.get_basic_info().converted_type(), kind.get_fields()) {
+            match (converted_type(kind), kind.get_fields()) {
                 (ConvertedType::LIST, [repeated]) => {
                     let item = match element_of(repeated) {
                         Some(element) => self.node(element, definition + 1, repetition + 1),
@@ -106,6 +111,16 @@ impl Tree {
     }
 }
 
+/// The annotation of a group; newer writers may leave out the older of the two.
+fn converted_type(group: &Type) -> ConvertedType {
+    let info = group.get_basic_info();
+    match info.logical_type_ref() {
+        Some(LogicalType::List) => ConvertedType::LIST,
+        Some(LogicalType::Map) => ConvertedType::MAP,
+        _ => info.converted_type(),
+    }
+}
+
 fn repetition_of(kind: &Type) -> Option<Repetition> {
     let info = kind.get_basic_info();
     info.has_repetition().then(|| info.repetition())
@@ -118,7 +133,7 @@ fn leaves_below(kind: &Type) -> usize {
 /// The element in the repeated group of a list; `None` if the group itself is the element, as older writers have it.
 fn element_of(repeated: &Type) -> Option<&Type> {
     let [only] = (if repeated.is_group() { repeated.get_fields() } else { &[] }) else { return None };
-    let is_list = repeated.get_basic_info().converted_type() == ConvertedType::LIST;
+    let is_list = converted_type(repeated) == ConvertedType::LIST;
     let holds_list = only.get_basic_info().repetition() == Repetition::REPEATED;
     let is_element = !is_list && !holds_list && (repeated.name() == "array" || repeated.name().ends_with("_tuple"));
     (!is_element).then_some(only)

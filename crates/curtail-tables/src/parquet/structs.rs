@@ -1,7 +1,9 @@
 //! Structs from the record reader as JSON. Fields that are null are omitted.
 
+use arrow_schema::TimeUnit;
 use parquet::record::{Field, Row};
 
+use crate::values::timestamp;
 use crate::{write_bytes, write_items, write_scalar};
 
 /// Writes `field` as JSON.
@@ -27,10 +29,17 @@ pub(super) fn write_json(field: &Field, out: &mut String) -> Result<(), String> 
         Field::Group(row) => return write_struct(row, out),
         Field::ListInternal(list) => return write_items(['[', ']'], list.elements().iter(), out, write_json),
         Field::MapInternal(map) => return write_map(map.entries(), out),
-        // Dates, times and decimals are texts in transcripts.
+        Field::TimestampMillis(at) => write_time(TimeUnit::Millisecond, *at, out),
+        Field::TimestampMicros(at) => write_time(TimeUnit::Microsecond, *at, out),
+        // Dates and decimals are texts in transcripts.
         other => write_scalar(other.to_string(), out),
     }
     Ok(())
+}
+
+/// Writes a time as a column of Arrow has it; the library would write it in a form that no format has.
+fn write_time(unit: TimeUnit, at: i64, out: &mut String) {
+    write_scalar(timestamp(unit, at, true).unwrap_or_else(|| at.to_string()), out);
 }
 
 fn write_struct(row: &Row, out: &mut String) -> Result<(), String> {
@@ -52,4 +61,22 @@ fn write_map(entries: &[(Field, Field)], out: &mut String) -> Result<(), String>
         out.push(':');
         write_json(value, out)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_in_columns_of_arrow() {
+        for (field, expected) in [
+            (Field::TimestampMillis(1_772_442_006_500), "\"2026-03-02T09:00:06.500000+00:00\""),
+            (Field::TimestampMicros(1_772_442_006_000_000), "\"2026-03-02T09:00:06+00:00\""),
+            (Field::Date(20_514), "\"2026-03-02\""),
+        ] {
+            let mut out = String::new();
+            write_json(&field, &mut out).unwrap();
+            assert_eq!(out, expected);
+        }
+    }
 }

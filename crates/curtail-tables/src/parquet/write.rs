@@ -25,8 +25,8 @@ pub(super) struct ParquetWriter {
     writer: SerializedFileWriter<FileSink>,
     /// The leaves of the column.
     leaves: Range<usize>,
-    /// The elements of the column with the definition level at which one exists, if it is a list of structs.
-    elements: Option<(Node, i16)>,
+    /// The elements of the column, if it is a list of structs.
+    elements: Option<Node>,
 }
 
 impl ParquetWriter {
@@ -34,7 +34,7 @@ impl ParquetWriter {
         file: Arc<ParquetFile>,
         writer: SerializedFileWriter<FileSink>,
         leaves: Range<usize>,
-        elements: Option<(Node, i16)>,
+        elements: Option<Node>,
     ) -> Self {
         Self { file, writer, leaves, elements }
     }
@@ -57,8 +57,7 @@ impl ParquetWriter {
         let mut to = self.writer.next_row_group()?;
         for leaf in 0..self.file.schema().num_columns() {
             let is_rewritten = new.changed && self.leaves.contains(&leaf);
-            let list = self.elements.as_ref().filter(|_| is_rewritten);
-            let list = list.map(|(node, element)| ListLeaf { node, element: *element, leaf });
+            let list = self.elements.as_ref().filter(|_| is_rewritten).map(|node| ListLeaf { node, leaf });
             if is_rewritten && list.is_none() {
                 group.write_texts(&mut to, new, leaf)?;
             } else if is_rewritten || new.is_reshaped() {
