@@ -89,16 +89,11 @@ fn tail_start(item: Value<'_>) -> Option<Value<'_>> {
     mark_of(item)?.some("tail_start_id")
 }
 
-/// The last of `items` with this id.
-pub(super) fn named(id: Value<'_>, items: &[Value<'_>]) -> Option<usize> {
-    let id = id.text()?;
-    items.iter().rposition(|item| info(*item).get_text("id").is_some_and(|name| name == id))
-}
-
 /// Marks the messages that a revert rolled back, from the one that it names. Without that message, it would roll back nothing,
 /// so the others are kept or dropped with it.
 pub(super) fn roll_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let Some(first) = revert.get("messageID").and_then(|id| named(id, items)) else { return };
+    let Some(id) = revert.get_text("messageID") else { return };
+    let Some(first) = items.iter().rposition(|item| info(*item).get_text("id").as_ref() == Some(&id)) else { return };
     let undone = revert.some("partID").and_then(Value::text);
     let is_undone = |part: &Value<'a>| undone.is_some() && part.get_text("id") == undone;
     let from = items[first].items_under("parts").find(is_undone).map(|part| part.span().start);
@@ -126,10 +121,12 @@ pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
         return Vec::new();
     }
     let stays = layout.stays(kept);
+    let names = Names::new(items);
     let mut patches = Vec::new();
     for at in (0..items.len()).filter(|at| stays[*at]) {
         let Some((mark, link)) = mark_of(items[at]).zip(tail_start(items[at])) else { continue };
-        let Some(first) = named(link, &items[..at]).filter(|first| !stays[*first]) else { continue };
+        let first = link.text().and_then(|id| names.last(&id, at));
+        let Some(first) = first.filter(|first| !stays[*first]) else { continue };
         let next = (first..at).find(|next| stays[*next]).and_then(|next| info(items[next]).get_text("id"));
         match next {
             Some(id) => patches.push(Patch { span: link.span(), text: quote(&id.decode()) }),
