@@ -12,8 +12,15 @@ pub(crate) struct RecordLinks {
     /// The side conversation of the records with an id.
     pub(crate) sides: HashMap<Name, Side>,
     numbers: HashMap<Box<str>, Name>,
-    /// For each name: its text, and the indices of the records that have it as their id, in order.
-    names: Vec<(Box<str>, Vec<usize>)>,
+    names: Vec<Named>,
+}
+
+/// What has a name.
+#[derive(Debug)]
+struct Named {
+    text: Box<str>,
+    /// The indices of the records with this id, in order.
+    records: Vec<usize>,
 }
 
 /// What a record links to.
@@ -57,7 +64,7 @@ impl RecordLinks {
         }
         // Each name takes a byte or more of a text whose places are 32 bits wide.
         let name = Name(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
-        self.names.push((text.into(), Vec::new()));
+        self.names.push(Named { text: text.into(), records: Vec::new() });
         self.numbers.insert(text.into(), name);
         name
     }
@@ -65,7 +72,7 @@ impl RecordLinks {
     /// Adds the next record.
     pub(crate) fn push(&mut self, record: LinkedRecord) {
         if let Some(Name(id)) = record.id {
-            self.names[id as usize].1.push(self.records.len());
+            self.names[id as usize].records.push(self.records.len());
         }
         self.records.push(record);
     }
@@ -77,7 +84,7 @@ impl RecordLinks {
 
     /// The text of a name.
     pub(crate) fn text(&self, Name(name): Name) -> &str {
-        &self.names[name as usize].0
+        &self.names[name as usize].text
     }
 
     /// Whether a record is called `name`, and none only links to it.
@@ -85,9 +92,14 @@ impl RecordLinks {
         self.last_before(name, usize::MAX).is_some()
     }
 
+    /// Whether a record has this id.
+    pub(crate) fn is_id(&self, text: &str) -> bool {
+        self.number(text).is_some_and(|name| self.has(name))
+    }
+
     /// Index of the last record before `end` with this id.
     pub(crate) fn last_before(&self, Name(id): Name, end: usize) -> Option<usize> {
-        let records = &self.names[id as usize].1;
+        let records = &self.names[id as usize].records;
         records[..records.partition_point(|at| *at < end)].last().copied()
     }
 
