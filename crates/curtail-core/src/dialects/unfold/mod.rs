@@ -158,7 +158,7 @@ pub fn unfolded(whole: &str) -> Option<Unfolded> {
 /// Whether one of the first lines, if the first is a value, is of an export: before the first run of a model, traces have many
 /// others. A document is none of lines, and is read as a whole.
 fn begins_folded(text: &str) -> bool {
-    const LOOKED_AT: usize = 1 << 20;
+    const LOOKED_AT: usize = 1 << 18;
     let mut seen = 0;
     let lines = text.lines().filter(|line| !line.trim().is_empty()).take_while(|line| {
         let is_near = seen < LOOKED_AT;
