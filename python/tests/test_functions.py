@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import json
 import re
@@ -43,6 +44,16 @@ def test_kept_messages_are_the_same_objects():
     assert changed == [CHAT[3]] and cleared[3]["content"] == "[cleared]"
     assert curtail.filter(CHAT, role=["user"]) == [CHAT[1], CHAT[5]]
     assert curtail.window(json.dumps(CHAT), 1, preserve_system=False) == json.dumps(CHAT[4:])
+
+
+def test_keys_that_are_no_texts_become_those_of_json():
+    record = {1: "one", None: "none", "messages": CHAT}
+    assert curtail.window(record, 40) is record
+    cut = curtail.window(record, 1)
+    assert set(cut) == {"1", "null", "messages"} and len(cut["messages"]) < len(CHAT)
+    key = enum.Enum("Key", {"MESSAGES": "messages"}, type=str)
+    cut = curtail.window({key.MESSAGES: CHAT}, 1)
+    assert len(cut) == 1 and any(cut["messages"][-1] is old for old in CHAT)
 
 
 def test_pairs_are_found_repaired_and_counted():

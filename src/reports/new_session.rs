@@ -171,15 +171,21 @@ impl<'f> NewSessionWriter<'f> {
             console::note(&format!("would write {}", path.display()));
         }
         let is_in_place = place.as_deref().is_ok_and(|place| absolute(place) == path);
-        let folder = session.project.as_deref().filter(|folder| form.in_project && folder.is_dir());
+        let project = session.project.as_deref().filter(|_| form.in_project);
+        let folder = project.filter(|folder| folder.is_dir());
         let is_found = is_in_place && (folder.is_some() || !form.in_project);
-        let template = form.resume_file.filter(|_| !is_found).unwrap_or(form.resume);
-        let command = form.command(template, &session.id, &word(&path.to_string_lossy()));
+        let by_file = form.resume_file.filter(|_| !is_found);
+        let command = form.command(by_file.unwrap_or(form.resume), &session.id, &word(&path.to_string_lossy()));
+        let only_in = match project {
+            _ if folder.is_some() || by_file.is_some() || !form.in_project => String::new(),
+            Some(missing) => format!(" (only in {}, which does not exist here)", missing.display()),
+            None => String::from(" (only in the folder of its project)"),
+        };
         let folder = folder.map_or_else(String::new, |folder| format!("cd {} && ", word(&folder.to_string_lossy())));
         let is_moved = !is_in_place && form.resume_file.is_none();
         let place = place.unwrap_or_else(|_| Path::new("~").join(session.agent.home).join(session.name()));
         let first = if is_moved { format!("move it to {}, and ", place.display()) } else { String::new() };
-        console::note(&format!("{first}resume it with: {folder}{command}"));
+        console::note(&format!("{first}resume it with: {folder}{command}{only_in}"));
     }
 }
 

@@ -264,6 +264,8 @@ fn an_output_takes_the_place_of_the_place() {
         let (_, noted, status) =
             run(&place, &["window", "-n", "2", "--as-new-session", &input(agent), "-o", &format!("{agent}.2")]);
         assert!(status == Some(0) && noted.contains("resume it with: "), "{agent}: {noted}");
+        let only_in = format!("(only in {}, which does not exist here)", absolute("work"));
+        assert_eq!(noted.contains(&only_in), agent == "claude", "{agent}: {noted}");
     }
     let quiet = run(&place, &["window", "-q", "-n", "1", "--as-new-session", "codex.log", "-o", "quiet"]);
     assert_eq!(quiet, (String::from("quiet\n"), String::new(), Some(0)));

@@ -14,5 +14,5 @@ pub use curtail_core::dialects::Framing;
 pub use curtail_core::error::TextPlace;
 pub use parts::{Item, Member, Part, Parts, Pieces};
 pub use run::{Framed, Input, Outcome, Result, Run, explained, guarded, whole};
-pub use settings::{Setting, words};
+pub use settings::{Setting, parsed, words};
 pub use texts::{failure_behind, framing_of, text_of};

@@ -1,6 +1,7 @@
 //! A record of the host language as JSON, and what a cut leaves of its parts. Members and messages that are unchanged are named by
 //! their indexes, so that the host gives back its own values and builds only what is new.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use curtail_core::json::{self, Document, Value};
@@ -123,16 +124,21 @@ fn left_of_member(parts: &[Part], key: &str, before: &str, value: Value<'_>) -> 
 /// The items of `list`, each the last old one with the same JSON before those that follow, if there is one: of messages that are
 /// alike, cuts keep the newest.
 fn kept_items(old: &[Range<usize>], before: &str, list: Value<'_>) -> Vec<Item> {
-    let values: Vec<Value<'_>> = list.items().collect();
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, place) in old.iter().enumerate() {
+        places.entry(&before[place.clone()]).or_default().push(at);
+    }
     let mut left = old.len();
-    let item = |value: &Value<'_>| match old[..left].iter().rposition(|old| before[old.clone()] == *value.raw()) {
-        Some(at) => {
-            left = at;
-            Item::Kept(at)
-        }
-        None => Item::New(value.raw().to_owned()),
-    };
-    let mut items: Vec<Item> = values.iter().rev().map(item).collect();
+    let mut items = Vec::new();
+    for value in list.items().collect::<Vec<_>>().into_iter().rev() {
+        let alike = places.get_mut(value.raw());
+        let kept = alike.and_then(|alike| {
+            alike.truncate(alike.partition_point(|at| *at < left));
+            alike.pop()
+        });
+        left = kept.unwrap_or(left);
+        items.push(kept.map_or_else(|| Item::New(value.raw().to_owned()), Item::Kept));
+    }
     items.reverse();
     items
 }
@@ -163,6 +169,8 @@ mod tests {
         let alike = r#"[{"a":1},{"a":2},{"a":1}]"#;
         let newest = Pieces::List(vec![Item::Kept(2)]);
         assert_eq!(Parts::of(alike).pieces(alike, r#"[{"a":1}]"#), newest);
+        let last_two = Pieces::List(vec![Item::Kept(0), Item::Kept(1)]);
+        assert_eq!(Parts::of(alike).pieces(alike, r#"[{"a":1},{"a":2}]"#), last_two);
         assert_eq!(Parts::of("1").pieces("1", "[1]"), Pieces::Json("[1]".to_owned()));
     }
 

@@ -185,7 +185,7 @@ pub fn whole(reader: &Reader, text: &str, framing: Framing) -> Result {
 /// # Errors
 /// It is no transcript, or cannot be cut.
 pub fn explained(reader: &Reader, text: &str) -> std::result::Result<Answer, Failure> {
-    guarded(|| reader.open(Framing::Records, [text])?.cut(text, &mut String::new()))
+    Framed::new(reader, [text])?.with(text, |texts, body| texts.cut(body, &mut String::new()))
 }
 
 /// Runs `work`; a panic is a failure of the record.

@@ -27,7 +27,7 @@ pub fn failure_behind(beginning: &[u8], reason: &str) -> Failure {
 /// The framing with this name, for a text that is cut as a whole.
 ///
 /// # Errors
-/// There is none.
+/// No framing has this name.
 pub fn framing_of(name: &str) -> Result<Framing, Failure> {
     match name {
         "lines" => Ok(Framing::Lines),

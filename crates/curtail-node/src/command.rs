@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use curtail_bindings::{Setting, guarded, words};
+use curtail_bindings::{Setting, guarded, parsed, words};
+use napi::Result;
 use napi::bindgen_prelude::Either3;
-use napi::{Error, Result};
 use napi_derive::napi;
 
-use crate::record::{Record, Sent};
+use crate::record::{Record, Sent, error};
 
 /// A command with its flags.
 #[napi]
@@ -24,9 +24,7 @@ impl Command {
     #[napi(constructor)]
     #[allow(clippy::needless_pass_by_value, reason = "the list of JavaScript becomes this vector")]
     pub fn new(words: Vec<String>, explain: bool) -> Result<Self> {
-        let parsed =
-            guarded(|| curtail_bindings::Command::parse(&words, explain).map_err(curtail_bindings::Failure::new));
-        Ok(Self { command: Arc::new(parsed.map_err(|failure| Error::from_reason(failure.reason))?) })
+        Ok(Self { command: Arc::new(parsed(&words, explain).map_err(error)?) })
     }
 
     /// What it does.
@@ -54,7 +52,7 @@ impl Command {
             let [before, after] = sides;
             self.command.verify(before?, after?)
         });
-        report.map_err(|failure| Error::from_reason(failure.reason))
+        report.map_err(error)
     }
 }
 

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use curtail_bindings::{Failure, Framed, Input, Run, Texts, explained, framing_of, whole};
 use napi::bindgen_prelude::{AsyncTask, Either};
-use napi::{Env, Error, Result, Task};
+use napi::{Env, Result, Task};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Failed, number};
 use crate::command::Command;
-use crate::record::{Record, Sent};
+use crate::record::{Record, Sent, error};
 
 /// Longer than any call.
 const LONG: Duration = Duration::from_hours(24);
@@ -172,8 +172,4 @@ fn cut(reader: &curtail_bindings::Reader, records: &[Record], jobs: u32) -> Resu
 
 fn answers(records: &[Record], results: Vec<curtail_bindings::Result>) -> Vec<Answer> {
     records.iter().zip(results).map(|(record, result)| Answer::new(record, result)).collect()
-}
-
-fn error(failure: Failure) -> Error {
-    Error::from_reason(failure.reason)
 }

@@ -37,3 +37,8 @@ impl Record {
         Some(Input { text, parts: self.parts.as_ref() })
     }
 }
+
+/// The exception for a failure of all records.
+pub(crate) fn error(failure: Failure) -> napi::Error {
+    napi::Error::from_reason(failure.reason)
+}

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::gate::detached;
 use crate::reader::{Note, Reader, SLICE, notes_of};
-use crate::record::Failed;
+use crate::record::{Failed, value_error};
 
 /// The array after the cut, if it changed; the rows that failed; the row that each row comes from, if some became several; and
 /// notes.
@@ -33,28 +33,30 @@ pub(crate) fn cut_array<'py>(
     let column = MemoryColumn::new(array).map_err(PyValueError::new_err)?;
     let rows = detached(py, || Rows::read(&column));
     let inputs: Vec<Option<Input<'_>>> = (0..column.rows()).map(|row| rows.input(&column, row)).collect();
-    let run = Run::new(reader, &inputs, jobs).map_err(|failure| PyValueError::new_err(failure.reason))?;
+    let run = Run::new(reader, &inputs, jobs).map_err(value_error)?;
     while !detached(py, || run.advance(Instant::now() + SLICE)) {
         py.check_signals()?;
     }
-    let mut cut = Cutting { rows: vec![NewRow::Same; column.rows()], ..Cutting::default() };
+    let mut new_rows = vec![NewRow::Same; column.rows()];
+    let mut failed = Vec::new();
+    let mut said = Vec::new();
     for (row, result) in run.results().enumerate() {
         let text = inputs[row].map_or("", |input| input.text);
         let result = rows.failure(&column, row).map_or(result, Err);
         let fitted = result.and_then(|(outcome, notes)| Ok((fitted(&column, text, outcome)?, notes)));
         match fitted {
-            Err(failure) => cut.failed.push((row, Py::new(py, Failed::new(py, failure, text.as_bytes()))?)),
+            Err(failure) => failed.push((row, Py::new(py, Failed::new(py, failure, text.as_bytes()))?)),
             Ok((new, notes)) => {
-                cut.notes.extend(notes_of(row, notes));
-                cut.rows[row] = new;
+                said.extend(notes_of(row, notes));
+                new_rows[row] = new;
             }
         }
     }
-    let is_changed = cut.rows.iter().any(|row| *row != NewRow::Same);
-    let new = is_changed.then(|| detached(py, || column.with(&cut.rows))).transpose();
+    let is_changed = new_rows.iter().any(|row| *row != NewRow::Same);
+    let new = is_changed.then(|| detached(py, || column.with(&new_rows))).transpose();
     let new = new.map_err(PyValueError::new_err)?;
     let new = new.map(|array| array.to_data().to_pyarrow(py)).transpose()?;
-    Ok((new, cut.failed, origins(&cut.rows), cut.notes))
+    Ok((new, failed, origins(&new_rows), said))
 }
 
 /// The row of the column that a text was, from what became of the text.
@@ -74,14 +76,6 @@ fn origins(rows: &[NewRow]) -> Option<Vec<usize>> {
     let is_reshaped = rows.iter().any(|row| row.count() != 1);
     let origins = rows.iter().enumerate().flat_map(|(origin, row)| std::iter::repeat_n(origin, row.count()));
     is_reshaped.then(|| origins.collect())
-}
-
-/// What becomes of the rows; those that failed stay.
-#[derive(Default)]
-struct Cutting {
-    rows: Vec<NewRow>,
-    failed: Vec<(usize, Py<Failed>)>,
-    notes: Vec<Note>,
 }
 
 /// The rows of a column that are no texts, as JSON.

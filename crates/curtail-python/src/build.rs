@@ -32,9 +32,7 @@ impl<'py> Original<'_, 'py> {
     }
 
     fn object(&self, pieces: Pieces) -> PyResult<Bound<'py, PyAny>> {
-        let mut new = New::default();
-        pieces.collect(&mut new.texts);
-        let mut values = new.values(self.record)?.into_iter();
+        let mut values = new_values(&pieces, self.record)?.into_iter();
         let mut next = move || values.next();
         match pieces {
             Pieces::Json(_) => Ok(next().unwrap_or_else(|| self.record.clone())),
@@ -78,45 +76,29 @@ impl<'py> Original<'_, 'py> {
     }
 }
 
-/// The values of an answer that are new.
-#[derive(Default)]
-struct New {
-    texts: Vec<String>,
+/// The values of an answer that are new, in order.
+fn new_values<'py>(pieces: &Pieces, record: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let texts: Vec<&str> = match pieces {
+        Pieces::Json(text) => vec![text],
+        Pieces::List(items) => new_items(items).collect(),
+        Pieces::Object(members) => members.iter().flat_map(|(_, member)| new_of_member(member)).collect(),
+    };
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let loads = LOADS.import(record.py(), "curtail._values", "loads_all")?;
+    loads.call1((texts, record))?.extract()
 }
 
-impl New {
-    fn values<'py>(self, record: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        if self.texts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let loads = LOADS.import(record.py(), "curtail._values", "loads_all")?;
-        loads.call1((self.texts, record))?.extract()
+/// The JSON of what is new in a member.
+fn new_of_member(member: &Member) -> Vec<&str> {
+    match member {
+        Member::Kept(_) => Vec::new(),
+        Member::New(text) => vec![text],
+        Member::List(items) => new_items(items).collect(),
     }
 }
 
-/// Lists the texts of JSON in what is left of a record, in order.
-trait Collect {
-    fn collect(&self, texts: &mut Vec<String>);
-}
-
-impl Collect for Pieces {
-    fn collect(&self, texts: &mut Vec<String>) {
-        match self {
-            Self::Json(text) => texts.push(text.clone()),
-            Self::List(items) => items.iter().for_each(|item| item.collect(texts)),
-            Self::Object(members) => members.iter().for_each(|(_, member)| match member {
-                Member::Kept(_) => {}
-                Member::New(text) => texts.push(text.clone()),
-                Member::List(items) => items.iter().for_each(|item| item.collect(texts)),
-            }),
-        }
-    }
-}
-
-impl Collect for Item {
-    fn collect(&self, texts: &mut Vec<String>) {
-        if let Self::New(text) = self {
-            texts.push(text.clone());
-        }
-    }
+fn new_items(items: &[Item]) -> impl Iterator<Item = &str> {
+    items.iter().filter_map(|item| if let Item::New(text) = item { Some(text.as_str()) } else { None })
 }

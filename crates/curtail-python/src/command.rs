@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use curtail_bindings::{Setting, guarded, words};
-use pyo3::exceptions::PyValueError;
+use curtail_bindings::{Setting, guarded, parsed, words};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PySet, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::gate::detached;
-use crate::record::Record;
+use crate::record::{Record, value_error};
 
 /// A command with its flags.
 #[pyclass(frozen)]
@@ -23,8 +22,8 @@ impl Command {
     #[pyo3(signature = (words, explain = false))]
     #[expect(clippy::needless_pass_by_value, reason = "Python's list becomes this vector")]
     fn new(py: Python<'_>, words: Vec<String>, explain: bool) -> PyResult<Self> {
-        let parsed = detached(py, || curtail_bindings::Command::parse(&words, explain));
-        Ok(Self { command: Arc::new(parsed.map_err(PyValueError::new_err)?) })
+        let parsed = detached(py, || parsed(&words, explain));
+        Ok(Self { command: Arc::new(parsed.map_err(value_error)?) })
     }
 
     /// What it does.
@@ -44,9 +43,8 @@ impl Command {
         let before = Record::new(before, false)?;
         let after = Record::new(after, false)?;
         let sides = before.text().and_then(|before| Ok((before.to_owned(), after.text()?.to_owned())));
-        let (before, after) = sides.map_err(|failure| PyValueError::new_err(failure.reason))?;
-        let report = detached(py, || guarded(|| self.command.verify(before, after)));
-        report.map_err(|failure| PyValueError::new_err(failure.reason))
+        let (before, after) = sides.map_err(value_error)?;
+        detached(py, || guarded(|| self.command.verify(before, after))).map_err(value_error)
     }
 }
 
@@ -59,10 +57,10 @@ pub(crate) fn command_line(name: &str, options: &Bound<'_, PyDict>) -> PyResult<
             continue;
         } else if let Ok(truth) = value.cast::<PyBool>() {
             Setting::Switch(truth.is_true())
-        } else if [value.is_instance_of::<PyList>(), value.is_instance_of::<PyTuple>(), value.is_instance_of::<PySet>()]
-            .contains(&true)
+        } else if let Ok(values) = value.try_iter()
+            && !value.is_instance_of::<PyString>()
         {
-            let values = value.try_iter()?.map(|value| Ok(value?.str()?.to_cow()?.into_owned()));
+            let values = values.map(|value| Ok(value?.str()?.to_cow()?.into_owned()));
             Setting::Values(values.collect::<PyResult<_>>()?)
         } else {
             Setting::Value(value.str()?.to_cow()?.into_owned())

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use curtail_bindings::{Failure, Framed, Input, Run, TextPlace, explained, framing_of, whole};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::command::Command;
 use crate::gate::detached;
-use crate::record::Record;
+use crate::record::{Record, value_error};
 
 /// How long records are cut before Python may handle a signal.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
@@ -47,20 +46,14 @@ impl Reader {
         let read: Vec<Record<'py>> =
             records.iter().map(|record| Record::new(&record, sparse)).collect::<PyResult<_>>()?;
         let inputs: Vec<Option<Input<'_>>> = read.iter().map(Record::input).collect();
-        let run = Run::new(&self.reader, &inputs, jobs).map_err(|failure| PyValueError::new_err(failure.reason))?;
+        let run = Run::new(&self.reader, &inputs, jobs).map_err(value_error)?;
         while !detached(py, || run.advance(Instant::now() + SLICE)) {
             py.check_signals()?;
         }
         let answers = PyList::empty(py);
         let mut notes = Vec::new();
         for (index, (record, result)) in read.iter().zip(run.results()).enumerate() {
-            match result {
-                Ok((outcome, said)) => {
-                    answers.append(record.answer(Ok(outcome))?)?;
-                    notes.extend(notes_of(index, said));
-                }
-                Err(failure) => answers.append(record.answer(Err(failure))?)?,
-            }
+            answers.append(answer(record, index, result, &mut notes)?)?;
         }
         Ok((answers, notes))
     }
@@ -72,16 +65,11 @@ impl Reader {
         data: &Bound<'py, PyAny>,
         framing: &str,
     ) -> PyResult<(Bound<'py, PyAny>, Vec<Note>)> {
-        let framing = framing_of(framing).map_err(|failure| PyValueError::new_err(failure.reason))?;
+        let framing = framing_of(framing).map_err(value_error)?;
         let record = Record::new(data, false)?;
-        let text = match record.text() {
-            Ok(text) => text,
-            Err(failure) => return Ok((record.answer(Err(failure))?, Vec::new())),
-        };
-        match detached(py, || whole(&self.reader, text, framing)) {
-            Ok((outcome, said)) => Ok((record.answer(Ok(outcome))?, notes_of(0, said).collect())),
-            Err(failure) => Ok((record.answer(Err(failure))?, Vec::new())),
-        }
+        let result = record.text().and_then(|text| detached(py, || whole(&self.reader, text, framing)));
+        let mut notes = Vec::new();
+        Ok((answer(&record, 0, result, &mut notes)?, notes))
     }
 
     /// The findings in each record, as JSON.
@@ -99,11 +87,7 @@ impl Reader {
     /// The answer to a record, what was decided about its messages, and messages and tokens before and after.
     fn explain<'py>(&self, py: Python<'py>, record: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let record = Record::new(record, false)?;
-        let text = match record.text() {
-            Ok(text) => text,
-            Err(failure) => return record.answer(Err(failure)),
-        };
-        let answer = match detached(py, || explained(&self.reader, text)) {
+        let answer = match record.text().and_then(|text| detached(py, || explained(&self.reader, text))) {
             Ok(answer) => answer,
             Err(failure) => return record.answer(Err(failure)),
         };
@@ -128,7 +112,7 @@ impl Reader {
         let read: Vec<Record<'py>> =
             records.iter().map(|record| Record::new(&record, false)).collect::<PyResult<_>>()?;
         let heads = read.iter().filter_map(|record| record.text().ok());
-        let texts = Framed::new(&self.reader, heads).map_err(|failure| PyValueError::new_err(failure.reason))?;
+        let texts = Framed::new(&self.reader, heads).map_err(value_error)?;
         let answers = PyList::empty(py);
         for record in &read {
             let done = record.text().and_then(|text| detached(py, || texts.with(text, &work)));
@@ -140,4 +124,17 @@ impl Reader {
         }
         Ok(answers)
     }
+}
+
+/// The answer to the record with this index. What there is to say about it is added to `notes`.
+fn answer<'py>(
+    record: &Record<'py>,
+    index: usize,
+    result: curtail_bindings::Result,
+    notes: &mut Vec<Note>,
+) -> PyResult<Bound<'py, PyAny>> {
+    record.answer(result.map(|(outcome, said)| {
+        notes.extend(notes_of(index, said));
+        outcome
+    }))
 }

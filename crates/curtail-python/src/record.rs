@@ -1,7 +1,7 @@
 //! A record as Python has it: a text, bytes, or a value; and one that failed.
 
 use curtail_bindings::{Failure, Input, Outcome, failure_behind, text_of};
-use pyo3::exceptions::PyUnicodeEncodeError;
+use pyo3::exceptions::{PyUnicodeEncodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice, PyString};
@@ -109,6 +109,11 @@ impl<'py> Record<'py> {
             }
         }
     }
+}
+
+/// The exception for a failure of all records.
+pub(crate) fn value_error(failure: Failure) -> PyErr {
+    PyValueError::new_err(failure.reason)
 }
 
 /// A text with half of a pair of surrogates.

@@ -35,7 +35,10 @@ impl Written {
             && is_list_of_objects(list)
         {
             Parts::List(writer.objects(list)?)
-        } else if let Ok(object) = record.cast_exact::<PyDict>() {
+        } else if let Ok(object) = record.cast_exact::<PyDict>()
+            // JSON has other names for keys that are no texts, so the members cannot be told by their keys.
+            && object.keys().iter().all(|key| key.is_instance_of::<PyString>())
+        {
             let mut parts = Vec::new();
             writer.object(object, 0, Some(&mut parts))?;
             Parts::Object(parts)
@@ -154,7 +157,8 @@ impl Writer {
                             Vec::new()
                         }
                     };
-                    parts.push(Part { key: key.str()?.to_cow()?.into_owned(), place: start..self.out.len(), items });
+                    let key = key.cast::<PyString>()?.to_cow()?.into_owned();
+                    parts.push(Part { key, place: start..self.out.len(), items });
                 }
             }
         }

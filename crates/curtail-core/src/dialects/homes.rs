@@ -34,18 +34,15 @@ pub struct Agent {
 
 /// A program with sessions as `*.jsonl` in `folders`.
 const fn agent(name: &'static str, words: &'static [&'static str], dialect: &'static str, home: &'static str) -> Agent {
-    let names = ("", &[".jsonl"] as &[&str]);
-    let folders = &["sessions"];
-    let (variables, within): (&[(&str, &str)], &str) = (&[], "");
     Agent {
         name,
         words,
         dialect,
-        variables,
+        variables: &[],
         home,
-        folders,
-        names,
-        within,
+        folders: &["sessions"],
+        names: ("", &[".jsonl"]),
+        within: "",
         export: None,
         unread: None,
         new_session: None,

@@ -120,7 +120,7 @@ struct ModelReply<'a> {
 }
 
 fn replies<'a>(items: &[Value<'a>]) -> Vec<ModelReply<'a>> {
-    let sample = items.first().and_then(|item| item.parent()?.parent());
+    let sample = blocks::record_of(items);
     let events = sample.and_then(|sample| sample.some("events").or_else(|| sample.some("transcript")?.some("events")));
     let replies = events.into_iter().flat_map(Value::items).filter_map(|event| {
         let output = event.get("event").filter(|kind| kind.is("model")).and_then(|_| event.some("output"))?;

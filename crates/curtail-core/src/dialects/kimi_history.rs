@@ -19,7 +19,7 @@ pub(super) fn mark(items: &[Value<'_>], read: &mut [Item<'_>]) {
             clear(cleared..at, read);
             cleared = at;
         }
-        Change::Undo(undone) => undo(at, &undone, read),
+        Change::Undo(Undo { undone, .. }) => undo(at, &undone, read),
     });
     blocks::preserve(read, kept);
 }
@@ -31,7 +31,8 @@ pub(super) fn history(items: &[Value<'_>]) -> Vec<HistoryChange> {
         history.push(match change {
             Change::Compaction(compaction) => HistoryChange::compaction(at, ranges(&compaction.kept)),
             Change::Clear => HistoryChange::rollback(at, 0),
-            Change::Undo(undone) => HistoryChange::rollback(at, undone[0].first()),
+            Change::Undo(Undo { left: Some(left), .. }) => HistoryChange::compaction(at, left),
+            Change::Undo(Undo { undone, .. }) => HistoryChange::rollback(at, undone[0].first()),
         });
     });
     history
@@ -57,7 +58,7 @@ pub(super) fn recount(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Pat
                 returned = 0;
             }
             Change::Clear => returned = 0,
-            Change::Undo(mut undone) => {
+            Change::Undo(Undo { mut undone, .. }) => {
                 undone.retain(|entry| entry.kind == EntryKind::Prompt);
                 patches.extend(renumber(item.get("count"), &undone, 0, &stays));
             }
@@ -120,8 +121,6 @@ enum EntryKind {
     Prompt,
     /// What the user typed while the model worked: a part of the turn that goes on.
     Steer,
-    /// The summary of a compaction.
-    Summary,
     Other,
 }
 
@@ -148,8 +147,15 @@ impl Entry {
 enum Change {
     Compaction(Compaction),
     Clear,
-    /// What an undo took back, from a prompt on.
-    Undo(Vec<Entry>),
+    Undo(Undo),
+}
+
+struct Undo {
+    /// What it took back, from a prompt on.
+    undone: Vec<Entry>,
+    /// The items that are left of the context, if that prompt is older than the last compaction: to go back to what was sent before
+    /// it would undo the compaction.
+    left: Option<Vec<Range<usize>>>,
 }
 
 struct Compaction {
@@ -171,7 +177,7 @@ fn for_each_change(items: &[Value<'_>], drafts: &[Entry], mut hand_over: impl Fn
     let mut drafts = drafts.iter().peekable();
     for (at, &item) in items.iter().enumerate() {
         while let Some(draft) = drafts.next_if(|draft| draft.first() < at) {
-            context.entries.push(draft.clone());
+            context.push(draft.clone());
         }
         if !is_change(item) {
             context.add(at, item);
@@ -185,6 +191,10 @@ fn for_each_change(items: &[Value<'_>], drafts: &[Entry], mut hand_over: impl Fn
 #[derive(Default)]
 struct Context<'a> {
     entries: Vec<Entry>,
+    /// Indices of the entries that an undo can take back: what the user typed behind the summary of the last compaction.
+    prompts: Vec<usize>,
+    /// The index of the item that compacted last.
+    compacted: usize,
     /// The id of the last step, and the index of its entry.
     step: Option<(Text<'a>, usize)>,
 }
@@ -193,7 +203,7 @@ impl<'a> Context<'a> {
     /// Adds what an item appends.
     fn add(&mut self, at: usize, item: Value<'a>) {
         if let Some(message) = item.get("message").filter(|_| item.member_is("type", "context.append_message")) {
-            return self.entries.push(Entry::line(at, kind_of(message)));
+            return self.push(Entry::line(at, kind_of(message)));
         }
         let Some(event) = item.get("event") else { return };
         match &*event.word("type") {
@@ -201,6 +211,13 @@ impl<'a> Context<'a> {
             "content.part" | "tool.call" => self.add_piece(at, event.get_text("stepUuid")),
             _ => {}
         }
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if entry.kind == EntryKind::Prompt && !entry.is_draft {
+            self.prompts.push(self.entries.len());
+        }
+        self.entries.push(entry);
     }
 
     fn add_piece(&mut self, at: usize, step: Option<Text<'a>>) {
@@ -215,10 +232,9 @@ impl<'a> Context<'a> {
 
     /// Does what a line says that compacts, clears or undoes. `None` if the program ignores the line.
     fn change(&mut self, at: usize, item: Value<'_>) -> Option<Change> {
-        steps::count(self.entries.len());
         let change = match &*item.word("type") {
             "context.clear" => {
-                self.entries.clear();
+                (self.entries, self.prompts) = (Vec::new(), Vec::new());
                 Change::Clear
             }
             "context.undo" => Change::Undo(self.undo(item)?),
@@ -229,8 +245,11 @@ impl<'a> Context<'a> {
     }
 
     fn compact(&mut self, at: usize, item: Value<'_>) -> Compaction {
+        steps::count(self.entries.len());
         let entries = std::mem::take(&mut self.entries);
-        let summary = Entry::line(at, EntryKind::Summary);
+        self.prompts.clear();
+        self.compacted = at;
+        let summary = Entry::line(at, EntryKind::Other);
         if keeps_prompts(item) {
             let compaction = keep_prompts(entries, item);
             self.entries = compaction.kept.iter().cloned().chain([summary]).collect();
@@ -238,17 +257,19 @@ impl<'a> Context<'a> {
         }
         let mut replaced = entries;
         let kept = replaced.split_off(end_of_compacted(&replaced, item));
-        self.entries = std::iter::once(summary).chain(kept.iter().cloned()).collect();
+        std::iter::once(summary).chain(kept.iter().cloned()).for_each(|entry| self.push(entry));
         Compaction { replaced, kept, head: 0 }
     }
 
     /// Takes back as many turns as the line says. The program takes back none if there are fewer since the last compaction.
-    fn undo(&mut self, item: Value<'_>) -> Option<Vec<Entry>> {
+    fn undo(&mut self, item: Value<'_>) -> Option<Undo> {
         let count: usize = item.get("count")?.raw().parse().ok()?;
-        let since = self.entries.iter().rposition(|entry| entry.kind == EntryKind::Summary).map_or(0, |at| at + 1);
-        let is_prompt = |at: &usize| self.entries[*at].kind == EntryKind::Prompt && !self.entries[*at].is_draft;
-        let first = (since..self.entries.len()).rev().filter(is_prompt).nth(count.checked_sub(1)?)?;
-        Some(self.entries.split_off(first))
+        let first = self.prompts.len().checked_sub(count).filter(|_| count > 0)?;
+        let undone = self.entries.split_off(self.prompts[first]);
+        self.prompts.truncate(first);
+        steps::count(undone.len());
+        let left = (undone[0].first() < self.compacted).then(|| ranges(&self.entries));
+        Some(Undo { undone, left })
     }
 }
 

@@ -93,24 +93,21 @@ fn role_of(kind: &str) -> Option<Role> {
 
 fn read_block(block: Value<'_>) -> Part<'_> {
     let data = block.get("data");
-    let place = PartPlace::element(block);
     match (&*block.word("kind"), data, data.and_then(Value::text)) {
-        ("text", _, Some(text)) => Part::from_source(Content::Text(text), place.with_text(data)),
-        ("toolUse", Some(call), _) => {
-            let call = blocks::call_in(call, ["toolUseId", "name", "input"]);
-            Part::from_source(call, place)
-        }
+        ("text", _, Some(text)) => blocks::rewritable(block, Content::Text(text), data),
+        ("toolUse", Some(call), _) => blocks::whole(block, blocks::call_in(call, ["toolUseId", "name", "input"])),
         ("toolResult", Some(result), _) => {
             let content =
                 blocks::result_of(result.get_text("toolUseId"), None, content_texts(result.get("content")), 0);
+            let place = PartPlace::element(block);
             let place = match result.get("content") {
                 Some(list) if list.is_array() => place.with_text_in(list, &["[{\"kind\":\"text\",\"data\":", "}]"]),
                 content => place.with_text(content),
             };
             Part::from_source(content, place)
         }
-        ("image" | "document", ..) => Part::from_source(Content::Media(Text::Json(block.raw())), place),
-        _ => Part::from_source(blocks::unknown(block), place),
+        ("image" | "document", ..) => blocks::whole(block, Content::Media(Text::Json(block.raw()))),
+        _ => blocks::whole(block, blocks::unknown(block)),
     }
 }
 

@@ -20,19 +20,25 @@ pub(crate) const TYPES: &[&str] = &[
 const TYPES_IN_RESULTS: &[&str] = &["media", "image-data", "file-data"];
 
 /// Members of objects without a type that are media.
-const KEYS: &[&str] = &["inlineData", "inline_data", "image", "document", "video", "audio"];
+const KEYS: &[&str] = &["inlineData", "inline_data", "fileData", "file_data", "image", "document", "video", "audio"];
+
+/// Kinds of media in prompts of pydantic-ai, beside which texts are plain strings.
+const KINDS: &[&str] = &["binary", "image-url", "audio-url", "video-url", "document-url"];
 
 /// Members that contain the bytes of a medium.
-const BYTES: &[&str] = &["data", "bytes", "file_data", "fileData"];
+const BYTES: &[&str] = &["data", "bytes", "base64", "file_data", "fileData"];
 
 /// Members that contain its bytes or say where it is.
-const EITHER: &[&str] = &["url", "image_url", "image", "audio", "video"];
+const EITHER: &[&str] = &["url", "image_url", "image", "audio", "video", "value"];
 
 /// Members that say where a medium is.
-const ADDRESSES: &[&str] = &["uri", "fileUri", "file_uri", "path", "file_id", "fileId"];
+const ADDRESSES: &[&str] = &["uri", "fileUri", "file_uri", "file_url", "path", "file_id", "fileId"];
 
 /// The JSON around a text by the conventions of OpenTelemetry.
 const OTEL: [&str; 2] = ["{\"type\":\"text\",\"content\":", "}"];
+
+/// The same in ShareGPT's blocks.
+const SHAREGPT: [&str; 2] = ["{\"type\":\"text\",\"value\":", "}"];
 
 /// The longest address that a text names.
 const LONGEST_ADDRESS: usize = 200;
@@ -91,7 +97,12 @@ pub struct MediumFacts {
 pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
     let Some(place) = part.place() else { return Vec::new() };
     match &part.content {
-        Content::Media(_) => Medium::from_value(place.element).into_iter().collect(),
+        Content::Media(Text::Json(raw)) => {
+            let is_this = |medium: &Medium<'a>| std::ptr::eq(medium.value.raw(), *raw);
+            // It may be one of several in its element.
+            let alone = Medium::from_value(place.element);
+            alone.or_else(|| media_in(place.element).into_iter().find(is_this)).into_iter().collect()
+        }
         Content::ToolResult(result) if result.media > 0 => {
             let mut found = media_in(place.element);
             let gone: HashSet<u32> = place.substitutions().iter().map(|one| one.span.start).collect();
@@ -164,12 +175,15 @@ impl<'a> Medium<'a> {
                     ["{\"type\":\"input_text\",\"text\":", "}"]
                 } else if value.get("modality").is_some() {
                     OTEL
+                } else if value.get("value").is_some() {
+                    SHAREGPT
                 } else {
                     ["{\"type\":\"text\",\"text\":", "}"]
                 }
             }
-            Some(kind) if kind.is("blob") && value.get("modality").is_some() => OTEL,
+            Some(kind) if kind.is_one_of(&["blob", "file_data", "uri"]) && value.get("modality").is_some() => OTEL,
             Some(_) => return None,
+            None if list.is_some() && value.get_text("kind").is_some_and(|kind| kind.is_one_of(KINDS)) => ["", ""],
             None if KEYS.iter().any(|key| value.get(key).is_some_and(Value::is_object)) => {
                 // A function's response holds media and nothing else.
                 let holder = value.parent().and_then(Value::parent);
@@ -374,7 +388,8 @@ impl<'a> Payload<'a> {
         }
         // A path or an id may be written in digits of base64, but is not padded.
         let is_image = || decoded(&text, HEAD).is_some_and(|head| image_type(&head).is_some());
-        let is_plain = || text.len() <= LONGEST_ADDRESS && !text.ends_with('=') && !is_image();
+        let is_padded = || text.ends_with('=') && is_base64(&text);
+        let is_plain = || text.len() <= LONGEST_ADDRESS && !is_padded() && !is_image();
         if is_address || text.contains("://") || is_either && is_plain() {
             return Source::Address(text);
         }
@@ -448,16 +463,35 @@ pub fn size(bytes: u64) -> String {
 }
 
 fn kind(value: Value<'_>, format: Option<&str>) -> &'static str {
-    let named = value.get_text("type").map(|kind| kind.decode().into_owned());
-    let keys = || value.members().map(|member| member.key.decode().into_owned());
-    let words: Vec<String> = named.into_iter().chain(format.map(str::to_owned)).chain(keys()).collect();
+    let named = ["type", "kind", "modality"].into_iter().map(|key| value.word(key));
+    let keys = value.members().map(|member| member.key.into_decoded());
+    let words: Vec<Cow<'_, str>> = named.chain(keys).chain(format.map(Cow::Borrowed)).collect();
     let mentions = |word: &str| words.iter().any(|found| found.contains(word));
     ["image", "audio", "video"].into_iter().find(|kind| mentions(kind)).unwrap_or("file")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::size;
+    use super::{Medium, size};
+    use crate::json::Document;
+
+    #[test]
+    fn a_medium_is_found_whatever_its_members_are_called() {
+        for (block, text) in [
+            (r#"{"fileData":{"mimeType":"video/mp4","fileUri":"gs://a/b.mp4"}}"#, "[video: gs://a/b.mp4, removed]"),
+            (r#"{"type":"image","base64":"QUJD","mime_type":"image/png"}"#, "[image: png, 3 bytes, removed]"),
+            (r#"{"type":"input_file","file_url":"https://a.org/b.pdf"}"#, "[file: https://a.org/b.pdf, removed]"),
+            (r#"{"type":"uri","modality":"image","uri":"gs://a"}"#, "[image: gs://a, removed]"),
+            (r#"{"kind":"binary","data":"QUJD","media_type":"image/png"}"#, "[image: png, 3 bytes, removed]"),
+            (r#"{"type":"image_url","value":"https://a.org/b.png"}"#, "[image: https://a.org/b.png, removed]"),
+            (r#"{"type":"image_url","image_url":{"url":"/view?key="}}"#, "[image: /view?key=, removed]"),
+        ] {
+            let list = format!("[{block}]");
+            let document = Document::parse(&list).unwrap();
+            let medium = document.roots().next().and_then(|list| Medium::from_value(list.items().next()?));
+            assert_eq!(medium.map(|medium| medium.facts().to_string()).as_deref(), Some(text), "{block}");
+        }
+    }
 
     #[test]
     fn sizes_are_round() {

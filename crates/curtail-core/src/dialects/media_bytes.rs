@@ -40,15 +40,29 @@ pub(super) fn image_type(head: &[u8]) -> Option<String> {
     imagesize::image_type(head).ok().map(|format| format!("{format:?}").to_lowercase())
 }
 
-/// The number of pages of a PDF, as it says itself.
+/// The number of pages of a PDF, as its tree of pages says, or as many pages as can be seen.
 pub(super) fn pdf_pages(bytes: &[u8]) -> Option<usize> {
-    let counted = memchr::memmem::find_iter(bytes, b"/Count").filter_map(|at| number_at(&bytes[at + 6..]));
-    let is_page = |at: &usize| {
-        bytes[at + 5..].trim_ascii_start().strip_prefix(b"/Page").is_some_and(|rest| !rest.starts_with(b"s"))
-    };
-    let pages = memchr::memmem::find_iter(bytes, b"/Type").filter(is_page).count();
-    let most = counted.max().unwrap_or_default().max(pages);
-    (most > 0).then_some(most)
+    let mut counted = 0;
+    let mut seen = 0;
+    for at in memchr::memmem::find_iter(bytes, b"/Type") {
+        let kind = bytes[at + b"/Type".len()..].trim_ascii_start();
+        let name = kind.strip_prefix(b"/").unwrap_or_default();
+        match &name[..name.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()] {
+            b"Page" => seen += 1,
+            // Bookmarks have a count, too.
+            b"Pages" => counted = counted.max(count_in_object(bytes, at).unwrap_or(0)),
+            _ => {}
+        }
+    }
+    Some(counted.max(seen)).filter(|most| *most > 0)
+}
+
+/// The count in the object around `at`.
+fn count_in_object(bytes: &[u8], at: usize) -> Option<usize> {
+    let begin = memchr::memmem::rfind(&bytes[..at], b" obj").unwrap_or(0);
+    let end = memchr::memmem::find(&bytes[at..], b"endobj").map_or(bytes.len(), |end| at + end);
+    let object = &bytes[begin..end];
+    number_at(&object[memchr::memmem::find(object, b"/Count")? + b"/Count".len()..])
 }
 
 /// The number at the beginning of `bytes`.
@@ -60,7 +74,16 @@ fn number_at(bytes: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HEAD, decoded, decoded_length};
+    use super::{HEAD, decoded, decoded_length, pdf_pages};
+
+    #[test]
+    fn bookmarks_are_no_pages() {
+        let outline = "1 0 obj\n<</Type /Outlines /Count 250>>\nendobj\n";
+        let pages = "2 0 obj <</Count 3/Type/Pages/Kids[3 0 R]>> endobj 3 0 obj <</Type /Page/Parent 2 0 R>> endobj";
+        assert_eq!(pdf_pages(format!("{outline}{pages}").as_bytes()), Some(3));
+        assert_eq!(pdf_pages(b"<</Type/Page>> <</Type/PageLabel>> <</Type /Page>>"), Some(2));
+        assert_eq!(pdf_pages(outline.as_bytes()), None);
+    }
 
     #[test]
     fn base64_is_measured() {

@@ -50,6 +50,7 @@ mod kiro;
 mod kiro_entries;
 mod langchain;
 mod log_habits;
+mod loose_json;
 mod mark;
 pub mod media;
 mod media_bytes;

@@ -178,11 +178,7 @@ fn read_block(block: Value<'_>) -> Content<'_> {
     match block.get_text("type") {
         Some(kind) if THOUGHTS.iter().any(|name| kind.is(name)) => {
             let thought = THOUGHTS.iter().chain(&["text", "content"]).find_map(|key| block.some(key));
-            let mut texts = blocks::texts(thought);
-            Content::Reasoning(match texts.len() {
-                0 | 1 => texts.pop().unwrap_or(Text::Escaped("")),
-                _ => blocks::joined(texts),
-            })
+            Content::Reasoning(blocks::joined(blocks::texts(thought)))
         }
         _ => blocks::plain_block(block),
     }
@@ -218,12 +214,7 @@ fn thought(item: Value<'_>) -> Option<Part<'_>> {
 /// The text of a list of thoughts.
 fn thought_in(list: Value<'_>) -> Text<'_> {
     const KEYS: [&str; 3] = ["text", "thinking", "summary"];
-    let texts = list.items().filter_map(|thought| KEYS.iter().find_map(|key| thought.some_text(key)));
-    let mut texts: Vec<Text<'_>> = texts.collect();
-    match texts.len() {
-        0 | 1 => texts.pop().unwrap_or(Text::Escaped("")),
-        _ => blocks::joined(texts),
-    }
+    blocks::joined(list.items().filter_map(|thought| KEYS.iter().find_map(|key| thought.some_text(key))))
 }
 
 /// Whether a router's list of reasoning details contains signed reasoning of Claude. A detail without a known format is Claude's.

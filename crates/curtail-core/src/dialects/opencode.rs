@@ -125,7 +125,7 @@ impl LogHabits for OpenCode {
         let mut names = None;
         HistoryChange::compactions(items.len(), |at| {
             let is_compaction = is_summary(items[at]);
-            is_compaction.then(|| kept_by(items[at], &items[..at], names.get_or_insert_with(|| Names::new(items))))
+            is_compaction.then(|| kept_by(at, items, names.get_or_insert_with(|| Names::new(items))))
         })
     }
 }

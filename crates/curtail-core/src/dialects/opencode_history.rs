@@ -24,42 +24,41 @@ fn mark_of(item: Value<'_>) -> Option<Value<'_>> {
     item.get("parts")?.items().find(|part| is_compaction(*part))
 }
 
-/// Whether `summary` is the summary of the compaction that `item` marks.
-fn is_summary_of(summary: Value<'_>, item: Value<'_>) -> bool {
-    let parent = info(summary).get_text("parentID");
-    is_summary(summary) && mark_of(item).is_some() && parent.is_some() && parent == info(item).get_text("id")
-}
-
 /// Marks the compactions: the summary is the boundary, and its mark is kept or dropped with it.
 pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let is_live = |item: &Item<'_>| matches!(item, Item::Message(message) if message.standing == Standing::Live);
+    let mut names = None;
     let mut last = None;
-    for at in 1..items.len() {
-        if !is_summary_of(items[at], items[at - 1]) || !is_live(&read[at]) || !is_live(&read[at - 1]) {
-            continue;
-        }
-        if let Item::Message(message) = &mut read[at] {
+    for at in (0..items.len()).filter(|at| is_summary(items[*at])) {
+        let names = names.get_or_insert_with(|| Names::new(items));
+        let Some(asked) = asked_for(at, items, names).filter(|asked| is_live(&read[*asked])) else { continue };
+        if let Item::Message(message) = &mut read[at]
+            && message.standing == Standing::Live
+        {
             message.set_boundary();
             message.attached.push(Text::Escaped(ASKED));
+            read[asked] = Item::With(at);
+            last = Some(kept_by(at, items, names));
         }
-        read[at - 1] = Item::With(at);
-        last = Some(at);
     }
-    if let Some(last) = last {
-        blocks::preserve(read, kept_by(items[last], &items[..last], &Names::new(items)));
-    }
+    blocks::preserve(read, last.unwrap_or_default());
 }
 
-/// Indices of the items before a summary that are read with it: its mark, and the messages from the one that the mark names to
-/// the mark. All of them if there is none of that name.
-pub(super) fn kept_by(summary: Value<'_>, before: &[Value<'_>], names: &Names<'_>) -> Vec<Range<usize>> {
-    let mark = info(summary).get_text("parentID").and_then(|id| names.last(&id, before.len()));
-    let Some(at) = mark.filter(|at| is_summary_of(summary, before[*at])) else { return Vec::new() };
-    let from = match tail_start(before[at]) {
-        Some(id) => id.text().and_then(|id| names.last(&id, at)).unwrap_or(0),
-        None => at,
+/// Index of the mark of the compaction whose summary is the item `at`.
+fn asked_for(at: usize, items: &[Value<'_>], names: &Names<'_>) -> Option<usize> {
+    let asked = names.last(&info(items[at]).get_text("parentID")?, at)?;
+    mark_of(items[asked]).map(|_| asked)
+}
+
+/// Indices of the items before the summary `at` that are read with it: its mark, and the messages from the one that the mark names.
+/// All of them if there is none of that name.
+pub(super) fn kept_by(at: usize, items: &[Value<'_>], names: &Names<'_>) -> Vec<Range<usize>> {
+    let Some(asked) = asked_for(at, items, names) else { return Vec::new() };
+    let from = match tail_start(items[asked]) {
+        Some(id) => id.text().and_then(|id| names.last(&id, asked)).unwrap_or(0),
+        None => asked,
     };
-    std::iter::once(from..at + 1).collect()
+    std::iter::once(from..at).collect()
 }
 
 /// The indices of items by their ids, in order.
@@ -89,16 +88,11 @@ fn tail_start(item: Value<'_>) -> Option<Value<'_>> {
     mark_of(item)?.some("tail_start_id")
 }
 
-/// The last of `items` with this id.
-pub(super) fn named(id: Value<'_>, items: &[Value<'_>]) -> Option<usize> {
-    let id = id.text()?;
-    items.iter().rposition(|item| info(*item).get_text("id").is_some_and(|name| name == id))
-}
-
 /// Marks the messages that a revert rolled back, from the one that it names. Without that message, it would roll back nothing,
 /// so the others are kept or dropped with it.
 pub(super) fn roll_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let Some(first) = revert.get("messageID").and_then(|id| named(id, items)) else { return };
+    let Some(id) = revert.get_text("messageID") else { return };
+    let Some(first) = items.iter().rposition(|item| info(*item).get_text("id").as_ref() == Some(&id)) else { return };
     let undone = revert.some("partID").and_then(Value::text);
     let is_undone = |part: &Value<'a>| undone.is_some() && part.get_text("id") == undone;
     let from = items[first].items_under("parts").find(is_undone).map(|part| part.span().start);
@@ -126,10 +120,12 @@ pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
         return Vec::new();
     }
     let stays = layout.stays(kept);
+    let names = Names::new(items);
     let mut patches = Vec::new();
     for at in (0..items.len()).filter(|at| stays[*at]) {
         let Some((mark, link)) = mark_of(items[at]).zip(tail_start(items[at])) else { continue };
-        let Some(first) = named(link, &items[..at]).filter(|first| !stays[*first]) else { continue };
+        let first = link.text().and_then(|id| names.last(&id, at));
+        let Some(first) = first.filter(|first| !stays[*first]) else { continue };
         let next = (first..at).find(|next| stays[*next]).and_then(|next| info(items[next]).get_text("id"));
         match next {
             Some(id) => patches.push(Patch { span: link.span(), text: quote(&id.decode()) }),
@@ -139,4 +135,40 @@ pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
         }
     }
     patches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialects::dialect_named;
+    use crate::json::Document;
+
+    /// A question that was typed while the summary was written stands between the mark and the summary.
+    #[test]
+    fn a_compaction_has_its_mark_wherever_that_is() {
+        let message = |id: &str, info: &str, part: &str| {
+            format!(
+                r#"{{"info":{{"id":"{id}",{info},"sessionID":"s"}},"parts":[{{"id":"p","messageID":"{id}",{part}}}]}}"#
+            )
+        };
+        let user = r#""role":"user""#;
+        let log = [
+            message("m1", user, r#""type":"text","text":"Is the lamp lit?""#),
+            message("m2", user, r#""type":"compaction""#),
+            message("m3", user, r#""type":"text","text":"And the horn?""#),
+            message(
+                "m4",
+                r#""role":"assistant","parentID":"m2","summary":true,"finish":"stop""#,
+                r#""type":"text","text":"So far: nothing.""#,
+            ),
+        ];
+        let log = format!("[{}]", log.join(","));
+        let document = Document::parse(&log).unwrap();
+        let items: Vec<Value<'_>> = document.roots().next().unwrap().items().collect();
+        let read = dialect_named("opencode").unwrap().read_all(&items);
+        assert!(matches!(&read[1], Item::With(3)));
+        assert!(matches!(&read[2], Item::Message(message) if message.standing == Standing::Preserved));
+        assert!(matches!(&read[3], Item::Message(message) if message.is_boundary()));
+        assert_eq!(kept_by(3, &items, &Names::new(&items)), std::iter::once(1..3).collect::<Vec<_>>());
+    }
 }

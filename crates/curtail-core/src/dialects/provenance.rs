@@ -48,7 +48,14 @@ pub(super) fn time(item: Value<'_>) -> Option<String> {
 /// A time that is written as ISO 8601 or as a number.
 pub(super) fn written_time(value: Value<'_>) -> Option<String> {
     match value.text() {
-        Some(text) => Some(text.decode().into_owned()).filter(|text| is_iso_8601(text)),
+        Some(text) => {
+            let mut text = text.into_decoded().into_owned();
+            // As databases and Python write it.
+            if text.as_bytes().get(10) == Some(&b' ') {
+                text.replace_range(10..11, "T");
+            }
+            Some(text).filter(|text| is_iso_8601(text))
+        }
         None => since_1970(value.raw()).map(iso_8601),
     }
 }
@@ -67,10 +74,10 @@ fn since_1970(number: &str) -> Option<u64> {
     Some(whole)
 }
 
-/// Whether a text begins with a date and a time, such as `2024-05-01T12:30`.
+/// Whether a text begins with a date and a time, such as `2024-05-01T12:30`. Each digit is at most the one of the shape.
 fn is_iso_8601(text: &str) -> bool {
-    const SHAPE: &[u8] = b"0000-00-00T00:00";
-    let fits = |(&found, &wanted): (&u8, &u8)| if wanted == b'0' { found.is_ascii_digit() } else { found == wanted };
+    const SHAPE: &[u8] = b"9999-19-39T29:59";
+    let fits = |(found, most): (&u8, &u8)| found == most || most.is_ascii_digit() && (b'0'..=*most).contains(found);
     text.len() >= SHAPE.len() && text.as_bytes().iter().zip(SHAPE).all(fits)
 }
 
@@ -93,38 +100,26 @@ pub fn iso_8601(milliseconds: u64) -> String {
 /// The usage in the fields of OpenAI's chat completions, which `LiteLLM` writes for every provider. The input includes
 /// cached tokens.
 pub(super) fn chat_usage(usage: Value<'_>) -> Option<Usage> {
-    let details = usage.some("prompt_tokens_details");
-    counted(Usage {
-        input: usage.number("prompt_tokens"),
-        cache_read: details.map_or(0, |details| details.number("cached_tokens")),
-        cache_write: usage.number("cache_creation_input_tokens"),
-        output: usage.number("completion_tokens"),
-        ..Usage::default()
-    })
+    let read = usage.some("prompt_tokens_details").map_or(0, |details| details.number("cached_tokens"));
+    let [input, write, output] =
+        ["prompt_tokens", "cache_creation_input_tokens", "completion_tokens"].map(|key| usage.number(key));
+    counted(input, [read, write], output)
 }
 
 /// The `usageMetadata` of Gemini's API, in camel case or snake case.
 pub(super) fn gemini_usage(usage: Value<'_>) -> Option<Usage> {
     let either = |camel: &str, snake: &str| usage.number(camel).max(usage.number(snake));
     let thoughts = either("thoughtsTokenCount", "thoughts_token_count");
-    counted(Usage {
-        input: either("promptTokenCount", "prompt_token_count"),
-        cache_read: either("cachedContentTokenCount", "cached_content_token_count"),
-        output: either("candidatesTokenCount", "candidates_token_count") + thoughts,
-        ..Usage::default()
-    })
+    let output = either("candidatesTokenCount", "candidates_token_count") + thoughts;
+    let read = either("cachedContentTokenCount", "cached_content_token_count");
+    counted(either("promptTokenCount", "prompt_token_count"), [read, 0], output)
 }
 
 /// The `usage_metadata` of `LangChain`. The input includes cached tokens.
 pub(super) fn langchain_usage(usage: Value<'_>) -> Option<Usage> {
-    let detail = |key: &str| usage.some("input_token_details").map_or(0, |details| details.number(key));
-    counted(Usage {
-        input: usage.number("input_tokens"),
-        cache_read: detail("cache_read"),
-        cache_write: detail("cache_creation"),
-        output: usage.number("output_tokens"),
-        ..Usage::default()
-    })
+    let details = usage.some("input_token_details");
+    let cached = ["cache_read", "cache_creation"].map(|key| details.map_or(0, |details| details.number(key)));
+    counted(usage.number("input_tokens"), cached, usage.number("output_tokens"))
 }
 
 /// The usage of `inspect_ai`. Whether the input includes cached tokens depends on the provider and the version; the total
@@ -132,22 +127,15 @@ pub(super) fn langchain_usage(usage: Value<'_>) -> Option<Usage> {
 pub(super) fn inspect_usage(usage: Value<'_>) -> Option<Usage> {
     let input = usage.number("input_tokens");
     let output = usage.number("output_tokens");
-    let read = usage.number("input_tokens_cache_read");
-    let write = usage.number("input_tokens_cache_write");
-    let apart = input + read + write;
+    let cached = ["input_tokens_cache_read", "input_tokens_cache_write"].map(|key| usage.number(key));
+    let apart = input + cached.iter().sum::<u64>();
     let is_apart = apart + output <= usage.number("total_tokens");
-    counted(Usage {
-        input: if is_apart { apart } else { input },
-        cache_read: read,
-        cache_write: write,
-        output,
-        ..Usage::default()
-    })
+    counted(if is_apart { apart } else { input }, cached, output)
 }
 
 /// Figures with an input.
-fn counted(usage: Usage) -> Option<Usage> {
-    (usage.input > 0).then_some(usage)
+fn counted(input: u64, [cache_read, cache_write]: [u64; 2], output: u64) -> Option<Usage> {
+    (input > 0).then(|| Usage { input, cache_read, cache_write, output, ..Usage::default() })
 }
 
 #[cfg(test)]
@@ -163,7 +151,9 @@ mod tests {
             (r#"{"time": 1785613801102}"#, Some("2026-08-01T19:50:01.102Z")),
             (r#"{"timestamp": "yesterday", "ts": 1780680349.4410355}"#, Some("2026-06-05T17:25:49.441Z")),
             (r#"{"time": 12.5}"#, None),
+            (r#"{"created_at": "2026-01-01 10:00:00"}"#, Some("2026-01-01T10:00:00")),
             (r#"{"date": "2026-01-01"}"#, None),
+            (r#"{"date": "2026-01-01T24:61"}"#, None),
         ] {
             let document = Document::parse_all(item).unwrap();
             assert_eq!(document.roots().next().and_then(time).as_deref(), expected, "{item}");

@@ -173,6 +173,7 @@ fn prompt_parts<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>
             let place = if value.text().is_some() { Some(value) } else { value.get("content") };
             blocks::rewritable(part, Content::Text(text), place)
         }
+        None if value.member_is("kind", "cache-point") => blocks::whole(part, Content::Other),
         None => blocks::whole(part, Content::Media(Text::Json(value.raw()))),
     };
     match content {

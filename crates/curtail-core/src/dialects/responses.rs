@@ -282,11 +282,7 @@ fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
 
 pub(super) fn read_reasoning(item: Value<'_>) -> Content<'_> {
     let blocks = ["content", "summary"].iter().flat_map(|key| item.items_under(key));
-    let mut texts: Vec<Text<'_>> = blocks.filter_map(|block| block.get_text("text")).collect();
-    Content::Reasoning(match texts.len() {
-        0 | 1 => texts.pop().unwrap_or(Text::Escaped("")),
-        _ => blocks::joined(texts),
-    })
+    Content::Reasoning(blocks::joined(blocks.filter_map(|block| block.get_text("text"))))
 }
 
 /// Reasoning must be kept with the item after it; metadata between them does not matter, and a compaction does.

@@ -4,7 +4,7 @@ use super::{blocks, written};
 use crate::json::{Document, Text, Value};
 use crate::transcript::{Content, Message, Part, PartOrigin, Role, ToolCall, ToolResult};
 
-/// Reads the calls in the text `said`; all of them are kept or dropped with `element`.
+/// Reads the calls in `content`, a text or the calls themselves; all of them are kept or dropped with `element`.
 pub(super) fn read_calls<'a>(content: Option<Value<'a>>, element: Value<'a>) -> Vec<Part<'a>> {
     let calls = match content {
         Some(content) if content.text().is_none() => each(content).map(|call| owned(call)).collect(),

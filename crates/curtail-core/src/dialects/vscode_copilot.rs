@@ -73,7 +73,7 @@ fn text_parts(message: Value<'_>) -> Vec<Part<'_>> {
 /// The parts of a piece of a response. Markdown has no kind.
 fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
     let content = match part.get_text("kind").as_ref().map(Text::decode).as_deref() {
-        None | Some("markdownContent") => {
+        None | Some("markdownContent" | "markdownVuln") => {
             let spoken = part.get_text("value").or_else(|| part.some("content")?.get_text("value"));
             spoken.map_or_else(|| blocks::unknown(part), Content::Text)
         }
@@ -83,7 +83,7 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
             return written.map(|thought| blocks::whole(part, Content::Reasoning(thought))).collect();
         }
         // The name of a file or a symbol in the middle of a sentence.
-        Some("inlineReference") => part.get_text("name").map_or(Content::Other, Content::Text),
+        Some("inlineReference") => reference(part).map_or(Content::Other, Content::Text),
         Some("toolInvocationSerialized") => return read_tool(part),
         // What the editor shows: progress, edits, questions.
         Some(_) => Content::Other,
@@ -91,22 +91,24 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
     vec![blocks::whole(part, content)]
 }
 
-/// A call, and its result once it is complete. The editor keeps what a tool returned for some tools only.
-fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
-    let [id, tool, complete, details, specific] =
-        part.get_each(["toolCallId", "toolId", "isComplete", "resultDetails", "toolSpecificData"]);
-    let details = details.filter(|details| details.raw() != "null");
-    let call = blocks::call(text_of(id), text_of(tool), arguments(details, specific));
-    let mut parts = vec![blocks::whole(part, call)];
-    if details.is_some() || complete.is_some_and(|complete| complete.raw() == "true") {
-        let result = blocks::result_of(text_of(id), text_of(tool), output(details, specific), 0);
-        parts.push(blocks::whole(part, result));
-    }
-    parts
+/// What the editor shows of a reference: its name, that of the symbol, or the last step of the path of the file.
+fn reference(part: Value<'_>) -> Option<Text<'_>> {
+    let target = part.some("inlineReference");
+    let path = || target?.get_text("path").or_else(|| target?.some("uri")?.get_text("path"));
+    let name = part.get_text("name").or_else(|| target?.get_text("name"));
+    name.or_else(|| Some(Text::Owned(path()?.decode().rsplit('/').next()?.to_owned())))
 }
 
-fn text_of(value: Option<Value<'_>>) -> Option<Text<'_>> {
-    value.and_then(Value::text)
+/// A call, and its result once it is complete. The editor keeps what a tool returned for some tools only.
+fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
+    let [id, tool] = ["toolCallId", "toolId"].map(|key| part.get_text(key));
+    let [details, specific] = ["resultDetails", "toolSpecificData"].map(|key| part.some(key));
+    let call = blocks::call(id.clone(), tool.clone(), arguments(details, specific));
+    let mut parts = vec![blocks::whole(part, call)];
+    if details.is_some() || part.is_true("isComplete") {
+        parts.push(blocks::whole(part, blocks::result_of(id, tool, output(details, specific), 0)));
+    }
+    parts
 }
 
 /// What a tool was given: the input of its result, what the model wrote, or the command for a terminal.

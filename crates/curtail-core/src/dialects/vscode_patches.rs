@@ -4,7 +4,8 @@
 use serde_json::Value as Json;
 
 use super::ReadError;
-use crate::json::Document;
+use super::loose_json::loose;
+use crate::json::{Document, ParseErrorKind, Value};
 
 /// A document that was made of a log of patches.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ pub fn is_patch_log(text: &str) -> bool {
     let Ok(document) = Document::parse_all(first) else { return false };
     document.roots().next().is_some_and(|root| {
         let is_first = root.get("kind").is_some_and(|kind| kind.raw() == "0");
-        is_first && root.get("v").and_then(|value| value.get("requests")).is_some_and(crate::json::Value::is_array)
+        is_first && root.get("v").and_then(|value| value.get("requests")).is_some_and(Value::is_array)
     })
 }
 
@@ -68,11 +69,10 @@ fn replayed(text: &str, on_damage: OnDamage) -> Rebuilt {
     let mut faults = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        for (nth, patch) in serde_json::Deserializer::from_str(line).into_iter::<LogPatch>().enumerate() {
+        for (nth, patch) in patches(line).into_iter().enumerate() {
             let applied = match patch {
                 Ok(_) if nth > 0 && on_damage == OnDamage::Stop => Err("a second patch begins on this line".to_owned()),
                 Ok(patch) => patch.apply(&mut document).map_err(str::to_owned),
-                Err(error) if error.is_eof() && !line.ends_with('\n') => Ok(()),
                 Err(error) => Err(format!("this line is not a patch of a chat: {error}")),
             };
             if let Err(what) = applied {
@@ -87,22 +87,42 @@ fn replayed(text: &str, on_damage: OnDamage) -> Rebuilt {
     Rebuilt { text: format!("{document}\n"), faults }
 }
 
+/// The patches on a line, and why what is behind them is none. A last line that is incomplete has none.
+fn patches(line: &str) -> Vec<Result<LogPatch, String>> {
+    let mut patches = Vec::new();
+    let mut rest = line.trim_start();
+    while !rest.is_empty() {
+        match Document::parse_first(rest) {
+            Ok(document) => {
+                let Some(root) = document.roots().next() else { break };
+                patches.push(
+                    LogPatch::read(root).ok_or_else(|| String::from("it has no `kind`, or a path of other steps")),
+                );
+                rest = rest[root.span().end as usize..].trim_start();
+            }
+            Err(error) => {
+                let is_torn = error.offset == rest.len()
+                    || matches!(error.kind, ParseErrorKind::UnfinishedValue | ParseErrorKind::UnfinishedString);
+                if !is_torn || line.ends_with('\n') {
+                    patches.push(Err(error.kind.to_string()));
+                }
+                break;
+            }
+        }
+    }
+    patches
+}
+
 /// A line of a log.
-#[derive(serde::Deserialize)]
 struct LogPatch {
     kind: u8,
-    #[serde(default, rename = "k")]
     path: Vec<PathStep>,
-    #[serde(default, rename = "v")]
     value: Json,
     /// Where the values are added to a list, instead of at its end.
-    #[serde(default, rename = "i")]
     from: Option<i64>,
 }
 
 /// A step of the path of a patch.
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
 enum PathStep {
     Index(usize),
     Key(String),
@@ -112,6 +132,19 @@ enum PathStep {
 const NO_PLACE: &str = "this patch changes a path that the lines before it do not create";
 
 impl LogPatch {
+    fn read(patch: Value<'_>) -> Option<Self> {
+        let step = |step: Value<'_>| match step.text() {
+            Some(key) => Some(PathStep::Key(key.into_decoded().into_owned())),
+            None => Some(PathStep::Index(step.raw().parse().ok()?)),
+        };
+        Some(Self {
+            kind: patch.get("kind")?.raw().parse().ok()?,
+            path: patch.items_under("k").map(step).collect::<Option<_>>()?,
+            value: patch.get("v").map_or(Json::Null, loose),
+            from: patch.some("i").and_then(|from| from.raw().parse().ok()),
+        })
+    }
+
     /// Changes `document`, or says why that cannot be done.
     fn apply(self, document: &mut Json) -> Result<(), &'static str> {
         match self.kind {
@@ -210,6 +243,8 @@ mod tests {
             (r#"{"kind":3,"k":["requests",0,"requestId"]}"#.to_owned(), "- b c"),
             (r#"{"kind":3,"k":["requests",0]}"#.to_owned(), "- b c"),
             (r#"{"kind":2,"k":["requests",0,"response"],"v":[{"value":"new"}]}"#.to_owned(), "a b c"),
+            // The editor cuts the output of a terminal in the middle of a character.
+            (r#"{"kind":1,"k":["requests",1,"done"],"v":"\ud83d"}"#.to_owned(), "a b\u{fffd} c"),
         ] {
             assert_eq!(after(&[&patch]).as_deref(), Ok(expected), "{patch}");
         }
@@ -220,6 +255,7 @@ mod tests {
         let start = 96;
         for (patch, reason) in [
             (r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, "this patch changes a path"),
+            (r#"{"kind":1,"k":[null],"v":1}"#, "this line is not a patch"),
             (r#"{"kind":1,"k":["requests","x"],"v":1}"#, "this patch changes a path"),
             (r#"{"kind":2,"k":["version"],"v":[1]}"#, "that is not a list"),
             (r#"{"kind":9,"k":[]}"#, "an unknown `kind`"),

@@ -1,6 +1,8 @@
 //! Where everything of a transcript is in its text: slots with the separators before them, which cover every byte.
 
-use super::{ContextPlace, Message, NonMessage, PairingRules};
+use std::sync::OnceLock;
+
+use super::{ContextPlace, Message, NonMessage, PairingRules, RecordLinks};
 use crate::json::{Span, Text, Value};
 
 /// A transcript that was read: its messages, and the layout of the text around them.
@@ -48,6 +50,8 @@ pub struct Layout<'a> {
     pub strangers: Option<Strangers>,
     /// The answers after the messages, in a row to train on: counted, never cut.
     pub answers: Answers<'a>,
+    /// What the links of a log say, once they are read: a split asks for each window.
+    pub(crate) links: OnceLock<RecordLinks>,
 }
 
 impl<'a> Layout<'a> {

@@ -19,6 +19,7 @@ mod pairing;
 mod part;
 mod part_ref;
 mod reasoning;
+mod record_links;
 mod requirements;
 mod seldom;
 mod signature_checks;
@@ -51,6 +52,7 @@ pub use reasoning::{
     loose_reasoning, messages_without_reasoning, replies_of_thinking_alone, stored_reasoning, thoughts_not_first,
     unsigned_calls, unsigned_thoughts,
 };
+pub(crate) use record_links::{LinkedRecord, Name, RecordLinks, Side};
 pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns};
 pub use seldom::Seldom;
 pub use signature_checks::checks_prefix;

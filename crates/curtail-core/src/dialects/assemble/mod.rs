@@ -3,6 +3,8 @@
 mod preamble;
 mod slots;
 
+use std::sync::OnceLock;
+
 use super::accounting::Accounting;
 use super::row::Row;
 use super::{Dialect, Item, answers, blocks, training, written};
@@ -38,6 +40,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         strangers: (!dialect.is_log() && written::may_meet_strangers(&messages))
             .then_some(written::strangers as Strangers),
         answers: row.answers.clone(),
+        links: OnceLock::new(),
     };
     Transcript { layout, messages }
 }

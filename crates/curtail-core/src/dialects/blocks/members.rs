@@ -58,10 +58,14 @@ pub(in crate::dialects) fn numbers<'a>(holder: Value<'a>, besides: &[&str]) -> V
     numbers
 }
 
-/// The texts as one, a line break between each two.
+/// The texts as one, a line break between each two; a single one as it stands.
 pub(in crate::dialects) fn joined<'a>(texts: impl IntoIterator<Item = Text<'a>>) -> Text<'a> {
-    let texts: Vec<Cow<'a, str>> = texts.into_iter().map(Text::into_decoded).collect();
-    Text::Owned(texts.join("\n"))
+    let mut texts: Vec<Text<'a>> = texts.into_iter().collect();
+    if texts.len() < 2 {
+        return texts.pop().unwrap_or(Text::Escaped(""));
+    }
+    let decoded: Vec<Cow<'a, str>> = texts.into_iter().map(Text::into_decoded).collect();
+    Text::Owned(decoded.join("\n"))
 }
 
 /// The text of a string or of a list of `{"text": …}` blocks. Any other value is read as its JSON.

@@ -87,12 +87,13 @@ pub(in crate::dialects) const fn whole<'a>(element: Value<'a>, content: Content<
     Part::from_source(content, PartPlace::element(element))
 }
 
-/// The same, with its text at `text`, where it can be rewritten.
+/// The same, with its text at `text`, where it can be rewritten. A text is a string, whatever a damaged log has in its place.
 pub(in crate::dialects) fn rewritable<'a>(
     element: Value<'a>,
     content: Content<'a>,
     text: Option<Value<'a>>,
 ) -> Part<'a> {
+    let text = text.filter(|text| !matches!(content, Content::Text(_)) || text.text().is_some());
     Part::from_source(content, PartPlace::element(element).with_text(text))
 }
 

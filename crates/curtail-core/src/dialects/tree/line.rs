@@ -1,13 +1,21 @@
 //! The line of a conversation: what a program reads when it resumes.
 
-use std::borrow::Cow;
-
 use foldhash::HashMap;
 
 use crate::dialects::Written;
+use crate::transcript::Name;
 
 /// The parent that each kept record will link to, by the index of the record.
-pub(super) type Parents<'a> = HashMap<usize, Option<Cow<'a, str>>>;
+pub(super) type Parents = HashMap<usize, Option<Target>>;
+
+/// What a record links to.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    /// A record, or what a link says that leads out of the log.
+    Record(Name),
+    /// The draft with this index.
+    Draft(usize),
+}
 
 /// The kept records of a conversation that a program reads when it resumes, the newest first, and behind them those of older
 /// trees, which it no longer reads.

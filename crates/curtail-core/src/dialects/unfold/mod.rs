@@ -9,8 +9,9 @@ mod trees;
 
 use serde_json::{Map, Value as Json, json};
 
+use super::loose_json::loose;
 use super::read_error::ReadError;
-use crate::json::{Document, Member, Value, ValueKind};
+use crate::json::{Document, Value};
 use leftovers::{holds_messages, is_record};
 
 /// What was found in an export.
@@ -154,15 +155,28 @@ pub fn unfolded(whole: &str) -> Option<Unfolded> {
     Some(Unfolded { format: format.name, text: Json::Array(records).to_string(), faults })
 }
 
-/// Whether the first lines, if each is a value, are of an export. A document is none of lines, and is read as a whole.
+/// Whether one of the first lines, if the first is a value, is of an export: before the first run of a model, traces have many
+/// others. A document is none of lines, and is read as a whole.
 fn begins_folded(text: &str) -> bool {
-    const LINES: usize = 3;
-    let lines = text.lines().filter(|line| !line.trim().is_empty()).take(LINES);
-    let first: Option<Vec<Json>> = lines.map(|line| serde_json::from_str(line).ok()).collect();
-    let Some(first) = first.filter(|first| first.len() > 1) else { return true };
-    let first: Vec<Json> = first.into_iter().flat_map(spans::in_resources).collect();
+    const LOOKED_AT: usize = 1 << 18;
+    let mut seen = 0;
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).take_while(|line| {
+        let is_near = seen < LOOKED_AT;
+        seen += line.len();
+        is_near
+    });
+    let lines: Vec<Option<Vec<Json>>> = lines.map(values_of).collect();
+    if lines.len() < 2 || lines[0].is_none() {
+        return true;
+    }
+    let first: Vec<Json> = lines.into_iter().flatten().flatten().flat_map(spans::in_resources).collect();
     let has_record = |value: &Json| FORMATS.iter().any(|format| format.records(value).is_some());
     rows::of_store(first.iter()).is_some() || first.iter().any(has_record)
+}
+
+/// The values of a line; `None` if it is not JSON.
+fn values_of(line: &str) -> Option<Vec<Json>> {
+    Some(Document::parse_all(line).ok()?.roots().map(json_of).collect())
 }
 
 /// The values of a document that is a list, or of lines.
@@ -176,7 +190,7 @@ fn listed<'a>(document: &'a Document<'_>) -> Vec<Value<'a>> {
 
 /// A value of a document; a branch of `LibreChat` is a list in it.
 fn json_of(value: Value<'_>) -> Json {
-    let Some(tree) = value.get(trees::NESTED) else { return divided(value, DEEPEST) };
+    let Some(tree) = value.get(trees::NESTED) else { return loose(value) };
     let mut members = without(value, trees::NESTED);
     members.insert(trees::NESTED.to_owned(), trees::flattened(tree));
     Json::Object(members)
@@ -185,26 +199,7 @@ fn json_of(value: Value<'_>) -> Json {
 /// The members of an object but one.
 fn without(object: Value<'_>, key: &str) -> Map<String, Json> {
     let members = object.members().filter(|member| !member.key.is(key));
-    members.map(|member| (member.key.into_decoded().into_owned(), divided(member.value, DEEPEST))).collect()
-}
-
-/// How many levels of a value are divided that `serde_json` refuses, which it does with more than 128.
-const DEEPEST: usize = 100;
-
-/// A value as `serde_json` has it. What that refuses of it, such as half a character, or 10,000 levels, is a string.
-fn divided(value: Value<'_>, depth: usize) -> Json {
-    if let Ok(json) = serde_json::from_str(value.raw()) {
-        return json;
-    }
-    match value.kind() {
-        ValueKind::Array if depth > 0 => value.items().map(|item| divided(item, depth - 1)).collect(),
-        ValueKind::Object if depth > 0 => {
-            let member =
-                |member: Member<'_>| (member.key.into_decoded().into_owned(), divided(member.value, depth - 1));
-            Json::Object(value.members().map(member).collect())
-        }
-        _ => Json::String(value.text().map_or_else(|| value.raw().to_owned(), |text| text.into_decoded().into_owned())),
-    }
+    members.map(|member| (member.key.into_decoded().into_owned(), loose(member.value))).collect()
 }
 
 /// Keys under which a record has its messages, as a list or in a string.

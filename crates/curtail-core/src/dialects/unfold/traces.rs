@@ -23,8 +23,10 @@ pub(super) fn langfuse(value: &Json) -> Option<Vec<Json>> {
 pub(super) fn records(input: &Json, output: Option<&Json>) -> Option<Vec<Json>> {
     let chats = chats_in(input)?;
     let output = output.map(plain).unwrap_or_default();
-    let record = |(nth, mut messages): (usize, Vec<Json>)| {
-        messages.extend(replies(&output, nth));
+    let record = |(nth, asked): (usize, Vec<Json>)| {
+        let replies = replies(&output, nth);
+        // The output of a graph is its state, with what was asked.
+        let messages = if repeats(&replies, &asked) { replies } else { [asked, replies].concat() };
         json!({ "messages": messages })
     };
     Some(chats.into_iter().enumerate().map(record).collect())
@@ -43,6 +45,12 @@ fn chats_in(input: &Json) -> Option<Vec<Vec<Json>>> {
     };
     let is_chat = |list: &Vec<Json>| !list.is_empty() && list.iter().all(Json::is_object);
     (!chats.is_empty() && chats.iter().all(is_chat)).then_some(chats)
+}
+
+/// Whether an output begins with the messages of the input, whatever it adds to them.
+fn repeats(output: &[Json], input: &[Json]) -> bool {
+    let said = |message: &Json| message.pointer("/kwargs/content").or_else(|| message.get("content")).cloned();
+    output.len() > input.len() && output.iter().zip(input).all(|(one, other)| said(one) == said(other))
 }
 
 /// The reply in an output to the list of messages with this number.

@@ -240,6 +240,25 @@ fn a_batch_of_a_trace_is_a_record_for_each_list() {
     assert_eq!(read.pointer("/1/messages/1/content"), Some(&json!("Yes.")));
 }
 
+/// A trace begins with its root and goes down: the runs of models come last.
+#[test]
+fn a_trace_is_read_whose_first_runs_are_of_no_model() {
+    let chain = json!({"run_type": "chain", "inputs": {"question": "Lit?"}, "outputs": {"output": "Yes."}});
+    let run = json!({"run_type": "llm", "inputs": {"messages": chat()}, "outputs": {"message": {"role": "assistant"}}});
+    let lines = [&chain, &chain, &chain, &chain, &run].map(Value::to_string).join("\n");
+    assert_eq!(looked_at(&lines), Some(("a run of LangSmith", String::from("uata"), 1)));
+}
+
+#[test]
+fn the_state_of_a_graph_repeats_no_message() {
+    let said = json!([{"type": "human", "content": "Lit?", "id": "a"}, {"type": "ai", "content": "Yes.", "id": "b"}]);
+    let asked = json!([{"role": "user", "content": "Lit?"}]);
+    let run = json!({"run_type": "chain", "inputs": {"messages": asked}, "outputs": {"messages": said}});
+    let export = unfolded(&run.to_string()).expect("it is an export");
+    let read: Value = serde_json::from_str(&export.text).expect("JSON");
+    assert_eq!(read, json!([{"messages": said}]));
+}
+
 /// A key of a tree beside messages makes no tree: the messages would be lost.
 #[test]
 fn messages_beside_an_empty_tree_are_read_as_they_are() {

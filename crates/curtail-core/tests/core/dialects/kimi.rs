@@ -1,6 +1,6 @@
 //! Logs of the Kimi CLI: what compactions, clears and undos leave of the context, and the numbers that count it.
 
-use curtail_core::dialects::{Framing, Reading};
+use curtail_core::dialects::{ChangeKind, Framing, Reading};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{DropMessages, Strip, StripKind};
@@ -133,6 +133,27 @@ fn an_undo_reaches_no_compaction() {
         vec![message("user", "b"), change("undo", r#","count":2"#)],
     ]);
     assert_eq!(standings(&text), [Superseded, Live, Live]);
+}
+
+/// An older version keeps the last messages behind the summary, where an undo reaches them. What the summary replaced stays replaced.
+#[test]
+fn an_undo_of_what_a_compaction_kept_leaves_the_compaction() {
+    let text = log(&[
+        vec![message("user", "a"), message("assistant", "b"), message("user", "c"), message("assistant", "d")],
+        vec![change("apply_compaction", r#","summary":"s","compactedCount":2"#), message("user", "e")],
+        vec![change("undo", r#","count":3"#), change("undo", r#","count":2"#), message("user", "f")],
+    ]);
+    let undone = [RolledBack, RolledBack, Live, RolledBack, Live];
+    assert_eq!(standings(&text), [&[Superseded, Superseded], &undone[..]].concat());
+    let document = Document::parse_log(&text).expect("it is a log");
+    let (dialect, transcript) = reading().transcripts(&document).expect("it is read").remove(0);
+    let history = dialect.log().history(&transcript.layout.elements);
+    let kept = |nth: usize| match &history[nth].kind {
+        ChangeKind::Compaction { kept } => Some(kept.clone()),
+        ChangeKind::Rollback { .. } => None,
+    };
+    assert_eq!(history.iter().map(|change| change.at).collect::<Vec<_>>(), [4, 7]);
+    assert_eq!([kept(0), kept(1)], [Some(std::iter::once(2..4).collect()), Some(std::iter::once(4..5).collect())]);
 }
 
 /// The program ignores the pieces of a step that it has not begun.

@@ -24,6 +24,36 @@ fn nulls_that_a_table_fills_in_change_nothing() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// A damaged file has a number where a text belongs.
+#[test]
+fn a_number_in_place_of_a_text_breaks_nothing() {
+    for File { name, text } in fixtures() {
+        let values = serde_json::Deserializer::from_str(&text).into_iter::<Value>().map_while(Result::ok);
+        let numbered = values.map(|mut value| {
+            number_texts(&mut value);
+            format!("{value}\n")
+        });
+        view_without_arguments(&File { name, text: numbered.collect() });
+    }
+}
+
+fn number_texts(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(number_texts),
+        Value::Object(members) => {
+            for (key, member) in members {
+                match member {
+                    Value::String(_) if ["text", "content", "value"].contains(&key.as_str()) => {
+                        *member = Value::from(0)
+                    }
+                    member => number_texts(member),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The files that are read otherwise in one table, with how they are read before and in it.
 fn read_otherwise(files: &[File]) -> Vec<String> {
     let tables: Vec<(&File, Vec<Value>)> = files.iter().filter_map(|file| Some((file, rows(file)?))).collect();

@@ -1,0 +1,94 @@
+//! Where a draft joins the records of a log.
+
+use super::keys::Tree;
+use super::line::{Line, Parents, Target};
+use super::log::Log;
+use crate::dialects::Written;
+use crate::json::Value;
+use crate::transcript::SlotKind;
+
+/// Where a draft joins a line of records.
+pub(super) struct Joint {
+    /// The record that becomes its child.
+    pub(super) child: Option<usize>,
+    /// The id of its parent.
+    pub(super) parent: Option<Target>,
+    /// The record before it on the line.
+    pub(super) above: Option<usize>,
+}
+
+/// Where a draft joins `line` between its records before `behind` and those from there on.
+///
+/// The first record of a tree takes a draft as its parent if a model reads both and it is a message: what precedes a
+/// compaction boundary has no part in what follows it. A draft of an older tree is linked to the end of that.
+pub(super) fn joint(log: &Log<'_, '_>, line: &Line, behind: usize, written: &Written, parents: &Parents) -> Joint {
+    let nth = line.place_of(behind);
+    let above = line.records.get(nth).copied();
+    let id = above.and_then(|at| log.links.records[at].id);
+    let end = Joint { child: None, parent: id.map(Target::Record), above };
+    // Whatever would be behind it on the path to the newest record is not about what is abandoned.
+    let last = nth.checked_sub(1).filter(|last| !written.abandoned || *last >= line.path);
+    let Some(child) = last.map(|last| line.records[last]) else { return end };
+    let record = &log.links.records[child];
+    if !record.linked {
+        return end;
+    }
+    let parent = parents.get(&child).copied().unwrap_or(record.parent.map(Target::Record));
+    let takes_draft = match parent {
+        Some(parent) => {
+            // A draft may be the parent already.
+            let hangs_above = parents.contains_key(&child) && log.is_before(parent, behind);
+            // Only in a damaged log does a link lead down.
+            let leads_down = log.place_of(parent).is_some_and(|place| place > child);
+            let leads_out_of_the_log = !log.is_record(parent) || leads_down;
+            let begins_the_path = nth == line.path;
+            hangs_above || written.live && begins_the_path && leads_out_of_the_log
+        }
+        None => {
+            let tree_begins_with_message = matches!(log.slot(child), SlotKind::Message(_));
+            tree_begins_with_message && (written.live || above.is_none())
+        }
+    };
+    if takes_draft { Joint { child: Some(child), parent, above } } else { end }
+}
+
+impl Tree {
+    /// Where a draft joins the log that no model reads: between the record of its conversation after it and the parent of that,
+    /// or else behind `above`, the one before it, or else where the record was that it is written for.
+    pub(super) fn joint_of_neighbors(
+        &self,
+        log: &Log<'_, '_>,
+        written: &Written,
+        above: Option<usize>,
+        behind: usize,
+        parents: &Parents,
+    ) -> Joint {
+        let next = log.of_message(written.next);
+        let next_parent = next.and_then(|child| parents.get(&child).copied().flatten());
+        let hangs_above = next_parent.map_or(above.is_none(), |parent| log.is_before(parent, behind));
+        let child = next.filter(|&child| hangs_above && self.is_child(log, child, above));
+        // A damaged record has no id: what follows it is linked as it is.
+        let beside = |above: usize| {
+            let id = log.links.records[above].id.map(Target::Record);
+            id.or_else(|| parents.get(&above).copied().flatten())
+        };
+        let home = || written.place.filter(|_| written.abandoned).and_then(|place| log.home_at(place));
+        let parent = next_parent.filter(|_| child.is_some()).or_else(|| above.and_then(beside));
+        let parent = parent.or_else(|| home().map(Target::Record));
+        Joint { child, parent, above }
+    }
+
+    /// Whether a draft between `above` and the record `child` can become its parent: `child` has a parent link, the link
+    /// does not point to a record in between (a compaction boundary), and both belong to the same conversation.
+    fn is_child(&self, log: &Log<'_, '_>, child: usize, above: Option<usize>) -> bool {
+        let record = &log.links.records[child];
+        let place = record.parent.and_then(|parent| log.place_of(Target::Record(parent)));
+        let between = place.zip(above).is_some_and(|(place, above)| place > above);
+        let keys = self.sides.iter().flat_map(|sides| [sides.flag, sides.name]);
+        let member = |at: usize, key: &str| log.value(at).get(key).map(Value::raw);
+        let together = |above: usize| keys.clone().all(|key| member(above, key) == member(child, key));
+        // A piece of the message before it.
+        let continues = log.first_piece(child) != child;
+        record.linked && !between && !continues && above.is_none_or(together)
+    }
+}
