@@ -1,14 +1,19 @@
 //! The differing lines of two texts, as the hunks of a unified diff without context.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// Appends the hunks that turn `old` into `new` to `out`. `first` is the number of the first line of both.
 ///
-/// Equal lines are found greedily, which is exact for texts in which some lines were removed, added or changed, and the
-/// others kept their order.
+/// After a line that differs, both texts are followed to the nearest pair of equal lines. The hunks are therefore correct for all
+/// texts, and the shortest possible for those in which lines were removed, added or changed and the others are distinct.
 pub fn hunks(old: &str, new: &str, first: usize, out: &mut String) {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, line) in new.iter().enumerate() {
+        places.entry(line).or_default().push(at);
+    }
     let mut i = 0;
     let mut j = 0;
     while i < old.len() || j < new.len() {
@@ -16,29 +21,28 @@ pub fn hunks(old: &str, new: &str, first: usize, out: &mut String) {
             (i, j) = (i + 1, j + 1);
             continue;
         }
-        let (gone, come) = run(&old[i..], &new[j..]);
-        hunk(&old[i..i + gone], &new[j..j + come], first + i, first + j, out);
-        (i, j) = (i + gone, j + come);
+        let end = nearest_pair(&old, i, j, &places).unwrap_or((old.len(), new.len()));
+        hunk(&old[i..end.0], &new[j..end.1], first + i, first + j, out);
+        (i, j) = end;
     }
 }
 
-/// Maximum number of lines to look ahead for equal lines; the work grows with its square.
-const HORIZON: usize = 4096;
-
-/// The smallest numbers of lines to remove and to add before both texts agree again; all lines past the horizon.
-fn run(old: &[&str], new: &[&str]) -> (usize, usize) {
-    for sum in 1..(old.len() + new.len()).min(HORIZON) {
-        // Of runs of equal length, the most even one is tried first: a changed line is one removed and one added.
-        let gone = |come: usize| sum - come;
-        let mut splits: Vec<usize> = (sum.saturating_sub(old.len())..=sum.min(new.len())).collect();
-        splits.sort_by_key(|come| gone(*come).abs_diff(*come));
-        let agree =
-            splits.into_iter().find(|&come| old.get(gone(come)).is_some_and(|line| new.get(come) == Some(line)));
-        if let Some(come) = agree {
-            return (gone(come), come);
+/// The nearest line of `old` from `i` on that equals one of the other text from `j` on, and that one: the fewest lines are removed
+/// and added before them. Of several, those with the most even numbers: a changed line is one removed and one added.
+fn nearest_pair(old: &[&str], i: usize, j: usize, places: &HashMap<&str, Vec<usize>>) -> Option<(usize, usize)> {
+    let mut best: Option<((usize, usize), (usize, usize))> = None;
+    for at in i..old.len() {
+        if best.is_some_and(|((sum, _), _)| at - i > sum) {
+            break;
+        }
+        let Some(places) = places.get(old[at]) else { continue };
+        let Some(&other) = places.get(places.partition_point(|place| *place < j)) else { continue };
+        let distance = (at - i + other - j, (at - i).abs_diff(other - j));
+        if best.is_none_or(|(least, _)| distance <= least) {
+            best = Some((distance, (at, other)));
         }
     }
-    (old.len(), new.len())
+    best.map(|(_, pair)| pair)
 }
 
 fn hunk(old: &[&str], new: &[&str], from: usize, to: usize, out: &mut String) {
@@ -84,5 +88,12 @@ mod tests {
         for (old, new, expected) in cases {
             assert_eq!(diff(old, new), expected, "{old:?} to {new:?}");
         }
+    }
+
+    #[test]
+    fn what_is_left_after_many_removed_lines_is_not_in_a_hunk() {
+        let lines: Vec<String> = (0..10_000).map(|nth| format!("{nth}\n")).collect();
+        let hunk = diff(&lines.concat(), &lines[9_000..].concat());
+        assert!(hunk.starts_with("@@ -1,9000 +0,0 @@\n-0\n") && hunk.ends_with("-8999\n"));
     }
 }

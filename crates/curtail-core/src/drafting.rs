@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 
-use super::part_edits::{Gone, cuts, gone, is_followed, rewrites};
+use super::patches::{Gone, cuts, gone, is_followed, rewrites};
 use crate::dialects::{Dialect, DialectWriter, Item, Patch, Written};
 use crate::json::Document;
 use crate::transcript::{Draft, DraftPart, DraftResult, Layout, Message, Origin, Part, PartOrigin, Standing, marked};

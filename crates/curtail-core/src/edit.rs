@@ -13,18 +13,14 @@
 //! `B` is written without its separator, because the row is still empty. `D` has no slot and borrows the separator that the
 //! row uses elsewhere. A row that loses all elements keeps its frames: `[]`.
 
-use foldhash::HashMap;
-
 use super::drafting::Drafting;
+use super::patches::copy_patched;
 use crate::dialects::{Dialect, Patch, Remaining, Written};
 use crate::figures::FigureEdits;
 use crate::json::{Span, Value};
 use crate::transcript::{Layout, Message, MessageSource, Origin, Slot, SlotKind, Style};
 
-/// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`, with the `figures` that
-/// this makes wrong corrected. A transcript in a format that is only read is written as it is.
-///
-/// Everything that is kept is copied from the source byte for byte; only patches replace bytes.
+/// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`, as [`Editor::write`] does.
 pub fn apply(
     layout: &Layout<'_>,
     dialect: &dyn Dialect,
@@ -32,47 +28,80 @@ pub fn apply(
     figures: &FigureEdits,
     out: &mut String,
 ) {
-    let Some(drafting) = Drafting::new(layout, dialect, messages) else {
-        out.push_str(layout.span.slice(layout.source));
-        return;
-    };
-    let kept = layout.kept(messages);
-    let mut patches: Vec<Patch> = messages.iter().flat_map(|message| drafting.patches(message)).collect();
-    let mut left = Remaining { kept: &kept, written: drafting.written(messages) };
-    patches.extend(drafting.writer.relink(layout, &mut left));
-    let drafts = messages.iter().filter(|message| message.is_draft());
-    for (message, written) in drafts.zip(&mut left.written).filter(|(_, written)| written.draft.links.is_some()) {
-        written.text = drafting.write_message(message, &written.draft);
-    }
-    patches.extend_from_slice(&figures.patches);
-    patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
-    let mut writer = Writer {
-        layout,
-        output: Output { source: layout.source, patches: &patches, text: out },
-        row: Row { style: Style::Lines, fresh: false, drafted: false },
-        kept: &in_place(messages, kept.len()),
-        gone: &figures.gone,
-        next: 0,
-        last: None,
-        written: left.written.into_iter(),
-        by_message: HashMap::default(),
-        rolled_back: false,
-    };
-    for message in messages {
-        writer.message(message);
-    }
-    writer.finish();
+    Editor::new(layout, dialect).write(messages, figures, out);
 }
 
-/// For each of the `count` messages that were read, whether it is among `messages`, at its place.
-fn in_place(messages: &[Message<'_>], count: usize) -> Vec<bool> {
-    let mut in_place = vec![false; count];
-    for message in messages {
-        if let Origin::Source(MessageSource { index, .. }) = message.origin {
-            in_place[index] = true;
+/// Writes what edits made of a transcript: once, or once for each of many windows.
+pub struct Editor<'e, 'a> {
+    layout: &'e Layout<'a>,
+    dialect: &'e dyn Dialect,
+    /// The slot of each message.
+    of_message: Vec<usize>,
+    /// The slots without a message, in order.
+    others: Vec<usize>,
+}
+
+impl<'e, 'a> Editor<'e, 'a> {
+    /// For a transcript with this `layout`.
+    #[must_use]
+    pub fn new(layout: &'e Layout<'a>, dialect: &'e dyn Dialect) -> Self {
+        let is_message = |slot: &Slot| matches!(slot.kind, SlotKind::Message(_));
+        let mut of_message = vec![0; layout.slots.iter().filter(|slot| is_message(slot)).count()];
+        let mut others = Vec::new();
+        for (at, slot) in layout.slots.iter().enumerate() {
+            match slot.kind {
+                SlotKind::Message(index) => of_message[index] = at,
+                _ => others.push(at),
+            }
         }
+        Self { layout, dialect, of_message, others }
     }
-    in_place
+
+    /// Writes `messages` to `out`, with the `figures` that this makes wrong corrected. A transcript in a format that is only read is
+    /// written as it is.
+    ///
+    /// Everything that is kept is copied from the source byte for byte; only patches replace bytes.
+    pub fn write(&self, messages: &[Message<'_>], figures: &FigureEdits, out: &mut String) {
+        let Self { layout, dialect, .. } = *self;
+        let Some(drafting) = Drafting::new(layout, dialect, messages) else {
+            out.push_str(layout.span.slice(layout.source));
+            return;
+        };
+        let mut kept = vec![false; self.of_message.len()];
+        let mut in_place = vec![false; self.of_message.len()];
+        for message in messages {
+            if let Some(index) = message.source_index() {
+                kept[index] = true;
+                in_place[index] = matches!(message.origin, Origin::Source(_));
+            }
+        }
+        let mut patches: Vec<Patch> = messages.iter().flat_map(|message| drafting.patches(message)).collect();
+        let mut left = Remaining { kept: &kept, written: drafting.written(messages) };
+        patches.extend(drafting.writer.relink(layout, &mut left));
+        let drafts = messages.iter().filter(|message| message.is_draft());
+        for (message, written) in drafts.zip(&mut left.written).filter(|(_, written)| written.draft.links.is_some()) {
+            written.text = drafting.write_message(message, &written.draft);
+        }
+        patches.extend_from_slice(&figures.patches);
+        patches.sort_by_key(|patch| patch.span);
+        let mut writer = Writer {
+            editor: self,
+            layout,
+            patches: &patches,
+            out,
+            row: Row { style: Style::Lines, fresh: false, drafted: false },
+            kept: &in_place,
+            gone: &figures.gone,
+            next: 0,
+            last: None,
+            written: left.written.into_iter(),
+            rolled_back: false,
+        };
+        for message in messages {
+            writer.message(message);
+        }
+        writer.advance(layout.slots.len());
+    }
 }
 
 /// Sets the ids of the drafts among `messages` that have none, as they would be if `messages` were written now.
@@ -104,8 +133,11 @@ const fn message_of(slot: &Slot) -> Option<usize> {
 
 /// Writes the slots of a transcript and its drafts, in order.
 struct Writer<'w, 'a> {
+    editor: &'w Editor<'w, 'a>,
     layout: &'w Layout<'a>,
-    output: Output<'w>,
+    /// What is replaced in copies, in the order of the source.
+    patches: &'w [Patch],
+    out: &'w mut String,
     row: Row,
     /// For each message, whether it stays at its place.
     kept: &'w [bool],
@@ -117,8 +149,6 @@ struct Writer<'w, 'a> {
     last: Option<usize>,
     /// The drafts that are not written yet, in order.
     written: std::vec::IntoIter<Written>,
-    /// The bytes of the messages, by their index; empty until a moved message needs them.
-    by_message: HashMap<usize, Span>,
     /// Whether the last message is one that a later event rolls back.
     rolled_back: bool,
 }
@@ -136,19 +166,15 @@ impl Writer<'_, '_> {
     fn message(&mut self, message: &Message<'_>) {
         match message.origin {
             Origin::Source(MessageSource { index, .. }) => {
-                while let Some(slot) = self.pass(|kind| kind == SlotKind::Message(index)) {
-                    self.slot(slot);
-                }
+                self.advance(self.editor.of_message[index]);
                 self.slot(self.next);
                 let standing = message.standing;
                 self.rolled_back = standing.is_rolled_back() || message.is_in_compaction() && !standing.is_read();
             }
             Origin::Moved(MessageSource { index, .. }) => {
                 self.flush_before();
-                if let Some(span) = self.moved_span(index) {
-                    self.separate();
-                    self.output.copy(span);
-                }
+                self.separate();
+                self.copy(self.layout.slots[self.editor.of_message[index]].span);
             }
             Origin::Draft { anchor, .. } => {
                 self.reach(anchor.value);
@@ -158,21 +184,20 @@ impl Writer<'_, '_> {
                 }
                 self.flush_before();
                 self.separate();
-                self.output.text.push_str(&self.written.next().map_or_else(String::new, |written| written.text));
+                self.out.push_str(&self.written.next().map_or_else(String::new, |written| written.text));
             }
         }
     }
 
-    /// The bytes of a message that is written at another place.
-    fn moved_span(&mut self, index: usize) -> Option<Span> {
-        if self.by_message.is_empty() {
-            let message = |slot: &Slot| match slot.kind {
-                SlotKind::Message(index) => Some((index, slot.span)),
-                _ => None,
-            };
-            self.by_message = self.layout.slots.iter().filter_map(message).collect();
+    /// Writes or skips the slots before the slot `end`. Those of messages there are skipped without a look at them: what stays
+    /// at its place is written in order.
+    fn advance(&mut self, end: usize) {
+        let others = &self.editor.others;
+        let first = others.partition_point(|slot| *slot < self.next);
+        for &slot in others[first..].iter().take_while(|slot| **slot < end) {
+            self.slot(slot);
         }
-        self.by_message.get(&index).copied()
+        self.next = self.next.max(end);
     }
 
     /// Writes or skips the slots before the message at `anchor`.
@@ -183,9 +208,7 @@ impl Writer<'_, '_> {
         if let Some(&Slot { kind: SlotKind::Message(index), .. }) = slots.get(at) {
             at -= slots[..at].iter().rev().take_while(|slot| slot.kind == SlotKind::With(index)).count();
         }
-        while self.next < at {
-            self.slot(self.next);
-        }
+        self.advance(at);
     }
 
     /// Writes or skips the rest of the element `anchor`, if the writer is in a list inside it.
@@ -199,17 +222,11 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The next slot, unless `stop` matches it.
-    fn pass(&self, stop: impl Fn(SlotKind) -> bool) -> Option<usize> {
-        let slot = self.layout.slots.get(self.next)?;
-        (!stop(slot.kind)).then_some(self.next)
-    }
-
     /// Writes the metadata of the messages before this place, so that a new message can follow.
     fn flush_before(&mut self) {
         let written = self.last.and_then(|last| self.layout.slots[..=last].iter().rev().find_map(message_of));
-        while let Some(slot) = self.pass(|kind| self.follows_new(kind, written)) {
-            self.slot(slot);
+        while self.layout.slots.get(self.next).is_some_and(|slot| !self.follows_new(slot.kind, written)) {
+            self.slot(self.next);
         }
     }
 
@@ -245,13 +262,6 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Writes or skips the rest of the slots.
-    fn finish(&mut self) {
-        while let Some(slot) = self.pass(|_| false) {
-            self.slot(slot);
-        }
-    }
-
     /// Writes or skips the slot `at`.
     fn slot(&mut self, at: usize) {
         self.next = at + 1;
@@ -275,7 +285,7 @@ impl Writer<'_, '_> {
             self.separator(at, slot);
         }
         if !empty_lines {
-            self.output.copy(slot.span);
+            self.copy(slot.span);
         }
         self.row = Row { style, fresh, ..self.row };
     }
@@ -283,7 +293,7 @@ impl Writer<'_, '_> {
     /// Writes a slot after its separator.
     fn element(&mut self, at: usize, slot: Slot) {
         self.separator(at, slot);
-        self.output.copy(slot.span);
+        self.copy(slot.span);
         self.last = Some(at);
     }
 
@@ -291,8 +301,9 @@ impl Writer<'_, '_> {
     /// element between two values was dropped, is replaced.
     fn separator(&mut self, at: usize, slot: Slot) {
         let separator = slot.separator.slice(self.layout.source);
-        let follows =
-            at > 0 && self.last == Some(at - 1) || matches!(self.layout.slots[at - 1].kind, SlotKind::Frame { .. });
+        // The first slot is a frame, so another is before this one.
+        let before = at.saturating_sub(1);
+        let follows = self.last == Some(before) || matches!(self.layout.slots[before].kind, SlotKind::Frame { .. });
         let drafted = std::mem::take(&mut self.row.drafted);
         let fits = match self.row.style {
             Style::Lines => follows && !drafted || separator.contains('\n'),
@@ -301,9 +312,9 @@ impl Writer<'_, '_> {
         if std::mem::take(&mut self.row.fresh) {
             // The first element of a row has no separator.
         } else if fits {
-            self.output.text.push_str(separator);
+            self.out.push_str(separator);
         } else {
-            self.output.text.push_str(self.own_separator());
+            self.out.push_str(self.own_separator());
         }
     }
 
@@ -311,8 +322,13 @@ impl Writer<'_, '_> {
     fn separate(&mut self) {
         self.row.drafted = true;
         if !std::mem::take(&mut self.row.fresh) {
-            self.output.text.push_str(self.own_separator());
+            self.out.push_str(self.own_separator());
         }
+    }
+
+    /// Copies bytes of the source, with the patches inside them.
+    fn copy(&mut self, span: Span) {
+        copy_patched(self.layout.source, span.start as usize..span.end as usize, self.patches, self.out);
     }
 
     /// A separator in the style of this row.
@@ -325,29 +341,5 @@ impl Writer<'_, '_> {
             (Style::List, Some(separator)) if separator.starts_with(", ") => ", ",
             (Style::List, _) => ",",
         }
-    }
-}
-
-/// The text that is written, of which most is copied from the source.
-struct Output<'w> {
-    source: &'w str,
-    /// What is replaced in copies, in the order of the source.
-    patches: &'w [Patch],
-    text: &'w mut String,
-}
-
-impl Output<'_> {
-    /// Copies bytes of the source, with the patches inside them.
-    fn copy(&mut self, span: Span) {
-        let mut at = span.start;
-        let first = self.patches.partition_point(|patch| patch.span.start < span.start);
-        for patch in self.patches[first..].iter().take_while(|patch| patch.span.end <= span.end) {
-            if patch.span.start >= at {
-                self.text.push_str(&self.source[at as usize..patch.span.start as usize]);
-                self.text.push_str(&patch.text);
-                at = patch.span.end;
-            }
-        }
-        self.text.push_str(&self.source[at as usize..span.end as usize]);
     }
 }

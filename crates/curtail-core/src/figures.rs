@@ -4,8 +4,6 @@
 //! the conversation. After a cut, that figure describes the longer conversation, and the program compacts a copy that is short
 //! enough.
 
-use std::ops::Range;
-
 use crate::dialects::{Dialect, Patch, SizeFigures};
 use crate::json::Value;
 use crate::transcript::{Layout, Message, Origin, SlotKind};
@@ -48,7 +46,10 @@ impl FigureEdits {
         let kept = layout.kept(messages);
         for ((at, item), _) in slotted(layout).zip(layout.stays(&kept)).filter(|(_, stays)| *stays) {
             match log.size_figures(item) {
-                Some(SizeFigures::Item) if at >= first => edits.take_out(at),
+                Some(SizeFigures::Item) if at >= first => {
+                    edits.gone.push(at);
+                    edits.count += 1;
+                }
                 Some(SizeFigures::SoFar(numbers)) if at >= first => edits.reset(&numbers),
                 Some(SizeFigures::Whole(numbers)) => edits.reset(&numbers),
                 _ => {}
@@ -67,11 +68,6 @@ impl FigureEdits {
         layout.elements.iter().any(has_figures) || layout.holder().as_ref().is_some_and(has_figures)
     }
 
-    fn take_out(&mut self, slot: usize) {
-        self.gone.push(slot);
-        self.count += 1;
-    }
-
     fn reset(&mut self, numbers: &[Value<'_>]) {
         let before = self.patches.len();
         let told = numbers.iter().filter(|number| is_told(number.raw()));
@@ -83,32 +79,6 @@ impl FigureEdits {
     pub(crate) fn end(&self) -> usize {
         self.patches.last().map_or(0, |patch| patch.span.end as usize)
     }
-
-    /// The numbers that become 0, each with its place.
-    pub(crate) fn replacements(&self) -> impl Iterator<Item = (Range<usize>, String)> {
-        self.patches.iter().map(|Patch { span, text }| (span.start as usize..span.end as usize, text.clone()))
-    }
-
-    /// Appends the bytes of `source` in a range outside of the transcript to `out`.
-    pub(crate) fn copy(&self, source: &str, range: Range<usize>, out: &mut String) {
-        copy_with(self.replacements(), source, range, out);
-    }
-}
-
-/// Appends a range of `source` to `out`, with the replacements in it, which are in order.
-pub(crate) fn copy_with(
-    replacements: impl Iterator<Item = (Range<usize>, String)>,
-    source: &str,
-    range: Range<usize>,
-    out: &mut String,
-) {
-    let mut at = range.start;
-    for (place, text) in replacements.filter(|(place, _)| range.start <= place.start && place.end <= range.end) {
-        out.push_str(&source[at..place.start]);
-        out.push_str(&text);
-        at = place.end;
-    }
-    out.push_str(&source[at..range.end]);
 }
 
 /// Whether a number is not 0.

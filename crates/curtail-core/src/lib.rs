@@ -65,7 +65,7 @@ pub mod globs;
 pub mod json;
 mod library;
 pub mod numbers;
-mod part_edits;
+mod patches;
 pub mod pipeline;
 pub mod processors;
 pub mod secrets;

@@ -1,4 +1,7 @@
-//! Numbers with their nouns, as people read them, and the ranks of percentiles.
+//! Numbers with their nouns, as people read them, how often something is met, and the ranks of percentiles.
+
+use std::collections::HashMap;
+use std::hash::Hash;
 
 /// `1 file`, `2 files`: a number of things whose plural ends in `s`.
 #[must_use]
@@ -31,6 +34,20 @@ pub fn counted(number: usize, noun: &str) -> String {
 pub const fn nearest_rank(count: usize, percent: usize) -> usize {
     let rank = (count * percent).div_ceil(100);
     if rank == 0 { 1 } else { rank }
+}
+
+/// The different ones of `items`, each with how many there are, in the order in which they are met.
+pub fn tally<T: Clone + Eq + Hash>(items: impl IntoIterator<Item = T>) -> Vec<(T, usize)> {
+    let mut places: HashMap<T, usize> = HashMap::new();
+    let mut counts: Vec<(T, usize)> = Vec::new();
+    for item in items {
+        let place = *places.entry(item.clone()).or_insert(counts.len());
+        match counts.get_mut(place) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((item, 1)),
+        }
+    }
+    counts
 }
 
 #[cfg(test)]

@@ -35,7 +35,8 @@ impl Secret {
     /// The secret `text`, which must not be empty.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        let mut spellings = vec![text.to_owned(), quote(text).trim_matches('"').to_owned()];
+        let quoted = quote(text);
+        let mut spellings = vec![text.to_owned(), quoted[1..quoted.len() - 1].to_owned()];
         if text.len() >= SHORTEST_ENCODED {
             spellings.extend((0..3).flat_map(|shift| in_base64(text, shift)));
             let hexadecimal = text.bytes().fold(String::new(), |mut all, byte| {

@@ -24,20 +24,13 @@ enum Agreement {
     Changed,
 }
 
-/// What each key of a message shows when it is found in the other transcript.
-const KEYS: [Agreement; 6] = [
-    Agreement::Bytes,
-    Agreement::Words,
-    Agreement::Changed,
-    Agreement::Changed,
-    Agreement::Changed,
-    Agreement::Changed,
-];
+/// The number of keys of a message.
+const KEYS: usize = 6;
 
-/// Hashes by which a message is found in the other transcript, in the order of [`KEYS`]: of its bytes, its text and tools, its
-/// id, its first and its last call or result, and the beginning of its text.
+/// Hashes by which a message is found in the other transcript: of its bytes, its text and tools, its id, its first and its last
+/// call or result, and the beginning of its text.
 #[derive(Debug)]
-pub(super) struct Keys([Option<u64>; KEYS.len()]);
+pub(super) struct Keys([Option<u64>; KEYS]);
 
 /// Messages in a row that are alike in how the transcripts relate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +112,12 @@ fn push(stretches: &mut Vec<Stretch>, found: Match) {
 /// The messages that both have, in their order.
 fn matches(one: &[&Keys], other: &[&Keys]) -> Vec<Match> {
     let mut matches = Vec::new();
-    for (nth, agreement) in KEYS.into_iter().enumerate() {
+    for nth in 0..KEYS {
+        let agreement = match nth {
+            0 => Agreement::Bytes,
+            1 => Agreement::Words,
+            _ => Agreement::Changed,
+        };
         let mut finer = Vec::new();
         for gap in gaps(&matches, one.len(), other.len()) {
             let common = common(&one[gap.one.clone()], &other[gap.other.clone()], nth);
@@ -172,10 +170,8 @@ impl Keys {
         let mut tools = message.parts.iter().filter_map(|part| tool_key(&part.content));
         let first = tools.next();
         let last = tools.next_back().or(first);
-        let opening = message.parts.iter().find_map(|part| match &part.content {
-            Content::Text(text) if !message.has_tools() && !text.is_blank() => Some(opening(text)),
-            _ => None,
-        });
+        let mut texts = message.parts.iter().filter_map(|part| part.content.text()).filter(|text| !text.is_blank());
+        let opening = texts.next().filter(|_| !message.has_tools()).map(opening);
         let opening = opening.map(|opening| hash(|hasher| (message.role.name(), opening).hash(hasher)));
         Self([bytes, Some(words), id, first, last, opening])
     }

@@ -1,6 +1,7 @@
 //! Charts as inline SVG: the strip of a conversation, the context at each request, and bars.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use maud::{Markup, PreEscaped, html};
 
@@ -110,26 +111,24 @@ impl Cut {
 
 /// A conversation, or some of its messages, as a narrow strip without links.
 pub(super) fn small_strip(conversation: &Conversation<'_>, messages: &[usize]) -> Markup {
-    let total: usize = messages.iter().map(|at| conversation.costs[*at].tokens.max(1)).sum();
-    let mut runs: Vec<(&'static str, usize)> = Vec::new();
-    for &at in messages {
-        let tokens = conversation.costs[at].tokens.max(1);
-        match runs.last_mut().filter(|(writer, _)| *writer == conversation.writer(at)) {
-            Some((_, sum)) => *sum += tokens,
-            None => runs.push((conversation.writer(at), tokens)),
+    let tokens = |at: &usize| conversation.costs[*at].tokens.max(1);
+    let total: usize = messages.iter().map(tokens).sum();
+    let mut sum = 0;
+    let mut runs: Vec<(&'static str, Range<usize>)> = Vec::new();
+    for at in messages {
+        let x = sum * WIDTH / total;
+        sum += tokens(at);
+        let end = sum * WIDTH / total;
+        let writer = conversation.writer(*at);
+        // What is too thin to be seen is drawn with what follows it.
+        match runs.last_mut().filter(|(last, run)| *last == writer || run.len() < WIDTH / 1000) {
+            Some((_, run)) => run.end = end,
+            None => runs.push((writer, x..end)),
         }
     }
-    let mut left = 0;
-    let places = runs.iter().map(|(writer, tokens)| {
-        let width = tokens * WIDTH / total.max(1);
-        let x = left;
-        left += width;
-        (writer, x, width)
-    });
-    let places: Vec<_> = places.filter(|(_, _, width)| *width > WIDTH / 1000).collect();
     html! {
         svg class="small" viewBox=(format_args!("0 0 {WIDTH} 6")) preserveAspectRatio="none" aria-hidden="true" {
-            @for (writer, x, width) in places { rect class=(writer) x=(x) width=(width) height="6" {} }
+            @for (writer, run) in &runs { rect class=(writer) x=(run.start) width=(run.len()) height="6" {} }
         }
     }
 }

@@ -2,24 +2,26 @@
 //! request, and the effect of a policy.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::effect::{Drafted, Effect, Fate, Policy, Recorded};
 use super::keys::Exposure;
 use super::requests::{Cost, LoggedUsages, Provided, Request, requests};
-use super::sides::{Side, Starters, last_free, sides};
+use super::sides::{Side, Starters, sides};
 use super::spending::Spending;
 use super::story::{Story, StorySources};
 use super::visible::{Moment, line};
 use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
 use curtail_core::dialects::{ChangeKind, Dialect};
-use curtail_core::json::Value;
+use curtail_core::json::{Span, Value};
 use curtail_core::processors::{Counting, ProcessorError, View};
 use curtail_core::transcript::{
     Content, Layout, Message, Pairs, Part, PartRef, Role, Transcript, turn_starts, writer_named,
 };
 use curtail_facts::failed;
 use curtail_lab::replay::Prices;
+use curtail_lab::sessions;
 
 /// Where a transcript is in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,14 +122,16 @@ pub(super) struct Exposed {
 impl Exposed {
     /// Those of `exposure` that are in this transcript.
     fn new(exposure: &Exposure, layout: &Layout<'_>, messages: &[Message<'_>]) -> Self {
-        let is_inside = |at: usize| layout.span.start as usize <= at && at < layout.span.end as usize;
-        let keys = exposure.keys.iter().filter(|key| is_inside(key.place.start));
-        let message_at = |at: usize| {
-            let span = |message: &Message<'_>| message.value().map(Value::span);
-            messages.iter().position(|message| {
-                span(message).is_some_and(|span| span.start as usize <= at && at < span.end as usize)
-            })
+        let range = |span: Span| span.start as usize..span.end as usize;
+        let mut places: Vec<(Range<usize>, usize)> = Vec::new();
+        places
+            .extend(messages.iter().enumerate().filter_map(|(at, message)| Some((range(message.value()?.span()), at))));
+        places.sort_by_key(|(place, _)| place.start);
+        let message_at = |byte: usize| {
+            let (place, at) = &places[places.partition_point(|(place, _)| place.start <= byte).checked_sub(1)?];
+            place.contains(&byte).then_some(*at)
         };
+        let keys = exposure.keys.iter().filter(|key| range(layout.span).contains(&key.place.start));
         let keys = keys.map(|key| (key.kind, message_at(key.place.start))).collect();
         Self { keys, homes: exposure.homes, home: exposure.home.clone() }
     }
@@ -146,11 +150,12 @@ impl<'a> Conversation<'a> {
     ) -> Result<Self, ProcessorError> {
         let Sources { counting, policy, .. } = *sources;
         let findings = findings(dialect, &mut transcript, sources, &place);
-        let usages = LoggedUsages::new(dialect, &transcript);
+        let sessions = sessions(dialect, &transcript);
+        let usages = LoggedUsages::new(&sessions);
         let Transcript { layout, messages } = transcript;
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
         let outside = counting.outside(&View::of_layout(&layout, &messages));
-        let requests = requests(&messages, &costs, outside);
+        let requests = requests(&sessions, &costs, |at| messages[at].standing.is_read(), outside);
         let times = times(dialect, &layout);
         let model = layout.elements.iter().find_map(|item| dialect.model(*item));
         let model = model.map(|model| model.decode().into_owned());
@@ -216,9 +221,9 @@ impl<'a> Conversation<'a> {
             let called = self.moments[call.message].as_ref().map(|moment| moment.seconds);
             called.zip(begun).is_none_or(|(called, begun)| called <= begun)
         };
-        let taken: Vec<PartRef> = self.attached.iter().filter_map(|attached| attached.call).collect();
-        let call = conversation.messages.first().and_then(|first| starters.call_of(first, call));
-        let call = call.or_else(|| last_free(&starters.named, &taken, is_before));
+        let taken: HashSet<PartRef> = self.attached.iter().filter_map(|attached| attached.call).collect();
+        let call = conversation.messages.first().and_then(|first| starters.call_of(first, call, &taken));
+        let call = call.or_else(|| starters.last_named(&taken, is_before));
         self.attached.push(Attached { conversation, call, description });
     }
 

@@ -133,7 +133,9 @@ impl<'a> Recorded<'_, 'a> {
                 let Explained { message, action, reason, .. } = &explained;
                 let by = if several { format!(" by {}", stage.label()) } else { String::new() };
                 let words = if several { format!("{action}{by}: {reason}") } else { explained.outcome() };
-                reasons.entry(message.unwrap_or(usize::MAX)).or_default().push(words);
+                if let Some(at) = message {
+                    reasons.entry(*at).or_default().push(words);
+                }
             }
         };
         let run = policy.chain.run(self.layout, self.messages.to_vec(), watch)?;
@@ -208,9 +210,10 @@ fn fate<'a>(before: &Message<'a>, after: &Message<'a>, tokens: usize, counting: 
 }
 
 fn part_fate<'a>(part: &Part<'a>, after: &Message<'a>, counting: &Counting) -> PartFate {
-    let element = |part: &Part<'a>| part.place().map(|place| place.element);
+    // Parts of one text are in the same element.
+    let place = |part: &Part<'a>| part.place().map(|place| (place.element, place.piece));
     let kind = std::mem::discriminant(&part.content);
-    let mut same = after.parts.iter().filter(|other| element(other) == element(part));
+    let mut same = after.parts.iter().filter(|other| place(other) == place(part));
     let same_kind = same.clone().find(|other| std::mem::discriminant(&other.content) == kind);
     // What was rewritten may be of another kind: a text in place of an image, or a result in place of an open call.
     let rewritten = || same.find(|other| other.place().is_some() && is_rewritten(other));

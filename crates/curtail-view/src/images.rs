@@ -1,6 +1,6 @@
 //! Draws the images that a transcript itself contains, as base64 of a known format. Nothing is fetched.
 
-use curtail_core::json::{Document, Value};
+use curtail_core::json::Document;
 use maud::{Markup, html};
 
 /// Maximum length of the base64 of an image that is shown.
@@ -11,20 +11,14 @@ const FORMATS: &[(&str, &str)] =
 
 /// The images in a JSON value, as elements.
 pub(super) fn images(raw: &str) -> Markup {
-    let mut found = Vec::new();
-    if let Ok(document) = Document::parse(raw) {
-        let mut waiting: Vec<Value<'_>> = document.roots().collect();
-        while let Some(value) = waiting.pop() {
-            waiting.extend(value.items());
-            waiting.extend(value.members().map(|member| member.value));
-            found.extend(value.text().and_then(|text| source(&text.decode())));
-        }
-    }
-    // The last one was found first.
-    found.reverse();
-    found.dedup();
+    let document = Document::parse(raw).ok();
+    let values = document.iter().flat_map(Document::roots).flat_map(|root| root.within(|_| false));
+    let texts = values.filter_map(|value| Some((value.span().start, value.text()?)));
+    let mut found: Vec<(u32, String)> = texts.filter_map(|(at, text)| Some((at, source(&text.decode())?))).collect();
+    found.sort_by_key(|(at, _)| *at);
+    found.dedup_by(|next, one| next.1 == one.1);
     html! {
-        @for source in &found { img class="shown" src=(source) alt="Image in this message" loading="lazy"; }
+        @for (_, source) in &found { img class="shown" src=(source) alt="Image in this message" loading="lazy"; }
     }
 }
 

@@ -79,13 +79,12 @@ pub fn losses(losses: &Losses, anchor: &str) -> String {
 /// The style that marks the messages with lost facts: the conversation is drawn without knowing of them.
 fn marks(lost: &[Loss], anchor: &str) -> String {
     let mut kinds: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    for loss in lost {
-        let of_message = kinds.entry(loss.message.unwrap_or(usize::MAX)).or_default();
-        if !of_message.contains(&loss.kind) {
-            of_message.push(loss.kind);
+    for (at, kind) in lost.iter().filter_map(|loss| Some((loss.message?, loss.kind))) {
+        let of_message = kinds.entry(at).or_default();
+        if !of_message.contains(&kind) {
+            of_message.push(kind);
         }
     }
-    kinds.remove(&usize::MAX);
     let mut style = String::new();
     for (at, kinds) in kinds {
         let id = format!("#{anchor}m{at}");

@@ -28,6 +28,7 @@ pub(super) fn markdown(text: &str) -> Option<Markup> {
 
 /// The beginning of `text` on one line, without its markup.
 pub(super) fn plain(text: &str, limit: usize) -> String {
+    let text = text.trim_start();
     let head = &text[..text.floor_char_boundary(limit * 8)];
     let mut words = String::new();
     for event in Parser::new_ext(head, Options::ENABLE_STRIKETHROUGH) {

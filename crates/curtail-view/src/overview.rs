@@ -84,25 +84,25 @@ fn answers(conversation: &Conversation<'_>) -> Markup {
     let agents = conversation.sides.len() + conversation.attached.len();
     let live = conversation.live_tokens();
     let now = if live == conversation.tokens() { "tokens" } else { "tokens now" };
-    let named = |count: usize, one: &'static str, several: &'static str| if count == 1 { one } else { several };
     html! {
         ul class="answers" {
             @if let Some(length) = length.filter(|length| *length >= 1.0) {
                 li data-fact="duration" { b { (duration(length)) } }
             }
-            (answer("prompts", story.prompts.len(), named(story.prompts.len(), "prompt", "prompts")))
-            (answer("called", calls, named(calls, "tool call", "tool calls")))
+            (answer("prompts", story.prompts.len(), "prompt", ""))
+            (answer("called", calls, "tool call", ""))
             @if failed > 0 { li class="bad" data-fact="failed" { b { (figure(failed)) } " failed" } }
-            (answer("files", story.files.len(), named(story.files.len(), "file changed", "files changed")))
-            (answer("agents", agents, named(agents, "sub-agent", "sub-agents")))
+            (answer("files", story.files.len(), "file", " changed"))
+            (answer("agents", agents, "sub-agent", ""))
             li { b title={ (figure(live)) " tokens" } { (short(live)) } " " span { (now) } }
             @if let Some(spending) = &conversation.spending { (price(spending)) }
         }
     }
 }
 
-fn answer(fact: &str, count: usize, what: &str) -> Markup {
-    html! { @if count > 0 { li data-fact=(fact) { b { (figure(count)) } " " span { (what) } } } }
+/// A number of things, with their noun and what is said of them.
+fn answer(fact: &str, count: usize, noun: &str, said: &str) -> Markup {
+    html! { @if count > 0 { li data-fact=(fact) { b { (figure(count)) } " " span { (noun) @if count > 1 { "s" } (said) } } } }
 }
 
 fn price(spending: &Spending) -> Markup {

@@ -1,11 +1,10 @@
 //! What messages cost, and the size of the context at each request to the model: by our count, and by the provider's.
 
-use std::collections::HashMap;
+use std::ops::Range;
 
-use curtail_core::dialects::Dialect;
 use curtail_core::processors::Counting;
-use curtail_core::transcript::{Message, Role, Standing, Transcript, Usage};
-use curtail_lab::sessions;
+use curtail_core::transcript::{Message, Usage};
+use curtail_lab::Session;
 
 /// Tokens of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,44 +23,43 @@ impl Cost {
     }
 }
 
-/// A request to the model: everything before one of its replies.
+/// A request to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Request {
     /// Index of the first message of the reply.
     pub(super) message: usize,
-    /// Tokens before it, from the last boundary on, with those of messages that the boundary kept.
+    /// Tokens that were sent, by our count.
     pub(super) tokens: usize,
 }
 
-/// The requests of a transcript. Assistant messages in a row are one reply.
-pub(super) fn requests(messages: &[Message<'_>], costs: &[Cost], outside: usize) -> Vec<Request> {
-    let mut contexts: HashMap<u32, Context> = HashMap::new();
+/// The requests in the conversations of a transcript, in the order of its messages, of which `is_read` says whether the model reads
+/// them to the end. Those were sent as long as they were in force, and others only up to the next compaction. `outside` is sent with
+/// each request.
+pub(super) fn requests(
+    sessions: &[Session],
+    costs: &[Cost],
+    is_read: impl Fn(usize) -> bool,
+    outside: usize,
+) -> Vec<Request> {
     let mut requests = Vec::new();
-    for (at, (message, cost)) in messages.iter().zip(costs).enumerate() {
-        let context = contexts.entry(message.thread).or_default();
-        if message.begins_context() {
-            context.tokens = context.preserved;
+    for session in sessions {
+        // The tokens of what is not read to the end, and of what is, before each message.
+        let mut sum = [0, 0];
+        let mut sums = vec![sum];
+        for &at in &session.messages {
+            sum[usize::from(is_read(at))] += costs[at].tokens;
+            sums.push(sum);
         }
-        if message.role == Role::Assistant && context.last != Some(Role::Assistant) {
-            requests.push(Request { message: at, tokens: outside + context.tokens });
-        }
-        context.tokens += cost.tokens;
-        if message.standing == Standing::Preserved {
-            context.preserved += cost.tokens;
-        }
-        context.last = Some(message.role);
+        let tokens = |runs: &[Range<usize>], read: usize| -> usize {
+            runs.iter().map(|run| sums[run.end][read] - sums[run.start][read]).sum()
+        };
+        requests.extend(session.requests.iter().map(|request| Request {
+            message: session.messages[request.at],
+            tokens: outside + tokens(&request.sent, 0) + tokens(&request.in_force, 1),
+        }));
     }
+    requests.sort_by_key(|request| request.message);
     requests
-}
-
-/// What the model reads of a conversation before a message.
-#[derive(Default)]
-struct Context {
-    tokens: usize,
-    /// The tokens of it that the next boundary keeps.
-    preserved: usize,
-    /// The role of the last message.
-    last: Option<Role>,
 }
 
 /// At most `most` of the requests, evenly spaced, with the first and the last.
@@ -91,20 +89,45 @@ pub(super) struct LoggedUsages {
 }
 
 impl LoggedUsages {
-    pub(super) fn new(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Self {
+    pub(super) fn new(sessions: &[Session]) -> Self {
         let mut usages = Self::default();
-        if dialect.log().usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
-            return usages;
-        }
-        for session in sessions(dialect, transcript) {
+        for session in sessions {
             usages.requests += session.requests.len();
-            for request in session.requests {
+            for request in &session.requests {
                 let Some(usage) = request.usage.filter(|usage| usage.input > 0) else { continue };
                 let message = session.messages[request.at];
-                usages.provided.push(Provided { message, usage, model: request.model });
+                usages.provided.push(Provided { message, usage, model: request.model.clone() });
             }
         }
         usages.provided.sort_by_key(|request| request.message);
         usages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use curtail_lab::{Request as Sent, Session};
+
+    use super::{Cost, Request, requests};
+
+    #[test]
+    fn a_request_has_the_tokens_of_what_was_sent() {
+        // Messages 1 and 2 were rolled back before the second request. A compaction before the third replaced message 3.
+        let request = |at, sent: &[Range<usize>], in_force: &[Range<usize>]| Sent {
+            at,
+            sent: sent.to_vec(),
+            in_force: in_force.to_vec(),
+            ..Sent::default()
+        };
+        let first = request(1, &[Range { start: 0, end: 1 }], &[Range { start: 0, end: 1 }]);
+        let second = Sent { at: 3, ..first.clone() };
+        let third = request(5, &[Range { start: 4, end: 5 }], &[0..1, 3..5]);
+        let session =
+            Session { messages: (0..6).collect(), requests: vec![first, second, third], ..Session::default() };
+        let costs: Vec<Cost> = [5, 70, 70, 30, 2, 1].map(|tokens| Cost { tokens, parts: Vec::new() }).into();
+        let expected = [(1, 105), (3, 105), (5, 107)].map(|(message, tokens)| Request { message, tokens });
+        assert_eq!(requests(&[session], &costs, |at| at != 3, 100), expected);
     }
 }

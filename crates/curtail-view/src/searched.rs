@@ -9,6 +9,8 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use memchr::{memchr, memmem};
 
+use curtail_core::json::quote;
+
 // What ends the texts of a session, of a message, and of a block of it. A page shows these characters by their codes.
 const SESSION_END: char = '\u{1d}';
 const MESSAGE_END: char = '\u{1e}';
@@ -115,7 +117,7 @@ impl TextBlock {
     pub fn script(&self) -> io::Result<String> {
         let mut packed = DeflateEncoder::new(Vec::new(), Compression::default());
         packed.write_all(self.texts.as_bytes())?;
-        let links: Vec<String> = self.links.iter().map(|link| format!("\"{link}\"")).collect();
+        let links: Vec<String> = self.links.iter().map(|link| quote(link)).collect();
         Ok(format!("curtailTexts([{}],\"{}\")\n", links.join(","), STANDARD.encode(packed.finish()?)))
     }
 }

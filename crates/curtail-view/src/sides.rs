@@ -1,10 +1,10 @@
 //! Conversations of sub-agents inside a log, and the calls that start sub-agents.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::tools::words_of_name;
 use curtail_core::json::{Document, Text, Value};
-use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, main_thread};
+use curtail_core::transcript::{Message, Pairs, PartRef, Role, main_thread};
 
 /// Longer arguments, in bytes, are no task of a sub-agent.
 const MAX_ARGUMENTS: usize = 200_000;
@@ -30,21 +30,21 @@ pub(super) fn sides(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Side> {
             None => sides.push(Side { messages: vec![at], call: None }),
         }
     }
-    if !sides.is_empty() {
-        let starters = Starters::new(messages, pairs);
-        for side in &mut sides {
-            let first = &messages[side.messages[0]];
-            let is_before =
-                |call: &PartRef| call.message < side.messages[0] && messages[call.message].thread != first.thread;
-            side.call = starters.call_of(first, None).filter(is_before);
-        }
-        let mut taken: Vec<PartRef> = sides.iter().filter_map(|side| side.call).collect();
-        for side in sides.iter_mut().filter(|side| side.call.is_none()) {
-            let thread = messages[side.messages[0]].thread;
-            let is_before = |call: &PartRef| call.message < side.messages[0] && messages[call.message].thread != thread;
-            side.call = last_free(&starters.named, &taken, is_before);
-            taken.extend(side.call);
-        }
+    if sides.is_empty() {
+        return sides;
+    }
+    let starters = Starters::new(messages, pairs);
+    let is_before =
+        |call: &PartRef, first: usize| call.message < first && messages[call.message].thread != messages[first].thread;
+    let mut taken: HashSet<PartRef> = HashSet::new();
+    for side in &mut sides {
+        let first = side.messages[0];
+        side.call = starters.call_of(&messages[first], None, &taken).filter(|call| is_before(call, first));
+        taken.extend(side.call);
+    }
+    for side in sides.iter_mut().filter(|side| side.call.is_none()) {
+        side.call = starters.last_named(&taken, |call| is_before(call, side.messages[0]));
+        taken.extend(side.call);
     }
     sides
 }
@@ -55,10 +55,10 @@ pub(super) struct Starters {
     ids: HashMap<String, PartRef>,
     /// By the id of the sub-agent in its result.
     agents: HashMap<String, PartRef>,
-    /// By a text of its arguments, which is the task.
-    tasks: HashMap<String, PartRef>,
+    /// By a text of their arguments, which is the task. Several sub-agents may have the same.
+    tasks: HashMap<String, Vec<PartRef>>,
     /// The calls of tools whose name says that they start one.
-    pub(super) named: Vec<PartRef>,
+    named: Vec<PartRef>,
 }
 
 impl Starters {
@@ -74,7 +74,7 @@ impl Starters {
                 starters.ids.insert(id.decode().into_owned(), at);
             }
             for task in texts(&call.arguments.decode()) {
-                starters.tasks.entry(task.trim().to_owned()).or_insert(at);
+                starters.tasks.entry(task.trim().to_owned()).or_default().push(at);
             }
             let result = pairs.counterpart(at).and_then(|result| messages[result.message].value());
             if let Some(agent) = result.and_then(agent_of_result) {
@@ -84,21 +84,29 @@ impl Starters {
         starters
     }
 
-    /// The call that started the conversation that begins with `first`. `named` is the id of the call, if a file tells it.
-    pub(super) fn call_of(&self, first: &Message<'_>, named: Option<&str>) -> Option<PartRef> {
+    /// The call that started the conversation that begins with `first`. `named` is the id of the call, if a file tells it. Of the
+    /// calls with its task, it is the first one that is not `taken`.
+    pub(super) fn call_of(
+        &self,
+        first: &Message<'_>,
+        named: Option<&str>,
+        taken: &HashSet<PartRef>,
+    ) -> Option<PartRef> {
         let value = first.value();
         let get = |key: &str| value.and_then(|value| Some(value.get_text(key)?.decode().into_owned()));
         let by_id = || self.ids.get(named.map(str::to_owned).or_else(|| get("parent_tool_use_id"))?.as_str());
         let by_agent = || self.agents.get(&get("agentId")?);
-        let by_task =
-            || (first.role == Role::User).then(|| task_of(first)).and_then(|task| self.tasks.get(task.trim()));
+        let by_task = || {
+            let calls = self.tasks.get(task_of(first).trim()).filter(|_| first.role == Role::User)?;
+            calls.iter().find(|call| !taken.contains(call))
+        };
         by_id().or_else(by_agent).or_else(by_task).copied()
     }
-}
 
-/// The last of the calls that start sub-agents in `named` that `is_before` a sub-agent and that no other one has.
-pub(super) fn last_free(named: &[PartRef], taken: &[PartRef], is_before: impl Fn(&PartRef) -> bool) -> Option<PartRef> {
-    named.iter().rev().find(|call| is_before(call) && !taken.contains(call)).copied()
+    /// The last call that `is_before` a sub-agent and is not `taken`, of a tool whose name says that it starts one.
+    pub(super) fn last_named(&self, taken: &HashSet<PartRef>, is_before: impl Fn(&PartRef) -> bool) -> Option<PartRef> {
+        self.named.iter().rev().find(|call| is_before(call) && !taken.contains(call)).copied()
+    }
 }
 
 /// Whether a tool starts a sub-agent, by its name.
@@ -125,9 +133,38 @@ fn texts(arguments: &str) -> Vec<String> {
 }
 
 fn task_of(message: &Message<'_>) -> String {
-    let texts = message.parts.iter().filter_map(|part| match &part.content {
-        Content::Text(text) => Some(text),
-        _ => None,
-    });
-    texts.map(Text::decode).collect::<Vec<_>>().join("\n")
+    message.parts.iter().filter_map(|part| part.content.text()).map(Text::decode).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sides;
+    use curtail_core::dialects::{Framing, Reading};
+    use curtail_core::transcript::Pairs;
+
+    /// Two calls with the same task are those of two sub-agents, in their order.
+    #[test]
+    fn sub_agents_with_the_same_task_have_calls_of_their_own() {
+        let line = |uuid: usize, parent: &str, side: bool, role: &str, content: &str| {
+            format!(
+                r#"{{"parentUuid":{parent},"isSidechain":{side},"sessionId":"s","version":"2.1.33","type":"{role}","message":{{"role":"{role}","content":{content}}},"uuid":"u{uuid}"}}"#
+            ) + "\n"
+        };
+        let task = |id: &str| {
+            format!(r#"{{"type":"tool_use","id":"{id}","name":"Task","input":{{"prompt":"Find the lamp."}}}}"#)
+        };
+        let log = [
+            line(1, "null", false, "user", "\"Search twice.\""),
+            line(2, "\"u1\"", false, "assistant", &format!("[{},{}]", task("a"), task("b"))),
+            line(3, "null", true, "user", "\"Find the lamp.\""),
+            line(4, "null", true, "user", "\"Find the lamp.\""),
+        ]
+        .concat();
+        let reading = Reading::new(Framing::Lines, Some("claude-code"), None).unwrap();
+        let document = reading.parse(&log).unwrap();
+        let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
+        let found = sides(&transcript.messages, &Pairs::from_messages(&transcript.messages));
+        let calls: Vec<_> = found.iter().map(|side| side.call.map(|call| call.part)).collect();
+        assert_eq!(calls, [Some(0), Some(1)]);
+    }
 }

@@ -1,6 +1,6 @@
 //! Summarizes a session: its first prompt as a title, the agent, project and times, and the outcome of each prompt.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::markdown::plain;
@@ -8,7 +8,8 @@ use super::requests::Cost;
 use super::spending::Spending;
 use super::visible::{Moment, line};
 use curtail_core::dialects::{Dialect, agent_of, project};
-use curtail_core::json::Value;
+use curtail_core::json::{Text, Value};
+use curtail_core::numbers::tally;
 use curtail_core::steps;
 use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Role, ToolCall, turn_starts};
 use curtail_facts::{Facts, as_typed, is_typed};
@@ -128,7 +129,7 @@ impl StorySources<'_, '_> {
         let Self { messages, pairs, .. } = *self;
         let mut facts = Facts::default();
         facts.read_range(messages, pairs, from..to);
-        let tools = tools(messages[from..to].iter());
+        let tools = tools(&messages[from..to]);
         let files = facts.changed.iter().filter(|change| !change.is_script());
         let dollars = self.spending.and_then(|spending| Some(spending.messages.get(from..to)?.iter().sum()));
         Prompt {
@@ -165,12 +166,11 @@ fn prompts(sources: &StorySources<'_, '_>) -> Vec<usize> {
 }
 
 fn is_asked(message: &Message<'_>) -> bool {
-    let mut texts = message.parts.iter().filter(|part| !part.instructs()).filter_map(|part| match &part.content {
-        Content::Text(text) => Some(is_typed(&text.decode()) && !is_stop(&text.decode())),
-        Content::Media(_) => Some(true),
-        _ => None,
-    });
-    texts.any(|typed| typed)
+    message.parts.iter().filter(|part| !part.instructs()).any(|part| match &part.content {
+        Content::Text(text) => is_typed(&text.decode()) && !is_stop(&text.decode()),
+        Content::Media(_) => true,
+        _ => false,
+    })
 }
 
 /// Whether this is the text that the agent's program writes when a person stops the model.
@@ -179,15 +179,12 @@ fn is_stop(text: &str) -> bool {
 }
 
 fn stops_model(part: &Part<'_>) -> bool {
-    matches!(&part.content, Content::Text(text) if is_stop(&text.decode()))
+    part.content.text().is_some_and(|text| is_stop(&text.decode()))
 }
 
 fn prompt_text(message: &Message<'_>) -> String {
-    let texts = message.parts.iter().filter(|part| !part.instructs()).filter_map(|part| match &part.content {
-        Content::Text(text) => Some(text.decode().into_owned()),
-        _ => None,
-    });
-    let texts: Vec<String> = texts.collect();
+    let own = message.parts.iter().filter(|part| !part.instructs());
+    let texts: Vec<_> = own.filter_map(|part| part.content.text()).map(Text::decode).collect();
     let typed = texts.iter().find(|text| is_typed(text)).or(texts.first());
     typed.map_or_else(|| String::from("image or file"), |text| plain(&as_typed(text), 200))
 }
@@ -235,36 +232,26 @@ impl TurnEnd {
 /// Names of tools that end a run, in which the model hands in its work; no result follows.
 const ENDS: &[&str] = &["submit", "finish", "complete", "completion", "done", "terminate", "exit", "final"];
 
+/// What the arguments of a call contain whose command hands in the work, in SWE-agent and mini-swe-agent.
+const SUBMITS: &[&str] = &["\"submit\"", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"];
+
 /// Whether a call hands in the work of the model: its tool does, or the command that it runs says so.
 fn hands_in(call: &ToolCall<'_>) -> bool {
-    let words =
-        |text: &str| text.to_ascii_lowercase().split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect();
-    let name: Vec<String> = words(&call.name.decode());
-    let arguments: Vec<String> = words(&line(&call.arguments.decode(), 400));
-    name.iter().any(|word| ENDS.contains(&word.as_str())) || arguments.iter().any(|word| word == "submit")
+    let name = call.name.decode().to_ascii_lowercase();
+    let arguments = call.arguments.decode();
+    name.split(|c: char| !c.is_alphanumeric()).any(|word| ENDS.contains(&word))
+        || SUBMITS.iter().any(|command| arguments.contains(command))
 }
 
 /// The first text of a message, without its markup.
 fn words_of(message: &Message<'_>) -> String {
-    let text = message.parts.iter().find_map(|part| match &part.content {
-        Content::Text(text) if !text.is_blank() => Some(plain(&text.decode(), 160)),
-        _ => None,
-    });
-    text.unwrap_or_default()
+    let text = message.parts.iter().filter_map(|part| part.content.text()).find(|text| !text.is_blank());
+    text.map_or_else(String::new, |text| plain(&text.decode(), 160))
 }
 
 /// The tools that messages call, the most frequent first.
-fn tools<'m>(messages: impl Iterator<Item = &'m Message<'m>>) -> Vec<(String, usize)> {
-    let mut places = HashMap::new();
-    let mut tools: Vec<(String, usize)> = Vec::new();
-    for (_, call) in messages.flat_map(Message::calls) {
-        let name = call.name.decode();
-        let place = *places.entry(name.clone()).or_insert(tools.len());
-        match tools.get_mut(place) {
-            Some((_, count)) => *count += 1,
-            None => tools.push((name.into_owned(), 1)),
-        }
-    }
+fn tools(messages: &[Message<'_>]) -> Vec<(String, usize)> {
+    let mut tools = tally(messages.iter().flat_map(Message::calls).map(|(_, call)| call.name.decode().into_owned()));
     tools.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     tools
 }

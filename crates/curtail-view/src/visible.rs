@@ -5,7 +5,7 @@ use maud::{Markup, Render, html};
 
 use curtail_core::dialects::media;
 use curtail_core::numbers::{counted, figure};
-use curtail_core::visible::{is_suspect, obeyed_at, shown};
+use curtail_core::visible::{first_words, is_suspect, obeyed_at, shown};
 
 /// A text inside an HTML element or attribute. Markup is escaped; control characters and characters that reorder text are
 /// shown by their code.
@@ -72,13 +72,7 @@ pub(super) fn more(count: usize, unit: &str, rest: impl Render) -> Markup {
 
 /// Text on one line, shortened to `limit` characters.
 pub(super) fn line(text: &str, limit: usize) -> String {
-    // White space is collapsed, so more characters are read than shown.
-    let head: String = text.chars().take(4 * limit).collect();
-    let line = head.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= limit && head.len() == text.len() {
-        return line;
-    }
-    line.chars().take(limit.saturating_sub(1)).chain(['…']).collect()
+    first_words(text, limit, char::is_whitespace)
 }
 
 /// A number of bytes for people: `512 bytes`, `34 KB`, `1.2 MB`.
@@ -90,8 +84,11 @@ pub(super) fn size(bytes: usize) -> String {
 pub(super) fn short(number: usize) -> String {
     match number {
         0..10_000 => figure(number),
-        10_000..1_000_000 => format!("{}k", (number + 500) / 1_000),
-        _ => format!("{}.{}M", number / 1_000_000, number / 100_000 % 10),
+        10_000..999_500 => format!("{}k", (number + 500) / 1_000),
+        _ => {
+            let tenths = (number + 50_000) / 100_000;
+            format!("{}.{}M", tenths / 10, tenths % 10)
+        }
     }
 }
 
@@ -134,9 +131,7 @@ impl Moment {
             }
         }
     }
-}
 
-impl Moment {
     /// The day, which the script shows in the reader's time zone.
     pub(super) fn draw_day(&self) -> Markup {
         html! {
@@ -201,7 +196,9 @@ mod tests {
         assert_eq!((percent(9, 231), percent(23, 231), percent(1, 8)), ("3.9 %".into(), "10 %".into(), "13 %".into()));
         assert_eq!((size(12), size(34_000), size(1_250_000)), ("12 bytes".into(), "34 KB".into(), "1.2 MB".into()));
         assert_eq!(line("one\n  two three", 8), "one two…");
-        assert_eq!([812, 9_412, 137_499, 2_440_000].map(short), ["812", "9,412", "137k", "2.4M"]);
+        assert_eq!(line(&format!("{}one{}", " ".repeat(99), "\n".repeat(99)), 8), "one");
+        assert_eq!([812, 9_412, 137_499, 999_700].map(short), ["812", "9,412", "137k", "1.0M"]);
+        assert_eq!([2_440_000, 2_460_000, 2_960_000].map(short), ["2.4M", "2.5M", "3.0M"]);
     }
 
     #[test]

@@ -11,9 +11,6 @@ pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
     let mut repeated = Vec::new();
     let mut keys = Vec::new();
     for object in value.holders() {
-        if !object.document.has_escaped_keys() && !may_repeat_by_ends(object) {
-            continue;
-        }
         keys.clear();
         keys.extend(object.written_members().map(|(key, _)| key));
         if object.document.has_escaped_keys() || may_repeat(&keys) {
@@ -22,23 +19,6 @@ pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
         }
     }
     repeated
-}
-
-/// Whether two keys of an object are of the same length and begin and end alike, or seem so.
-fn may_repeat_by_ends(object: Value<'_>) -> bool {
-    let text = object.source().as_bytes();
-    let mut seen = [0_u64; 16];
-    object.keys().any(|at| {
-        let key = object.document.node(at);
-        // An empty key has its quotes there.
-        let [first, last] = [text[key.start as usize + 1], text[key.end as usize - 2]].map(u32::from);
-        let place = (61 * (key.end - key.start) + 29 * first + last) % 1024;
-        let places = &mut seen[place as usize / 64];
-        let bit = 1 << (place % 64);
-        let is_seen = *places & bit != 0;
-        *places |= bit;
-        is_seen
-    })
 }
 
 /// Whether two keys without escapes may be equal. Up to a few dozen keys, comparing each with each is faster than a set,

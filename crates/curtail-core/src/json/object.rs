@@ -26,23 +26,17 @@ pub(crate) trait WriteJson {
     }
 }
 
-impl WriteJson for str {
-    fn write_json(&self, out: &mut String) {
-        quote_into(self, out);
-    }
+macro_rules! write_as_a_string {
+    ($($text:ty),+) => {$(
+        impl WriteJson for $text {
+            fn write_json(&self, out: &mut String) {
+                quote_into(self, out);
+            }
+        }
+    )+};
 }
 
-impl WriteJson for String {
-    fn write_json(&self, out: &mut String) {
-        quote_into(self, out);
-    }
-}
-
-impl WriteJson for Cow<'_, str> {
-    fn write_json(&self, out: &mut String) {
-        quote_into(self, out);
-    }
-}
+write_as_a_string!(str, String, Cow<'_, str>);
 
 impl WriteJson for bool {
     fn write_json(&self, out: &mut String) {

@@ -27,6 +27,7 @@ pub struct Value<'a> {
     pub(super) document: &'a Document<'a>,
     at: u32,
 }
+
 /// A key with its value.
 #[derive(Debug, Clone)]
 pub struct Member<'a> {
@@ -133,27 +134,8 @@ impl<'a> Value<'a> {
     /// The member `key` of an object. The last of several members with this key applies, as in most parsers.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Value<'a>> {
-        let first = key.as_bytes().first().filter(|_| !self.document.has_escaped_keys());
-        let Some(&first) = first else {
-            return self.members().filter(|member| member.key.is(key)).last().map(|member| member.value);
-        };
-        let node = self.document.node(self.at);
-        let text = self.document.text().as_bytes();
-        if text[node.start as usize] != b'{' {
-            return None;
-        }
-        let mut at = self.at + 1;
-        let mut found = None;
-        while at < node.next {
-            let quoted = self.document.node(at);
-            let inside = quoted.start as usize + 1..quoted.end as usize - 1;
-            // Comparing the first bytes here spares most calls of a function that compares all of them.
-            if inside.len() == key.len() && text[inside.start] == first && &text[inside] == key.as_bytes() {
-                found = Some(at + 1);
-            }
-            at = self.document.node(at + 1).next;
-        }
-        found.map(|at| Value { document: self.document, at })
+        let [found] = self.get_each([key]);
+        found
     }
 
     /// As [`Value::get`] for each of `keys`, in one pass over the members.
@@ -162,7 +144,8 @@ impl<'a> Value<'a> {
     #[inline(always)]
     pub fn get_each<const N: usize>(self, keys: [&str; N]) -> [Option<Value<'a>>; N] {
         if self.document.has_escaped_keys() {
-            return keys.map(|key| self.get(key));
+            return keys
+                .map(|key| self.members().filter(|member| member.key.is(key)).last().map(|member| member.value));
         }
         let node = self.document.node(self.at);
         let text = self.document.text().as_bytes();
@@ -195,12 +178,6 @@ impl<'a> Value<'a> {
             at = self.document.node(key + 1).next;
             Some(key)
         })
-    }
-
-    /// The bytes between the quotes of the string at `at`.
-    pub(super) fn inside(self, at: u32) -> Span {
-        let quoted = self.document.node(at);
-        Span::new(quoted.start + 1, quoted.end - 1)
     }
 
     /// The values in this one, at every depth, that contain others; with this value, if it does.
@@ -250,10 +227,28 @@ impl<'a> Value<'a> {
     /// The members of an object, in order, duplicates included; none for any other kind.
     pub fn members(self) -> impl Iterator<Item = Member<'a>> {
         self.keys().map(move |at| {
-            let inside = self.inside(at);
             let value = Value { at: at + 1, ..self };
-            let key = Text::escaped(self.document.slice(inside));
-            Member { key, value, span: Span::new(inside.start - 1, value.span().end) }
+            let key = Value { at, ..self }.span();
+            let inside = Span::new(key.start + 1, key.end - 1);
+            Member {
+                key: Text::escaped(self.document.slice(inside)),
+                value,
+                span: Span::new(key.start, value.span().end),
+            }
+        })
+    }
+
+    /// This value and all values in it, in no order, but for those that `is_left_out` and what is in them.
+    pub fn within(self, is_left_out: impl Fn(Value<'a>) -> bool) -> impl Iterator<Item = Value<'a>> {
+        let mut open = vec![self];
+        std::iter::from_fn(move || {
+            loop {
+                let value = open.pop()?;
+                if !is_left_out(value) {
+                    open.extend(value.items().chain(value.members().map(|member| member.value)));
+                    return Some(value);
+                }
+            }
         })
     }
 

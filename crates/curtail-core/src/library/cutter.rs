@@ -108,9 +108,9 @@ impl Cutter {
     /// The values are not messages in a known format, or a policy cannot decide.
     pub fn cut_values(&self, messages: &[Value]) -> Result<(Vec<Value>, Report), Error> {
         let list = List::from_values(messages);
-        let reading = self.reader.reading_as(Framing::Records, list.text());
+        let reading = self.reader.reading_as(Framing::Records, &list.text);
         let mut shorter = String::new();
-        let cut = self.append(&reading, list.text(), &mut shorter)?;
+        let cut = self.append(&reading, &list.text, &mut shorter)?;
         Ok((list.cut_to(&shorter), Report::of_cut(cut)))
     }
 

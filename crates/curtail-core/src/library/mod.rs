@@ -12,6 +12,7 @@ use std::fmt;
 
 use crate::dialects::{Dialect, ReadError, known_dialect};
 use crate::error::TextPlace;
+use crate::globs::InvalidGlob;
 use crate::pipeline::CutError;
 
 pub use checker::{Checker, CheckerBuilder, check};
@@ -131,7 +132,7 @@ impl fmt::Display for Error {
         match self {
             Self::Read { at, what } => write!(f, "{at}: {what}"),
             Self::UnknownDialect { what } | Self::InvalidRule { what } => f.write_str(what),
-            Self::InvalidGlob { glob, what } => write!(f, "invalid glob `{glob}`: {what}"),
+            Self::InvalidGlob { glob, what } => InvalidGlob { glob: glob.clone(), reason: what.clone() }.fmt(f),
             Self::Policy { at, policy, source } => write!(f, "{at}: {policy}: {source}"),
             Self::Write(error) => write!(f, "the result cannot be written: {error}"),
         }

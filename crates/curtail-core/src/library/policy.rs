@@ -207,7 +207,8 @@ impl<'v, 'a> Planning<'v, 'a> {
             return Err(String::from("it inserts a tool message, which would answer no call"));
         }
         let last = self.messages.len().checked_sub(1).ok_or("it inserts into a transcript without messages")?;
-        let before = self.joints.iter().rfind(|&&joint| joint <= next).copied().unwrap_or(0);
+        let joints = &self.joints[..self.joints.partition_point(|joint| *joint <= next)];
+        let before = joints.last().copied().unwrap_or(0);
         let insertion = Insertion::Note(before.min(last), Draft::text(role, text));
         self.inserts.push(Insert { before, insertion, reason: Reason::Owned(reason) });
         Ok(())

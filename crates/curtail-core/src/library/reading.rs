@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Error;
 use crate::dialects::{Dialect, Framing, Reading, detect_framing};
 use crate::json::{Document, Text, Value};
-use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role};
+use crate::transcript::{Content, Message, Pairs, PartRef, Role};
 
 /// How texts are read: what is not named is detected.
 #[derive(Default)]
@@ -224,8 +224,11 @@ pub struct PartView<'t> {
 
 impl<'t> PartView<'t> {
     fn content(self) -> &'t Content<'t> {
-        let part: &Part<'_> = &self.message.message().parts[self.part];
-        &part.content
+        &self.message.message().parts[self.part].content
+    }
+
+    const fn place(self) -> PartRef {
+        PartRef { message: self.message.index, part: self.part }
     }
 
     /// The message that it is in.
@@ -266,30 +269,21 @@ impl<'t> PartView<'t> {
     /// The tool that it calls, or whose result it is; `None` if the format names it nowhere.
     #[must_use]
     pub fn tool(self) -> Option<Cow<'t, str>> {
-        let name = match self.content() {
-            Content::ToolCall(call) => Some(call.name.decode()),
-            Content::ToolResult(result) => result.name.as_ref().map(Text::decode),
-            _ => return None,
-        };
-        name.or_else(|| self.other_half()?.content().call().map(|call| call.name.decode()))
+        let transcript = self.message.transcript;
+        transcript.pairs.tool_name(&transcript.messages, self.place()).map(Text::decode)
     }
 
     /// The id by which a call and its result name each other, in formats with ids.
     #[must_use]
     pub fn id(self) -> Option<Cow<'t, str>> {
-        let id = match self.content() {
-            Content::ToolCall(call) => &call.id,
-            Content::ToolResult(result) => &result.id,
-            _ => return None,
-        };
-        id.as_ref().map(Text::decode)
+        self.content().tool_id().map(Text::decode)
     }
 
     /// The result of a call, or the call of a result.
     #[must_use]
     pub fn other_half(self) -> Option<Self> {
         let transcript = self.message.transcript;
-        let at = transcript.pairs.counterpart(PartRef { message: self.message.index, part: self.part })?;
+        let at = transcript.pairs.counterpart(self.place())?;
         Some(Self { message: MessageView { transcript, index: at.message }, part: at.part })
     }
 }

@@ -8,6 +8,7 @@ use crate::json::Document;
 
 /// Values and the JSON list of them, in which value `n` is on line `n + 1`.
 pub(super) struct List<'v> {
+    /// The list as JSON.
     pub(super) text: String,
     /// For each value, itself and how long its JSON is.
     values: Vec<(&'v Value, usize)>,
@@ -30,11 +31,6 @@ impl<'v> List<'v> {
         let values = written.collect();
         text.push(']');
         Self { text, values }
-    }
-
-    /// The list as JSON.
-    pub(super) fn text(&self) -> &str {
-        &self.text
     }
 
     /// The values of `shorter`, what a cut made of the list: each is the value that was given, if its JSON is still the same.

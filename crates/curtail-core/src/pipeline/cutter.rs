@@ -7,9 +7,10 @@ use super::separators::separators;
 use super::splitting::Splitter;
 use super::thoughts::ThoughtStep;
 use crate::dialects::{Dialect, Framing, ReadError, Reading, write_repeated};
-use crate::edit::{apply, name_drafts};
+use crate::edit::{Editor, apply, name_drafts};
 use crate::explain::{Explained, explain};
 use crate::figures::{FigureEdits, StaleFigures};
+use crate::patches::copy_patched;
 use crate::processors::{Counting, Plan, View};
 use crate::transcript::{Fault, Layout, Message, Pairs, Transcript};
 
@@ -258,16 +259,18 @@ impl<'c> Session<'c> {
             // A log without figures is not searched for them in each window.
             let has_figures = FigureEdits::exist_in(layout, dialect);
             let figures = if has_figures { chain.figures } else { StaleFigures::Keep };
-            let splitter = Splitter { splitting, explain, counts, figures, dialect, layout, thoughts, separator };
+            let editor = Editor::new(layout, dialect);
+            let splitter =
+                Splitter { splitting, explain, counts, figures, dialect, layout, editor, thoughts, separator };
             splitter.append(run, &mut self.totals, writing)?;
         } else if run.changed {
             let figures = FigureEdits::find(layout, dialect, &run.messages, cutter.chain.figures);
-            figures.copy(writing.text, writing.at..layout.span.start as usize, writing.out);
+            copy_patched(writing.text, writing.at..layout.span.start as usize, &figures.patches, writing.out);
             let from = writing.out.len();
             apply(layout, dialect, &run.messages, &figures, writing.out);
             writing.at = write_repeated(layout, writing.out, from);
             let end = figures.end().max(writing.at);
-            figures.copy(writing.text, writing.at..end, writing.out);
+            copy_patched(writing.text, writing.at..end, &figures.patches, writing.out);
             writing.at = end;
             writing.cut.changed = true;
             self.note_figures(&figures);

@@ -4,17 +4,19 @@ use std::ops::Range;
 
 use super::chain::Splitting;
 use super::cut::Window;
-use crate::figures::{FigureEdits, copy_with};
-use crate::json::{Document, Value, quote};
+use crate::dialects::Patch;
+use crate::figures::FigureEdits;
+use crate::json::{Document, Span, Value, quote};
+use crate::patches::copy_patched;
 use crate::transcript::Layout;
 
 /// Where a record is edited beside its messages: the numbers of the targets, and a suffix of the id.
 #[derive(Debug, Default)]
 pub(super) struct RecordEdits {
     /// Before the quote that ends the id, in bytes of the source.
-    id_end: Option<usize>,
+    id_end: Option<u32>,
     /// After the last member: the text before the numbers of the targets, and their separator.
-    mark: Option<(usize, String, &'static str)>,
+    mark: Option<(u32, String, &'static str)>,
 }
 
 impl RecordEdits {
@@ -27,16 +29,12 @@ impl RecordEdits {
         if mark.is_none() && id_key.is_none() {
             return Ok(Self::default());
         }
-        let start = layout.record.start as usize;
-        let end = layout.record.end as usize;
-        if layout.record == layout.span {
-            return Err(String::from("--mark and --id-key need records that are objects with a list of messages"));
-        }
-        let text = &layout.source[start..end];
-        let document = Document::parse(text).map_err(|error| error.kind.to_string())?;
-        let Some(record) = document.roots().next() else { return Ok(Self::default()) };
+        let start = layout.record.start;
+        let document = Document::parse(layout.record.slice(layout.source)).map_err(|error| error.kind.to_string())?;
+        let record = document.roots().next().filter(|record| record.is_object() && layout.record != layout.span);
+        let record = record.ok_or("--mark and --id-key need records that are objects with a list of messages")?;
         let id_end = id_key.as_deref().map(|key| id_end(record, key)).transpose()?;
-        let mark = mark.as_deref().map(|key| mark_place(record, text, key)).transpose()?;
+        let mark = mark.as_deref().map(|key| mark_place(record, key)).transpose()?;
         Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|(at, text, comma)| (start + at, text, comma)) })
     }
 
@@ -54,36 +52,37 @@ impl RecordEdits {
         figures: &FigureEdits,
         out: &mut String,
     ) {
-        let id = self.id_end.filter(|_| window.count > 1).map(|at| (at, format!("#{}", window.number)));
+        let insertion = |at: u32, text: String| Patch { span: Span::new(at, at), text };
+        let id = self.id_end.filter(|_| window.count > 1).map(|at| insertion(at, format!("#{}", window.number)));
         let mark = self.mark.as_ref().map(|(at, text, comma)| {
             let numbers: Vec<String> = window.targets.iter().map(ToString::to_string).collect();
-            (*at, format!("{text}[{}]", numbers.join(comma)))
+            insertion(*at, format!("{text}[{}]", numbers.join(comma)))
         });
-        let own = id.into_iter().chain(mark).filter(|(at, _)| range.contains(at)).map(|(at, text)| (at..at, text));
-        let mut edits: Vec<(Range<usize>, String)> = own.chain(figures.replacements()).collect();
-        edits.sort_by_key(|(place, _)| place.start);
-        copy_with(edits.into_iter(), source, range, out);
+        let mut patches: Vec<Patch> = id.into_iter().chain(mark).chain(figures.patches.iter().cloned()).collect();
+        patches.sort_by_key(|patch| patch.span);
+        copy_patched(source, range, &patches, out);
     }
 }
 
 /// Where the string under `key` ends, before its quote.
-fn id_end(record: Value<'_>, key: &str) -> Result<usize, String> {
+fn id_end(record: Value<'_>, key: &str) -> Result<u32, String> {
     let id = key.split('.').try_fold(record, Value::get);
     let id = id.ok_or_else(|| format!("the record has no `{key}`; check --id-key"))?;
     if id.text().is_none() {
         return Err(format!("`{key}` is not a string, and only a string can get a suffix; check --id-key"));
     }
-    Ok(id.span().end as usize - 1)
+    Ok(id.span().end - 1)
 }
 
 /// Where a new member `key` is written, with the text before its value and the comma between the elements of that.
-fn mark_place(record: Value<'_>, text: &str, key: &str) -> Result<(usize, String, &'static str), String> {
+fn mark_place(record: Value<'_>, key: &str) -> Result<(u32, String, &'static str), String> {
     if record.get(key).is_some() {
         return Err(format!("the record already has a member `{key}`; pass another --mark"));
     }
-    let last = record.members().last().map_or(1, |member| member.value.span().end as usize);
+    let last = record.members().last().map_or(1, |member| member.span.end);
     // The style of the record: with a space after colons and commas, or without.
-    let spaced = record.members().any(|member| text[..member.value.span().start as usize].ends_with(' '));
+    let before = |value: Value<'_>| value.span().start as usize - 1;
+    let spaced = record.members().any(|member| record.source().as_bytes()[before(member.value)] == b' ');
     let (comma, colon) = if spaced { (", ", ": ") } else { (",", ":") };
     Ok((last, format!("{comma}{}{colon}", quote(key)), comma))
 }

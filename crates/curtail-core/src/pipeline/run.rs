@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::chain::{Chain, Stage};
 use super::pauses::{ReadFrom, conversation, loses_settings, neighbors, sides_note};
 use super::thoughts::ThoughtStep;
+use crate::numbers::number_of;
 use crate::processors::{
     DropSet, KnownFaults, OnSummary, Plan, ProcessorError, Reason, View, apply_plan, drop_standing,
 };
@@ -296,9 +297,8 @@ impl Stage {
     }
 
     fn emptied(&self, before: usize, remaining: usize) -> String {
-        let messages = if before == 1 { "message" } else { "messages" };
         let kept = if remaining == 0 { "" } else { "; only system messages are kept" };
-        format!("{} drops all of {before} {messages}{kept}", self.label())
+        format!("{} drops all of {}{kept}", self.label(), number_of(before, "message"))
     }
 }
 

@@ -10,7 +10,7 @@ use super::separators::is_member;
 use super::thoughts::ThoughtStep;
 use crate::counting::token_count;
 use crate::dialects::{Dialect, ReadError};
-use crate::edit::apply;
+use crate::edit::Editor;
 use crate::explain::{Explained, explain, explain_remark};
 use crate::figures::{FigureEdits, StaleFigures};
 use crate::processors::{
@@ -29,6 +29,7 @@ pub(super) struct Splitter<'s, 'a> {
     pub(super) figures: StaleFigures,
     pub(super) dialect: &'static dyn Dialect,
     pub(super) layout: &'s Layout<'a>,
+    pub(super) editor: Editor<'s, 'a>,
     pub(super) thoughts: Option<&'s ThoughtStep<'s>>,
     /// The separator between the windows; `None` if each is written as a separate file, with everything around the
     /// transcript.
@@ -264,7 +265,7 @@ impl<'a> Splitter<'_, 'a> {
         if untouched {
             out.push_str(&source[span.start as usize..span.end as usize]);
         } else {
-            apply(self.layout, self.dialect, messages, &figures, out);
+            self.editor.write(messages, &figures, out);
         }
         edits.copy(source, span.end as usize..range.end, window, &figures, out);
         figures.count

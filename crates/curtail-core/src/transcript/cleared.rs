@@ -18,14 +18,14 @@ pub fn without_arguments(part: &Part<'_>) -> Option<Vec<Substitution>> {
     if !is_function || call.argument_fault().is_some() {
         return None;
     }
-    let read = values(place.element).find(|value| holds(*value, call))?;
+    let read = place.element.within(|_| false).find(|value| holds(*value, call))?;
     if is_signed(read, place.element) {
         return None;
     }
     let object = arguments(read);
     // One copy may be an object, and another its JSON as a string.
     let same = |value: &Value<'_>| value.raw() == read.raw() || object.is_some() && arguments(*value) == object;
-    let copies = place.copies.iter().flat_map(|copy| values(*copy)).filter(same);
+    let copies = place.copies.iter().flat_map(|copy| copy.within(|_| false)).filter(same);
     let empty = |value: Value<'_>| if value.is_object() { "{}" } else { "\"{}\"" };
     let mut found: Vec<Substitution> = std::iter::once(read)
         .chain(copies)
@@ -51,8 +51,9 @@ fn is_signed(arguments: Value<'_>, element: Value<'_>) -> bool {
     let around = std::iter::successors(arguments.parent(), |value| value.parent());
     around.take_while(|object| object.span().start >= element.span().start).any(|object| {
         let metadata = object.members().map(|member| member.value);
-        let outside = |value| values_outside(value, Some(arguments));
-        signs(object) || metadata.filter(|value| value.is_object()).flat_map(outside).any(signs)
+        // A name in the arguments is the tool's.
+        let outside = |value: Value<'_>| value.within(|value| value == arguments).any(signs);
+        signs(object) || metadata.filter(|value| value.is_object()).any(outside)
     })
 }
 
@@ -64,21 +65,4 @@ fn holds(value: Value<'_>, call: &ToolCall<'_>) -> bool {
         _ => false,
     };
     is_same && value.span().len() > "{}".len() + usize::from(!value.is_object()) * "\"\"".len()
-}
-
-/// `root` and all values in it.
-fn values(root: Value<'_>) -> impl Iterator<Item = Value<'_>> {
-    values_outside(root, None)
-}
-
-/// `root` and all values in it, but for `arguments` and what is in them: a name in there is the tool's.
-fn values_outside<'a>(root: Value<'a>, arguments: Option<Value<'a>>) -> impl Iterator<Item = Value<'a>> {
-    let mut open = vec![root];
-    open.retain(|value| Some(*value) != arguments);
-    std::iter::from_fn(move || {
-        let value = open.pop()?;
-        let inner = value.items().chain(value.members().map(|member| member.value));
-        open.extend(inner.filter(|value| Some(*value) != arguments));
-        Some(value)
-    })
 }

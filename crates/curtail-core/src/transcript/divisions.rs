@@ -6,7 +6,8 @@ use std::ops::Range;
 use foldhash::HashSet;
 
 use super::faults::is_answer;
-use super::{Content, Message, Pairs, Part, PartRef, Standing};
+use super::{Message, Pairs, Part, PartRef, Standing};
+use crate::json::Text;
 
 /// The segments of a transcript, in order: maximal runs of messages in which a call is open, and all other messages alone.
 ///
@@ -149,7 +150,7 @@ pub fn in_flight(messages: &[Message<'_>]) -> usize {
 #[must_use]
 pub fn settled(messages: &[Message<'_>]) -> usize {
     let main = main_thread(messages);
-    let is_empty = |part: &Part<'_>| matches!(&part.content, Content::Text(text) if text.is_blank());
+    let is_empty = |part: &Part<'_>| part.content.text().is_some_and(Text::is_blank);
     let ends_round = |message: &Message<'_>| {
         let says_something = !message.is_reasoning() && !message.parts.iter().all(is_empty);
         message.counts_in(main) && !message.has_tools() && says_something

@@ -57,9 +57,6 @@ impl fmt::Display for DraftId {
     }
 }
 
-/// What is before and after the name of a tool in a note about it, and the names of several.
-const USED: [[&str; 2]; 2] = [["Used ", " tool"], ["Used tools: ", ""]];
-
 impl Draft {
     /// A message with one text part.
     #[must_use]
@@ -70,16 +67,14 @@ impl Draft {
     /// The note of the assistant in place of calls of so many tools, which are named `names`.
     #[must_use]
     pub fn tools_used(names: &str, count: usize) -> Self {
-        let [one, many] = USED;
-        let text =
-            if count == 1 { format!("{}{names}{}", one[0], one[1]) } else { format!("{}{names}{}", many[0], many[1]) };
+        let text = if count == 1 { format!("Used {names} tool") } else { format!("Used tools: {names}") };
         Self::text(Role::Assistant, text)
     }
 
     /// Whether `text` is such a note.
     #[must_use]
     pub fn says_tools_used(text: &str) -> bool {
-        USED.iter().any(|[before, after]| text.starts_with(before) && text.ends_with(after))
+        text.starts_with("Used tools: ") || text.starts_with("Used ") && text.ends_with(" tool")
     }
 
     /// A message with one part.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Content, DraftId, Estimated, Part, PartOrigin, Seldom, ToolCall, ToolResult};
+use super::{DraftId, Estimated, Part, PartOrigin, ToolCall, ToolResult};
 use crate::json::{Text, Value};
 use crate::steps;
 
@@ -16,9 +16,9 @@ pub struct Message<'a> {
     /// The parts, in order; without those that an edit cut.
     pub parts: Vec<Part<'a>>,
     /// Texts that the model reads beside it, in the metadata after it: counted, kept and dropped with the message.
-    pub attached: Seldom<Text<'a>>,
+    pub attached: Vec<Text<'a>>,
     /// Texts in it, outside its parts, that are counted as an estimate.
-    pub estimated: Seldom<Estimated<'a>>,
+    pub estimated: Vec<Estimated<'a>>,
     /// What it is to the conversation.
     pub kind: MessageKind,
     /// Whether it replaces only some of the messages around it, which a mark of their own or their time names.
@@ -41,7 +41,7 @@ pub struct Message<'a> {
     /// Where it comes from, and whether an edit moved or wrote it.
     pub origin: Origin<'a>,
     /// The parts that edits cut out of it.
-    pub cut: Seldom<Part<'a>>,
+    pub cut: Vec<Part<'a>>,
 }
 
 impl<'a> Message<'a> {
@@ -68,8 +68,8 @@ impl<'a> Message<'a> {
             role,
             id: None,
             parts: Vec::new(),
-            attached: Seldom::new(),
-            estimated: Seldom::new(),
+            attached: Vec::new(),
+            estimated: Vec::new(),
             kind: MessageKind::Ordinary,
             marks_range: false,
             automatic: false,
@@ -80,7 +80,7 @@ impl<'a> Message<'a> {
             binding: Binding::None,
             dropped_with: None,
             origin,
-            cut: Seldom::new(),
+            cut: Vec::new(),
         }
     }
 
@@ -212,8 +212,7 @@ impl<'a> Message<'a> {
     /// Whether it is nothing but reasoning.
     #[must_use]
     pub fn is_reasoning(&self) -> bool {
-        let is_reasoning = |part: &Part<'_>| matches!(part.content, Content::Reasoning(_));
-        !self.parts.is_empty() && self.parts.iter().all(is_reasoning)
+        !self.parts.is_empty() && self.parts.iter().all(|part| part.content.reasoning().is_some())
     }
 
     /// Whether it is nothing but reasoning, and bound to the message after it.
@@ -481,4 +480,21 @@ pub struct Anchor<'a> {
     pub value: Option<Value<'a>>,
     /// The draft of an earlier stage that is between the two, if there is one.
     pub draft: Option<DraftId>,
+}
+
+/// A part, by the index of its message and its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartRef {
+    /// Index of the message.
+    pub message: usize,
+    /// Index of the part in it.
+    pub part: usize,
+}
+
+impl PartRef {
+    /// The part, in the messages that it refers to.
+    #[must_use]
+    pub fn part_in<'m, 'a>(self, messages: &'m [Message<'a>]) -> &'m Part<'a> {
+        &messages[self.message].parts[self.part]
+    }
 }

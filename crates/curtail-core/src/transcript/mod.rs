@@ -17,11 +17,9 @@ mod outline;
 mod own_blocks;
 mod pairing;
 mod part;
-mod part_ref;
 mod reasoning;
 mod record_links;
 mod requirements;
-mod seldom;
 mod signature_checks;
 mod subject;
 mod tool_parts;
@@ -40,13 +38,12 @@ pub use faults::{Fault, FaultKind, Placement, last_rounds};
 pub use layout::{Answers, Layout, Reread, Slot, SlotKind, Strangers, Style, Transcript};
 pub use marking::{bind_split_replies, supersede};
 pub use message::{
-    Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, ReplyKey, Role, Standing,
+    Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, PartRef, ReplyKey, Role, Standing,
 };
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use own_blocks::{blocks_in_text, is_own_block, marked, own_blocks};
 pub use pairing::{Mismatch, Pairs};
 pub use part::{Content, Estimated, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution};
-pub use part_ref::PartRef;
 pub use reasoning::{
     BESIDE_CALLS, RequiredReasoning, ThinkingAlone, calls_without_reasoning, emptied_thoughts, items_without_reasoning,
     loose_reasoning, messages_without_reasoning, replies_of_thinking_alone, stored_reasoning, thoughts_not_first,
@@ -54,7 +51,6 @@ pub use reasoning::{
 };
 pub(crate) use record_links::{LinkedRecord, Name, RecordLinks, Side};
 pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns};
-pub use seldom::Seldom;
 pub use signature_checks::checks_prefix;
 pub use subject::{Subject, beginning, writer_named};
 pub use tool_parts::{ArgumentFault, Family, ToolCall, ToolResult};

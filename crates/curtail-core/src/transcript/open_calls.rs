@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use foldhash::{HashMap, HashSet};
 
 use super::{Family, Message, PartRef, Role, ToolCall, ToolResult};
+use crate::json::Text;
 
 /// The calls of a thread that have no result yet.
 #[derive(Default)]
@@ -21,6 +22,7 @@ pub(super) struct Open<'m> {
 }
 
 /// The open calls without ids of one message.
+#[derive(Default)]
 struct Round<'m> {
     message: usize,
     /// Number of calls that are still open.
@@ -67,19 +69,22 @@ impl<'m> Open<'m> {
     }
 
     pub(super) fn add(&mut self, call: &'m ToolCall<'_>, at: PartRef) {
-        let Some(id) = &call.id else {
-            let rounds = self.nameless.entry(call.family).or_default();
-            if rounds.last().is_none_or(|round| round.message != at.message) {
-                rounds.push(Round::from_message(at.message));
-            }
-            return rounds.iter_mut().last().map_or((), |round| round.add(call.name.decode(), at));
-        };
-        let before = self.by_id.insert((id.decode(), call.family), self.calls.len());
-        self.calls.push((at, before));
+        if let Some(id) = given(call.id.as_ref()) {
+            let before = self.by_id.insert((id.decode(), call.family), self.calls.len());
+            self.calls.push((at, before));
+            return;
+        }
+        let rounds = self.nameless.entry(call.family).or_default();
+        if rounds.last().is_none_or(|round| round.message != at.message) {
+            rounds.push(Round { message: at.message, ..Round::default() });
+        }
+        if let Some(round) = rounds.last_mut() {
+            round.add(call.name.decode(), at);
+        }
     }
 
     pub(super) fn take(&mut self, result: &'m ToolResult<'_>) -> Option<PartRef> {
-        let Some(id) = &result.id else { return self.take_nameless(result) };
+        let Some(id) = given(result.id.as_ref()) else { return self.take_nameless(result) };
         let local_shell = (result.family == Family::Function).then_some(Family::LocalShell);
         let mut keys = std::iter::once(result.family).chain(local_shell).map(|family| (id.decode(), family));
         let (key, newest) = keys.find_map(|key| self.by_id.remove(&key).map(|newest| (key, newest)))?;
@@ -101,13 +106,12 @@ impl<'m> Open<'m> {
     }
 }
 
-impl<'m> Round<'m> {
-    fn from_message(message: usize) -> Self {
-        let by_name = HashMap::default();
-        let answered = HashSet::default();
-        Self { message, open: 0, order: VecDeque::new(), by_name, answered }
-    }
+/// An id, unless it is empty: some programs give all calls the same empty one.
+pub(super) fn given<'m, 'a>(id: Option<&'m Text<'a>>) -> Option<&'m Text<'a>> {
+    id.filter(|id| id.len_bound() > 0)
+}
 
+impl<'m> Round<'m> {
     fn add(&mut self, name: Cow<'m, str>, at: PartRef) {
         self.open += 1;
         self.order.push_back(at);

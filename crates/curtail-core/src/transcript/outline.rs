@@ -11,6 +11,7 @@ use super::subject::beginning;
 use super::{Content, Message, Pairs, Part, PartRef, SlotKind, Standing, Transcript, in_flight, segments, turns};
 use crate::error::Locator;
 use crate::json::{Span, Text};
+use crate::numbers::tally;
 
 /// The structure of a transcript, as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -70,7 +71,7 @@ pub struct OutlineMessage {
     pub turn: usize,
     /// Number of its segment, from 0.
     pub segment: usize,
-    /// What else affects it: `binds-next`, `indivisible`, `barrier`, `boundary`, `superseded` and `rolled-back`.
+    /// What else affects it: `binds-next`, `indivisible`, `barrier`, `boundary`, `superseded`, `rolled-back` and `unsent`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<&'static str>,
     /// The parts, in order.
@@ -164,15 +165,7 @@ impl Outline {
     /// How many parts there are of each kind, in the order in which they are met.
     #[must_use]
     pub fn kinds(&self) -> Vec<(&'static str, usize)> {
-        let mut order: Vec<&'static str> = Vec::new();
-        let mut counts: HashMap<&'static str, usize> = HashMap::new();
-        for part in self.messages().flat_map(|message| &message.parts) {
-            *counts.entry(part.kind).or_insert_with(|| {
-                order.push(part.kind);
-                0
-            }) += 1;
-        }
-        order.into_iter().map(|kind| (kind, counts[kind])).collect()
+        tally(self.messages().flat_map(|message| &message.parts).map(|part| part.kind))
     }
 }
 
@@ -227,16 +220,14 @@ fn message(
 }
 
 fn part(part: &Part<'_>, pair: Option<[usize; 2]>, origin: OutlineOrigin) -> OutlinePart {
-    let (kind, text) = match &part.content {
-        Content::Text(text) => ("text", Some(text)),
-        Content::ToolCall(call) => ("tool-call", Some(&call.arguments)),
-        Content::ToolResult(result) => ("tool-result", result.content.first()),
-        Content::Reasoning(text) => ("reasoning", Some(text)),
-        Content::Media(_) => ("media", None),
-        Content::Unknown(_) | Content::Other => ("other", None),
+    let text = match &part.content {
+        Content::Text(text) | Content::Reasoning(text) => Some(text),
+        Content::ToolCall(call) => Some(&call.arguments),
+        Content::ToolResult(result) => result.content.first(),
+        Content::Media(_) | Content::Unknown(_) | Content::Other => None,
     };
     OutlinePart {
-        kind,
+        kind: if matches!(part.content, Content::Unknown(_)) { "other" } else { part.content.kind() },
         id: part.content.tool_id().map(decoded),
         name: part.content.tool_name().map(decoded),
         span: part.place().map_or([0, 0], |place| span(place.piece.unwrap_or(place.element.span()), origin)),

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use foldhash::HashMap;
 
-use super::open_calls::Open;
+use super::open_calls::{Open, given};
 use super::{Closes, Leader, Message, Part, PartPlace, PartRef, Standing, ToolCall};
 use crate::json::{Text, Value};
 use crate::steps;
@@ -209,7 +209,7 @@ impl Pairs {
         }
         for at in unpaired {
             let Some(result) = at.part_in(messages).content.result() else { continue };
-            let id = result.id.as_ref().map(|id| (messages[at.message].thread, id.decode()));
+            let id = given(result.id.as_ref()).map(|id| (messages[at.message].thread, id.decode()));
             let calls = id.as_ref().and_then(|id| by_id.get(id)).map_or(&[][..], Vec::as_slice);
             let family = |call: PartRef| call.part_in(messages).content.call().map(|call| call.family);
             let earlier = calls[..calls.partition_point(|&call| call < at)].last().copied();
@@ -262,3 +262,26 @@ pub(super) fn deferred<'m, 'a>(messages: &'m [Message<'a>], at: PartRef) -> Opti
 }
 
 type Id<'m> = (u32, Cow<'m, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::Pairs;
+    use crate::dialects::{Framing, Reading};
+
+    #[test]
+    fn calls_with_empty_ids_are_answered_in_their_order() {
+        let call = |name: &str| {
+            format!("{{\"id\":\"\",\"type\":\"function\",\"function\":{{\"name\":\"{name}\",\"arguments\":\"{{}}\"}}}}")
+        };
+        let result = "{\"role\":\"tool\",\"tool_call_id\":\"\",\"content\":\"5\"}\n";
+        let calls =
+            format!("{{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{},{}]}}\n", call("a"), call("b"));
+        let text = [&calls, result, result].concat();
+        let reading = Reading::new(Framing::Lines, Some("openai"), None).unwrap();
+        let document = reading.parse(&text).unwrap();
+        let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
+        let pairs = Pairs::from_messages(&transcript.messages);
+        let found: Vec<_> = pairs.pairs().map(|(call, result)| (call.part, result.message)).collect();
+        assert_eq!(found, [(0, 1), (1, 2)]);
+    }
+}

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::Seldom;
 use super::tool_parts::{ToolCall, ToolResult};
 use crate::json::{Span, Text, Value, quote};
 use crate::steps;
@@ -115,6 +114,18 @@ impl<'a> Content<'a> {
         }
     }
 
+    /// The text, if it is one.
+    #[must_use]
+    pub const fn text(&self) -> Option<&Text<'a>> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The text of reasoning, if it is some.
+    #[must_use]
+    pub const fn reasoning(&self) -> Option<&Text<'a>> {
+        if let Self::Reasoning(text) = self { Some(text) } else { None }
+    }
+
     /// The tool call, if it is one.
     #[must_use]
     pub fn call(&self) -> Option<&ToolCall<'a>> {
@@ -185,7 +196,7 @@ pub struct PartPlace<'a> {
     /// Whether the list or object around `element` is removed with its last element, such as `"tool_calls": […]`.
     pub shell: bool,
     /// Copies of the part elsewhere in the message. They are removed when the part is cut or its text is rewritten.
-    pub copies: Seldom<Value<'a>>,
+    pub copies: Vec<Value<'a>>,
     /// Where the text of the part can be rewritten. For an open call: where its result is written, in formats with both in
     /// one element.
     pub rewrite: Option<Rewrite>,
@@ -208,7 +219,7 @@ impl<'a> PartPlace<'a> {
             element,
             piece: None,
             shell: false,
-            copies: Seldom::new(),
+            copies: Vec::new(),
             rewrite: None,
             read_at: None,
             prefix_bound: false,

@@ -9,7 +9,7 @@ use super::{Content, Message, Part, PartPlace, PartRef, Role};
 use crate::json::{Document, Text, Value};
 
 /// How the ids of items begin that the Responses API refers to reasoning with, alone or after the id of a call and a bar.
-const FOLLOWERS: [&str; 5] = ["fc_", "msg_", "ws_", "ctc_", "ci_"];
+const FOLLOWERS: &[&str] = &["fc_", "msg_", "ws_", "ctc_", "ci_", "fs_", "ig_", "cu_", "mcp_", "sh_", "lsh_", "apc_"];
 
 /// How the ids of calls of functions begin there.
 const CALLS: [&str; 1] = ["fc_"];
@@ -51,7 +51,7 @@ impl<'m, 'a> RequiredReasoning<'m, 'a> {
         let part = at.part_in(self.messages);
         // A thought that is a piece of a text is the text's: no provider asks for it.
         let is_written = part.place().is_some_and(|place| place.piece.is_some());
-        if is_written || !matches!(part.content, Content::Reasoning(_)) {
+        if is_written || !is_thought(part) {
             return false;
         }
         if around.is_bound_reasoning {
@@ -59,7 +59,7 @@ impl<'m, 'a> RequiredReasoning<'m, 'a> {
         }
         self.is_open(at.message) && around.has_tools
             || leads_to_item(message, at.part)
-            || around.has_unsigned_calls && has_member(part, &CALL_SIGNATURES)
+            || around.has_unsigned_calls && is_signed(part, &CALL_SIGNATURES)
             || is_beside_calls(message, part)
     }
 
@@ -101,8 +101,8 @@ impl Surroundings {
     }
 }
 
-fn is_thought(part: &Part<'_>) -> bool {
-    matches!(part.content, Content::Reasoning(_))
+const fn is_thought(part: &Part<'_>) -> bool {
+    part.content.reasoning().is_some()
 }
 
 fn calls_tools(message: &Message<'_>) -> bool {
@@ -115,7 +115,7 @@ fn is_item(part: &Part<'_>) -> bool {
 
 fn leads_to_item(message: &Message<'_>, at: usize) -> bool {
     let mut after = message.parts[at + 1..].iter().take_while(|part| !is_thought(part));
-    is_item(&message.parts[at]) && after.any(|part| names(part, &FOLLOWERS))
+    is_item(&message.parts[at]) && after.any(|part| names(part, FOLLOWERS))
 }
 
 /// Whether an id in a part, or in a copy of it, begins with one of `beginnings`. What the part says is none: a tool may be called
@@ -137,18 +137,9 @@ fn has_id(root: Value<'_>, said: &[&Text<'_>], beginnings: &[&str]) -> bool {
     if !beginnings.iter().any(|begin| root.raw().contains(begin)) {
         return false;
     }
-    let mut open = vec![root];
-    while let Some(value) = open.pop() {
-        let text = value.text().unwrap_or(Text::Json(value.raw()));
-        if said.contains(&&text) {
-            continue;
-        }
-        if value.text().is_some() && (is_id(&text, beginnings) || is_item_with_id(&text, beginnings)) {
-            return true;
-        }
-        open.extend(value.items().chain(value.members().map(|member| member.value)));
-    }
-    false
+    let is_said = |value: Value<'_>| said.contains(&&value.text().unwrap_or(Text::Json(value.raw())));
+    let mut texts = root.within(is_said).filter_map(Value::text);
+    texts.any(|text| is_id(&text, beginnings) || is_item_with_id(&text, beginnings))
 }
 
 fn is_id(text: &Text<'_>, beginnings: &[&str]) -> bool {
@@ -172,15 +163,17 @@ fn is_item_with_id(text: &Text<'_>, beginnings: &[&str]) -> bool {
 }
 
 fn has_unsigned_calls(message: &Message<'_>) -> bool {
-    let is_signed = |at: usize| has_member(&message.parts[at], &CALL_SIGNATURES);
     let mut calls = message.calls().filter(|(_, call)| !call.hosted).peekable();
-    calls.peek().is_some() && !calls.any(|(at, _)| is_signed(at))
+    calls.peek().is_some() && !calls.any(|(at, _)| is_signed(&message.parts[at], &CALL_SIGNATURES))
 }
 
-/// Whether a part has a text under one of `keys`.
-fn has_member(part: &Part<'_>, keys: &[&str]) -> bool {
-    let Some(place) = part.place() else { return false };
-    keys.iter().filter_map(|key| place.element.get_text(key)).any(|text| text.len_bound() > 0)
+fn is_signed(part: &Part<'_>, keys: &[&str]) -> bool {
+    part.place().is_some_and(|place| has_text(place.element, keys))
+}
+
+/// Whether an object has a text under one of `keys`.
+fn has_text(object: Value<'_>, keys: &[&str]) -> bool {
+    keys.iter().filter_map(|key| object.get_text(key)).any(|text| text.len_bound() > 0)
 }
 
 fn is_beside_calls(message: &Message<'_>, thought: &Part<'_>) -> bool {
@@ -230,7 +223,7 @@ pub fn messages_without_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
 pub fn calls_without_reasoning(messages: &[Message<'_>], is_wanted: bool) -> Vec<usize> {
     let stands_beside =
         |part: &Part<'_>| part.place().and_then(|place| place.element.parent()).is_some_and(Value::is_object);
-    let is_given = |item: Value<'_>| item.get_text(BESIDE_CALLS).is_some_and(|text| text.len_bound() > 0);
+    let is_given = |item: Value<'_>| has_text(item, &[BESIDE_CALLS]);
     let thinks = |message: &Message<'_>| {
         message.parts.iter().any(|part| is_thought(part) && stands_beside(part))
             || message.value().is_some_and(is_given)
@@ -249,24 +242,24 @@ pub fn calls_without_reasoning(messages: &[Message<'_>], is_wanted: bool) -> Vec
 /// The first call of each message that has no signature under `keys`, where other messages have one or `is_wanted` says so.
 #[must_use]
 pub fn unsigned_calls(messages: &[Message<'_>], keys: &[&str], is_wanted: bool) -> Vec<PartRef> {
-    let is_signed = |message: &Message<'_>| message.parts.iter().any(|part| has_member(part, keys));
-    if keys.is_empty() || !is_wanted && !messages.iter().any(is_signed) {
+    let has_signature = |message: &Message<'_>| message.parts.iter().any(|part| is_signed(part, keys));
+    if keys.is_empty() || !is_wanted && !messages.iter().any(has_signature) {
         return Vec::new();
     }
     // Calls that the provider runs have no signature.
     let first = |message: &Message<'_>| message.calls().find(|(_, call)| !call.hosted).map(|(nth, _)| nth);
-    let unsigned = messages.iter().enumerate().filter(|(_, message)| !is_signed(message));
+    let unsigned = messages.iter().enumerate().filter(|(_, message)| !has_signature(message));
     unsigned.filter_map(|(at, message)| Some(PartRef { message: at, part: first(message)? })).collect()
 }
 
 /// Messages whose signed thought comes after other content: the provider wants it first.
 #[must_use]
 pub fn thoughts_not_first(messages: &[Message<'_>]) -> Vec<usize> {
-    let is_signed = |part: &Part<'_>| is_thought(part) && part.place().is_some_and(|place| !place.is_unsigned());
+    let is_first = |part: &Part<'_>| is_thought(part) && part.place().is_some_and(|place| !place.is_unsigned());
     let is_late = |message: &Message<'_>| {
         message.role == Role::Assistant
-            && message.parts.iter().any(is_signed)
-            && !message.parts.first().is_some_and(is_signed)
+            && message.parts.iter().any(is_first)
+            && !message.parts.first().is_some_and(is_first)
     };
     (0..messages.len()).filter(|at| is_late(&messages[*at])).collect()
 }
@@ -304,10 +297,7 @@ pub struct ThinkingAlone {
 pub fn replies_of_thinking_alone(messages: &[Message<'_>]) -> Vec<ThinkingAlone> {
     let is_assistant = |at: &usize| messages[*at].role == Role::Assistant;
     let says_nothing = |at: &usize| {
-        messages[*at].parts.iter().all(|part| match &part.content {
-            Content::Text(text) => text.is_blank(),
-            content => matches!(content, Content::Reasoning(_)),
-        })
+        messages[*at].parts.iter().all(|part| is_thought(part) || part.content.text().is_some_and(Text::is_blank))
     };
     // Conversations in a log interleave: a reply consists of consecutive messages of one thread.
     let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -329,7 +319,7 @@ pub fn replies_of_thinking_alone(messages: &[Message<'_>]) -> Vec<ThinkingAlone>
 /// Thoughts without the signature that a provider writes under one of `keys`; none if it signs none.
 #[must_use]
 pub fn unsigned_thoughts(messages: &[Message<'_>], keys: &[&str]) -> Vec<PartRef> {
-    let is_unsigned = |place: &PartPlace<'_>| !place.is_unsigned() && !is_signed(place.element, keys);
+    let is_unsigned = |place: &PartPlace<'_>| !place.is_unsigned() && !has_text(place.element, keys);
     if keys.is_empty() { Vec::new() } else { thoughts(messages, |_, place| is_unsigned(place)) }
 }
 
@@ -337,7 +327,7 @@ pub fn unsigned_thoughts(messages: &[Message<'_>], keys: &[&str]) -> Vec<PartRef
 #[must_use]
 pub fn emptied_thoughts(messages: &[Message<'_>], keys: &[&str]) -> Vec<PartRef> {
     let is_hidden = |place: &PartPlace<'_>| place.element.get_text("data").is_some();
-    thoughts(messages, |is_blank, place| is_blank && is_signed(place.element, keys) && !is_hidden(place))
+    thoughts(messages, |is_blank, place| is_blank && has_text(place.element, keys) && !is_hidden(place))
 }
 
 /// The thoughts of which `is_meant` says so, by whether they are blank and by their place.
@@ -345,17 +335,13 @@ fn thoughts(messages: &[Message<'_>], is_meant: impl Fn(bool, &PartPlace<'_>) ->
     let mut found = Vec::new();
     for (message, parts) in messages.iter().enumerate() {
         for (part, thought) in parts.parts.iter().enumerate() {
-            let Content::Reasoning(text) = &thought.content else { continue };
-            if thought.place().is_some_and(|place| is_meant(text.is_blank(), place)) {
+            let Some((text, place)) = thought.content.reasoning().zip(thought.place()) else { continue };
+            if is_meant(text.is_blank(), place) {
                 found.push(PartRef { message, part });
             }
         }
     }
     found
-}
-
-fn is_signed(value: Value<'_>, keys: &[&str]) -> bool {
-    keys.iter().any(|key| value.get_text(key).is_some_and(|text| text.len_bound() > 0))
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Content, Message, Pairs, PartRef};
-use crate::json::Text;
-use crate::visible::cut_after;
+use crate::visible::first_words;
 
 /// A message in words. Written as text, it is who wrote it, and its tools: `person`, `model, tool call of "timetable"`,
 /// `tool result of "timetable"`.
@@ -41,10 +40,9 @@ impl Subject {
                 Content::ToolResult(_) => &mut subject.results,
                 _ => continue,
             };
-            let name = pairs.tool_name(messages, PartRef { message: at, part: nth }).map(decoded);
-            if let Some(name) = name.filter(|name| !names.contains(name)) {
-                names.push(name);
-            }
+            let name =
+                pairs.tool_name(messages, PartRef { message: at, part: nth }).map(|name| name.decode().into_owned());
+            names.extend(name.filter(|name| !names.contains(name)));
         }
         subject
     }
@@ -83,35 +81,15 @@ pub fn writer_named(role: &str) -> &'static str {
 
 /// The text of a message, or else of its first result, or else its reasoning.
 fn first_text(message: &Message<'_>) -> String {
-    let mut parts = message.parts.iter().map(|part| &part.content);
-    let text = parts.clone().find_map(|content| match content {
-        Content::Text(text) if !text.is_blank() => Some(text),
-        _ => None,
-    });
-    let text = text.or_else(|| parts.clone().find_map(|content| content.result()?.content.first()));
-    let reasoning = || {
-        parts.find_map(|content| match content {
-            Content::Reasoning(text) => Some(text),
-            _ => None,
-        })
-    };
-    text.or_else(reasoning).map(decoded).unwrap_or_default()
+    let contents = || message.parts.iter().map(|part| &part.content);
+    let text = contents().filter_map(Content::text).find(|text| !text.is_blank());
+    let text = text.or_else(|| contents().find_map(|content| content.result()?.content.first()));
+    let text = text.or_else(|| contents().find_map(Content::reasoning));
+    text.map_or_else(String::new, |text| text.decode().into_owned())
 }
 
 /// The beginning of a text, on one line.
 #[must_use]
 pub fn beginning(text: &str) -> String {
-    const MOST: usize = 40;
-    // White space is collapsed, so more characters are read than shown.
-    let head: String = text.chars().take(4 * MOST).collect();
-    let words = head.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    let line = words.collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= MOST {
-        return line;
-    }
-    cut_after(&line, MOST - 1).into_owned()
-}
-
-fn decoded(text: &Text<'_>) -> String {
-    text.decode().into_owned()
+    first_words(text, 40, |c| c.is_whitespace() || c.is_control())
 }

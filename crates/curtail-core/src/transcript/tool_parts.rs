@@ -34,6 +34,21 @@ pub enum ArgumentFault {
 }
 
 impl<'a> ToolCall<'a> {
+    /// A call of a function of the caller.
+    #[must_use]
+    pub const fn new(id: Option<Text<'a>>, name: Text<'a>, arguments: Text<'a>) -> Self {
+        Self {
+            id,
+            name,
+            arguments,
+            family: Family::Function,
+            hosted: false,
+            deferred: false,
+            waits: false,
+            written: None,
+        }
+    }
+
     /// What a model reads of it.
     pub fn texts(&self) -> impl Iterator<Item = &Text<'a>> {
         let structure = self.written.is_none().then_some([&self.name, &self.arguments]);
@@ -45,9 +60,7 @@ impl<'a> ToolCall<'a> {
     pub fn is_inside_another(&self) -> bool {
         self.written.as_ref().is_some_and(|text| text.len_bound() == 0)
     }
-}
 
-impl ToolCall<'_> {
     /// Leaves it open on purpose.
     pub const fn wait(&mut self) {
         (self.deferred, self.waits) = (true, true);
@@ -88,23 +101,6 @@ pub struct ToolResult<'a> {
     pub same_message: bool,
     /// Whether it says only that the answer to a deferred call is to come.
     pub interim: bool,
-}
-
-impl<'a> ToolCall<'a> {
-    /// A call of a function of the caller.
-    #[must_use]
-    pub const fn new(id: Option<Text<'a>>, name: Text<'a>, arguments: Text<'a>) -> Self {
-        Self {
-            id,
-            name,
-            arguments,
-            family: Family::Function,
-            hosted: false,
-            deferred: false,
-            waits: false,
-            written: None,
-        }
-    }
 }
 
 impl<'a> ToolResult<'a> {

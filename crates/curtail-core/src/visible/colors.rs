@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::escaping::{lines, shown};
 
-/// `text` without the codes that select colors or move the cursor: `ESC [`, their parameters, and the character that ends them.
+/// `text` without the codes that select colors, fonts or links, move the cursor, or set the title.
 #[must_use]
 pub fn without_escapes(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
@@ -12,11 +12,24 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
     }
     let mut parts = text.split('\u{1b}');
     let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let sequence = part.strip_prefix('[').map(|rest| rest.trim_start_matches(|c: char| !('@'..='~').contains(&c)));
-        plain.push_str(sequence.map_or(part, |rest| rest.get(1..).unwrap_or_default()));
-    }
+    plain.extend(parts.map(|part| behind_code(part).unwrap_or(part)));
     plain.into()
+}
+
+/// What follows the code at the beginning of `text`, which is behind an escape: `[`, parameters and the character that ends them;
+/// `(` and a set of characters; `]` and a text up to a bell or the next escape, which is the `\` of its end.
+fn behind_code(text: &str) -> Option<&str> {
+    let (first, rest) = text.split_at_checked(1)?;
+    match first {
+        "[" => Some(rest.trim_start_matches(|c| !('@'..='~').contains(&c)).get(1..).unwrap_or_default()),
+        "(" => rest.get(1..),
+        "]" => match rest.split_once('\u{7}') {
+            Some((_, behind)) => Some(behind),
+            None => (!rest.contains('\n')).then_some(""),
+        },
+        "\\" => Some(rest),
+        _ => None,
+    }
 }
 
 /// [`lines`] of `text`, in which the codes that select colors are kept.
@@ -37,4 +50,22 @@ pub(super) fn keeping_colors(text: &str) -> String {
     }
     out.push_str(&lines(rest));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_escapes;
+
+    #[test]
+    fn codes_of_every_kind_are_left_out() {
+        for (text, plain) in [
+            ("\u{1b}[1;31merror\u{1b}(B\u{1b}[m: no", "error: no"),
+            ("\u{1b}]0;title\u{7}$ ls", "$ ls"),
+            ("see \u{1b}]8;;https://a.example\u{1b}\\here\u{1b}]8;;\u{1b}\\.", "see here."),
+            ("\u{1b}é\u{1b}", "é"),
+            ("\u{1b}]0;a\nb", "]0;a\nb"),
+        ] {
+            assert_eq!(without_escapes(text), plain, "{text:?}");
+        }
+    }
 }

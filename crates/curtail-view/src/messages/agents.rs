@@ -11,7 +11,7 @@ use crate::tools::member_text;
 use crate::visible::{Shown, duration, line};
 use curtail_core::json::Document;
 use curtail_core::numbers::{counted, figure};
-use curtail_core::transcript::{Content, PartRef, Role};
+use curtail_core::transcript::{PartRef, Role};
 
 impl Chat<'_, '_> {
     /// The sub-agents that a call started.
@@ -74,10 +74,8 @@ impl Chat<'_, '_> {
     fn last_words(&self, messages: &[usize]) -> Option<String> {
         let messages = messages.iter().rev().map(|at| &self.conversation.messages[*at]);
         let replies = messages.filter(|message| message.role == Role::Assistant);
-        replies.flat_map(|message| message.parts.iter().rev()).find_map(|part| match &part.content {
-            Content::Text(text) if !text.is_blank() => Some(plain(&text.decode(), 200)),
-            _ => None,
-        })
+        let texts = replies.flat_map(|message| message.parts.iter().rev()).filter_map(|part| part.content.text());
+        texts.filter(|text| !text.is_blank()).map(|text| plain(&text.decode(), 200)).next()
     }
 }
 

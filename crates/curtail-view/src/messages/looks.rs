@@ -6,6 +6,7 @@ use super::Chat;
 use super::filters::distinct_lines;
 use crate::tools::Look;
 use crate::visible::{Shown, short};
+use curtail_core::numbers::tally;
 use curtail_core::transcript::{Content, Part, PartRef, Role};
 
 /// So many calls in a row that only look at something are folded into a line.
@@ -98,12 +99,5 @@ impl Chat<'_, '_> {
 
 /// How many there are of each kind, such as `3 reads, 1 search`.
 fn counted_looks(looks: impl Iterator<Item = Look>) -> String {
-    let mut counts: Vec<(Look, usize)> = Vec::new();
-    for look in looks {
-        match counts.iter_mut().find(|(other, _)| *other == look) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((look, 1)),
-        }
-    }
-    counts.iter().map(|(look, count)| look.counted(*count)).collect::<Vec<_>>().join(", ")
+    tally(looks).iter().map(|(look, count)| look.counted(*count)).collect::<Vec<_>>().join(", ")
 }

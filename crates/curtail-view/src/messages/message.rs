@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use super::Chat;
 use crate::capped::capped;
 use crate::content::{Passage, code, passage};
-use crate::conversation::Conversation;
 use crate::effect::{Fate, PartFate, State};
 use crate::images::images;
 use crate::markdown::markdown;
@@ -52,9 +51,8 @@ impl Chat<'_, '_> {
 
     /// The time since the message before it in the same conversation.
     fn gap(&self, at: usize) -> Option<String> {
-        let Conversation { messages, moments, .. } = self.conversation;
-        let last = messages[..at].iter().rposition(|message| message.thread == messages[at].thread)?;
-        gap(moments[last].as_ref(), moments[at].as_ref())
+        let moments = &self.conversation.moments;
+        gap(moments[self.previous[at]?].as_ref(), moments[at].as_ref())
     }
 
     /// Whether a message shows nothing but its heading.

@@ -47,6 +47,8 @@ pub(crate) struct Chat<'c, 'a> {
     attached: HashMap<PartRef, Vec<&'c Attached<'a>>>,
     /// Messages that are drawn with a sub-agent, and not in the conversation.
     aside: HashSet<usize>,
+    /// For each message, the one before it in the same conversation.
+    previous: Vec<Option<usize>>,
 }
 
 /// What a call is, as far as the messages around it are drawn differently.
@@ -67,6 +69,8 @@ impl Sketch {
 impl<'c, 'a> Chat<'c, 'a> {
     pub(crate) fn new(conversation: &'c Conversation<'a>, limits: Limits) -> Self {
         let calls = conversation.pairs.calls().iter();
+        let mut newest: HashMap<u32, usize> = HashMap::new();
+        let threads = conversation.messages.iter().map(|message| message.thread).enumerate();
         let mut chat = Self {
             conversation,
             limits,
@@ -75,6 +79,7 @@ impl<'c, 'a> Chat<'c, 'a> {
             loose: HashMap::new(),
             attached: HashMap::new(),
             aside: conversation.sides.iter().flat_map(|side| &side.messages).copied().collect(),
+            previous: threads.map(|(at, thread)| newest.insert(thread, at)).collect(),
         };
         for side in &conversation.sides {
             // A call that comes later cannot have started it.

@@ -150,6 +150,7 @@ mod tests {
             r#"{"command":["apply_patch","*** Begin Patch\n*** Update File: m\n-1\n*** End Patch"]}"#,
             &["edit: <code>m</code>"],
         ),
+        ("shell", r#"{"commands":["ls","pwd"]}"#, &["shell:", "</span>ls\npwd"]),
         ("str_replace_editor", r#"{"command":"view","path":"src"}"#, &["look: <code>src</code>"]),
         ("text_editor_execution", r#"{"command":"view","path":"src"}"#, &["look: <code>src</code>"]),
         ("text_editor_execution", r#"{"command":"undo_edit","document":"src"}"#, &["other: "]),

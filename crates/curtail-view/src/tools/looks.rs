@@ -1,7 +1,7 @@
 //! Which calls change nothing: those of tools whose name says so, and commands that only show something.
 
 /// What a call that changes nothing does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Look {
     Read,
     Search,
@@ -123,7 +123,10 @@ fn shows(command: &str) -> bool {
     let mut words = command.split_whitespace();
     let Some(program) = words.next() else { return true };
     let writing = WRITING.iter().find(|(name, _)| *name == program).map_or(&[][..], |(_, words)| words);
-    if words.clone().any(|word| writing.iter().any(|start| word.starts_with(start))) {
+    // A function can be called anywhere in a script.
+    let writes =
+        |word: &str, sign: &str| if sign.ends_with('(') { word.contains(sign) } else { word.starts_with(sign) };
+    if words.clone().any(|word| writing.iter().any(|sign| writes(word, sign))) {
         return false;
     }
     match program {
@@ -168,6 +171,7 @@ mod tests {
             "git remote add origin a",
             "sort -o a a",
             "awk -i inplace '{ print $1 }' a",
+            "awk 'BEGIN{system(\"rm a\")}'",
             "fd a -x rm",
             "diff <(rm a) b",
             "ls; make",

@@ -182,9 +182,11 @@ fn is_shell(name: &str) -> bool {
 }
 
 fn shell(name: &str, object: Value<'_>) -> Option<CallKind> {
-    let words = command_words(COMMANDS.iter().find_map(|key| object.some(key))?);
+    let (key, value) = COMMANDS.iter().find_map(|key| Some((*key, object.some(key)?)))?;
+    let words = command_words(value);
     let command = match words.as_slice() {
         [] => return None,
+        lines if key == "commands" => lines.join("\n"),
         [program, patch] if program == "apply_patch" => return Some(CallKind::from_patch(patch)),
         // Only the command line matters, not the shell that runs it.
         [shell, flag, line] if shell.ends_with("sh") && flag.starts_with('-') => line.clone(),
@@ -259,9 +261,9 @@ fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
 fn lines_read(look: Look, object: Value<'_>) -> String {
     let from = member_number(object, &["offset", "start_line", "line_start"]);
     let to = member_number(object, &["end_line", "line_end"]);
-    let count = member_number(object, &["limit"]).or_else(|| Some(to?.saturating_sub(from?) + 1));
+    let count = member_number(object, &["limit"]).or_else(|| Some(to?.saturating_sub(from?).saturating_add(1)));
     match (from, count) {
-        (Some(from), Some(count)) => format!(", lines {from} to {}", (from + count).saturating_sub(1)),
+        (Some(from), Some(count)) => format!(", lines {from} to {}", from.saturating_add(count).saturating_sub(1)),
         (Some(from), None) => format!(", from line {from}"),
         (None, Some(count)) if look == Look::Read => format!(", {count} lines"),
         _ => String::new(),

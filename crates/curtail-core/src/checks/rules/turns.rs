@@ -5,7 +5,7 @@ use crate::checks::constraints::names;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::json::{Text, Value, ValueKind, quote};
-use crate::part_edits::rewriting;
+use crate::patches::rewriting;
 use crate::transcript::{Content, Message, PartRef, Role, Turns, same_side};
 
 pub(super) static NO_USER_MESSAGE: Rule = Rule {

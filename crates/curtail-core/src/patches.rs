@@ -1,10 +1,26 @@
-//! What is cut out of a message, and rewritten in it.
+//! The patches of a message: what is cut out of it, and rewritten in it; and how bytes are copied with patches.
+
+use std::ops::Range;
 
 use foldhash::HashSet;
 
 use crate::dialects::Patch;
 use crate::json::{Span, Value, removal};
 use crate::transcript::{Message, Part, PartOrigin, PartPlace};
+
+/// Appends a range of `source` to `out`, with the patches in it, which are in the order of their places.
+pub(crate) fn copy_patched(source: &str, range: Range<usize>, patches: &[Patch], out: &mut String) {
+    let mut at = range.start;
+    let first = patches.partition_point(|patch| (patch.span.start as usize) < range.start);
+    for Patch { span, text } in patches[first..].iter().take_while(|patch| patch.span.end as usize <= range.end) {
+        if span.start as usize >= at {
+            out.push_str(&source[at..span.start as usize]);
+            out.push_str(text);
+            at = span.end as usize;
+        }
+    }
+    out.push_str(&source[at..range.end]);
+}
 
 /// Whether an element stays in the list that `patch` begins.
 pub(super) fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
@@ -40,6 +56,7 @@ fn outdated<'p, 'a>(place: &'p PartPlace<'a>) -> impl Iterator<Item = Value<'a>>
     place.copies.iter().copied().filter(move |copy| !is_new(*copy))
 }
 
+/// The values that are removed from a message: of parts that were cut, and the copies of what was rewritten.
 pub(super) fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     let mut gone = Gone::default();
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.piece.is_none()) {
@@ -69,6 +86,7 @@ const fn is_within(inner: Span, outer: Span) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
+/// The patches that remove what is `gone`, and the pieces of texts that were cut.
 pub(super) fn cuts(message: &Message<'_>, gone: &Gone<'_>) -> Vec<Patch> {
     let mut seen: HashSet<Value<'_>> = HashSet::default();
     let holders = gone.order.iter().filter_map(|value| value.parent()).filter(|&holder| seen.insert(holder));
