@@ -150,10 +150,11 @@ impl<'a> RuleContext<'_, 'a> {
         self.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read())
     }
 
-    /// What a model reads of the main conversation, without instructions.
+    /// What was said in the main conversation, without instructions and turns that were taken back.
     pub fn dialogue(&self) -> impl Iterator<Item = (usize, &Message<'a>)> {
         let main = main_thread(self.messages);
-        self.read_messages().filter(move |(_, message)| message.thread == main && !message.role.instructs())
+        let is_said = move |message: &Message<'_>| message.counts_in(main) && !message.role.instructs();
+        self.messages.iter().enumerate().filter(move |(_, message)| is_said(message))
     }
 
     /// The messages of a role.

@@ -68,6 +68,10 @@ fn logs_of_sound_sessions_have_no_finding() {
     assert!(codes("", &[], &fixture("agno/session.json")).is_empty());
     // An entry is a question and its answer.
     assert!(!codes("", &[], &fixture("kiro/stored.json")).contains(&"T001"));
+    // Models that sign no thought have none without a signature.
+    assert!(codes("", &["pending-call"], &fixture("pi/trace.jsonl")).is_empty());
+    // What a compaction replaced began with the user.
+    assert!(!codes("", &[], &fixture("anthropic/compaction.jsonl")).contains(&"T002"));
     // A call that could not be read is an error in the log, and is not sent.
     assert!(!codes("", &[], &fixture("goose/failed.jsonl")).contains(&"S005"));
 }

@@ -129,7 +129,7 @@ fn thinking_only_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let found = |reply: ThinkingAlone| {
         let found = context.match_message(reply.at, "the reply contains thinking and nothing else").cut();
-        found.warning_if(reply.is_last || context.provider_rules.log)
+        found.warning_if(reply.is_last || context.provider_rules.log || context.provider_rules.converts)
     };
     replies_of_thinking_alone(context.messages).into_iter().map(found).collect()
 }
@@ -163,10 +163,15 @@ fn signature_lost<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 }
 
 fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let keys = context.provider_rules.signatures;
-    let converts = context.provider_rules.converts;
-    let found = |at| context.match_at(at, "the thinking block has no signature").cut().warning_if(converts);
-    unsigned_thoughts(context.messages, keys).into_iter().map(found).collect()
+    const SIGNED: &str = "signed thoughts";
+    let rules = &context.provider_rules;
+    // A program that writes its messages anew keeps the thoughts of models that sign none.
+    if rules.converts && !states(rules.provider, SIGNED) {
+        return Vec::new();
+    }
+    let found =
+        |at| context.match_at(at, "the thinking block has no signature").of(SIGNED).cut().warning_if(rules.converts);
+    unsigned_thoughts(context.messages, rules.signatures).into_iter().map(found).collect()
 }
 
 fn calls_of_unsigned_turns<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
