@@ -1,10 +1,11 @@
 //! What a rule reads: one transcript, its pairs, and the requirements of its format.
 
 use super::Match;
-use crate::json::Value;
+use crate::dialects::Patch;
+use crate::json::{Value, quote};
 use crate::transcript::{
     Fault, FaultKind, Message, NonMessage, PairingRules, Pairs, Part, PartRef, ProviderRules, Role, ToolCall,
-    ToolResult,
+    ToolResult, main_thread,
 };
 
 /// The transcript that a rule examines.
@@ -41,6 +42,12 @@ impl<'a> RuleContext<'_, 'a> {
     #[must_use]
     pub fn is_request(&self) -> bool {
         self.record.is_some_and(|record| record.has("model"))
+    }
+
+    /// Whether the provider stored messages before these, which the transcript does not have.
+    #[must_use]
+    pub const fn is_continued(&self) -> bool {
+        self.stateful && self.provider_rules.server_state
     }
 
     /// Every part, in order.
@@ -86,6 +93,20 @@ impl<'a> RuleContext<'_, 'a> {
         Match { message_index: Some(at), ..Match::new(self.messages[at].value(), message.into()) }
     }
 
+    /// The member in which an item has an id of its own, beside that of a call.
+    #[must_use]
+    pub fn own_id(&self, at: usize) -> Option<Value<'a>> {
+        let item = self.messages[at].value()?;
+        item.get("payload").unwrap_or(item).get("id")
+    }
+
+    /// The patch that lets the user say a message; `None` if no member has its role.
+    #[must_use]
+    pub fn said_by_user(&self, at: usize) -> Option<Patch> {
+        let role = self.messages[at].value()?.get("role")?;
+        Some(Patch { span: role.span(), text: quote(Role::User.name()) })
+    }
+
     /// A finding about the transcript as a whole.
     #[must_use]
     pub fn match_all(&self, message: impl Into<String>) -> Match<'a> {
@@ -129,9 +150,11 @@ impl<'a> RuleContext<'_, 'a> {
         self.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read())
     }
 
-    /// All messages except instructions.
+    /// What was said in the main conversation, without instructions and turns that were taken back.
     pub fn dialogue(&self) -> impl Iterator<Item = (usize, &Message<'a>)> {
-        self.messages.iter().enumerate().filter(|(_, message)| !message.role.instructs())
+        let main = main_thread(self.messages);
+        let is_said = move |message: &Message<'_>| message.counts_in(main) && !message.role.instructs();
+        self.messages.iter().enumerate().filter(move |(_, message)| is_said(message))
     }
 
     /// The messages of a role.

@@ -122,7 +122,10 @@ impl Inspection {
         let counts = budget.as_ref().map(|budget| budget.counts(transcript)).transpose()?;
         let limit = self.budget.as_ref().map(|budget| budget.max_tokens);
         let provider_rules = of_log(dialect, transcript);
-        Ok(self.detect(transcript, provider_rules, verdicts, counts.as_ref().zip(limit)))
+        // What the provider has of a conversation is not in the request that continues it.
+        let continues = |record| dialect.log().set_aside(record).is_some();
+        let stateful = self.stateful || transcript.layout.holder().is_some_and(continues);
+        Ok(self.detect(transcript, provider_rules, stateful, verdicts, counts.as_ref().zip(limit)))
     }
 
     /// Examines every transcript of `text`, a whole file, as [`examine`](Self::examine) examines each unit of it. What cannot be

@@ -79,12 +79,13 @@ impl<'a> Detection<'a> {
 }
 
 impl Inspection {
-    /// What the rules detect in `transcript`, whose own format has `provider_rules`, in the order of its text. `budget` has its
-    /// tokens and how many it may have.
+    /// What the rules detect in `transcript`, whose own format has `provider_rules`, in the order of its text. `stateful` says whether
+    /// it continues what the provider stored, and `budget` has its tokens and how many it may have.
     pub(super) fn detect<'a>(
         &self,
         transcript: &Transcript<'a>,
         provider_rules: ProviderRules,
+        stateful: bool,
         verdicts: &Verdicts,
         budget: Option<(&TokenCounts, usize)>,
     ) -> Vec<Detection<'a>> {
@@ -103,7 +104,7 @@ impl Inspection {
             faults: &faults,
             pairing_rules,
             provider_rules,
-            stateful: self.stateful,
+            stateful,
         };
         let mut detections: Vec<Detection<'a>> = Vec::new();
         for (rule, level) in ALL.iter().zip(verdicts.levels()).filter(|(_, level)| *level > Level::Allow) {
@@ -122,7 +123,7 @@ impl Inspection {
             detections.extend(matches.into_iter().map(detection));
         }
         // The sort is stable: findings at the same place stay in the order of the rules.
-        detections.sort_by_key(Detection::start);
+        detections.sort_by_key(|detection| detection.found.at.map_or(0, |value| value.span().start));
         detections
     }
 }
@@ -200,10 +201,6 @@ impl fmt::Display for UnknownProfile {
 impl std::error::Error for UnknownProfile {}
 
 impl Detection<'_> {
-    fn start(&self) -> u32 {
-        self.found.at.map_or(0, |value| value.span().start)
-    }
-
     /// The finding, with its place in the text that `lines` indexes; a detection without a value is placed at `start`.
     #[must_use]
     pub fn locate(self, lines: &LineIndex<'_>, start: u32) -> Finding {

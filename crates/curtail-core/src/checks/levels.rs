@@ -6,8 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::GlobSet;
 use serde::Deserialize;
 
-use super::level::Level;
-use super::{ALL, Group, Rule, UnknownRule, rule_named};
+use super::{ALL, Group, Level, Rule, UnknownRule, rule_named};
 use crate::globs::{self, InvalidGlob, Stars};
 use crate::suggest::closest;
 

@@ -12,7 +12,7 @@ use crate::processors::{Decision, DropSet, Plan, Processor, ProcessorError, Reas
 use crate::transcript::{Pairs, PartRef};
 
 /// A mended fault can bring another to light, such as an emptied message, and a mend waits where another one writes. More passes
-/// than any known transcript needs: two rules that undo each other's mends would go on for ever.
+/// than any transcript needs: only rules that undo each other's mends would go on.
 const PASSES: usize = 64;
 
 impl Inspection {
@@ -20,7 +20,7 @@ impl Inspection {
     /// `with_unsafe` mends as well what changes the meaning.
     ///
     /// # Errors
-    /// Something is not a transcript.
+    /// Something is not a transcript, or the mends do not come to an end.
     pub fn mend(
         &self,
         reading: &Reading,
@@ -31,10 +31,11 @@ impl Inspection {
         let mut mended = None;
         for _ in 0..PASSES {
             let before = mended.as_deref().unwrap_or(text);
-            let Some(after) = self.mended_once(reading, verdicts, before, with_unsafe)? else { break };
+            let Some(after) = self.mended_once(reading, verdicts, before, with_unsafe)? else { return Ok(mended) };
             mended = Some(after);
         }
-        Ok(mended)
+        let what = format!("not repaired, because {PASSES} passes did not mend all that can be mended");
+        Err(ReadError { offset: 0, what })
     }
 
     fn mended_once(
@@ -59,7 +60,7 @@ impl Inspection {
         if !edits.is_empty() {
             let after = edits.applied_to(&document);
             // What could not be read again would be lost.
-            return Ok(reading.parse(&after).is_ok().then_some(after));
+            return Ok(Some(after).filter(|after| after != text && reading.parse(after).is_ok()));
         }
         if cuts.is_empty() {
             return Ok(None);

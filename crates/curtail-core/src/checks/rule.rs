@@ -1,9 +1,10 @@
 //! What a rule is: a fault that a transcript can have, with its documentation, its level, and what detects it.
 
+use serde::Serialize;
+
 use super::budget::TokenCounts;
 use super::constraints::{Constraint, constraints};
 use super::context::RuleContext;
-use super::level::Level;
 use super::matched::Match;
 use crate::transcript::FaultKind;
 
@@ -34,6 +35,30 @@ pub struct Rule {
     pub good: &'static str,
     /// What detects the fault.
     pub detector: Detector,
+}
+
+/// What happens to a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// The rule does not run.
+    Allow,
+    /// The finding is reported.
+    Warn,
+    /// The finding is reported and the check fails.
+    Deny,
+}
+
+impl Level {
+    /// The level's name, as flags and configurations write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Warn => "warn",
+            Self::Deny => "deny",
+        }
+    }
 }
 
 /// Whether and how a fault can be mended by itself.

@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use super::{Document, Node, Span, Text};
+use super::{Document, Span, Text};
 
 /// The kind of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -260,31 +260,6 @@ impl<'a> Value<'a> {
     /// Whether any string of the text that this value is in may contain the escape of a surrogate.
     pub(crate) fn is_beside_surrogates(self) -> bool {
         self.document.has_surrogates()
-    }
-
-    /// The members in this value, at every depth, whose key is one of `keys`: the index of the key, and the value.
-    pub(crate) fn members_inside(self, keys: &[&str]) -> Vec<(usize, Value<'a>)> {
-        if self.document.has_escaped_keys() {
-            let members = self.holders().flat_map(Value::members);
-            let found =
-                members.filter_map(|member| Some((keys.iter().position(|key| member.key.is(key))?, member.value)));
-            return found.collect();
-        }
-        let text = self.document.text().as_bytes();
-        // Most other values and keys have a length that none of these has with its quotes.
-        let lengths = keys.iter().fold(0_u64, |lengths, key| lengths | 1 << (key.len() + 2).min(63));
-        let found = (self.at..self.document.node(self.at).next).filter_map(|at| {
-            let Node { start, end, .. } = self.document.node(at);
-            if lengths >> (end - start).min(63) & 1 == 0 {
-                return None;
-            }
-            let inside = &text[start as usize + 1..end as usize - 1];
-            let key = keys.iter().position(|key| key.as_bytes() == inside)?;
-            // A string that is a value is followed by something else.
-            let is_key = text[end as usize..].trim_ascii_start().first() == Some(&b':');
-            is_key.then(|| (key, Value { at: at + 1, ..self }))
-        });
-        found.collect()
     }
 
     /// The members of an object, with their keys as they are written; none for any other kind.

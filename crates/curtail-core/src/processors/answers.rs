@@ -174,10 +174,10 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
             }
             return;
         }
-        let mut last = None;
+        let mut moved = HashSet::new();
         for answer in answers {
             let insertion = match answer {
-                Prepend::Moved(part) if last.replace(part.message) == Some(part.message) => continue,
+                Prepend::Moved(part) if !moved.insert(part.message) => continue,
                 Prepend::Moved(part) => Insertion::Moved(part.message),
                 Prepend::Draft(_) | Prepend::Block(_) => Insertion::Results(vec![answer]),
             };

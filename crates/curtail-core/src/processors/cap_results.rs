@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::long_text::{LongText, shortenable};
+use super::shorter_texts::{LongText, shortenable};
 use super::{Change, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
 use crate::counting::{Tokenizer, token_count};
 use crate::json::Text;

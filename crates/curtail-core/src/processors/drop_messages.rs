@@ -1,4 +1,4 @@
-//! Drops messages by what they are in the transcript: by number, by turn, or because the model no longer reads them.
+//! Drops messages by their numbers or by those of their turns, or all outside a range of numbers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,27 +29,22 @@ pub struct DropMessages {
 pub struct Seen(Arc<[AtomicUsize; 2]>);
 
 impl Seen {
-    pub(super) fn add(&self, messages: usize, turns: usize) {
+    fn add(&self, messages: usize, turns: usize) {
         self.0[0].fetch_max(messages, Ordering::Relaxed);
         self.0[1].fetch_max(turns, Ordering::Relaxed);
     }
 
-    /// The number of messages, or of turns, of the longest transcript.
-    fn longest(&self, unit: Unit) -> usize {
-        self.0[unit as usize].load(Ordering::Relaxed)
-    }
-
     /// A sentence about each range of `flag` that contains no number of any transcript.
-    pub(super) fn remarks<'r>(
+    fn remarks<'r>(
         &'r self,
         flag: &'r str,
         unit: Unit,
         ranges: &'r [Range<usize>],
     ) -> impl Iterator<Item = String> + 'r {
-        let longest = self.longest(unit);
+        let longest = self.0[unit as usize].load(Ordering::Relaxed);
         ranges.iter().filter(move |range| range.start >= longest).map(move |range| {
             let first = range.start;
-            let name = unit.name();
+            let name = ["message", "turn"][unit as usize];
             format!("{flag} {first}: there is no such {name}; the longest transcript has {longest}, numbered from 0")
         })
     }
@@ -57,18 +52,9 @@ impl Seen {
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Unit {
+enum Unit {
     Message,
     Turn,
-}
-
-impl Unit {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::Turn => "turn",
-        }
-    }
 }
 
 impl Processor for DropMessages {
@@ -105,6 +91,71 @@ impl Processor for DropMessages {
                 } else {
                     drops.drop_but_instructions(at, &Reason::Borrowed("in a turn named by --drop-turn"));
                 }
+            }
+        }
+        Ok(drops.into_plan())
+    }
+}
+
+/// Keeps the messages with the numbers `from` up to, not including, `to`, and all system and developer messages.
+///
+/// A number is an index into the messages that the processor sees. So a second run numbers the messages again, and cuts again
+/// unless `from` is 0.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::pipeline::{Chain, TextCutter};
+/// use curtail_core::processors::MessageRange;
+///
+/// let chat = concat!(
+///     "{\"role\": \"user\", \"content\": \"Hello\"}\n",
+///     "{\"role\": \"assistant\", \"content\": \"Hi\"}\n",
+///     "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n",
+/// );
+/// let chain = Chain::default().then(MessageRange { from: 2, ..MessageRange::default() });
+/// let mut end = String::new();
+/// TextCutter { chain, ..TextCutter::default() }.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut end)?;
+/// assert_eq!(end, "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct MessageRange {
+    /// The first number to keep.
+    pub from: usize,
+    /// The first number to drop again; `None` keeps everything after `from`.
+    pub to: Option<usize>,
+    /// Messages that are kept outside the range, besides those of the system.
+    pub pins: Pins,
+    /// The transcripts that it saw.
+    pub seen: Seen,
+}
+
+impl Processor for MessageRange {
+    fn name(&self) -> &'static str {
+        "filter"
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { may_empty: true, decides_once: true, ..Traits::default() }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.seen
+            .remarks("--range", Unit::Message, std::slice::from_ref(&(self.from..usize::MAX)))
+            .filter(|_| self.from > 0)
+            .collect()
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        self.seen.add(view.messages.len(), 0);
+        let pairs = Pairs::from_messages(view.messages);
+        let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
+        for (at, message) in view.messages.iter().enumerate() {
+            let inside = at >= self.from && self.to.is_none_or(|to| at < to);
+            match (inside, message.instructs()) {
+                (true, _) => {}
+                (false, true) => drops.spare(at, why_preserved(message)),
+                (false, false) => drops.drop_but_instructions(at, &Reason::Borrowed("outside the range")),
             }
         }
         Ok(drops.into_plan())

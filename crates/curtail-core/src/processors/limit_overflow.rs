@@ -85,7 +85,7 @@ impl LimitedTranscript<'_, '_, '_> {
     }
 
     /// Keeps the messages from `start` on and shortens their texts and those of `questions` to `room` tokens; `None` if that is
-    /// impossible, or if nothing would be left of a question.
+    /// impossible.
     fn truncated(&self, start: usize, room: usize, questions: &[usize]) -> Option<Plan> {
         let messages = self.view.messages;
         let mut plan = self.plan(start);
@@ -95,9 +95,6 @@ impl LimitedTranscript<'_, '_, '_> {
         let cuts = plan.cuts();
         let is_cut = |part| cuts.contains(&part);
         for (at, text) in shorten(messages, &indices, is_cut, room, &self.limit.counting)? {
-            if questions.contains(&at.message) && text.trim().is_empty() {
-                return None;
-            }
             plan.change(at.message, [Change::Rewrite(at.part, text)], Reason::Owned(self.reason()));
         }
         Some(plan)

@@ -32,7 +32,7 @@ impl Processor for TokenLimit {
     }
 
     fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
-        self.fits(view).map(|fits| !fits)
+        Ok(!self.is_idle(view)? && !self.is_within(view, self.max_tokens)?)
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -67,10 +67,6 @@ impl TokenLimit {
             return Ok(true);
         }
         trigger.map_or(Ok(false), |trigger| self.is_within(view, trigger))
-    }
-
-    fn fits(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
-        Ok(self.is_idle(view)? || self.is_within(view, self.max_tokens)?)
     }
 
     fn is_within(&self, view: &View<'_, '_>, limit: usize) -> Result<bool, ProcessorError> {

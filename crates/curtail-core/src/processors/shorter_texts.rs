@@ -1,15 +1,15 @@
-//! Shortens a segment: its longest texts first, in the middle.
+//! Shortens a segment: its longest texts first, in the middle. And which texts can be shortened, and how long their new text may be.
 
 use super::Counting;
-use super::long_text::{LongText, shortenable};
 use crate::counting::Tokenizer;
-use crate::transcript::{Message, PartRef};
+use crate::json::quote;
+use crate::transcript::{Content, Message, Part, PartOrigin, PartRef};
 
 /// Replaces the removed middle.
 const MARKER: &str = "\n[… shortened …]\n";
 
 /// The new texts that shorten the messages at `indices`, without the parts that are `dropped`, to `budget` tokens; `None` if they
-/// cannot be shortened that far.
+/// cannot be shortened that far, or if nothing would be left of what somebody said.
 ///
 /// All texts are cut to one cap, so the longest ones shrink first. With texts of 10, 40 and 100 tokens and room for 90, the
 /// cap is 40: the third text shrinks to 40 tokens and the other two are not changed.
@@ -26,8 +26,13 @@ pub(super) fn shorten(
     let shortener =
         Shortener { texts: long_texts(messages, indices, dropped, counting), tokenizer: &*counting.tokenizer };
     let shortened = shortener.shortened(budget.checked_sub(total - shortener.tokens())?)?;
-    let rewrites = shortener.texts.iter().zip(shortened).filter_map(|(long_text, text)| Some((long_text.at, text?)));
-    Some(rewrites.collect())
+    let rewrites = shortener.texts.iter().zip(shortened).filter_map(|(long_text, text)| Some((long_text, text?)));
+    // A result may say nothing, and providers refuse a message that does.
+    let is_emptied = |long_text: &LongText, text: &str| {
+        let is_said = matches!(long_text.at.part_in(messages).content, Content::Text(_));
+        is_said && text.trim().is_empty() && !long_text.text.trim().is_empty()
+    };
+    rewrites.map(|(long_text, text)| (!is_emptied(long_text, &text)).then_some((long_text.at, text))).collect()
 }
 
 /// The texts of the messages that can be shortened. Their tokens are without those that are estimated beside them, which stay
@@ -137,4 +142,40 @@ fn largest(end: usize, holds: impl Fn(usize) -> bool) -> usize {
         if holds(middle) { low = middle } else { high = middle }
     }
     low
+}
+
+/// A text that can be shortened.
+pub(super) struct LongText {
+    pub(super) at: PartRef,
+    pub(super) text: String,
+    pub(super) tokens: usize,
+    /// The largest number of bytes that the text may take as a JSON string: what it takes now. A result that is a list or an
+    /// object can be shorter there than its text.
+    pub(super) most: usize,
+}
+
+impl LongText {
+    /// Whether `text` takes fewer bytes than it.
+    pub(super) fn holds(&self, text: &str) -> bool {
+        text.len() < self.most && quote(text).len() <= self.most
+    }
+}
+
+/// The text of a part, and the largest number of bytes that it may take as a JSON string.
+pub(super) fn shortenable(part: &Part<'_>) -> Option<(String, usize)> {
+    let most = match &part.origin {
+        PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) => {
+            let rewrite = place.rewrite?;
+            rewrite.span.len().checked_sub(rewrite.spelled(0))?
+        }
+        PartOrigin::Draft(_) | PartOrigin::Block(_) => usize::MAX,
+    };
+    match &part.content {
+        Content::Text(text) => Some((text.decode().into_owned(), most)),
+        Content::ToolResult(result) if result.media == 0 => {
+            let texts: Vec<_> = result.content.iter().map(|text| text.decode()).collect();
+            Some((texts.join("\n"), most))
+        }
+        _ => None,
+    }
 }

@@ -11,11 +11,17 @@ use crate::transcript::{Pairs, PartRef, ToolResult};
 const PATHS: &[&str] =
     &["file_path", "path", "filePath", "absolute_path", "absolutePath", "target_file", "filename", "file", "uri"];
 
-/// Arguments that select a part of the file.
-const RANGES: &[&str] = &[
-    "offset", "limit", "range", "ranges", "view_range", "start", "end", "start_line", "end_line", "startLine",
-    "endLine", "line_start", "line_end", "line", "lines", "head", "tail", "pages",
-];
+/// Arguments that name the first line of a part of the file.
+const STARTS: &[&str] = &["offset", "start", "start_line", "startLine", "line_start", "line"];
+
+/// Arguments that name the last one, alone or with the first.
+const ENDS: &[&str] = &["end", "end_line", "endLine", "line_end", "range", "ranges", "view_range", "head"];
+
+/// The argument that says how many lines the part has.
+const LENGTH: &str = "limit";
+
+/// Arguments that select a part of which the last line is not known.
+const OTHER_PARTS: &[&str] = &["lines", "tail", "pages"];
 
 /// What a call reads: one file, and of it everything or a part.
 struct FileRead {
@@ -27,41 +33,74 @@ struct FileRead {
     lines: Vec<String>,
 }
 
+/// What later calls read of a file.
+#[derive(Default)]
+struct LaterReads {
+    whole: LaterLines,
+    /// By the other arguments.
+    parts: HashMap<BTreeMap<String, String>, LaterLines>,
+}
+
+impl LaterReads {
+    /// Whether a later call returned what `older` returned: the same part or all of it. Tools return the beginning of a long file
+    /// as if it were all, and errors in place of it.
+    fn cover(&self, older: &FileRead) -> bool {
+        self.parts.get(&older.rest).is_some_and(|lines| lines.cover(older, 0))
+            || older.last_line().is_some_and(|last| self.whole.cover(older, last))
+    }
+
+    fn add(&mut self, read: FileRead) {
+        if read.is_whole() {
+            self.whole.add(&read.lines);
+        }
+        self.parts.entry(read.rest).or_default().add(&read.lines);
+    }
+}
+
+/// The lines that later calls returned.
+#[derive(Default)]
+struct LaterLines {
+    /// How many the longest result has; `None` without a result.
+    most: Option<usize>,
+    /// For each line: how many the longest result has that has this one.
+    most_with: HashMap<String, usize>,
+}
+
+impl LaterLines {
+    fn add(&mut self, lines: &[String]) {
+        let count = lines.len();
+        self.most = self.most.max(Some(count));
+        for line in lines {
+            let most = self.most_with.entry(line.clone()).or_default();
+            *most = count.max(*most);
+        }
+    }
+
+    /// Whether one of the results has `last` lines and, if `older` has more than one, a line of these: a changed file has some, an
+    /// error has none.
+    fn cover(&self, older: &FileRead, last: usize) -> bool {
+        let common = older.lines.iter().filter_map(|line| self.most_with.get(line)).max();
+        let most = if older.lines.len() < 2 { self.most } else { common.copied() };
+        most.is_some_and(|most| last <= most)
+    }
+}
+
 impl FileRead {
     fn is_whole(&self) -> bool {
-        !RANGES.iter().any(|range| self.rest.contains_key(*range))
+        [STARTS, ENDS, &[LENGTH], OTHER_PARTS].concat().iter().all(|key| !self.rest.contains_key(*key))
     }
 
-    /// Whether `self` returned what `older` returned, from the same file: the same part or all of it. Tools return the beginning
-    /// of a long file as if it were all, and errors in place of it.
-    fn covers(&self, older: &Self) -> bool {
-        let is_same_part = self.rest == older.rest;
-        let reaches = || older.last_line().is_some_and(|last| last <= self.lines.len());
-        (is_same_part || self.is_whole() && reaches()) && self.is_same_text(older)
-    }
-
-    /// The line at which the part ends at most; `None` if its arguments do not tell.
+    /// The line at which the part ends at most; `None` if its arguments do not tell, as those of a part that goes to the end.
     fn last_line(&self) -> Option<usize> {
-        let ranges = RANGES.iter().filter_map(|range| Some((*range, self.rest.get(*range)?)));
-        let mut last = 0;
-        let mut length = 0;
-        for (range, written) in ranges {
-            let numbers =
-                written.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse::<usize>().ok());
-            let most = numbers.max()?;
-            match range {
-                "tail" | "pages" => return None,
-                "limit" => length = most,
-                _ => last = last.max(most),
-            }
+        let named = |keys: &[&str]| keys.iter().find_map(|key| self.rest.get(*key));
+        if self.is_whole() {
+            return Some(0);
         }
-        last.checked_add(length)
-    }
-
-    /// Whether both have a line in common, if `older` has more than one. A changed file has some; an error has none.
-    fn is_same_text(&self, older: &Self) -> bool {
-        let known: HashSet<&String> = self.lines.iter().collect();
-        older.lines.len() < 2 || older.lines.iter().any(|line| known.contains(line))
+        if let Some(end) = named(ENDS) {
+            return largest_number(end);
+        }
+        let length = largest_number(self.rest.get(LENGTH)?)?;
+        named(STARTS).map_or(Some(0), |start| largest_number(start))?.checked_add(length)
     }
 }
 
@@ -73,15 +112,15 @@ pub(super) fn superseded_reads(
     reads: &NameGlobs,
     placeholder: &str,
 ) -> Vec<PartRef> {
-    let mut later: HashMap<(u32, String), Vec<FileRead>> = HashMap::new();
+    let mut later: HashMap<(u32, String), LaterReads> = HashMap::new();
     let mut superseded = Vec::new();
     for &at in pairs.results().iter().rev() {
         let (Some(read), Some(result)) = (read_of(view, pairs, at, reads), result_at(view, at)) else { continue };
-        let newer = later.entry((read.thread, read.path.clone())).or_default();
-        if newer.iter().any(|newer| newer.covers(&read)) {
+        let later = later.entry((read.thread, read.path.clone())).or_default();
+        if later.cover(&read) {
             superseded.push(at);
         } else if has_content(result, placeholder) && is_told(view, at) {
-            newer.push(read);
+            later.add(read);
         }
     }
     superseded.reverse();
@@ -147,8 +186,46 @@ fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -
     views.then_some(FileRead { thread: message.thread, path, rest, lines })
 }
 
+/// The largest number in an argument; `None` if there is none, or if one is negative, which counts from the end.
+fn largest_number(written: &str) -> Option<usize> {
+    let is_sign = |at: usize| !written[..at].trim_end().ends_with(|c: char| c.is_ascii_digit());
+    if written.match_indices('-').any(|(at, _)| is_sign(at)) {
+        return None;
+    }
+    written.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).max()
+}
+
 /// A line as its file has it, without the number that a tool writes before it; `None` if nothing else is on it.
 fn unnumbered(line: &str) -> Option<String> {
     let is_before = |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '→' | '|' | ':');
     Some(line.trim_start_matches(is_before).trim_end()).filter(|line| !line.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_ends_where_its_arguments_say() {
+        for (arguments, last) in [
+            (r#"{"offset":10,"limit":"5"}"#, Some(15)),
+            (r#"{"limit":5}"#, Some(5)),
+            (r#"{"start_line":3,"end_line":9}"#, Some(9)),
+            (r#"{"view_range":[3,9]}"#, Some(9)),
+            (r#"{"ranges":[[50,60],[1,10]]}"#, Some(60)),
+            (r#"{"range":"10-20"}"#, Some(20)),
+            (r#"{"head":7}"#, Some(7)),
+            // To the end of the file, wherever that is.
+            (r#"{"offset":1900}"#, None),
+            (r#"{"view_range":[3,-1]}"#, None),
+            (r#"{"start_line":3}"#, None),
+            (r#"{"tail":5}"#, None),
+        ] {
+            let document = Document::parse(arguments).unwrap();
+            let members = document.roots().next().unwrap().members();
+            let rest = members.map(|member| (member.key.decode().into_owned(), member.value.raw().to_owned()));
+            let read = FileRead { thread: 0, path: String::new(), rest: rest.collect(), lines: Vec::new() };
+            assert_eq!((read.last_line(), read.is_whole()), (last, false), "{arguments}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Drops parts by kind, and messages by role.
 
 use super::{Decision, DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
+use crate::numbers::number_of;
 use crate::transcript::{Content, Pairs, Part, PartRef, RequiredReasoning, Role};
 
 /// A kind of part to strip.
@@ -88,6 +89,7 @@ impl Processor for Strip {
         for at in lone_reasoning {
             plan.decisions[at] = Decision::Drop(Reason::Borrowed("reasoning"));
         }
+        plan.notes.extend(self.kept_media(view, &plan));
         Ok(plan)
     }
 }
@@ -110,6 +112,17 @@ impl Strip {
                 drops.drop_message(at, Reason::Borrowed("only instructions of the application remain in it"));
             }
         }
+    }
+
+    /// The note that media stay in results, which are parts of another kind.
+    fn kept_media(&self, view: &View<'_, '_>, plan: &Plan) -> Option<String> {
+        let kept = view.messages.iter().enumerate().filter(|(at, _)| plan.keeps(*at));
+        let results = kept.flat_map(|(at, message)| {
+            message.results().filter(move |(part, result)| result.media > 0 && !plan.decisions[at].cuts(*part))
+        });
+        let count = if self.kinds.contains(&StripKind::Media) { results.count() } else { 0 };
+        let what = number_of(count, "tool result");
+        (count > 0).then(|| format!("media in {what} are kept; --keep-last-media 0 writes a text in place of each"))
     }
 
     fn strips_reasoning(&self) -> bool {

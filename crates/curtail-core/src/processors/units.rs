@@ -41,11 +41,8 @@ impl WindowUnit {
 
     /// The last `size` units, as reasons name them.
     pub(super) fn last(self, size: usize) -> String {
-        match (size, self) {
-            (1, Self::Items) => String::from("the last item"),
-            (1, Self::Messages) => String::from("the last message"),
-            (1, Self::Turns) => String::from("the last turn"),
-            (1, Self::Segments) => String::from("the last segment"),
+        match size {
+            1 => format!("the last {}", self.plural().trim_end_matches('s')),
             _ => format!("the last {size} {}", self.plural()),
         }
     }

@@ -19,3 +19,4 @@ mod mending;
 mod properties;
 mod replay;
 mod serializers;
+mod sound;

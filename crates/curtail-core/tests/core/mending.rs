@@ -73,6 +73,22 @@ fn runs_of_every_length_are_joined() {
     }
 }
 
+/// Two calls in one text would be no call, and would be dropped as one that cannot be read.
+#[test]
+fn calls_are_not_joined() {
+    let call = |city: &str| format!(r#"{{\"name\":\"rain\",\"arguments\":{{\"city\":\"{city}\"}}}}"#);
+    let [oslo, rome] = ["Oslo", "Rome"].map(call);
+    let turns = [
+        ("human", "Rain?"),
+        ("function_call", oslo.as_str()),
+        ("function_call", rome.as_str()),
+        ("observation", "rain"),
+        ("observation", "sun"),
+        ("gpt", "In Oslo."),
+    ];
+    assert_eq!(mended("", &[], &sharegpt(&turns)), sharegpt(&turns));
+}
+
 #[test]
 fn what_stands_between_the_messages_of_a_run_stays() {
     let turns = [("human", "A"), ("system", "Be brief."), ("human", "B"), ("gpt", "Yes.")];

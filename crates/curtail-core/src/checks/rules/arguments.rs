@@ -1,8 +1,8 @@
 //! The arguments of calls, and the objects that results must be.
 
-use super::ANSWERED_CALL;
+use super::{ANSWERED_CALL, RULE, result_blocks};
 use crate::checks::constraints::states;
-use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext, member_first};
+use crate::checks::{Detector, Fix, Match, Rule, RuleContext, member_first};
 use crate::dialects::Patch;
 use crate::json::{Value, quote};
 use crate::transcript::{ArgumentFault, PartRef, ToolCall};
@@ -10,7 +10,6 @@ use crate::transcript::{ArgumentFault, PartRef, ToolCall};
 pub(super) static INVALID_ARGUMENTS: Rule = Rule {
     code: "S005",
     name: "invalid-arguments",
-    level: Level::Deny,
     summary: "The arguments of a call, or the object that a result must be, are not a JSON object.",
     why: "A model that is cut off in the middle of a call leaves incomplete JSON, and every program that reads the \
           arguments fails. A model that is trained on it learns to make malformed calls. Empty arguments are valid, \
@@ -20,8 +19,6 @@ pub(super) static INVALID_ARGUMENTS: Rule = Rule {
            --unsafe-fixes` drops both. `--fix` alone writes missing arguments as none, and puts a result that is no object \
            into one",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Os"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"error: unexpected end of input"}
@@ -29,10 +26,15 @@ pub(super) static INVALID_ARGUMENTS: Rule = Rule {
 "#,
     good: ANSWERED_CALL,
     detector: Detector::Transcript(invalid_arguments),
+    ..RULE
 };
 
 fn invalid_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let wrong = |(at, call): (PartRef, &ToolCall<'a>)| {
+        // A program that could not read a call keeps an error in place of its name and arguments, and sends none.
+        if context.provider_rules.converts && call.name.len_bound() == 0 {
+            return None;
+        }
         let fault = match call.argument_fault()? {
             ArgumentFault::NotAnObject => String::from("are JSON, but not an object"),
             ArgumentFault::NotJson(fault) => format!("are not JSON: {fault}"),
@@ -116,9 +118,7 @@ fn responses_without_object<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>>
     let wrong = results.flat_map(|(at, element)| {
         let response = ["functionResponse", "function_response"].into_iter().find_map(|key| element.get(key));
         let response = response.and_then(|response| response.get("response"));
-        let blocks =
-            element.get("toolResult").and_then(|result| result.get("content")).into_iter().flat_map(Value::items);
-        let values = response.into_iter().chain(blocks.filter_map(|block| block.get("json")));
+        let values = response.into_iter().chain(result_blocks(element).filter_map(|block| block.get("json")));
         values.filter(|value| !value.is_object()).map(move |value| (at, value))
     });
     let found = |(at, value): (PartRef, Value<'a>)| {

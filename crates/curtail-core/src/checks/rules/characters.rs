@@ -2,22 +2,20 @@
 
 use memchr::memmem;
 
-use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use super::RULE;
+use crate::checks::{Detector, Fix, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::json::{Span, Value};
 
 pub(super) static LONE_SURROGATE: Rule = Rule {
     code: "S023",
     name: "lone-surrogate",
-    level: Level::Deny,
     summary: "A text contains half of a character.",
     why: "JSON writes a character such as an emoji as two escapes (`\\ud83e\\udd80`). A program that cuts a text between the \
           two leaves one that means nothing by itself. Many parsers accept it, and those of providers reject the whole \
           request: the message is sent again with every further request, so the session stays broken.",
     help: "remove the half character: `--fix` writes U+FFFD in its place",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo? \ud83e"}
 {"role":"assistant","content":"It is."}
 "#,
@@ -25,6 +23,7 @@ pub(super) static LONE_SURROGATE: Rule = Rule {
 {"role":"assistant","content":"It is."}
 "#,
     detector: Detector::Transcript(lone_surrogate),
+    ..RULE
 };
 
 fn lone_surrogate<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::{RULE, result_blocks};
 use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext, member_first};
 use crate::dialects::Patch;
@@ -11,7 +12,6 @@ use crate::transcript::{Content, Message, Part, PartRef, Role, Standing};
 pub(super) static EMPTY_CONTENT: Rule = Rule {
     code: "S004",
     name: "empty-content",
-    level: Level::Deny,
     summary: "A message, or a text in it, has no content.",
     why: "A message without content, or with nothing but white space, comes from a reply that was cut off or from a \
           filter that removed everything. Anthropic and Bedrock reject it, and a blank text beside other blocks as well. \
@@ -19,8 +19,6 @@ pub(super) static EMPTY_CONTENT: Rule = Rule {
           warning. A reply that only calls tools is not empty, and tool results may be empty.",
     help: "drop the message or the blank text, or give it content: `--fix` drops it",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
 {"role":"user","content":" \n"}
@@ -32,6 +30,7 @@ pub(super) static EMPTY_CONTENT: Rule = Rule {
 {"role":"assistant","content":"You are welcome."}
 "#,
     detector: Detector::Transcript(empty_content),
+    ..RULE
 };
 
 fn empty_content<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -82,10 +81,11 @@ fn null_contents<'a>(
     null.collect()
 }
 
-/// Where an item has its content: items of another form than messages have an output, or nothing.
+/// Where an item has its content: items of another form than messages have an output, or nothing. What has its content in parts
+/// gets another form when it is sent to such a provider.
 fn content_key(item: Value<'_>) -> Option<&'static str> {
     let is_output = item.get_text("type").is_some_and(|kind| kind.decode().ends_with("_call_output"));
-    if is_output { Some("output") } else { item.has("role").then_some("content") }
+    if is_output { Some("output") } else { (item.has("role") && !item.has("parts")).then_some("content") }
 }
 
 /// Blank texts beside other parts, where the provider looks at each block.
@@ -117,12 +117,10 @@ fn blank_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 /// The blank texts in the list of a result, which a provider looks at as at any other.
 fn blank_texts(result: Value<'_>) -> Vec<Value<'_>> {
-    let holder = result.get("toolResult").unwrap_or(result);
-    let blocks = holder.get("content").into_iter().flat_map(Value::items);
     let lacks_text =
         |block: Value<'_>| block.get_text("type").is_some_and(|kind| kind.is("text")) && !block.has("text");
     let is_blank = |block: Value<'_>| block.get_text("text").is_some_and(|text| text.is_blank());
-    blocks.filter(|block| is_blank(*block) || lacks_text(*block)).collect()
+    result_blocks(result).filter(|block| is_blank(*block) || lacks_text(*block)).collect()
 }
 
 fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -135,7 +133,10 @@ fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     // A log can write one reply as several messages: the reply is empty only if all of them are.
     let speaking = context.messages.iter().filter(|message| !is_empty(message));
     let speaking: HashSet<_> = speaking.filter_map(Message::reply_key).collect();
-    let is_sent = |message: &Message<'_>| message.standing != Standing::RolledBack;
+    // A reply that was spoken is named by an id in another member, and so is what a compaction of a log writes.
+    let is_elsewhere =
+        |message: &Message<'_>| message.is_boundary() || message.value().is_some_and(|item| item.has("audio"));
+    let is_sent = |message: &Message<'_>| message.standing != Standing::RolledBack && !is_elsewhere(message);
     let is_silent = |message: &Message<'_>| {
         is_empty(message) && is_sent(message) && message.reply_key().is_none_or(|reply| !speaking.contains(&reply))
     };
@@ -167,14 +168,11 @@ fn is_empty(message: &Message<'_>) -> bool {
 pub(super) static EMPTY_ERROR_RESULT: Rule = Rule {
     code: "S019",
     name: "empty-error-result",
-    level: Level::Deny,
     summary: "A result says that its tool failed, and nothing else.",
     why: "Anthropic rejects a result with `is_error` and without content, although it accepts an empty result of a tool that \
           succeeded. A tool that fails without a message, or a filter that clears results, leaves such a result.",
     help: "give the result a text, or remove `is_error`: `--fix` removes it",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"","is_error":true}]}
@@ -186,6 +184,7 @@ pub(super) static EMPTY_ERROR_RESULT: Rule = Rule {
 {"role":"assistant","content":[{"type":"text","text":"I cannot tell."}]}
 "#,
     detector: Detector::Transcript(empty_error_result),
+    ..RULE
 };
 
 fn empty_error_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -218,13 +217,12 @@ pub(super) static EMPTY_CALLS: Rule = Rule {
           it.",
     help: "remove the empty list: `--fix` does this",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is.","tool_calls":[]}
 "#,
     good: super::ANSWER,
     detector: Detector::Transcript(empty_calls),
+    ..RULE
 };
 
 fn empty_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -247,13 +245,13 @@ pub(super) static CONTENT_BLOCKS: Rule = Rule {
     help: "write the texts of the message as one text: `--fix` does this for a single text, and `--fix --unsafe-fixes` for \
            several, with a blank line between them; images stay",
     fix: Fix::Part,
-    command: "",
     flags: "-W content-blocks",
     bad: r#"{"role":"user","content":[{"type":"text","text":"Is it raining in Oslo?"}]}
 {"role":"assistant","content":"It is."}
 "#,
     good: super::ANSWER,
     detector: Detector::Transcript(content_blocks),
+    ..RULE
 };
 
 fn content_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {

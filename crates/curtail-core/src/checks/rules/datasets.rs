@@ -1,6 +1,7 @@
 //! A transcript as one of many: an example to train on.
 
-use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext, TokenCounts};
+use super::RULE;
+use crate::checks::{Detector, Level, Match, Rule, RuleContext, TokenCounts};
 use crate::counting::token_count;
 use crate::json::Value;
 use crate::transcript::{Message, Role};
@@ -14,18 +15,17 @@ pub(super) static NO_ASSISTANT_MESSAGE: Rule = Rule {
           saved before its first answer looks the same and is not broken. A row with nothing but a `prompt` is meant to \
           have no reply, because the model writes one while it is trained: it has no finding.",
     help: "drop the transcript from the dataset",
-    fix: Fix::No,
-    command: "",
-    flags: "",
     bad: r#"{"messages":[{"role":"system","content":"Answer in one sentence."},{"role":"user","content":"Is it raining in Oslo?"}]}
 "#,
     good: r#"{"messages":[{"role":"system","content":"Answer in one sentence."},{"role":"user","content":"Is it raining in Oslo?"},{"role":"assistant","content":"It is."}]}
 "#,
     detector: Detector::Transcript(no_assistant_message),
+    ..RULE
 };
 
 fn no_assistant_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let replies = context.of_role(Role::Assistant).next().is_some()
+    let replies = context.is_continued()
+        || context.of_role(Role::Assistant).next().is_some()
         || context.calls().next().is_some()
         || context.messages.iter().any(Message::is_exchange);
     // Of items that no format defines, `nothing-read` has a finding.
@@ -50,13 +50,11 @@ fn asks_only(context: &RuleContext<'_, '_>) -> bool {
 pub(super) static TOO_LONG: Rule = Rule {
     code: "D002",
     name: "too-long",
-    level: Level::Deny,
     summary: "A transcript has more tokens than `--max-tokens` allows.",
     why: "A trainer cuts off what exceeds its window, even in the middle of a call. The rule runs only with \
           `--max-tokens`. `curtail limit` cuts a transcript to size without breaking pairs, and `curtail split` makes \
           several of it.",
     help: "split it with `curtail split`, or cut it to size with `curtail limit`",
-    fix: Fix::No,
     command: "curtail limit -t 100k --in-place FILE",
     flags: "--max-tokens 8",
     bad: r#"{"messages":[{"role":"user","content":"Is it raining in Oslo, and will it go on until the evening?"},{"role":"assistant","content":"It is, and it will."}]}
@@ -64,6 +62,7 @@ pub(super) static TOO_LONG: Rule = Rule {
     good: r#"{"messages":[{"role":"user","content":"Rain?"},{"role":"assistant","content":"Yes."}]}
 "#,
     detector: Detector::Budget(too_long),
+    ..RULE
 };
 
 fn too_long<'a>(context: &RuleContext<'_, 'a>, tokens: &TokenCounts, limit: usize) -> Vec<Match<'a>> {
@@ -84,7 +83,6 @@ pub(super) static TRUNCATED_TARGET: Rule = Rule {
           `--max-tokens`, and is off by default. `curtail split` makes several rows that fit of a long \
           one, and each assistant message is a target once.",
     help: "split the transcript with `curtail split`",
-    fix: Fix::No,
     command: "curtail split -t 100k FILE",
     flags: "--max-tokens 12 -A too-long -W truncated-target",
     bad: r#"{"messages":[{"role":"user","content":"Is it raining in Oslo, and will it go on until the evening?"},{"role":"assistant","content":"It is, and it will."}]}
@@ -92,6 +90,7 @@ pub(super) static TRUNCATED_TARGET: Rule = Rule {
     good: r#"{"messages":[{"role":"user","content":"Rain in Oslo?"},{"role":"assistant","content":"It is raining there, and it will until the evening."}]}
 "#,
     detector: Detector::Budget(truncated_target),
+    ..RULE
 };
 
 fn truncated_target<'a>(context: &RuleContext<'_, 'a>, tokens: &TokenCounts, limit: usize) -> Vec<Match<'a>> {
@@ -125,8 +124,6 @@ pub(super) static DUPLICATE_TRANSCRIPT: Rule = Rule {
           other fields beside the messages are ignored. The rule keeps a fingerprint of every transcript of the run, and is \
           off by default.",
     help: "drop the copy",
-    fix: Fix::No,
-    command: "",
     flags: "-W duplicate-transcript",
     bad: r#"{"id":1,"messages":[{"role":"user","content":"Is it raining in Oslo?"},{"role":"assistant","content":"It is."}]}
 {"id":2,"messages":[{"content":"Is it raining in Oslo?","role":"user"}, {"role":"assistant","content":"It is."}]}
@@ -135,4 +132,5 @@ pub(super) static DUPLICATE_TRANSCRIPT: Rule = Rule {
 {"id":2,"messages":[{"role":"user","content":"Is it raining in Rome?"},{"role":"assistant","content":"It is not."}]}
 "#,
     detector: Detector::Dataset,
+    ..RULE
 };

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::{RULE, result_blocks};
 use crate::checks::constraints::{Pattern, most, pattern, states};
-use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Fix, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::json::{Value, quote};
 use crate::transcript::{Message, PartRef};
@@ -11,15 +12,12 @@ use crate::transcript::{Message, PartRef};
 pub(super) static DOCUMENTS: Rule = Rule {
     code: "S032",
     name: "documents",
-    level: Level::Deny,
     summary: "A document has a name that is not accepted or that another one has, or no text beside it.",
     why: "Bedrock accepts ASCII letters, digits, blanks, hyphens, parentheses and square brackets in the name of a \
           document, and each name once in a request. A file that is uploaded again, or a program that calls every file \
           `document`, makes every later request of the session fail. A message with a document needs a text.",
     help: "rename the document: `--fix` does this. A text beside the document is for a person to write",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":[{"text":"Do the bills match?"},{"document":{"format":"txt","name":"bill","source":{"bytes":"MTIgRVVS"}}},{"document":{"format":"txt","name":"bill","source":{"bytes":"MTMgRVVS"}}}]}
 {"role":"assistant","content":[{"text":"They do not."}]}
 "#,
@@ -27,6 +25,7 @@ pub(super) static DOCUMENTS: Rule = Rule {
 {"role":"assistant","content":[{"text":"They do not."}]}
 "#,
     detector: Detector::Transcript(documents),
+    ..RULE
 };
 
 /// A document of a request.
@@ -48,11 +47,8 @@ impl<'a> SentDocument<'a> {
 fn sent_documents<'a>(context: &RuleContext<'_, 'a>) -> Vec<SentDocument<'a>> {
     let sent = context.parts().filter(|(at, _)| context.messages[at.message].standing.is_read());
     let elements = sent.filter_map(|(at, part)| Some((at, part.place()?.element)));
-    let blocks = elements.flat_map(|(at, element)| {
-        let of_result = element.get("toolResult").and_then(|result| result.get("content"));
-        let inside = of_result.into_iter().flat_map(Value::items);
-        std::iter::once(element).chain(inside).map(move |block| (at, block))
-    });
+    let blocks = elements
+        .flat_map(|(at, element)| std::iter::once(element).chain(result_blocks(element)).map(move |block| (at, block)));
     blocks.filter_map(|(at, block)| SentDocument::from_block(at, block)).collect()
 }
 

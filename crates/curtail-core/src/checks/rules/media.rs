@@ -1,5 +1,6 @@
 //! Images and documents: how large and how many, whether they can be read, and who may send them.
 
+use super::RULE;
 use super::documents;
 use crate::checks::constraints::{most, names, states};
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
@@ -29,7 +30,6 @@ pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
            images smaller",
     fix: Fix::Unsafe,
     command: "curtail filter --max-media-pixels 2000 --max-media-bytes 5m --in-place FILE",
-    flags: "",
     bad: r#"{"role":"user","content":[{"type":"text","text":"What is on the map?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAIygAAAu4CAIAAAA="}}]}
 {"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
 "#,
@@ -37,6 +37,7 @@ pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
 {"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
 "#,
     detector: Detector::Transcript(media_too_large),
+    ..RULE
 };
 
 /// Every medium that is sent, with its place. What a compaction replaced, or a person rolled back, is not sent again.
@@ -110,15 +111,12 @@ fn too_many_images<'a>(context: &RuleContext<'_, 'a>, images: &[&SentMedium<'a>]
 pub(super) static UNREADABLE_MEDIA: Rule = Rule {
     code: "S022",
     name: "unreadable-media",
-    level: Level::Deny,
     summary: "An image or a document is empty, damaged, or of another type than it says.",
     why: "A log that shortens long texts leaves half an image, a failed download leaves none, and a program that \
           guesses a type from a file name calls a JPEG a PNG. The provider rejects the request, and every later one of \
           the session, because all of them contain the image. Some providers accept only a few types.",
     help: "remove the image, or correct its type: `--fix` writes a text in place of what cannot be read",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":[{"type":"text","text":"What is on the map?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhE[removed]"}}]}
 {"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
 "#,
@@ -126,6 +124,7 @@ pub(super) static UNREADABLE_MEDIA: Rule = Rule {
 {"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
 "#,
     detector: Detector::Transcript(unreadable_media),
+    ..RULE
 };
 
 fn unreadable_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -165,7 +164,6 @@ fn unreadable_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static MISPLACED_MEDIA: Rule = Rule {
     code: "S027",
     name: "misplaced-media",
-    level: Level::Deny,
     summary: "A message contains a kind of content that its role may not have.",
     why: "OpenAI's chats and Bedrock accept images only from the user, not from the assistant, the tool or the \
           application. The Responses API has types for what the user says (`input_text`, `input_image`) and for what \
@@ -174,8 +172,6 @@ pub(super) static MISPLACED_MEDIA: Rule = Rule {
     help: "move the image into a user message, or give the text the type of its role: `--fix` gives a text its type, and \
            `--fix --unsafe-fixes` writes a text in place of the image and drops calls, results and thoughts of the wrong role",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Draw a map."}
 {"role":"assistant","content":[{"type":"text","text":"Here."},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}],"tool_calls":[{"id":"call_1","type":"function","function":{"name":"show","arguments":"{}"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"done"}
@@ -187,6 +183,7 @@ pub(super) static MISPLACED_MEDIA: Rule = Rule {
 {"role":"assistant","content":"There it is."}
 "#,
     detector: Detector::Transcript(misplaced_media),
+    ..RULE
 };
 
 fn misplaced_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {

@@ -20,7 +20,8 @@ mod rounds;
 mod shapes;
 mod turns;
 
-use super::Rule;
+use super::{Detector, Fix, Level, Rule};
+use crate::json::Value;
 
 /// Every rule, ordered by group and number.
 pub const ALL: &[&Rule] = &[
@@ -86,6 +87,23 @@ pub const INVALID_JSON: &Rule = &reading::INVALID_JSON;
 /// The rule for a copy of an earlier transcript: detected by comparing the transcripts of a run.
 pub const DUPLICATE_TRANSCRIPT: &Rule = &datasets::DUPLICATE_TRANSCRIPT;
 
+/// What most rules have in common: what they find is denied, no command mends it, and their bad example needs no flags. Those that
+/// `check --fix` mends name a [`Fix`].
+const RULE: Rule = Rule {
+    code: "",
+    name: "",
+    level: Level::Deny,
+    summary: "",
+    why: "",
+    help: "",
+    fix: Fix::No,
+    command: "",
+    flags: "",
+    bad: "",
+    good: "",
+    detector: Detector::Text,
+};
+
 // Transcripts that several rules use as good or bad examples.
 
 /// A question, a call, its result, an answer.
@@ -99,3 +117,8 @@ const ANSWERED_CALL: &str = r#"{"role":"user","content":"Is it raining in Oslo?"
 const ANSWER: &str = r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
 "#;
+
+/// The blocks in the list of a result.
+fn result_blocks(result: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    result.get("toolResult").unwrap_or(result).get("content").into_iter().flat_map(Value::items)
+}

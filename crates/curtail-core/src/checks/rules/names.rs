@@ -3,10 +3,10 @@
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
-use super::ANSWERED_CALL;
 use super::renaming::{Naming, NamingSites};
+use super::{ANSWERED_CALL, RULE};
 use crate::checks::constraints::{Pattern, pattern};
-use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Fix, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::digest::fnv1a_64;
 use crate::json::quote;
@@ -15,7 +15,6 @@ use crate::transcript::{Content, Family, Message, Role, ToolCall};
 pub(super) static TOOL_USE_ID_FORMAT: Rule = Rule {
     code: "S014",
     name: "tool-use-id-format",
-    level: Level::Deny,
     summary: "The provider does not accept the id of a call or of an item.",
     why: "Providers limit the characters and the length of ids, each in its own way: OpenAI accepts 40 characters in \
           chats and 64 in the Responses API, Mistral exactly 9, and Anthropic and Bedrock no punctuation but a few \
@@ -23,8 +22,6 @@ pub(super) static TOOL_USE_ID_FORMAT: Rule = Rule {
           first call. Items of the Responses API begin with the letters of their kind, such as `fc_`.",
     help: "change the id, in the call and in its result: `--fix` does this",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"tool_use","id":"call 1|weather","name":"weather","input":{"city":"Oslo"}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"call 1|weather","content":"rain"}]}
@@ -36,6 +33,7 @@ pub(super) static TOOL_USE_ID_FORMAT: Rule = Rule {
 {"role":"assistant","content":[{"type":"text","text":"It is."}]}
 "#,
     detector: Detector::Transcript(tool_use_id_format),
+    ..RULE
 };
 
 fn tool_use_id_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -109,9 +107,8 @@ fn item_ids<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let fault = pattern.fault(&id)?;
         let found = context.match_message(at, format!("the id `{id}` of the item {fault}")).of(what);
         // No item has another name for itself: without it, the item is sent whole.
-        let item = message.value().map(|item| item.get("payload").unwrap_or(item));
-        let own = item.and_then(|item| item.get("id"));
-        Some(found.removing(own.into_iter().collect()).warning_if(context.provider_rules.log))
+        let own = context.own_id(at).into_iter().collect();
+        Some(found.removing(own).warning_if(context.provider_rules.log))
     });
     wrong.collect()
 }
@@ -136,7 +133,6 @@ fn kind_of(message: &Message<'_>) -> Option<&'static str> {
 pub(super) static TOOL_NAME_FORMAT: Rule = Rule {
     code: "S018",
     name: "tool-name-format",
-    level: Level::Deny,
     summary: "The provider does not accept the name of a tool that was called.",
     why: "A model sometimes calls a tool that does not exist, under a name with dots, blanks or nothing at all. The \
           program answers that there is no such tool, and the session goes on until the provider reads the name in \
@@ -144,8 +140,6 @@ pub(super) static TOOL_NAME_FORMAT: Rule = Rule {
           provider may be longer, or contain dots.",
     help: "rename the tool in the call and in its result: `--fix` does this",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather of","arguments":"{\"city\":\"Oslo\"}"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"rain"}
@@ -153,6 +147,7 @@ pub(super) static TOOL_NAME_FORMAT: Rule = Rule {
 "#,
     good: ANSWERED_CALL,
     detector: Detector::Transcript(tool_name_format),
+    ..RULE
 };
 
 fn tool_name_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -203,14 +198,11 @@ const fn is_named(family: Family) -> bool {
 pub(super) static DUPLICATE_ITEM_ID: Rule = Rule {
     code: "S020",
     name: "duplicate-item-id",
-    level: Level::Deny,
     summary: "Two items have the same id.",
     why: "The Responses API accepts each stored item once. A program that adds the output of a response to its history \
           twice, or joins two histories of one session, sends an item again.",
     help: "drop the second item: `--fix` does this if both are the same",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
 {"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"It is.","annotations":[]}]}
 {"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"It is.","annotations":[]}]}
@@ -220,6 +212,7 @@ pub(super) static DUPLICATE_ITEM_ID: Rule = Rule {
 {"type":"message","id":"msg_2","status":"completed","role":"assistant","content":[{"type":"output_text","text":"And it will.","annotations":[]}]}
 "#,
     detector: Detector::Transcript(duplicate_item_id),
+    ..RULE
 };
 
 fn duplicate_item_id<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {

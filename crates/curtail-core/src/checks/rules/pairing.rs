@@ -1,7 +1,7 @@
 //! Calls without results, results without calls, and pairs that do not match.
 
-use super::ANSWERED_CALL;
 use super::rounds::{MiscountedRound, explained_calls, miscounted_messages, miscounted_rounds};
+use super::{ANSWERED_CALL, RULE};
 use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::json::Text;
@@ -11,7 +11,6 @@ use crate::transcript::{Family, Fault, FaultKind, PairingRules, PartRef, Placeme
 pub(super) static ORPHAN_RESULT: Rule = Rule {
     code: "P001",
     name: "orphan-result",
-    level: Level::Deny,
     summary: "A tool result answers no earlier call.",
     why: "A result belongs to the closest earlier open call with its id. If there is none, a window was cut between \
           call and result, or the id was changed on one side only. Providers reject the whole transcript. A session \
@@ -21,18 +20,17 @@ pub(super) static ORPHAN_RESULT: Rule = Rule {
           that allow this.",
     help: "put its call back before the result, or drop the result: `--fix` drops it",
     fix: Fix::Pairs(Some(FaultKind::OrphanResult)),
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"tool","tool_call_id":"call_1","content":"rain"}
 {"role":"assistant","content":"It is."}
 "#,
     good: ANSWERED_CALL,
     detector: Detector::Transcript(orphan_result),
+    ..RULE
 };
 
 fn orphan_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    if context.stateful && context.provider_rules.server_state {
+    if context.is_continued() {
         return Vec::new();
     }
     let miscounted = miscounted_messages(context);
@@ -44,7 +42,6 @@ fn orphan_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static UNANSWERED_CALL: Rule = Rule {
     code: "P002",
     name: "unanswered-call",
-    level: Level::Deny,
     summary: "A tool call has no result, although the conversation continues.",
     why: "Every call needs a result before another message follows. Calls stay unanswered when a tool is interrupted, \
           when a session is compacted while the tool runs, or when a filter removes the result. Providers reject the \
@@ -53,8 +50,6 @@ pub(super) static UNANSWERED_CALL: Rule = Rule {
           [pending-call](pending-call.md).",
     help: "drop the call, or answer it: `--fix=stub` adds a result that says it was interrupted",
     fix: Fix::Pairs(Some(FaultKind::UnansweredCall)),
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
 {"role":"user","content":"Hello?"}
@@ -67,6 +62,7 @@ pub(super) static UNANSWERED_CALL: Rule = Rule {
 {"role":"assistant","content":"Sorry, I was away."}
 "#,
     detector: Detector::Transcript(unanswered_call),
+    ..RULE
 };
 
 fn unanswered_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -88,8 +84,6 @@ pub(super) static PENDING_CALL: Rule = Rule {
           a training example it ends before the result.",
     help: "add the result, or repair with `--fix --repair-pending`",
     fix: Fix::Pairs(Some(FaultKind::PendingCall)),
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
 "#,
@@ -98,6 +92,7 @@ pub(super) static PENDING_CALL: Rule = Rule {
 {"role":"tool","tool_call_id":"call_1","content":"rain"}
 "#,
     detector: Detector::Transcript(pending_call),
+    ..RULE
 };
 
 fn pending_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -110,15 +105,12 @@ fn pending_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static DUPLICATE_RESULT: Rule = Rule {
     code: "P005",
     name: "duplicate-result",
-    level: Level::Deny,
     summary: "A tool call has two results.",
     why: "A second result for an answered call comes from a retry, or from a resumed session that wrote its last \
           messages again. Providers reject it. Repair keeps the first result, because the rest of the conversation \
           builds on it.",
     help: "drop the second result: `--fix` does this",
     fix: Fix::Pairs(Some(FaultKind::DuplicateResult)),
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"rain"}
@@ -127,6 +119,7 @@ pub(super) static DUPLICATE_RESULT: Rule = Rule {
 "#,
     good: ANSWERED_CALL,
     detector: Detector::Transcript(duplicate_result),
+    ..RULE
 };
 
 fn duplicate_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -141,14 +134,11 @@ fn duplicate_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static RESULT_BEFORE_CALL: Rule = Rule {
     code: "P006",
     name: "result-before-call",
-    level: Level::Deny,
     summary: "A tool result comes before the call that it answers.",
     why: "Messages were sorted by a clock that was set back, or merged from two logs in the wrong order. Calls and \
           results are paired forward only: the result answers nothing, and the call has no result.",
     help: "put the call before its result: `--fix` moves the result behind its call",
     fix: Fix::Pairs(Some(FaultKind::ResultBeforeCall)),
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"tool","tool_call_id":"call_1","content":"rain"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
@@ -156,6 +146,7 @@ pub(super) static RESULT_BEFORE_CALL: Rule = Rule {
 "#,
     good: ANSWERED_CALL,
     detector: Detector::Transcript(result_before_call),
+    ..RULE
 };
 
 fn result_before_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -166,14 +157,11 @@ fn result_before_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static FAMILY_MISMATCH: Rule = Rule {
     code: "P008",
     name: "family-mismatch",
-    level: Level::Deny,
     summary: "A tool result is of another kind than the call with the same id.",
     why: "Each kind of call has its own kind of result: only a `custom_tool_call_output` answers a `custom_tool_call`. \
           No provider accepts a result of the wrong kind, even if the ids are equal.",
     help: "answer the call with its own kind of result",
     fix: Fix::Pairs(Some(FaultKind::FamilyMismatch)),
-    command: "",
-    flags: "",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
 {"type":"custom_tool_call","call_id":"call_1","name":"weather","input":"Oslo"}
 {"type":"function_call_output","call_id":"call_1","output":"rain"}
@@ -185,6 +173,7 @@ pub(super) static FAMILY_MISMATCH: Rule = Rule {
 {"type":"message","role":"assistant","content":"It is."}
 "#,
     detector: Detector::Transcript(family_mismatch),
+    ..RULE
 };
 
 fn family_mismatch<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -202,9 +191,6 @@ pub(super) static NAME_MISMATCH: Rule = Rule {
     why: "A result that repeats the name of its tool should repeat the name that was called. A difference points to a \
           renamed tool or to swapped results: the ids match, the content does not.",
     help: "give the call and the result the same tool name",
-    fix: Fix::No,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
 {"role":"tool","tool_call_id":"call_1","name":"calendar","content":"rain"}
@@ -216,6 +202,7 @@ pub(super) static NAME_MISMATCH: Rule = Rule {
 {"role":"assistant","content":"It is."}
 "#,
     detector: Detector::Transcript(name_mismatch),
+    ..RULE
 };
 
 fn name_mismatch<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -236,7 +223,6 @@ fn name_mismatch<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static DETACHED_RESULT: Rule = Rule {
     code: "P007",
     name: "detached-result",
-    level: Level::Deny,
     summary: "A tool result does not directly follow its call.",
     why: "The position of results matters. OpenAI requires them in the messages directly after the call, before any \
           other role; Anthropic and Bedrock require them in the next user message. A result after another message has \
@@ -248,8 +234,6 @@ pub(super) static DETACHED_RESULT: Rule = Rule {
           `gemini-interactions`, `kimi`, `openai-conversations`, `openhands`, `qwen`, `responses` and `simple`.",
     help: "move the result to its call: `--fix` does this",
     fix: Fix::Pairs(Some(FaultKind::DetachedResult)),
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
 {"role":"user","content":"Hello?"}
@@ -263,6 +247,7 @@ pub(super) static DETACHED_RESULT: Rule = Rule {
 {"role":"assistant","content":"It is."}
 "#,
     detector: Detector::Transcript(detached_result),
+    ..RULE
 };
 
 fn detached_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -273,14 +258,11 @@ fn detached_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static RESULT_NOT_FIRST: Rule = Rule {
     code: "S012",
     name: "result-not-first",
-    level: Level::Deny,
     summary: "A tool result comes after other content of its message.",
     why: "The message after a call must begin with the results of all its calls; the user's own content follows them. \
           A single text block before a result makes the request fail.",
     help: "put the results before the rest of the message: `--fix` does this",
     fix: Fix::Pairs(None),
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
 {"role":"user","content":[{"type":"text","text":"Here it is:"},{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"}]}
@@ -292,6 +274,7 @@ pub(super) static RESULT_NOT_FIRST: Rule = Rule {
 {"role":"assistant","content":[{"type":"text","text":"It is."}]}
 "#,
     detector: Detector::Transcript(result_not_first),
+    ..RULE
 };
 
 fn result_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -314,20 +297,18 @@ fn misplaced_results(context: &RuleContext<'_, '_>) -> (Vec<Fault>, Vec<Fault>) 
 pub(super) static RESPONSE_COUNT: Rule = Rule {
     code: "S013",
     name: "response-count",
-    level: Level::Deny,
     summary: "A message has more or fewer results than the message before it has calls.",
     why: "Most Gemini transcripts have no ids, and Gemini compares the numbers. The message after a turn of parallel \
           calls must contain exactly one response for each call. Which response is missing, or is one too many, is not \
           known, so the finding is at the message and not at a call.",
     help: "put as many responses into the message as there are calls",
     fix: Fix::Pairs(None),
-    command: "",
-    flags: "",
     bad: r#"{"contents":[{"role":"user","parts":[{"text":"Is it raining in Oslo or in Rome?"}]},{"role":"model","parts":[{"functionCall":{"name":"weather","args":{"city":"Oslo"}}},{"functionCall":{"name":"weather","args":{"city":"Rome"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"weather","response":{"sky":"rain"}}}]},{"role":"model","parts":[{"text":"In Oslo."}]}]}
 "#,
     good: r#"{"contents":[{"role":"user","parts":[{"text":"Is it raining in Oslo or in Rome?"}]},{"role":"model","parts":[{"functionCall":{"name":"weather","args":{"city":"Oslo"}}},{"functionCall":{"name":"weather","args":{"city":"Rome"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"weather","response":{"sky":"rain"}}},{"functionResponse":{"name":"weather","response":{"sky":"sun"}}}]},{"role":"model","parts":[{"text":"In Oslo."}]}]}
 "#,
     detector: Detector::Transcript(response_count),
+    ..RULE
 };
 
 fn response_count<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -347,7 +328,6 @@ fn response_count<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static DUPLICATE_CALL_ID: Rule = Rule {
     code: "P004",
     name: "duplicate-call-id",
-    level: Level::Deny,
     summary: "A tool call has the id of another call.",
     why: "An open call needs an id that no other open call has, or its result cannot be assigned. Some formats require \
           ids that are unique in the whole transcript: there, an id must not be reused even after its call was \
@@ -355,8 +335,6 @@ pub(super) static DUPLICATE_CALL_ID: Rule = Rule {
           In all other formats an id may be reused for a new call once the earlier call was answered.",
     help: "give each call its own id, or drop the duplicate: `--fix` drops it",
     fix: Fix::Pairs(Some(FaultKind::DuplicateCallId)),
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo or in Rome?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}},{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Rome\"}"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"rain"}
@@ -370,6 +348,7 @@ pub(super) static DUPLICATE_CALL_ID: Rule = Rule {
 {"role":"assistant","content":"In Oslo."}
 "#,
     detector: Detector::Transcript(duplicate_call_id),
+    ..RULE
 };
 
 fn duplicate_call_id<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -380,15 +359,12 @@ fn duplicate_call_id<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static MISSING_ID: Rule = Rule {
     code: "P009",
     name: "missing-id",
-    level: Level::Deny,
     summary: "A tool call or a tool result has no id.",
     why: "In a format that pairs calls and results by id, a call or a result without an id can only be paired by its \
           position, which no provider does. Formats that pair by position (Gemini, ShareGPT, the legacy \
           `function_call`) need no ids.",
     help: "give the call and its result the same id, or drop both with `curtail check --fix`",
     fix: Fix::Pairs(None),
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
 {"role":"tool","content":"rain"}
@@ -396,6 +372,7 @@ pub(super) static MISSING_ID: Rule = Rule {
 "#,
     good: ANSWERED_CALL,
     detector: Detector::Transcript(missing_id),
+    ..RULE
 };
 
 fn missing_id<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -408,15 +385,12 @@ fn missing_id<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static UNANSWERED_SERVER_CALL: Rule = Rule {
     code: "P010",
     name: "unanswered-server-call",
-    level: Level::Deny,
     summary: "A call of a tool that the provider ran has no result.",
     why: "A call of a tool such as a web search carries its result in the same message, because the provider runs it. If the \
           reply was cut off between the two, or a filter removed the result alone, the provider rejects the transcript. At \
           the end of a transcript the finding is a warning: the reply may go on there.",
     help: "drop the call: `--fix` does this",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"rain Oslo"}},{"type":"text","text":"It is."}]}
 {"role":"user","content":"Thanks."}
@@ -428,6 +402,7 @@ pub(super) static UNANSWERED_SERVER_CALL: Rule = Rule {
 {"role":"assistant","content":[{"type":"text","text":"You are welcome."}]}
 "#,
     detector: Detector::Transcript(unanswered_server_call),
+    ..RULE
 };
 
 fn unanswered_server_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {

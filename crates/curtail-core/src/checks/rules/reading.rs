@@ -1,7 +1,7 @@
 //! What cannot be read, or not in one way only: text that is not JSON, and keys, items and parts that the format does not define
 //! or a record has twice.
 
-use super::ANSWER;
+use super::{ANSWER, RULE};
 use crate::checks::constraints::names;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::json::{Value, repeated_members};
@@ -10,15 +10,12 @@ use crate::transcript::{Content, Unread};
 pub(super) static INVALID_JSON: Rule = Rule {
     code: "S001",
     name: "invalid-json",
-    level: Level::Deny,
     summary: "A line or a document is not JSON.",
     why: "An interrupted write, a trailing comma, a `NaN`: one program reads what the grammar of RFC 8259 does not \
           allow, the next rejects it. The rest of the file is checked. Two records on one line are a warning: some \
           programs read both, and others stop there.",
     help: "correct the line by hand, or leave it out with `curtail repair --damaged`; curtail does not guess",
-    fix: Fix::No,
     command: "curtail repair --damaged --in-place FILE",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"Let me look
 {"role":"assistant","content":"It is."}
@@ -28,25 +25,23 @@ pub(super) static INVALID_JSON: Rule = Rule {
 {"role":"assistant","content":"It is."}
 "#,
     detector: Detector::Text,
+    ..RULE
 };
 
 pub(super) static DUPLICATE_KEY: Rule = Rule {
     code: "S007",
     name: "duplicate-key",
-    level: Level::Deny,
     summary: "An object in a message has the same key twice.",
     why: "RFC 8259 does not define what an object with a repeated key means. Most parsers take the last value, some \
           the first, and some reject the object, so that two programs read two different transcripts. Repeated keys \
           come from logs that were assembled by hand.",
     help: "keep the intended member",
-    fix: Fix::No,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is.","content":"It is not."}
 "#,
     good: ANSWER,
     detector: Detector::Transcript(duplicate_key),
+    ..RULE
 };
 
 fn duplicate_key<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -65,15 +60,11 @@ fn repeated(message: Option<usize>, value: Value<'_>) -> impl Iterator<Item = Ma
 pub(super) static NOTHING_READ: Rule = Rule {
     code: "S015",
     name: "nothing-read",
-    level: Level::Deny,
     summary: "Nothing in the transcript is of a type that its format defines.",
     why: "No item is a message, or every part of every message has an unknown type. Other rules then find nothing, and \
           tokens are only estimated. Usually the dialect was chosen wrongly, or nobody has described the format yet.",
     help: "choose the dialect with --dialect NAME, or describe the format with --dialect-file; `curtail show` prints how \
            the file is read",
-    fix: Fix::No,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","parts":[{"type":"sonar","ping":[1,2]}]}
 {"role":"assistant","parts":[{"type":"sonar","ping":[3]}]}
 "#,
@@ -81,6 +72,7 @@ pub(super) static NOTHING_READ: Rule = Rule {
 {"role":"assistant","parts":[{"type":"text","text":"It is."}]}
 "#,
     detector: Detector::Transcript(nothing_read),
+    ..RULE
 };
 
 fn nothing_read<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -106,9 +98,6 @@ pub(super) static UNREAD_CONTENT: Rule = Rule {
           find nothing in it. Usually the dialect was chosen wrongly, or nobody has described the format yet.",
     help: "choose the dialect with --dialect NAME, or describe the format with --dialect-file; `curtail show` prints how \
            the file is read",
-    fix: Fix::No,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":[{"type":"text","text":"Is it raining in Oslo?"}]}
 {"role":"assistant","content":[{"type":"forecastRequest","id":"f1","place":"Oslo"}]}
 {"role":"user","content":[{"type":"forecastResponse","id":"f1","sky":"rain since noon"}]}
@@ -120,6 +109,7 @@ pub(super) static UNREAD_CONTENT: Rule = Rule {
 {"role":"assistant","content":[{"type":"text","text":"Yes, since noon."}]}
 "#,
     detector: Detector::Transcript(unread_content),
+    ..RULE
 };
 
 fn unread_content<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -143,7 +133,6 @@ pub(super) static UNKNOWN_MEMBER: Rule = Rule {
           is off by default, because transcripts are rarely sent as they are stored.",
     help: "remove the member: `--fix --unsafe-fixes` does this",
     fix: Fix::Unsafe,
-    command: "",
     flags: "-W unknown-member",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"text","text":"It is.","written":"2026-11-20"}]}
@@ -156,6 +145,7 @@ pub(super) static UNKNOWN_MEMBER: Rule = Rule {
 {"role":"assistant","content":[{"type":"thinking","thinking":"Polite.","signature":"c2lnbmVk"},{"type":"text","text":"You are welcome."}]}
 "#,
     detector: Detector::Transcript(unknown_member),
+    ..RULE
 };
 
 fn unknown_member<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {

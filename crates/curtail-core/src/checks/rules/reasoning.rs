@@ -1,5 +1,6 @@
 //! Reasoning, the calls that it led to, and the signatures of both.
 
+use super::RULE;
 use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext, member_first};
 use crate::dialects::Patch;
@@ -13,15 +14,12 @@ use crate::transcript::{
 pub(super) static REASONING_WITHOUT_CALL: Rule = Rule {
     code: "S008",
     name: "reasoning-without-call",
-    level: Level::Deny,
     summary: "A reasoning item is not followed by the item that it produced.",
     why: "The Responses API ties a reasoning item to the call or the message that it produced. If a filter drops the \
           call and keeps the reasoning, the request fails. In a session log, the finding is a warning. With `--stateful` \
           the rule ignores the end of a transcript, because the provider may store what follows.",
     help: "drop the reasoning, or put back the item that it produced: `--fix` drops it",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
 {"type":"reasoning","id":"rs_1","summary":[]}
 {"type":"message","role":"user","content":"Hello?"}
@@ -32,6 +30,7 @@ pub(super) static REASONING_WITHOUT_CALL: Rule = Rule {
 {"type":"message","role":"assistant","content":"It is."}
 "#,
     detector: Detector::Transcript(reasoning_without_call),
+    ..RULE
 };
 
 fn reasoning_without_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -57,8 +56,6 @@ pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
           certainty: the rule warns if the transcript has reasoning elsewhere and a reply that calls a tool has none.",
     help: "put the reasoning back before the call, or remove the call's own `id` (not its `call_id`): `--fix` removes it",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
 {"type":"function_call","id":"fc_1","call_id":"call_1","name":"weather","arguments":"{\"city\":\"Oslo\"}"}
 {"type":"function_call_output","call_id":"call_1","output":"rain"}
@@ -73,6 +70,7 @@ pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
 {"type":"message","role":"assistant","content":"It is."}
 "#,
     detector: Detector::Transcript(call_without_reasoning),
+    ..RULE
 };
 
 fn call_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -98,8 +96,7 @@ fn stored_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let item = if context.messages[at].calls().next().is_some() { "call" } else { "item" };
         let text = format!("the {item} has its own `id`, but the reasoning before it is missing");
         let found = context.match_message(at, text);
-        let item = context.messages[at].value().map(|item| item.get("payload").unwrap_or(item));
-        found.removing(item.and_then(|item| item.get("id")).into_iter().collect())
+        found.removing(context.own_id(at).into_iter().collect())
     };
     items_without_reasoning(context.messages, context.is_refused).into_iter().map(found).collect()
 }
@@ -107,7 +104,6 @@ fn stored_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static THINKING_ONLY_MESSAGE: Rule = Rule {
     code: "S010",
     name: "thinking-only-message",
-    level: Level::Deny,
     summary: "A reply contains thinking and nothing else.",
     why: "A reply that was interrupted after its thinking, or lost its only call to a filter, ends with a thinking \
           block, which Anthropic rejects. Consecutive records are one reply, because session logs split replies. At \
@@ -115,8 +111,6 @@ pub(super) static THINKING_ONLY_MESSAGE: Rule = Rule {
           warning too: the program that wrote the log leaves such replies out of its requests.",
     help: "drop the message, or put back its content: `--fix` drops it",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"}]}
 {"role":"user","content":"Hello?"}
@@ -126,6 +120,7 @@ pub(super) static THINKING_ONLY_MESSAGE: Rule = Rule {
 {"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"},{"type":"text","text":"It is."}]}
 "#,
     detector: Detector::Transcript(thinking_only_message),
+    ..RULE
 };
 
 fn thinking_only_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -134,7 +129,7 @@ fn thinking_only_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let found = |reply: ThinkingAlone| {
         let found = context.match_message(reply.at, "the reply contains thinking and nothing else").cut();
-        found.warning_if(reply.is_last || context.provider_rules.log)
+        found.warning_if(reply.is_last || context.provider_rules.log || context.provider_rules.converts)
     };
     replies_of_thinking_alone(context.messages).into_iter().map(found).collect()
 }
@@ -142,7 +137,6 @@ fn thinking_only_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static SIGNATURE_LOST: Rule = Rule {
     code: "S011",
     name: "signature-lost",
-    level: Level::Deny,
     summary: "A thinking block or a call has lost its signature.",
     why: "Anthropic signs thinking blocks and rejects a block whose signature is missing or does not match its text: \
           keep a thinking block whole, or drop it whole. Gemini signs the first call of a turn; if that call is \
@@ -152,8 +146,6 @@ pub(super) static SIGNATURE_LOST: Rule = Rule {
     help: "drop the whole thinking block, or put its signature back: `--fix` drops it; `--fix --unsafe-fixes` gives a call of \
            Gemini the signature that the provider does not check",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then."},{"type":"text","text":"It is."}]}
 "#,
@@ -161,6 +153,7 @@ pub(super) static SIGNATURE_LOST: Rule = Rule {
 {"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"},{"type":"text","text":"It is."}]}
 "#,
     detector: Detector::Transcript(signature_lost),
+    ..RULE
 };
 
 fn signature_lost<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -170,10 +163,15 @@ fn signature_lost<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 }
 
 fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let keys = context.provider_rules.signatures;
-    let converts = context.provider_rules.converts;
-    let found = |at| context.match_at(at, "the thinking block has no signature").cut().warning_if(converts);
-    unsigned_thoughts(context.messages, keys).into_iter().map(found).collect()
+    const SIGNED: &str = "signed thoughts";
+    let rules = &context.provider_rules;
+    // A program that writes its messages anew keeps the thoughts of models that sign none.
+    if rules.converts && !states(rules.provider, SIGNED) {
+        return Vec::new();
+    }
+    let found =
+        |at| context.match_at(at, "the thinking block has no signature").of(SIGNED).cut().warning_if(rules.converts);
+    unsigned_thoughts(context.messages, rules.signatures).into_iter().map(found).collect()
 }
 
 fn calls_of_unsigned_turns<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -204,7 +202,6 @@ pub(super) static EMPTIED_THINKING: Rule = Rule {
           default. Turn it on for a session that was rejected.",
     help: "drop the thinking block: `--fix` does this",
     fix: Fix::Part,
-    command: "",
     flags: "-W emptied-thinking",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"c2lnbmVk"},{"type":"text","text":"It is."}]}
@@ -213,6 +210,7 @@ pub(super) static EMPTIED_THINKING: Rule = Rule {
 {"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"},{"type":"text","text":"It is."}]}
 "#,
     detector: Detector::Transcript(emptied_thinking),
+    ..RULE
 };
 
 fn emptied_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -231,7 +229,6 @@ pub(super) static STORED_ITEM: Rule = Rule {
           the items finds them.",
     help: "drop the reasoning, or request `reasoning.encrypted_content`: `--fix` drops it",
     fix: Fix::Part,
-    command: "",
     flags: "-W stored-item",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
 {"type":"reasoning","id":"rs_1","summary":[]}
@@ -242,6 +239,7 @@ pub(super) static STORED_ITEM: Rule = Rule {
 {"type":"message","role":"assistant","content":"It is."}
 "#,
     detector: Detector::Transcript(stored_item),
+    ..RULE
 };
 
 fn stored_item<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -265,8 +263,6 @@ pub(super) static MISSING_REASONING: Rule = Rule {
            answered with nothing. If the model thinks no more, `curtail filter --strip all-reasoning` drops that of all replies. \
            Thinking that is not first stays where it is, because its signature binds it",
     fix: Fix::Unsafe,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"reasoning_content":"I should look.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"rain"}
@@ -282,6 +278,7 @@ pub(super) static MISSING_REASONING: Rule = Rule {
 {"role":"assistant","content":"It is.","reasoning_content":"Rain, then."}
 "#,
     detector: Detector::Transcript(missing_reasoning),
+    ..RULE
 };
 
 fn missing_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {

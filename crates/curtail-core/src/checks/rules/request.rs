@@ -3,15 +3,14 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::ANSWERED_CALL;
+use super::{ANSWERED_CALL, RULE};
 use crate::checks::constraints::most;
-use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Fix, Match, Rule, RuleContext};
 use crate::json::{Text, Value};
 
 pub(super) static CACHE_MARKS: Rule = Rule {
     code: "S021",
     name: "cache-marks",
-    level: Level::Deny,
     summary: "The request has too many cache marks, or has them in an order or a place that is not allowed.",
     why: "Anthropic and Bedrock accept four cache marks in a request, those of the tools and of the instructions \
           included. A program that marks the newest message in every turn and never removes a mark has a fifth one soon. \
@@ -19,13 +18,12 @@ pub(super) static CACHE_MARKS: Rule = Rule {
           instructions, messages. Thoughts cannot be marked.",
     help: "remove the oldest marks of the messages: `--fix` does this",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"system":[{"type":"text","text":"Answer in one sentence.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"Is it raining in Oslo?","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"It is.","cache_control":{"type":"ephemeral"}}]},{"role":"user","content":[{"type":"text","text":"In Rome?","cache_control":{"type":"ephemeral"}},{"type":"text","text":"In Paris?","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"No."}]}]}
 "#,
     good: r#"{"system":[{"type":"text","text":"Answer in one sentence.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"Is it raining in Oslo?"}]},{"role":"assistant","content":[{"type":"text","text":"It is."}]},{"role":"user","content":[{"type":"text","text":"In Rome?","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"No."}]}]}
 "#,
     detector: Detector::Transcript(cache_marks),
+    ..RULE
 };
 
 /// Members that mark a block for the cache, each with the provider whose models read it, wherever the request is sent.
@@ -91,30 +89,50 @@ fn faults_of<'a>(marks: &[Mark<'a>], provider: &str) -> Vec<Match<'a>> {
 /// The cache marks of the request, in the order in which the provider reads them, each with the index of its kind.
 fn all_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<(usize, Mark<'a>)> {
     let lists = ["tools", "toolConfig", "system"].into_iter().filter_map(|list| context.record?.get(list));
-    let messages = context.messages.iter().enumerate().filter_map(|(at, message)| Some((Some(at), message.value()?)));
+    let messages = context.read_messages().filter_map(|(at, message)| Some((Some(at), message.value()?)));
     let places = lists.map(|value| (None, value)).chain(messages);
-    let marks = places.flat_map(|(message, value)| {
-        let members = value.members_inside(&MARKS.map(|(key, _)| key)).into_iter();
-        members.filter(|(_, value)| value.is_object()).map(move |(key, value)| (key, Mark { value, message }))
-    });
-    marks.collect()
+    let mut marks = Vec::new();
+    for (message, block) in places.flat_map(|(message, value)| blocks(value).into_iter().map(move |one| (message, one)))
+    {
+        for (kind, (key, _)) in MARKS.iter().enumerate() {
+            let mark = block.get(key).filter(|mark| mark.is_object());
+            marks.extend(mark.map(|value| (kind, Mark { value, message })));
+        }
+    }
+    marks
+}
+
+/// Members that hold the blocks of a message, of a result, or of the definitions of tools.
+const HOLDERS: [&str; 7] = ["content", "parts", "output", "tools", "toolResult", "message", "payload"];
+
+/// The objects in `value` that can be marked, in the order of the text. What tools take and how it is defined is not among them.
+fn blocks(value: Value<'_>) -> Vec<Value<'_>> {
+    let mut found = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        if value.is_object() {
+            found.push(value);
+        }
+        let inside = HOLDERS.iter().filter_map(|key| value.get(key));
+        open.extend(value.items().chain(inside));
+    }
+    found.sort_by_key(|block| block.span().start);
+    found
 }
 
 pub(super) static TOO_MANY_TOOLS: Rule = Rule {
     code: "S025",
     name: "too-many-tools",
-    level: Level::Deny,
     summary: "The request defines more tools than the provider accepts.",
     why: "OpenAI accepts 128 tools in a request, and Gemini 512. Programs that add the tools of every server of the Model \
           Context Protocol exceed this without noticing.",
     help: "define fewer tools: turn off servers that the task does not need; `--fix --unsafe-fixes` removes the last ones of \
            those that no message calls",
     fix: Fix::Unsafe,
-    command: "",
-    flags: "",
     bad: TOO_MANY,
     good: ANSWERED_CALL,
     detector: Detector::Transcript(too_many_tools),
+    ..RULE
 };
 
 /// A request with 129 tools.

@@ -1,8 +1,8 @@
 //! Roles: which ones the format defines and the provider accepts.
 
-use super::ANSWER;
+use super::{ANSWER, RULE};
 use crate::checks::constraints::{names, states};
-use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Fix, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::json::{Value, quote};
 use crate::transcript::Role;
@@ -10,7 +10,6 @@ use crate::transcript::Role;
 pub(super) static UNKNOWN_ROLE: Rule = Rule {
     code: "S002",
     name: "unknown-role",
-    level: Level::Deny,
     summary: "A message has a role or a type that its format does not define.",
     why: "Providers reject unknown roles. A trainer skips the message, or the whole example, without a warning. Some \
           agents append their own roles, such as `exit`, to transcripts that could otherwise be sent as they are. The \
@@ -19,14 +18,13 @@ pub(super) static UNKNOWN_ROLE: Rule = Rule {
            known roles in the provider's spelling, and `--fix --unsafe-fixes` gives instructions to the user and removes \
            messages of unknown roles",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
 {"role":"exit","content":"done"}
 "#,
     good: ANSWER,
     detector: Detector::Transcript(unknown_role),
+    ..RULE
 };
 
 fn unknown_role<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -147,12 +145,10 @@ fn instructions_among_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'
     let head = context.messages.iter().take_while(|message| message.role.instructs()).count();
     let examined = if context.is_refused { context.messages.len() } else { head };
     let instructions = context.messages[..examined].iter().enumerate().filter(|(_, message)| message.role.instructs());
-    let found = instructions.map(|(at, message)| {
+    let found = instructions.map(|(at, _)| {
         let what = if at < head { "leading system" } else { "system messages" };
-        let role = message.value().and_then(|item| item.get("role"));
-        let patch = role.map(|role| Patch { span: role.span(), text: quote(Role::User.name()) });
         let text = "the provider wants these instructions beside the messages, and not in them";
-        context.match_message(at, text).of(what).writing(patch).unsafely()
+        context.match_message(at, text).of(what).writing(context.said_by_user(at)).unsafely()
     });
     found.collect()
 }
@@ -160,14 +156,10 @@ fn instructions_among_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'
 pub(super) static MISSING_ROLE: Rule = Rule {
     code: "S003",
     name: "missing-role",
-    level: Level::Deny,
     summary: "A message has no role.",
     why: "An item without a role, or without the type that replaces it, cannot be sent and is useless for training. \
           Often it is an object that was appended to the wrong file.",
     help: "give the message a role, or remove it",
-    fix: Fix::No,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"content":"It is."}
 {"role":"assistant","content":"It is, and it will."}
@@ -176,6 +168,7 @@ pub(super) static MISSING_ROLE: Rule = Rule {
 {"role":"assistant","content":"It is, and it will."}
 "#,
     detector: Detector::Transcript(missing_role),
+    ..RULE
 };
 
 fn missing_role<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {

@@ -50,25 +50,25 @@ pub(super) fn miscounted_messages(context: &RuleContext<'_, '_>) -> HashSet<usiz
     miscounted_rounds(context).into_iter().flat_map(|round| round.turn.chain(round.answers)).collect()
 }
 
-/// How many calls of a message another message must answer.
+/// How many calls of a message the next one must answer. The results of a deferred call may come later, and again.
 fn calls_of(context: &RuleContext<'_, '_>, message: usize) -> usize {
-    let wanted = context.messages[message].calls().filter(|(_, call)| !call.hosted);
+    let wanted = context.messages[message].calls().filter(|(_, call)| !call.hosted && !call.deferred);
     wanted.filter(|(part, _)| !is_answered_inside(context, PartRef { message, part: *part })).count()
 }
 
-/// How many results of a message answer calls of another message.
+/// How many results of a message answer such calls of another message.
 fn results_of(context: &RuleContext<'_, '_>, message: usize) -> usize {
     let results = context.messages[message].results().map(|(part, _)| PartRef { message, part });
-    results.filter(|&result| !is_answered_inside(context, result) && !is_replaced(context, result)).count()
+    results.filter(|&result| !is_answered_inside(context, result) && !answers_deferred(context, result)).count()
 }
 
 fn is_answered_inside(context: &RuleContext<'_, '_>, at: PartRef) -> bool {
     context.pairs.counterpart(at).is_some_and(|other| other.message == at.message)
 }
 
-/// Whether a later result of the same call replaced this one.
-fn is_replaced(context: &RuleContext<'_, '_>, result: PartRef) -> bool {
-    context.pairs.counterpart(result).is_some_and(|call| context.pairs.counterpart(call) != Some(result))
+fn answers_deferred(context: &RuleContext<'_, '_>, result: PartRef) -> bool {
+    let call = context.pairs.counterpart(result).and_then(|call| call.part_in(context.messages).content.call());
+    call.is_some_and(|call| call.deferred)
 }
 
 /// The calls whose missing result another finding explains: their result comes before them or is of another kind, or two

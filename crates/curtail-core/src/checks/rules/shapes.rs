@@ -1,8 +1,9 @@
 //! Values that are right, in another shape than the provider wants: an object in place of a list of one, a text in place of the
 //! object in it.
 
+use super::RULE;
 use crate::checks::constraints::names;
-use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Fix, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::json::{Document, Member, Value, quote};
 use crate::transcript::{Message, Role};
@@ -10,7 +11,6 @@ use crate::transcript::{Message, Role};
 pub(super) static VALUE_SHAPE: Rule = Rule {
     code: "S033",
     name: "value-shape",
-    level: Level::Deny,
     summary: "A value of a request is right, but not in the shape that the provider wants.",
     why: "A library that another provider's format was written for puts a single block where a list belongs, a text where a \
           block belongs, an object where its text belongs, or the address of an image where an object with the address \
@@ -18,13 +18,12 @@ pub(super) static VALUE_SHAPE: Rule = Rule {
           may keep such values for a chat template.",
     help: "write the value in the wanted shape: `--fix` does this where nothing must be invented",
     fix: Fix::Part,
-    command: "",
-    flags: "",
     bad: r#"{"model":"gpt-5","messages":[{"role":"user","content":["What is on the map?"]},{"role":"assistant","content":"Two islands."}]}
 "#,
     good: r#"{"model":"gpt-5","messages":[{"role":"user","content":[{"type":"text","text":"What is on the map?"}]},{"role":"assistant","content":"Two islands."}]}
 "#,
     detector: Detector::Transcript(value_shapes),
+    ..RULE
 };
 
 const CONTENT: &str = "shape of the content";
@@ -40,8 +39,12 @@ fn value_shapes<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let provider = context.provider_rules.provider;
+    // What has its content elsewhere gets another form when it is sent to this provider.
+    let takes_parts =
+        names(provider, "members of a message").is_some_and(|mut names| names.any(|name| name == "parts"));
+    let content = if takes_parts { "parts" } else { "content" };
     let found = context.read_messages().flat_map(|(at, message)| {
-        let shaped = shaped_values(message);
+        let shaped = shaped_values(message, content);
         let blocks = shaped.iter().filter(|(what, _)| *what == BLOCKS).map(|(_, block)| *block);
         let several: Vec<Match<'a>> = blocks.filter_map(|block| several_kinds(context, at, block)).collect();
         let wrong = shaped.into_iter().filter_map(|(what, value)| {
@@ -93,10 +96,10 @@ const TEXT_OUTPUTS: [&str; 2] = ["function_call_output", "custom_tool_call_outpu
 /// Items of the Responses API whose arguments are JSON in a text. Those of a search for tools are an object.
 const TEXT_ARGUMENTS: [&str; 3] = ["function_call", "mcp_call", "mcp_approval_request"];
 
-/// The values of a message that providers want in a certain shape.
-fn shaped_values<'a>(message: &Message<'a>) -> Vec<(&'static str, Value<'a>)> {
+/// The values of a message, whose content has the key `content`, that providers want in a certain shape.
+fn shaped_values<'a>(message: &Message<'a>, content: &str) -> Vec<(&'static str, Value<'a>)> {
     let Some(item) = message.value() else { return Vec::new() };
-    let content = item.get("content").or_else(|| item.get("parts"));
+    let content = item.get(content);
     let is_result = message.role == Role::Tool;
     let mut shaped = Vec::new();
     shaped.extend(content.map(|content| (if is_result { RESULTS } else { CONTENT }, content)));

@@ -1,6 +1,8 @@
 //! Which roles have messages, and in which order.
 
-use super::ANSWER;
+use std::collections::HashSet;
+
+use super::{ANSWER, RULE};
 use crate::checks::constraints::names;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::dialects::Patch;
@@ -16,9 +18,6 @@ pub(super) static NO_USER_MESSAGE: Rule = Rule {
     why: "A transcript without a user message is usually a part that was cut out of a conversation. Some providers and \
           chat templates reject it. Tool results alone are not a user message, even in a message with the role `user`.",
     help: "keep at least one user message, for example with `curtail window`",
-    fix: Fix::No,
-    command: "",
-    flags: "",
     bad: r#"{"role":"system","content":"Answer in one sentence."}
 {"role":"assistant","content":"It is raining in Oslo."}
 "#,
@@ -27,29 +26,29 @@ pub(super) static NO_USER_MESSAGE: Rule = Rule {
 {"role":"assistant","content":"It is raining in Oslo."}
 "#,
     detector: Detector::Transcript(no_user_message),
+    ..RULE
 };
 
 fn no_user_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let asks = context.of_role(Role::User).any(|(_, message)| message.parts.iter().any(|part| !part.content.is_tool()));
-    if asks || context.messages.is_empty() {
-        Vec::new()
-    } else {
-        vec![context.match_all("the transcript has no user message")]
+    let asks = |message: &Message<'_>| {
+        let is_said = || message.parts.iter().any(|part| !part.content.is_tool());
+        message.is_exchange() || message.role == Role::User && is_said()
+    };
+    if context.messages.is_empty() || context.is_continued() || context.messages.iter().any(asks) {
+        return Vec::new();
     }
+    vec![context.match_all("the transcript has no user message")]
 }
 
 pub(super) static FIRST_SPEAKER: Rule = Rule {
     code: "T002",
     name: "first-speaker",
-    level: Level::Deny,
     summary: "The conversation does not begin with a user message.",
     why: "Some formats require that a user message comes first, after the instructions. They reject a window that \
           begins with an answer. `curtail window --start-on user` begins at a user message. In a session log, whose \
           program can put something before it, and for trainers, the finding is a warning.",
     help: "begin with a user message, for example with `curtail window --start-on user`",
-    fix: Fix::No,
     command: "curtail window --start-on user -n 1000000 --in-place FILE",
-    flags: "",
     bad: r#"{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"},{"type":"text","text":"So?"}]}
 {"role":"assistant","content":[{"type":"text","text":"It is raining."}]}
@@ -60,6 +59,7 @@ pub(super) static FIRST_SPEAKER: Rule = Rule {
 {"role":"assistant","content":[{"type":"text","text":"It is raining."}]}
 "#,
     detector: Detector::Transcript(first_speaker),
+    ..RULE
 };
 
 fn first_speaker<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -85,13 +85,12 @@ pub(super) static ALTERNATION: Rule = Rule {
           to the user's side. The rule does not apply to formats whose providers join such messages.",
     help: "join the two messages, or drop one: `--fix --unsafe-fixes` joins two that have nothing but a role and a content",
     fix: Fix::Unsafe,
-    command: "",
-    flags: "",
     bad: r#"{"conversations":[{"from":"human","value":"Is it raining in Oslo?"},{"from":"human","value":"Hello?"},{"from":"gpt","value":"It is."}]}
 "#,
     good: r#"{"conversations":[{"from":"human","value":"Is it raining in Oslo?"},{"from":"gpt","value":"It is."}]}
 "#,
     detector: Detector::Transcript(alternation),
+    ..RULE
 };
 
 fn alternation<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -126,17 +125,18 @@ const ROLES: [&str; 2] = ["role", "from"];
 /// Members that say what.
 const CONTENTS: [&str; 3] = ["content", "parts", "value"];
 
-/// Whether two messages have the same role, the same kind of content, and nothing else.
+/// Whether two messages have the same role, the same kind of content, and nothing else. Two calls in one text would be none.
 fn is_joinable(context: &RuleContext<'_, '_>, pair: &[usize; 2]) -> bool {
     let [Some(one), Some(two)] = pair.map(|at| context.messages[at].value()) else { return false };
     let roles = [one, two].map(|item| member(item, &ROLES).map(Value::raw));
     let kinds = [one, two].map(|item| member(item, &CONTENTS).map(Value::kind));
+    let are_spoken = || pair.iter().all(|at| !context.messages[*at].has_tools());
     !context.provider_rules.log
         && one != two
         && roles[0].is_some()
         && roles[0] == roles[1]
-        && matches!(kinds[0], Some(ValueKind::String | ValueKind::Array))
         && kinds[0] == kinds[1]
+        && (kinds[0] == Some(ValueKind::Array) || kinds[0] == Some(ValueKind::String) && are_spoken())
         && is_bare(one)
         && is_bare(two)
 }
@@ -178,7 +178,6 @@ pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
           already begun.",
     help: "end with a user message or a tool result: `--fix --unsafe-fixes` drops the answers at the end",
     fix: Fix::Unsafe,
-    command: "",
     flags: "-W ends-with-assistant",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
@@ -190,6 +189,7 @@ pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
 {"role":"user","content":"And in Rome?"}
 "#,
     detector: Detector::Transcript(ends_with_assistant),
+    ..RULE
 };
 
 fn ends_with_assistant<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -212,8 +212,6 @@ pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
           there, so its messages are not examined.",
     help: "move the instructions to the beginning, or let the user say them: `--fix --unsafe-fixes` does the latter",
     fix: Fix::Unsafe,
-    command: "",
-    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"system","content":"Answer in one sentence."}
 {"role":"assistant","content":"It is."}
@@ -223,23 +221,27 @@ pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
 {"role":"assistant","content":"It is."}
 "#,
     detector: Detector::Transcript(system_not_first),
+    ..RULE
 };
 
 fn system_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.system_anywhere {
         return Vec::new();
     }
-    let Some((begun, _)) = context.dialogue().next() else { return Vec::new() };
     // Programs for the Responses API send instructions of the developer whenever something changes.
     let is_system = |role: Role| role == Role::System || role.instructs() && !context.provider_rules.server_state;
-    let late = context.messages.iter().enumerate().filter(|(at, message)| *at > begun && is_system(message.role));
-    let said_by_user = |message: &Message<'_>| {
-        let role = message.value()?.get("role")?;
-        Some(Patch { span: role.span(), text: quote(Role::User.name()) })
-    };
+    // A log that keeps the messages of each run in a list of its own has their instructions at the beginning of each.
+    let list = |message: &Message<'a>| message.value()?.parent().filter(|list| list.is_array());
+    let mut begun = HashSet::new();
+    let late = context.read_messages().filter(|(_, message)| {
+        if !message.role.instructs() {
+            begun.insert(list(message));
+        }
+        is_system(message.role) && begun.contains(&list(message))
+    });
     let found = |(at, message): (usize, &Message<'a>)| {
         let text = format!("a {} message comes after the beginning", message.role.name());
-        context.match_message(at, text).writing(said_by_user(message))
+        context.match_message(at, text).writing(context.said_by_user(at))
     };
     late.map(found).collect()
 }
@@ -253,13 +255,13 @@ pub(super) static TRAILING_WHITE_SPACE: Rule = Rule {
           request. The rule is off by default, because a finished conversation ends with an answer that nobody continues.",
     help: "remove the white space: `--fix` does this",
     fix: Fix::Part,
-    command: "",
     flags: "-W trailing-white-space",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is "}
 "#,
     good: ANSWER,
     detector: Detector::Transcript(trailing_white_space),
+    ..RULE
 };
 
 fn trailing_white_space<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -285,8 +287,6 @@ pub(super) static USER_AFTER_TOOL: Rule = Rule {
     why: "Mistral's API, and chat templates like its own, expect the assistant to speak after a tool. A person who interrupts \
           the assistant there leaves a transcript that is rejected. The rule is off by default, because all others accept it.",
     help: "put an assistant message between the two; curtail does not write it, because it would invent what the assistant said",
-    fix: Fix::No,
-    command: "",
     flags: "-W user-after-tool",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
@@ -296,6 +296,7 @@ pub(super) static USER_AFTER_TOOL: Rule = Rule {
 "#,
     good: super::ANSWERED_CALL,
     detector: Detector::Transcript(user_after_tool),
+    ..RULE
 };
 
 fn user_after_tool<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {

@@ -1,0 +1,120 @@
+//! What a provider or a program accepts has no finding, and what no rule says is not cut by a mend.
+
+use curtail_core::checks::{Inspection, Levels, Profile, Table};
+use curtail_core::dialects::{Reading, detect_framing};
+
+/// The codes of what is found in `text` by the requirements of `provider`, or by those of its own format.
+fn codes(provider: &str, warn: &[&str], text: &str) -> Vec<&'static str> {
+    let inspection = Inspection { profile: Profile::of_provider(provider), ..Inspection::default() };
+    let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
+    let warned = Table { warn: warn.iter().map(|rule| (*rule).to_owned()).collect(), ..Table::default() };
+    let verdicts = Levels::new(&warned, &Table::default()).unwrap().for_path("");
+    let findings = inspection.examine_all(&reading, &verdicts, text);
+    findings.into_iter().map(|finding| finding.rule.code).collect()
+}
+
+/// A fixture of a dialect.
+fn fixture(path: &str) -> String {
+    std::fs::read_to_string(format!("{}/../../fixtures/dialects/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+#[test]
+fn a_spoken_reply_has_content() {
+    let chat = concat!(
+        r#"{"role":"user","content":"Rain?"}"#,
+        "\n",
+        r#"{"role":"assistant","content":null,"audio":{"id":"audio_1"}}"#,
+        "\n",
+        r#"{"role":"user","content":"Thanks."}"#,
+        "\n",
+    );
+    assert!(codes("openai", &[], chat).is_empty());
+    assert_eq!(codes("openai", &[], &chat.replace(r#","audio":{"id":"audio_1"}"#, "")), ["S004"]);
+}
+
+/// A program may send a request to a provider, or define a tool that takes a mark.
+#[test]
+fn what_a_tool_takes_is_no_cache_mark() {
+    let mark = r#"{"cache_control":{"type":"ephemeral"}}"#;
+    let marks = [mark; 5].join(",");
+    let chat = |input: &str, text: &str| {
+        format!(
+            concat!(
+                r#"{{"model":"claude","tools":[{{"name":"post","input_schema":{{"type":"object","properties":{}}}}}],"#,
+                r#""messages":[{{"role":"user","content":[{{"type":"text","text":"Send it."{}}}]}},"#,
+                r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"toolu_1","name":"post","input":{{"body":[{}]}}}}]}},"#,
+                r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_1","content":[{{"type":"text","text":"ok"{}}}]}}]}}]}}"#,
+                "\n"
+            ),
+            mark, text, input, text
+        )
+    };
+    assert!(codes("", &[], &chat(&marks, "")).is_empty());
+    let hour = r#","cache_control":{"type":"ephemeral","ttl":"1h"}"#;
+    let minutes = r#","cache_control":{"type":"ephemeral"}"#;
+    assert!(codes("", &[], &chat(&marks, minutes)).is_empty());
+    let late =
+        chat("", minutes).replacen(minutes, "", 1).replacen(r#""input""#, &format!("{},\"input\"", &minutes[1..]), 1);
+    assert!(codes("", &[], &late).is_empty());
+    let in_wrong_order = chat("", hour).replacen(hour, minutes, 1);
+    assert_eq!(codes("", &[], &in_wrong_order), ["S021"]);
+}
+
+#[test]
+fn logs_of_sound_sessions_have_no_finding() {
+    // A call that runs long is answered at once, and later again.
+    assert!(codes("", &["pending-call"], &fixture("gemini/adk-long-running.jsonl")).is_empty());
+    // Each run has a list of its own, which begins with its instructions.
+    assert!(codes("", &[], &fixture("agno/session.json")).is_empty());
+    // An entry is a question and its answer.
+    assert!(!codes("", &[], &fixture("kiro/stored.json")).contains(&"T001"));
+    // Models that sign no thought have none without a signature.
+    assert!(codes("", &["pending-call"], &fixture("pi/trace.jsonl")).is_empty());
+    // What a compaction replaced began with the user.
+    assert!(!codes("", &[], &fixture("anthropic/compaction.jsonl")).contains(&"T002"));
+    // A call that could not be read is an error in the log, and is not sent.
+    assert!(!codes("", &[], &fixture("goose/failed.jsonl")).contains(&"S005"));
+}
+
+/// A boundary that keeps what it replaces in another member is not empty.
+#[test]
+fn a_compaction_without_a_summary_is_not_empty() {
+    let log = fixture("codex/compacted.jsonl");
+    let blank = log.lines().map(|line| {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        if record["type"] == "compacted" {
+            record["payload"]["message"] = "".into();
+        }
+        record.to_string() + "\n"
+    });
+    assert!(!codes("", &[], &blank.collect::<String>()).contains(&"S004"));
+}
+
+/// What is written for one provider gets another form before another one reads it.
+#[test]
+fn the_form_of_another_provider_is_not_reshaped() {
+    let chat = concat!(
+        r#"{"model":"x","messages":[{"role":"user","content":"Rain?"},{"role":"assistant","content":"No."}]}"#,
+        "\n"
+    );
+    assert!(codes("gemini", &[], chat).is_empty());
+    let contents = concat!(
+        r#"{"model":"x","contents":[{"role":"user","parts":[{"text":"Rain?"}]},"#,
+        r#"{"role":"model","parts":[{"functionCall":{"name":"look","args":{}}}]},"#,
+        r#"{"role":"function","parts":[{"functionResponse":{"name":"look","response":{}}}]}]}"#,
+        "\n"
+    );
+    assert!(!codes("openai", &[], contents).contains(&"S004"));
+}
+
+/// The provider has the call.
+#[test]
+fn a_request_that_continues_a_stored_response_has_its_results_alone() {
+    let request = |beside: &str| {
+        format!(
+            r#"{{"model":"gpt-5",{beside}"input":[{{"type":"function_call_output","call_id":"call_1","output":"rain"}}]}}"#
+        ) + "\n"
+    };
+    assert!(codes("", &[], &request(r#""previous_response_id":"resp_1","#)).is_empty());
+    assert!(codes("", &[], &request(r#""previous_response_id":null,"#)).contains(&"P001"));
+}
