@@ -4,7 +4,7 @@ use super::call_result::CallWithResult;
 use super::kinds::{Action, CheckRun, Effect};
 use super::quotes::one_line;
 use super::shell::LineStatus;
-use super::{Facts, effects, git, outcomes};
+use super::{Facts, Verdict, effects, git, outcomes};
 
 impl Facts {
     /// Records an action of a call.
@@ -15,6 +15,7 @@ impl Facts {
             _ if call.refused() => {}
             Action::Effect(effect) => self.apply(effect, call),
             Action::Todos(items) => self.set_todos(items, call),
+            Action::MergeTodos(items) => self.merge_todos(items, call),
             Action::AddTodo(item) => self.add_todo(item, call),
             Action::UpdateTodo(item) => self.update_todo(&item, call),
         }
@@ -25,13 +26,14 @@ impl Facts {
         match effect {
             Effect::Change { path, edit, whole } => self.change(&path, edit, whole, call),
             Effect::Remove(path) => self.remove(&path, call),
+            Effect::RemoveBelow(path) => self.remove_below(&path, call),
             Effect::Move { from, to } => self.rename(&from, &to, call),
             Effect::Commit { subject, amend } => self.commit(subject, amend, call),
             Effect::Restore(files) => self.restore(files.as_deref()),
-            Effect::Add(files) => files.iter().for_each(|file| self.mark_named(file, false, call)),
-            Effect::Changes => {
-                let shown = call.result_text().map(git::changes).unwrap_or_default();
-                shown.iter().for_each(|(file, deleted)| self.mark_named(file, *deleted, call));
+            Effect::Add(files) => files.iter().for_each(|file| self.add(file, call)),
+            Effect::Changes(compared) => {
+                let listed = git::changes(&call.output(), &compared);
+                listed.iter().for_each(|(file, deleted)| self.mark_named(file, *deleted, call));
             }
             Effect::Script { path, writes } => self.script(&path, writes, call),
             Effect::RunScript(path) => self.run_script(&path, call),
@@ -41,15 +43,35 @@ impl Facts {
 
     /// Records the effects of a command line.
     fn run(&mut self, line: &str, call: &CallWithResult<'_>) {
-        let mut checked = false;
         let runs_before = self.traced_runs();
-        for effect in effects::effects(line) {
-            checked |= matches!(effect, Effect::Check(_));
-            self.apply(effect, call);
+        let effects = effects::effects(line);
+        let checks: Vec<&CheckRun> = effects
+            .iter()
+            .filter_map(|effect| if let Effect::Check(run) = effect { Some(run) } else { None })
+            .collect();
+        let is_checked = !checks.is_empty();
+        let is_silent = silent(&checks, call);
+        let has_failed = call.failed() == Some(true) && effects::is_single(line);
+        for effect in effects {
+            let is_none = match &effect {
+                Effect::Check(run) => is_silent(run),
+                Effect::Change { whole: false, .. }
+                | Effect::Remove(_)
+                | Effect::RemoveBelow(_)
+                | Effect::Move { .. }
+                | Effect::Restore(_)
+                | Effect::Add(_) => has_failed,
+                // The file that its output goes to was written all the same.
+                _ => false,
+            };
+            if !is_none {
+                self.apply(effect, call);
+            }
         }
-        if !checked && effects::may_check(line) && shows_check(call) {
+        if !is_checked && effects::may_check(line) && shows_check(call) {
             let line = one_line(line);
-            self.check(&CheckRun { targets: vec![line.clone()], command: line, status: LineStatus::Hidden }, call);
+            let run = CheckRun { targets: vec![line.clone()], command: line, runner: None, status: LineStatus::Hidden };
+            self.check(&run, call);
         }
         // A check is recorded as what it checks, in place of its line.
         if self.traced_runs() == runs_before {
@@ -58,8 +80,20 @@ impl Facts {
     }
 }
 
+/// Which of the checks of a line its output says nothing of: it is that of another one, and that failed, or says nothing of those
+/// before it.
+fn silent(checks: &[&CheckRun], call: &CallWithResult<'_>) -> impl Fn(&CheckRun) -> bool + use<> {
+    let outcome = if checks.len() > 1 { outcomes::read_output(&call.output()) } else { None };
+    let printed = outcome.filter(|outcome| checks.iter().any(|run| run.runner == Some(outcome.runner)));
+    move |run| {
+        printed.as_ref().is_some_and(|outcome| {
+            let is_other = run.runner.is_some_and(|runner| runner != outcome.runner);
+            is_other && (outcome.verdict == Verdict::Failed || run.status == LineStatus::Other)
+        })
+    }
+}
+
 /// Whether the output of a command that no table lists is that of a check. What `make` prints says only that something failed.
 fn shows_check(call: &CallWithResult<'_>) -> bool {
-    let outcome = call.result_text().and_then(outcomes::read_output);
-    outcome.is_some_and(|outcome| outcome.runner != "make")
+    outcomes::read_output(&call.output()).is_some_and(|outcome| outcome.runner != "make")
 }

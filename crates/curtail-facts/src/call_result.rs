@@ -41,7 +41,7 @@ impl<'c> CallWithResult<'c> {
 
     /// Whether the result says that nothing was changed.
     pub(super) fn refused(&self) -> bool {
-        self.result.is_some_and(reports_failure) || self.result_text().is_some_and(begins_with_refusal)
+        self.result.is_some_and(reports_failure) || begins_with_refusal(&self.output())
     }
 
     /// Whether the tool failed; `None` if the result does not say. A failure beside the text decides, then an exit code, then
@@ -89,7 +89,9 @@ const REFUSALS: &[&str] = &[
 
 fn begins_with_refusal(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(48).collect::<String>().to_lowercase();
-    // A name, such as `error.log`, is no refusal.
-    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/'));
+    // A name, such as `error.log`, is no refusal, and no number of failures is: `Failed: 0`.
+    let is_none = |rest: &str| rest.trim_start_matches([':', ' ', '=']).starts_with('0');
+    let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    let ends = |rest: &str| !rest.starts_with(goes_on) && !is_none(rest);
     REFUSALS.iter().any(|refusal| start.strip_prefix(refusal).is_some_and(|rest| refusal.ends_with('>') || ends(rest)))
 }

@@ -1,6 +1,8 @@
 //! What a tool call does, judged by the names and shapes of its arguments, so that the tools of unknown agents are understood
 //! too, also by the shape of a to-do list. The rules are tables. `effects` decides what a shell command does.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::effects::{self, effects, files_written_by};
@@ -65,11 +67,11 @@ pub(super) fn actions(name: &str, arguments: &str) -> Vec<Action> {
 
 /// Whether the call of a tool changes a file, as far as its name and its arguments show.
 pub fn changes(name: &str, arguments: &str) -> bool {
-    let is_change = |effect: &Effect| !matches!(effect, Effect::Check(_) | Effect::Changes | Effect::RunScript(_));
+    let is_change = |effect: &Effect| !matches!(effect, Effect::Check(_) | Effect::Changes(_) | Effect::RunScript(_));
     actions(name, arguments).iter().any(|action| match action {
         Action::Effect(effect) => is_change(effect),
         Action::Command(line) => effects(line).iter().any(is_change),
-        Action::Todos(_) | Action::AddTodo(_) | Action::UpdateTodo(_) => false,
+        Action::Todos(_) | Action::MergeTodos(_) | Action::AddTodo(_) | Action::UpdateTodo(_) => false,
     })
 }
 
@@ -79,8 +81,8 @@ pub(super) fn read_path(name: &str, arguments: &str) -> Vec<String> {
     match path_in(&members) {
         Some(path) if only_reads(name, SHOW_WORDS, &members) => vec![path.to_owned()],
         Some(_) => Vec::new(),
-        None => member(&members, COMMAND_KEYS)
-            .and_then(command_line)
+        None => command_in(&members)
+            .and_then(|command| command_line(&command))
             .map(|line| effects::shown_files(&line))
             .unwrap_or_default(),
     }
@@ -106,7 +108,7 @@ fn mode_in(members: &Map<String, Value>) -> &str {
 
 /// The path of a file in the arguments.
 fn path_in(members: &Map<String, Value>) -> Option<&str> {
-    member(members, PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::any_path)
+    member(members, PATH_KEYS).and_then(Value::as_str).and_then(paths::any_path)
 }
 
 /// The actions of a call whose arguments are a text: a patch, or a command line.
@@ -128,12 +130,12 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     let mode = mode_in(members);
     let path = path_in(members);
     let is_mode = VIEW_MODES.contains(&mode) || EDIT_MODES.contains(&mode);
-    if let Some(command) = get(COMMAND_KEYS).filter(|_| !is_mode) {
-        let patch = patch_of(command);
+    if let Some(command) = command_in(members).filter(|_| !is_mode) {
+        let patch = patch_of(&command);
         if !patch.is_empty() {
             return patch.into_iter().map(Action::Effect).collect();
         }
-        return command_line(command).map(Action::Command).into_iter().collect();
+        return command_line(&command).map(Action::Command).into_iter().collect();
     }
     // What is written to a file may quote a patch.
     if path.is_none() {
@@ -178,10 +180,20 @@ fn patch_of(command: &Value) -> Vec<Effect> {
     }
 }
 
+/// The argument that is a command; a list of `commands` is one text.
+fn command_in(members: &Map<String, Value>) -> Option<Cow<'_, Value>> {
+    let value = member(members, COMMAND_KEYS)?;
+    let lines = member(members, &["commands"]).filter(|lines| *lines == value).and_then(Value::as_array);
+    Some(lines.map_or(Cow::Borrowed(value), |lines| {
+        let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+        Cow::Owned(Value::String(lines.join("\n")))
+    }))
+}
+
 /// The command line in an argument: a string, or a list of words, which may run a shell with a script.
 fn command_line(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(unquoted(text).to_owned()),
+        Value::String(text) => Some(unquoted(text).into_owned()),
         Value::Array(words) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
             match words.as_slice() {
@@ -189,11 +201,20 @@ fn command_line(value: &Value) -> Option<String> {
                     Some((*script).to_owned())
                 }
                 [] => None,
-                words => Some(words.join(" ")),
+                words => Some(words.iter().map(|word| as_word(word)).collect::<Vec<_>>().join(" ")),
             }
         }
         _ => None,
     }
+}
+
+/// `text` as one word of a command line.
+fn as_word(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,~^".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.into();
+    }
+    format!("'{}'", text.replace('\'', r"'\''")).into()
 }
 
 /// Whether a program is a shell, such as `/bin/bash`.
@@ -220,9 +241,10 @@ fn normalized(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// `text` without the quotes around it: some logs write values as JSON inside strings.
-fn unquoted(text: &str) -> &str {
-    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+/// The text that `text` is in JSON, or `text` itself: some logs write values as JSON inside strings.
+fn unquoted(text: &str) -> Cow<'_, str> {
+    let inside = if text.starts_with('"') { serde_json::from_str(text).ok() } else { None };
+    inside.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// Whether a tool whose arguments are raw text runs them as a command.
@@ -310,8 +332,16 @@ mod tests {
             ("exec_command", r#"{"cmd":"ls -l"}"#),
             ("run_command", r#"{"CommandLine":"\"ls -l\""}"#),
             ("shell", "ls -l"),
+            ("shell", r#"{"command":["ls","-l"]}"#),
         ] {
             assert_eq!(actions(name, arguments), command, "{name}");
+        }
+        for (arguments, line) in [
+            (r#"{"commands":["cd a && ls","rm 'b c'"]}"#, "cd a && ls\nrm 'b c'"),
+            (r#"{"command":["git","commit","-m","It's all"]}"#, r"git commit -m 'It'\''s all'"),
+            (r#"{"command":"\"./my run\" > out.txt \"y\""}"#, r#""./my run" > out.txt "y""#),
+        ] {
+            assert_eq!(actions("shell", arguments), [Action::Command(line.to_owned())]);
         }
         let moved = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** Delete File: c\n*** End Patch";
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The changed files as text, and the scripts that were only written to be run.
 
-use super::room::{BELOW, CHARS_PER_TOKEN, DELETED, Room, SHORT, Written, labelled};
+use super::room::{BELOW, CHARS_PER_TOKEN, DELETED, Room, SHORT, Written, as_entry, labelled};
 use super::{Change, Facts, paths};
 
 /// The fewest tokens that a file in a list takes, with its comma.
@@ -61,7 +61,7 @@ fn entry(change: &Change, root: &str, form: Form) -> String {
     let path = if form == Form::Name && name.len() + 4 < below.len() { format!("{SHORT}{name}") } else { below };
     let times = if change.times > 1 && form == Form::Full { format!(" ×{}", change.times) } else { String::new() };
     let at = if form == Form::Full && change.at.message.is_some() { format!(" {}", change.at) } else { String::new() };
-    format!("{path}{}{times}{at}", if change.deleted { DELETED } else { "" })
+    format!("{}{}{times}{at}", as_entry(&path), if change.deleted { DELETED } else { "" })
 }
 
 /// As many files as fit, by name or by path, and the number of the others.

@@ -1,34 +1,35 @@
 //! Which programs build or test, and what of it their arguments select. The programs are in `programs.toml`.
 
 use super::kinds::CheckRun;
-use super::programs::{CheckProgram, PROGRAMS, lists};
+use super::programs::{PROGRAMS, lists};
 use super::words::name_words;
 
 /// The check that the program runs with these arguments; `None` if it runs none.
 pub(super) fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
-    let CheckProgram { verbs, .. } = PROGRAMS.checks.iter().find(|listed| lists(&listed.programs, program))?;
-    let word = |at: usize| arguments.get(at).map_or("", String::as_str);
+    let listed = PROGRAMS.checks.iter().find(|listed| lists(&listed.programs, program))?;
+    // `cargo +nightly test`
+    let own = &arguments[usize::from(arguments.first().is_some_and(|word| word.starts_with('+')))..];
+    let word = |at: usize| own.get(at).map_or("", String::as_str);
     let is_script = lists(&PROGRAMS.package_managers, program) && matches!(word(0), "run" | "run-script");
-    let verb = arguments.iter().find(|word| !word.starts_with('+')).map_or("", String::as_str);
     let checks = match is_script {
         true => name_words(word(1)).iter().any(|part| lists(&PROGRAMS.check_scripts, part)),
-        false => verbs.is_empty() || lists(verbs, verb),
+        false => listed.verbs.is_empty() || lists(&listed.verbs, word(0)),
     };
-    let idle = program != "pytest" && arguments.iter().any(|word| lists(&PROGRAMS.idle_flags, word));
-    if !checks || idle {
+    let is_dry = |word: &str| word == "-n" && lists(&PROGRAMS.dry_runs, program);
+    if !checks || own.iter().any(|word| lists(&PROGRAMS.idle_flags, word) || is_dry(word)) {
         return None;
     }
-    let subcommands = usize::from(!verbs.is_empty()) + usize::from(is_script);
+    let subcommands = usize::from(!listed.verbs.is_empty()) + usize::from(is_script);
     let command = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    let targets = targets(arguments.get(subcommands..).unwrap_or_default());
-    Some(CheckRun { command, targets, ..CheckRun::default() })
+    let targets = targets(own.get(subcommands..).unwrap_or_default(), &listed.valued);
+    Some(CheckRun { command, targets, runner: listed.runner.as_deref(), ..CheckRun::default() })
 }
 
-/// The operands of a check, and the values of flags that narrow it.
-fn targets(arguments: &[String]) -> Vec<String> {
+/// The operands of a check, and the values of flags that narrow it; not those of `valued` flags.
+fn targets(arguments: &[String], valued: &[String]) -> Vec<String> {
     let mut found = Vec::new();
-    let mut before = "";
-    for word in arguments {
+    let before = std::iter::once("").chain(arguments.iter().map(String::as_str));
+    for (word, before) in arguments.iter().zip(before).filter(|(_, before)| !lists(valued, before)) {
         let is_number = || word.bytes().all(|byte| byte.is_ascii_digit());
         if lists(&PROGRAMS.narrowing_flags, before) {
             found.push(word.clone());
@@ -37,7 +38,39 @@ fn targets(arguments: &[String]) -> Vec<String> {
         } else if !word.starts_with('-') && !matches!(word.as_str(), "." | "./..." | "--" | "run") && !is_number() {
             found.push(word.clone());
         }
-        before = word;
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    fn targets(line: &str) -> Option<Vec<String>> {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        check(&words[0], &words[1..]).map(|run| run.targets)
+    }
+
+    #[test]
+    fn values_of_flags_are_no_targets() {
+        for (line, expected) in [
+            ("pytest -n auto -p no:warnings --tb short", &[][..]),
+            ("pytest -n 4 tests -k parse -m slow", &["tests", "parse", "slow"]),
+            ("cargo +nightly test -p core --features a,b parse", &["core", "parse"]),
+            ("go test ./... -timeout 60s -run TestA", &["TestA"]),
+            ("npm run test:unit -- a.test.ts", &["a.test.ts"]),
+        ] {
+            assert_eq!(targets(line).unwrap_or_default(), expected, "{line}");
+            assert!(targets(line).is_some(), "{line}");
+        }
+        for line in [
+            "pytest --collect-only -q",
+            "pytest --version",
+            "make -n all",
+            "cargo test -- --list",
+            "cargo +nightly fmt",
+        ] {
+            assert_eq!(targets(line), None, "{line}");
+        }
+    }
 }

@@ -24,7 +24,8 @@ pub(super) fn plain_commands(line: &str) -> Vec<PlainCommand> {
     let plain = |command: &Simple| {
         let words = without_prefixes(&command.words).to_vec();
         let program = words.first().map(|program| paths::name(program))?;
-        let is_told = lists(&PROGRAMS.viewers, program) || !effects_of(command).is_empty();
+        let tells = |effect: &Effect| !matches!(effect, Effect::RemoveBelow(_));
+        let is_told = lists(&PROGRAMS.viewers, program) || effects_of(command).iter().any(tells);
         Some(PlainCommand { words, is_told })
     };
     commands(line).iter().filter_map(plain).collect()
@@ -55,21 +56,11 @@ pub(super) fn effects(line: &str) -> Vec<Effect> {
 
 /// The files and folders that the line removes.
 pub(super) fn removed_paths(line: &str) -> Vec<String> {
-    commands(line).iter().flat_map(removed_by).collect()
-}
-
-fn removed_by(command: &Simple) -> Vec<String> {
-    let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return Vec::new() };
-    let call = Call { command, program, name: paths::name(program), arguments };
-    if let Some(script) = call.shell_script() {
-        return commands_in(script, command).iter().flat_map(removed_by).collect();
-    }
-    let removes = |listed: &FileProgram| listed.does == FileAction::Remove && listed.applies_to(&call);
-    if PROGRAMS.files.iter().any(removes) {
-        return call.operands().filter_map(|word| command.any_file(word.trim_end_matches('/'))).collect();
-    }
-    let removed = |effect| if let Effect::Remove(path) = effect { Some(path) } else { None };
-    effects_of(command).into_iter().filter_map(removed).collect()
+    let removed = |effect| match effect {
+        Effect::Remove(path) | Effect::RemoveBelow(path) => Some(path),
+        _ => None,
+    };
+    effects(line).into_iter().filter_map(removed).collect()
 }
 
 /// The files that the script `text` writes: those that it opens for writing, or those that the commands of a shell script write.
@@ -98,6 +89,11 @@ pub(super) fn only_patches(line: &str) -> bool {
 /// Whether a program applies patches in the format of `apply_patch`.
 pub(super) fn is_patcher(program: &str) -> bool {
     paths::name(program) == "apply_patch"
+}
+
+/// Whether the line runs one command, so that what is said of the line is said of that.
+pub(super) fn is_single(line: &str) -> bool {
+    commands(line).len() == 1
 }
 
 /// Whether the line runs a program whose output may be that of a check, even if no table lists it.
@@ -154,6 +150,11 @@ impl Simple {
     /// Like [`Simple::file`], but also in a folder of temporary files, where scripts are often written, run and removed.
     fn any_file(&self, word: &str) -> Option<String> {
         paths::any_path(word).map(|path| self.resolved(path))
+    }
+
+    /// The file or folder that a word names.
+    pub(super) fn folder_at(&self, word: &str) -> Option<String> {
+        self.any_file(word.trim_end_matches('/'))
     }
 
     pub(super) fn resolved(&self, path: &str) -> String {
@@ -215,6 +216,11 @@ impl<'c> Call<'c> {
         self.arguments.iter().any(|word| is_flag(word) || letter == 'i' && word.starts_with("--in-place"))
     }
 
+    fn is_recursive(&self) -> bool {
+        let is_long = |word: &String| matches!(word.as_str(), "--recursive" | "--archive");
+        self.has_flag('r') || self.has_flag('R') || self.arguments.iter().any(is_long)
+    }
+
     /// The effects of a listed program on its files.
     fn change(&self, listed: &FileProgram) -> Vec<Effect> {
         let words = self.operands().map(String::as_str);
@@ -226,9 +232,12 @@ impl<'c> Call<'c> {
                 self.files_and_script().skip(usize::from(!has_script_flag)).filter_map(file).map(Effect::edit).collect()
             }
             // The files in the folder are unknown.
-            FileAction::Copy | FileAction::Remove if self.has_flag('r') || self.has_flag('R') => Vec::new(),
+            FileAction::Copy if self.is_recursive() || self.has_flag('a') => Vec::new(),
             FileAction::Copy => self.copied(&self.sources_and_target()),
             FileAction::Move => self.command.moved(self.sources_and_target().iter().map(String::as_str)),
+            FileAction::Remove if self.is_recursive() => {
+                words.filter_map(|word| self.command.folder_at(word)).map(Effect::RemoveBelow).collect()
+            }
             FileAction::Remove => words.filter_map(|word| self.command.any_file(word)).map(Effect::Remove).collect(),
             FileAction::Git => git_effects(self.arguments, self.command),
         }
@@ -280,11 +289,18 @@ impl<'c> Call<'c> {
         patch_effects(patch).into_iter().map(below).collect()
     }
 
-    /// The script of a shell that runs its argument: `bash -lc 'rm a.py'`.
+    /// The script of a shell that runs its argument: `bash -lc 'rm a.py'`. Before its flag, `-o` has a value.
     fn shell_script(&self) -> Option<&'c str> {
-        let mut words = self.arguments.iter().skip_while(|word| !is_code_flag(word));
-        words.next().filter(|_| lists(&PROGRAMS.shells, self.name))?;
-        words.next().map(String::as_str)
+        let mut words = self.arguments.iter().filter(|_| lists(&PROGRAMS.shells, self.name));
+        loop {
+            match words.next()?.strip_prefix('-')? {
+                flags if flags.ends_with('c') => return words.next().map(String::as_str),
+                flags if flags.ends_with('o') => {
+                    words.next();
+                }
+                _ => {}
+            }
+        }
     }
 
     /// The effects of an interpreter: it runs a script file, or code in its arguments or its input.
@@ -292,6 +308,8 @@ impl<'c> Call<'c> {
         let edits = |body: &String| -> Vec<Effect> {
             self.command.files_written(self.name, body).into_iter().map(Effect::edit).collect()
         };
+        // A shell with code in its arguments was read as commands.
+        let is_code_flag = |word: &str| matches!(word, "-c" | "-e") && !lists(&PROGRAMS.shells, self.name);
         let mut words =
             self.arguments.iter().skip_while(|word| word.starts_with('-') && *word != "-" && !is_code_flag(word));
         match words.next() {
@@ -302,17 +320,14 @@ impl<'c> Call<'c> {
     }
 }
 
-/// Whether a flag of an interpreter is followed by what it runs.
-fn is_code_flag(word: &str) -> bool {
-    matches!(word, "-c" | "-e" | "-lc")
-}
-
 /// The path of `from` after a move to `to`, which may be a folder: a name without an ending is one, unless the move removes
 /// the ending.
 fn destination(from: &str, to: &str) -> String {
     let name = paths::name(from);
     let last = paths::name(to);
-    let is_folder = to.ends_with('/') || name.contains('.') && !last.contains('.') && !name.starts_with(last);
+    let is_folder = to.ends_with('/')
+        || matches!(last, "." | "..")
+        || name.contains('.') && !last.contains('.') && !name.starts_with(last);
     if is_folder { format!("{}/{name}", to.trim_end_matches('/')) } else { to.to_owned() }
 }
 
@@ -337,6 +352,8 @@ mod tests {
             ("cd infra && rm -f main.tf", &["infra/main.tf"][..]),
             ("git rm -q a.py b.py", &["a.py", "b.py"]),
             ("rm -rf build/ && bash -lc 'rm a.py'", &["build", "a.py"]),
+            ("git rm -rq docs/ && bash -eo pipefail -c 'rm a.py'", &["docs", "a.py"]),
+            ("bash -e build.sh; bash run.sh -c 'rm a.py'", &[]),
             ("terraform plan main.tf; git commit -m 'rm a.py'; confirm a.py; npm run rm a.py", &[]),
         ] {
             assert_eq!(removed_paths(line), expected, "{line}");
@@ -356,7 +373,8 @@ mod tests {
             ("cp a.py a.py.bak", &[]),
             ("cp a.py b.py lib/", &["lib/a.py", "lib/b.py"]),
             ("cp -t lib a.py b.py", &["lib/a.py", "lib/b.py"]),
-            ("cp -r src build", &[]),
+            ("cp -r src build; cp -a src out; cp --recursive src dist", &[]),
+            ("cd r && cp lib/a.py . && cp lib/b.py ..", &["r/a.py", "b.py"]),
             ("perl -MList::Util=sum -ne 'print' data.txt", &[]),
             ("cd r && bash -lc \"cd src && sed -i s/a/b/ x.py\"", &["r/src/x.py"]),
             ("(cd frontend && npm ci) && sed -i s/a/b/ server/x.py", &["server/x.py"]),
@@ -378,6 +396,7 @@ mod tests {
         let line = "cd /r && cat > /tmp/fix.py <<'EOF'\nopen('a.py', 'w').write(x)\nEOF\npython3 /tmp/fix.py a";
         assert_eq!(effects(line), [Effect::Script { path, writes }, ran]);
         assert_eq!(effects("./fix.sh"), [Effect::RunScript("fix.sh".into())]);
+        assert_eq!(effects("bash -e fix.sh"), [Effect::RunScript("fix.sh".into())]);
     }
 
     #[test]
@@ -459,7 +478,8 @@ mod tests {
             ("mv src/old src/new", vec![moved("src/old", "src/new")]),
             ("mv -t lib a.rs b.rs", vec![moved("a.rs", "lib/a.rs"), moved("b.rs", "lib/b.rs")]),
             ("git --no-pager -C /r rm a.rs", vec![Effect::Remove("/r/a.rs".into())]),
-            ("git rm -r docs", vec![]),
+            ("git rm -r docs", vec![Effect::RemoveBelow("docs".into())]),
+            ("mv src/a.rs .", vec![moved("src/a.rs", "a.rs")]),
             ("cd /r && mv -f a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs")]),
             ("git -C /r mv a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs")]),
             ("git -C /r -C sub -c x=y rm a.rs", vec![Effect::Remove("/r/sub/a.rs".into())]),
@@ -468,18 +488,25 @@ mod tests {
             ("git -C /r commit -m One", vec![commit(Some("One"), false)]),
             ("git rm a.rs", vec![Effect::Remove("a.rs".into())]),
             ("git checkout -- a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
-            ("git checkout main", vec![]),
+            ("git checkout main; git checkout -b b/c", vec![]),
+            ("git checkout src/a.rs", vec![Effect::Restore(Some(vec!["src/a.rs".into()]))]),
+            (
+                "git checkout -- src/ && git checkout .",
+                vec![Effect::Restore(Some(vec!["src".into()])), Effect::Restore(None)],
+            ),
             ("git restore --staged a.rs", vec![]),
             ("git restore .", vec![Effect::Restore(None)]),
             ("git -C /r reset --hard", vec![Effect::Restore(None)]),
             ("git commit -qm 'Fix it'", vec![commit(Some("Fix it"), false)]),
+            ("git commit -q -m'Fix program' --no-verify", vec![commit(Some("Fix program"), false)]),
+            ("git commit --no-verify --message='Fix it' -F x", vec![commit(Some("Fix it"), false)]),
+            ("git --git-dir /r/.git commit --amend -m \"$TEXT\"", vec![commit(None, true)]),
             ("git commit -m \"$(cat <<'EOF'\nFix it\n\nMore\nEOF\n)\"", vec![commit(Some("Fix it"), false)]),
             ("git commit --amend --no-edit", vec![commit(None, true)]),
             ("cd r && git add a.rs", vec![Effect::Add(vec!["r/a.rs".into()])]),
-            ("git --no-pager diff --stat HEAD -- src/a.rs", vec![Effect::Changes]),
-            ("git diff main...topic", vec![]),
-            ("git diff main", vec![]),
-            ("git status -s", vec![Effect::Changes]),
+            ("git --no-pager diff --stat HEAD -- src/a.rs", vec![Effect::Changes(vec![])]),
+            ("git diff main", vec![Effect::Changes(vec!["main".into()])]),
+            ("git status -s", vec![Effect::Changes(vec![])]),
         ] {
             assert_eq!(effects(line), expected, "{line}");
         }
@@ -497,6 +524,11 @@ mod tests {
             (
                 "python3",
                 "p = Path('a.py')\np.write_text(p.read_text())\nPath(\"b.py\").write_text('')",
+                &["a.py", "b.py"],
+            ),
+            (
+                "fix.py",
+                "p = 'a.py'\nopen(p, 'w').write(x)\np = 'b.py'\nopen(p, 'w').write(x)\np = f()\nopen(p, 'w')",
                 &["a.py", "b.py"],
             ),
             ("fix.js", "const file = 'a.ts';\nfs.writeFileSync(file, x);\nfs.readFileSync('b.ts')", &["a.ts"]),

@@ -1,145 +1,243 @@
-//! What `git` commands do to files and to the history, and which files their output names as changed.
+//! What `git` commands do to files and to the history, and which files their output names as changed. A word that may as well be a
+//! branch or a commit is no file.
+
+use foldhash::HashSet;
 
 use super::kinds::Effect;
+use super::paths;
 use super::shell::Simple;
-use super::{paths, wrappers};
+
+/// Flags of `git` itself whose value is the next word.
+const VALUED: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
 
 /// What `git` with these arguments of `command` does.
 pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect> {
-    let mut words = arguments;
-    let mut folder = command.folder.clone();
-    while let Some((flag, rest)) = words.split_first()
-        && flag.starts_with('-')
-    {
-        let has_value = matches!(flag.as_str(), "-C" | "-c");
-        if let Some(value) = rest.first().filter(|_| flag == "-C") {
-            folder = Some(paths::resolved(folder.as_deref(), value));
-        }
-        words = rest.get(usize::from(has_value)..).unwrap_or_default();
-    }
     let mut command = command.clone();
-    command.folder = folder;
-    let command = &command;
-    let words: Vec<&String> = words.iter().collect();
-    let Some((verb, rest)) = words.split_first() else { return Vec::new() };
-    let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(&word.as_str()));
-    let plain = || rest.iter().map(|word| word.as_str()).filter(|word| !word.starts_with('-'));
-    let files = || -> Vec<String> { plain().filter_map(|word| command.file(word)).collect() };
-    match verb.as_str() {
-        "commit" if !has(&["--dry-run"]) => vec![Effect::Commit { subject: subject(rest), amend: has(&["--amend"]) }],
-        "mv" => command.moved(plain()),
-        // The files in the folder are unknown.
-        "rm" if !has(&["--cached", "-r", "-rf", "-fr", "-rq", "-qr"]) => {
-            files().into_iter().map(Effect::Remove).collect()
+    let mut words = arguments.iter().map(String::as_str);
+    let verb = loop {
+        match words.next() {
+            None => return Vec::new(),
+            Some("-C") => command.folder = words.next().map(|folder| command.resolved(folder)),
+            Some(flag) if VALUED.contains(&flag) => {
+                words.next();
+            }
+            Some(flag) if flag.starts_with('-') => {}
+            Some(verb) => break verb,
         }
-        "add" => vec![Effect::Add(files())],
-        "status" => vec![Effect::Changes],
-        // A comparison with other commits shows changes that this work did not make.
-        "diff" if !has(&["--no-index"]) && plain().all(is_file_or_head) => vec![Effect::Changes],
+    };
+    let rest: Vec<&str> = words.collect();
+    let (before, after) = rest.split_at(rest.iter().position(|word| *word == "--").unwrap_or(rest.len()));
+    let has = |flags: &[&str]| before.iter().any(|word| flags.contains(word));
+    let has_letter =
+        |letter: char| before.iter().any(|word| !word.starts_with("--") && is_flag(word) && word.contains(letter));
+    let operands = || rest.iter().copied().filter(|word| !is_flag(word));
+    let files = || operands().filter_map(|word| command.file(word));
+    match verb {
+        "commit" if !has(&["--dry-run"]) => vec![Effect::Commit { subject: subject(&rest), amend: has(&["--amend"]) }],
+        "mv" => command.moved(operands()),
+        "rm" if has(&["--cached"]) => Vec::new(),
+        "rm" if has_letter('r') => {
+            operands().filter_map(|word| command.folder_at(word)).map(Effect::RemoveBelow).collect()
+        }
+        "rm" => files().map(Effect::Remove).collect(),
+        "add" => vec![Effect::Add(files().collect())],
+        "status" => vec![Effect::Changes(Vec::new())],
+        "diff" if !has(&["--no-index"]) => {
+            let compared = before.iter().filter(|word| !is_flag(word) && !matches!(**word, "HEAD" | "."));
+            vec![Effect::Changes(compared.map(|word| (*word).to_owned()).collect())]
+        }
         "reset" if has(&["--hard"]) => vec![Effect::Restore(None)],
-        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => vec![restored(rest, command)],
-        "checkout" => match rest.iter().position(|word| word.as_str() == "--") {
-            Some(at) => vec![restored(&rest[at + 1..], command)],
-            None if has(&["."]) => vec![Effect::Restore(None)],
-            None => Vec::new(),
-        },
+        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => vec![restored(operands(), &command)],
+        // Before a `--`, only a word with a mark of paths is looked up among the known files: others are branches.
+        "checkout"
+            if !has(&["-b", "-B", "--orphan"])
+                && (!after.is_empty() || operands().any(|word| word.contains(['.', '/']))) =>
+        {
+            vec![restored(operands(), &command)]
+        }
         _ => Vec::new(),
     }
 }
 
-/// Whether an operand of `git diff` is a file or the last commit.
-fn is_file_or_head(word: &str) -> bool {
-    word == "HEAD" || word.contains(['.', '/']) && !word.contains("..") && !word.starts_with("origin/")
+fn is_flag(word: &str) -> bool {
+    word.starts_with('-')
 }
 
-fn restored(words: &[&String], command: &Simple) -> Effect {
-    let all = words.iter().any(|word| matches!(word.as_str(), "." | ":/" | "*"));
-    let files = || words.iter().filter(|word| !word.starts_with('-')).filter_map(|word| command.file(word)).collect();
-    Effect::Restore((!all).then(files))
+/// The effect of discarding the changes of these files and folders.
+fn restored<'w>(words: impl Iterator<Item = &'w str> + Clone, command: &Simple) -> Effect {
+    let all = words.clone().any(|word| matches!(word, "." | ":/" | "*"));
+    Effect::Restore((!all).then(|| words.filter_map(|word| command.folder_at(word)).collect()))
 }
 
-/// The first line of the commit message in the arguments of `git commit`.
-fn subject(arguments: &[&String]) -> Option<String> {
-    let value = arguments.iter().enumerate().find_map(|(at, word)| {
-        let short = word.starts_with('-') && !word.starts_with("--") && word.ends_with('m');
-        if short || word.as_str() == "--message" {
-            return arguments.get(at + 1).map(|text| text.as_str());
+/// The first line of the commit message in the arguments of `git commit`; `None` if the shell makes it.
+fn subject(arguments: &[&str]) -> Option<String> {
+    let mut words = arguments.iter().copied();
+    let message = loop {
+        let word = words.next()?;
+        if let Some(message) = message_in(word) {
+            break if message.is_empty() { words.next()? } else { message };
         }
-        word.strip_prefix("--message=")
-    })?;
-    let heredoc = value.strip_prefix("$(cat <<").and_then(|rest| rest.split_once('\n'));
-    let body = heredoc.map_or(value, |(_, body)| body);
-    body.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    };
+    let heredoc = message.strip_prefix("$(cat <<").and_then(|rest| rest.split_once('\n'));
+    let text = heredoc.map_or(message, |(_, body)| body);
+    let subject = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    (!subject.starts_with('$')).then(|| subject.to_owned())
 }
 
-/// The files that the output of `git status` or `git diff` lists as changed, each with whether it was removed.
-pub(super) fn changes(result: &str) -> Vec<(String, bool)> {
-    let output = wrappers::unwrapped(result);
+/// The message in a flag such as `-mTEXT`; empty if the next word is the message.
+fn message_in(word: &str) -> Option<&str> {
+    if let Some(long) = word.strip_prefix("--message") {
+        return if long.is_empty() { Some("") } else { long.strip_prefix('=') };
+    }
+    // Flags that take no value may stand before it: `-am`.
+    let (flags, message) = word.strip_prefix('-')?.split_once('m')?;
+    flags.chars().all(|flag| "aeinopqsvz".contains(flag)).then_some(message)
+}
+
+/// The files that the output of `git status` or `git diff` lists as changed, each with whether it was removed. None if one of the
+/// `compared` words names no listed file: it may name another commit, from which this work did not make the changes.
+pub(super) fn changes(output: &str, compared: &[String]) -> Vec<(String, bool)> {
+    let listed = listed_files(output);
+    let is_listed = |word: &String| {
+        let word = word.trim_start_matches("./").trim_end_matches('/');
+        listed.iter().any(|(path, _)| paths::same_file(path, word) || paths::is_below(path, word, ""))
+    };
+    if compared.iter().all(is_listed) { listed } else { Vec::new() }
+}
+
+fn listed_files(output: &str) -> Vec<(String, bool)> {
     let mut found: Vec<(String, bool)> = Vec::new();
+    let mut known: HashSet<&str> = HashSet::default();
+    let mut is_patch = false;
     for line in output.lines() {
-        if line.starts_with("deleted file mode")
-            && let Some((_, deleted)) = found.last_mut()
+        is_patch |= line.starts_with("diff --git ");
+        // Every other line of a patch may be one of a file.
+        let listed = if is_patch { named_by_patch(line) } else { listed_on(line) };
+        if is_patch
+            && line.starts_with("deleted file mode")
+            && let Some((_, is_removed)) = found.last_mut()
         {
-            *deleted = true;
+            *is_removed = true;
         }
-        if let Some((path, deleted)) = changed_on(line)
+        if let Some((path, is_removed)) = listed
             && let Some(path) = paths::project_path(path).filter(|path| !path.contains(" => "))
-            && found.iter().all(|(known, _)| known != path)
+            && known.insert(path)
         {
-            found.push((path.to_owned(), deleted));
+            found.push((path.to_owned(), is_removed));
         }
     }
     found
 }
 
-/// The file that a line lists as changed: a line of a patch, of `--stat`, or of a long or short status.
-fn changed_on(line: &str) -> Option<(&str, bool)> {
-    if let Some(rest) = line.strip_prefix("diff --git a/") {
-        return rest.split_once(" b/").map(|(_, path)| (path, false));
-    }
+/// The file that a line of a patch is about.
+fn named_by_patch(line: &str) -> Option<(&str, bool)> {
+    let renamed = line.strip_prefix("rename to ").or_else(|| line.strip_prefix("copy to "));
+    let path = renamed.or_else(|| named_twice(line.strip_prefix("diff --git ")?));
+    path.map(|path| (path, false))
+}
+
+/// The file that the head of a patch names twice: `a/x b/x`, with other letters before the slash, or without them.
+fn named_twice(names: &str) -> Option<&str> {
+    let (old, new) = names.split_at_checked(names.len() / 2)?;
+    let new = new.strip_prefix(' ')?;
+    let below = |name| str::split_once(name, '/').filter(|(side, _)| side.len() == 1).map(|(_, path)| path);
+    if old == new { Some(new) } else { below(new).filter(|path| below(old) == Some(*path)) }
+}
+
+/// The file that a line of `--stat`, or of a long or short status, lists as changed.
+fn listed_on(line: &str) -> Option<(&str, bool)> {
+    const LABELS: &[(&str, bool)] = &[
+        ("modified:", false),
+        ("new file:", false),
+        ("renamed:", false),
+        ("copied:", false),
+        ("typechange:", false),
+        ("both modified:", false),
+        ("both added:", false),
+        ("deleted:", true),
+    ];
     let trimmed = line.trim_start();
-    for (label, deleted) in [("modified: ", false), ("new file: ", false), ("renamed: ", false), ("deleted: ", true)] {
-        if let Some(rest) = trimmed.strip_prefix(label).filter(|_| trimmed.len() < line.len()) {
-            return Some((rest.rsplit(" -> ").next().unwrap_or(rest).trim(), deleted));
-        }
+    if trimmed.len() < line.len()
+        && let Some((path, is_removed)) =
+            LABELS.iter().find_map(|(label, is_removed)| Some((trimmed.strip_prefix(label)?, *is_removed)))
+    {
+        return Some((path.rsplit(" -> ").next().unwrap_or(path).trim(), is_removed));
     }
     if let Some((path, counts)) = line.strip_prefix(' ').and_then(|rest| rest.rsplit_once(" | ")) {
-        let counted = counts.trim_start().starts_with(|c: char| c.is_ascii_digit()) || counts.contains("Bin ");
+        let is_counted = counts.trim_start().starts_with(|c: char| c.is_ascii_digit()) || counts.contains("Bin ");
         let path = path.trim_end();
-        return (counted && !path.contains(' ') && !path.starts_with("...")).then_some((path, false));
+        return (is_counted && !path.contains(' ') && !path.starts_with("...")).then_some((path, false));
     }
+    // Two letters say what became of a file since the last commit and since it was added.
     let (state, path) = line.split_at_checked(2)?;
     let path = path.strip_prefix(' ')?;
-    let plain = !path.is_empty() && !path.starts_with(' ') && path.split(" -> ").all(|path| !path.contains(' '));
-    let known = matches!(state, " M" | "M " | "MM" | "A " | "AM" | "R " | "RM" | " D" | "D ");
-    (known && plain).then(|| (path.rsplit(" -> ").next().unwrap_or(path), state.contains('D')))
+    let is_state = state.bytes().all(|byte| b" MTADRCU".contains(&byte)) && state != "  ";
+    let is_plain = !path.is_empty() && !path.starts_with(' ') && path.split(" -> ").all(|path| !path.contains(' '));
+    let is_removed = state.contains('D') && !state.contains('U');
+    (is_state && is_plain).then(|| (path.rsplit(" -> ").next().unwrap_or(path), is_removed))
 }
 
 #[cfg(test)]
 mod tests {
     use super::changes;
 
+    fn names(output: &str, compared: &[&str]) -> Vec<String> {
+        let compared: Vec<String> = compared.iter().map(|&word| word.to_owned()).collect();
+        changes(output, &compared).into_iter().map(|(path, _)| path).collect()
+    }
+
     #[test]
     fn files_that_version_control_lists_are_found() {
-        let names = |output: &str| changes(output).into_iter().map(|(path, _)| path).collect::<Vec<_>>();
         for (output, expected) in [
             (
-                "On branch main\nChanges not staged for commit:\n\tmodified:   src/a.rs\n\tdeleted:    b.rs\n\nUntracked files:\n\tnew.py\n",
-                &["src/a.rs", "b.rs"][..],
+                "On branch main\nChanges not staged for commit:\n\tmodified:   src/a.rs\n\tdeleted:    b.rs\n\tboth modified:   my c.rs\n\nUntracked files:\n\tnew.py\n",
+                &["src/a.rs", "b.rs", "my c.rs"][..],
             ),
-            (" M src/a.rs\nA  b.rs\nR  c.rs -> d.rs\n?? new.py\n", &["src/a.rs", "b.rs", "d.rs"]),
+            (
+                " M src/a.rs\nA  b.rs\nR  c.rs -> d.rs\n?? new.py\nUU e.rs\nMD f.rs\nAM g.rs\n",
+                &["src/a.rs", "b.rs", "d.rs", "e.rs", "f.rs", "g.rs"],
+            ),
             (
                 " src/a.rs | 4 ++--\n img.png  | Bin 0 -> 12 bytes\n 2 files changed, 2 insertions(+)",
                 &["src/a.rs", "img.png"],
             ),
             (
-                "diff --git a/src/a.rs b/src/a.rs\nindex 1..2 100644\n--- a/src/a.rs\n+++ b/src/a.rs\n-M  x\n+ M y z\n",
+                "diff --git a/src/a.rs b/src/a.rs\nindex 1..2 100644\n--- a/src/a.rs\n+++ b/src/a.rs\n-M  x\n+ M y z\n M w\n a.py | 12\n",
                 &["src/a.rs"],
+            ),
+            (
+                "diff --git i/src/a.rs w/src/a.rs\ndiff --git b.rs b.rs\ndiff --git src/c.rs src/c.rs\n",
+                &["src/a.rs", "b.rs", "src/c.rs"],
+            ),
+            (
+                "diff --git a/my a.rs b/my a.rs\ndiff --git a/b.rs b/c.rs\nrename from b.rs\nrename to c.rs\n",
+                &["my a.rs", "c.rs"],
             ),
             ("nothing to commit, working tree clean", &[]),
         ] {
-            assert_eq!(names(output), expected, "{output}");
+            assert_eq!(names(output, &[]), expected, "{output}");
         }
-        assert_eq!(changes(" D gone.rs"), [(String::from("gone.rs"), true)]);
+        for (output, removed) in [(" D gone.rs", true), ("MD gone.rs", true), ("UD gone.rs", false)] {
+            assert_eq!(changes(output, &[]), [(String::from("gone.rs"), removed)]);
+        }
+        let patch = "diff --git a/gone.rs b/gone.rs\ndeleted file mode 100644\n-deleted file mode\n";
+        assert_eq!(changes(patch, &[]), [(String::from("gone.rs"), true)]);
+    }
+
+    #[test]
+    fn another_commit_is_no_file() {
+        let patch = "diff --git a/src/a.rs b/src/a.rs\n";
+        for word in ["src/a.rs", "a.rs", "src", "./src/"] {
+            assert_eq!(names(patch, &[word]), ["src/a.rs"], "{word}");
+        }
+        for words in [&["v1.2"][..], &["upstream/main"], &["main...topic"], &["v1.2", "src/a.rs"]] {
+            assert!(names(patch, words).is_empty(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn long_lists_are_read_in_linear_time() {
+        let status: String = (0..60_000).map(|nth| format!(" M src/file{nth}.rs\n")).collect();
+        assert_eq!(names(&status, &[]).len(), 60_000);
     }
 }

@@ -38,7 +38,7 @@ pub struct Quote {
     #[serde(flatten)]
     pub at: Pointer,
     /// Whether it corrects something that was said or done before.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub correction: bool,
 }
 
@@ -53,19 +53,19 @@ pub struct Change {
     #[serde(flatten)]
     pub at: Pointer,
     /// Whether the last change removed the file.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
     /// Whether a commit followed the last change.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub committed: bool,
     /// Whether the first change wrote the whole file, as for a new one.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
     /// Whether version control listed it as changed, or a command added it by name.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub named: bool,
     /// Whether a command ran it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ran: bool,
     /// If it is a script that the work wrote: the files that it changes when it is run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -183,11 +183,6 @@ pub struct Todo {
     pub at: Pointer,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_false(value: &bool) -> bool {
-    !*value
-}
-
 /// What a call does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
@@ -197,6 +192,8 @@ pub(super) enum Action {
     Command(String),
     /// Replaces the to-do list.
     Todos(Vec<Todo>),
+    /// Replaces the items of the list with the same ids, and adds the others.
+    MergeTodos(Vec<Todo>),
     /// Adds an item to the to-do list; its id may be in the result.
     AddTodo(Todo),
     /// Changes the item with this id.
@@ -211,16 +208,18 @@ pub(super) enum Effect {
     Change { path: String, edit: Option<(u32, u32)>, whole: bool },
     /// Removes a file.
     Remove(String),
+    /// Removes a folder: of its files, those are gone that are known.
+    RemoveBelow(String),
     /// Gives a file another path.
     Move { from: String, to: String },
     /// Commits what was changed; the subject is `None` if the command does not contain it.
     Commit { subject: Option<String>, amend: bool },
-    /// Discards uncommitted changes: of these files, or of all if `None`.
+    /// Discards uncommitted changes: of these files and folders, or of all if `None`.
     Restore(Option<Vec<String>>),
     /// Adds these files to version control.
     Add(Vec<String>),
-    /// Prints the files that version control lists as changed.
-    Changes,
+    /// Prints the files that version control lists as changed; these words name files, or commits to compare with.
+    Changes(Vec<String>),
     /// Writes a script that changes these files when it is run.
     Script { path: String, writes: Vec<String> },
     /// Runs a script.
@@ -253,6 +252,8 @@ pub(super) struct CheckRun {
     pub(super) command: String,
     /// The files, packages or tests that it is limited to; empty if it checks everything.
     pub(super) targets: Vec<String>,
+    /// The family of runners whose lines it prints, if that is known.
+    pub(super) runner: Option<&'static str>,
     /// What the exit code of its line says of it.
     pub(super) status: LineStatus,
 }

@@ -54,8 +54,8 @@ const MAX_FACTS: usize = 400;
 
 /// The facts of a transcript up to one of its messages.
 ///
-/// Messages can be added in several calls. The result depends only on the messages, not on how they are divided, so the facts
-/// of a later summary still contains the facts of the earlier ones.
+/// Messages can be added in several calls. As long as no part ends between a call and its result, the facts do not depend on how
+/// the messages are divided, so those of a later summary contain those of the earlier ones.
 ///
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
@@ -162,11 +162,6 @@ impl Facts {
     /// Whether nothing was read.
     pub const fn is_empty(&self) -> bool {
         self.messages == 0
-    }
-
-    /// Whether tools were called. Without calls, the only facts are quotes.
-    pub const fn shows_work(&self) -> bool {
-        self.calls > 0
     }
 
     /// The items of the to-do list that are not done, those in progress first.

@@ -40,6 +40,7 @@ struct Table {
     complaints: Patterns,
     passed: Patterns,
     failed: Patterns,
+    none_failed: Patterns,
     /// The families of runners, in the order of the table.
     runner: Vec<Runner>,
 }
@@ -162,6 +163,8 @@ pub(super) fn read_output(output: &str) -> Option<RunOutcome> {
 pub(super) fn read_words(output: &str) -> Option<RunOutcome> {
     let plain = without_escapes(output).replace('\r', "");
     let lower = plain.to_lowercase();
+    // `0 failed` says that nothing did.
+    let lower = TABLE.none_failed.all().iter().fold(lower, |text, none| none.replace_all(&text, "").into_owned());
     let verdict = match () {
         () if TABLE.failed.match_in(&lower) => Verdict::Failed,
         () if TABLE.passed.match_in(&lower) => Verdict::Passed,
@@ -222,14 +225,16 @@ impl Runner {
             let mut lists = others.map(|pattern| self.distinct(names(pattern, output).map(|(_, name)| name)));
             failing = lists.find(|names| !names.is_empty()).unwrap_or_default();
         }
-        failing.truncate(MAX_FAILED);
         failing
     }
 
-    /// The names without repetitions, also of the same test with its class, and without those that are none.
+    /// The first names without repetitions, also of the same test with its class, and without those that are none.
     fn distinct(&self, names: impl IntoIterator<Item = String>) -> Vec<String> {
         let mut distinct: Vec<String> = Vec::new();
         for name in names {
+            if distinct.len() == MAX_FAILED {
+                break;
+            }
             let is_known = distinct
                 .iter()
                 .any(|known| known.strip_suffix(&name).is_some_and(|class| class.is_empty() || class.ends_with('.')));
@@ -264,7 +269,7 @@ mod tests {
     #[test]
     fn every_pattern_of_the_table_is_valid() {
         assert!(TABLE.runner.len() > 10 && ERROR_LINE.is_some());
-        for patterns in [&TABLE.passed, &TABLE.failed, &TABLE.complaints] {
+        for patterns in [&TABLE.passed, &TABLE.failed, &TABLE.none_failed, &TABLE.complaints] {
             assert_eq!(patterns.all().len(), patterns.sources.len(), "{:?}", patterns.sources);
         }
         for runner in &TABLE.runner {
@@ -305,6 +310,75 @@ mod tests {
             &["test_x (app.tests.Case)"],
         );
         passing("..\n-----\nRan 2 tests in 0.001s\n\nOK", "unittest");
+    }
+
+    #[test]
+    fn a_name_has_its_parameters_whole() {
+        let output =
+            "FAILED tests/a.py::test_x[a - b] - assert x[1] == 2\nFAILED tests/b.py::B::test_y\n2 failed in 0.1s";
+        failing(output, "pytest", &["tests/a.py::test_x[a - b]", "tests/b.py::B::test_y"]);
+        failing(
+            "        FAIL [   0.005s] (  2/12) my-crate tests::adds\n     Summary [ 0.1s] 2 tests run: 1 passed, 1 failed",
+            "cargo",
+            &["my-crate tests::adds"],
+        );
+    }
+
+    #[test]
+    fn a_run_without_a_failed_test_may_have_failed() {
+        for (output, runner) in [
+            ("     Summary [   0.1s] 2 tests run: 1 passed, 1 timed out, 0 skipped", "cargo"),
+            (" Test Files  1 failed (1)\n      Tests  no tests\n", "jest"),
+            (" Test Files  1 passed (1)\n      Tests  3 passed (3)\n     Errors  1 error\n", "jest"),
+            ("✖ 2 problems (0 errors, 2 warnings)\n\nESLint found too many warnings (maximum: 0).", "lint"),
+            ("Found 3 errors (2 fixed, 1 remaining).", "lint"),
+            ("t/a.t .. Failed 1/3 subtests\nResult: FAIL\n", "tap"),
+        ] {
+            let found = outcome_of(output);
+            assert_eq!((found.0, found.1), (Verdict::Failed, runner), "{output}");
+        }
+        passing("Found 3 errors (3 fixed, 0 remaining).", "lint");
+        passing("t/a.t .. ok\nAll tests successful.\nResult: PASS", "tap");
+    }
+
+    #[test]
+    fn nothing_failed() {
+        let verdict = |output: &str| super::read_words(output).map(|outcome| outcome.verdict);
+        for output in ["Checks: 10 ok, 0 failed", "Passed: 3\nFailed: 0\nAll passed"] {
+            assert_eq!(verdict(output), Some(Verdict::Passed), "{output}");
+        }
+        for output in ["Checks: 0 ok, 10 failed", "Failed: 10", "failed to start", "Build failed"] {
+            assert_eq!(verdict(output), Some(Verdict::Failed), "{output}");
+        }
+    }
+
+    #[test]
+    fn long_lists_of_failures_are_read_in_linear_time() {
+        let list: String = (0..60_000).map(|nth| format!("FAILED tests/a.py::test_{nth}\n")).collect();
+        let (_, _, names, _) = outcome_of(&(list + "60000 failed in 9s"));
+        assert_eq!(names.len(), super::MAX_FAILED);
+    }
+
+    #[test]
+    fn tests_of_bun_deno_and_swift() {
+        failing(
+            "a.test.ts:\n(pass) adds [0.10ms]\n(fail) Cart > pays [1.20ms]\n\n 1 pass\n 1 fail\nRan 2 tests across 1 files. [12.00ms]",
+            "bun",
+            &["Cart > pays"],
+        );
+        passing(" 3 pass\n 0 fail\nRan 3 tests across 1 files. [12.00ms]", "bun");
+        failing(
+            "adds ... FAILED (2ms)\n\n FAILURES\n\nadds => ./a_test.ts:1:6\n\nFAILED | 2 passed | 1 failed (15ms)\n",
+            "deno",
+            &["adds"],
+        );
+        passing("adds ... ok (1ms)\n\nok | 1 passed | 0 failed (12ms)\n", "deno");
+        failing(
+            "Test Case '-[CartTests testAdds]' failed (0.1 seconds).\n\t Executed 3 tests, with 1 failure (0 unexpected) in 0.1 (0.2) seconds",
+            "xctest",
+            &["-[CartTests testAdds]"],
+        );
+        passing("\t Executed 1 test, with 0 failures (0 unexpected) in 0.1 (0.2) seconds", "xctest");
     }
 
     #[test]
@@ -491,6 +565,11 @@ mod tests {
             &["CartTest#test_adds", "CartTest#test_pays"],
         );
         passing("3 runs, 3 assertions, 0 failures, 0 errors, 0 skips", "rspec");
+        failing(
+            "  1) test adds items (CartTest)\n     test/cart_test.exs:5\n\n1 test, 1 failure\n",
+            "rspec",
+            &["test adds items (CartTest)"],
+        );
     }
 
     #[test]

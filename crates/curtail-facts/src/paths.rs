@@ -29,10 +29,25 @@ pub(super) fn any_path(text: &str) -> Option<&str> {
 pub(super) fn resolved(folder: Option<&str>, path: &str) -> String {
     match folder {
         Some(folder) if !path.starts_with(['/', '~']) && !is_drive(path) => {
-            format!("{}/{path}", folder.trim_end_matches('/'))
+            without_steps(&format!("{}/{path}", folder.trim_end_matches('/')))
         }
         _ => path.to_owned(),
     }
+}
+
+/// `path` without `.`, and without the folders that a `..` leaves again.
+fn without_steps(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| !matches!(*last, "" | "~" | "..")) => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    if parts.is_empty() { String::from(".") } else { parts.join("/") }
 }
 
 fn is_drive(path: &str) -> bool {
@@ -47,11 +62,26 @@ pub(super) fn same_file(one: &str, other: &str) -> bool {
 }
 
 /// The new path of a file if the folder `from` is moved to `to`; `None` if the file is not below it.
-pub(super) fn moved_with(path: &str, from: &str, to: &str) -> Option<String> {
-    let mut found = path.match_indices(from).map(|(at, _)| (&path[..at], &path[at + from.len()..]));
-    let (before, after) =
-        found.find(|(before, after)| after.starts_with('/') && (before.is_empty() || before.ends_with('/')))?;
+pub(super) fn moved_with(path: &str, from: &str, to: &str, root: &str) -> Option<String> {
+    let (before, after) = around(path, from, root)?;
     Some(format!("{}{after}", resolved(Some(before).filter(|before| !before.is_empty()), to)))
+}
+
+/// Whether a file is below `folder`.
+pub(super) fn is_below(path: &str, folder: &str, root: &str) -> bool {
+    around(path, folder, root).is_some()
+}
+
+/// What stands in `path` before and after `folder`. Where a relative folder begins in an absolute path is unknown: it may be one that
+/// ends with or below `root`, the folder that all files share.
+fn around<'p>(path: &'p str, folder: &str, root: &str) -> Option<(&'p str, &'p str)> {
+    let mut found = path.match_indices(folder).map(|(at, _)| (&path[..at], &path[at + folder.len()..]));
+    let is_alike = path.starts_with('/') == folder.starts_with('/');
+    found.find(|(before, after)| match is_alike {
+        _ if !after.starts_with('/') => false,
+        true => before.is_empty(),
+        false => before.ends_with('/') && path.starts_with('/') && path.len() - after.len() + 1 >= root.len(),
+    })
 }
 
 /// What follows the last dot of a name; all of a name without a dot.
@@ -81,7 +111,7 @@ pub(super) fn common_root<'p>(mut paths: impl Iterator<Item = &'p str>) -> &'p s
 
 #[cfg(test)]
 mod tests {
-    use super::{common_root, moved_with, name, project_path, resolved, same_file};
+    use super::{common_root, is_below, moved_with, name, project_path, resolved, same_file};
 
     #[test]
     fn paths_are_distinguished_from_patterns_and_scratch_files() {
@@ -106,6 +136,8 @@ mod tests {
         assert!(!same_file("/repo/src/aa.rs", "a.rs") && !same_file("/a/b", "/b"));
         assert_eq!(resolved(Some("/repo/"), "a.rs"), "/repo/a.rs");
         assert_eq!(resolved(Some("/repo"), "/a.rs"), "/a.rs");
+        assert_eq!(resolved(Some("src/b"), ".././a.rs"), "src/a.rs");
+        assert_eq!(resolved(Some(&resolved(Some("src"), "..")), "../a.rs"), "../a.rs");
     }
 
     #[test]
@@ -114,11 +146,26 @@ mod tests {
             ("src/old/a.rs", "src/old", "src/new", Some("src/new/a.rs")),
             ("/r/src/old/b/a.rs", "src/old", "lib", Some("/r/lib/b/a.rs")),
             ("/r/old/a.rs", "/r/old", "/q", Some("/q/a.rs")),
-            ("older/old/a.rs", "old", "new", Some("older/new/a.rs")),
+            ("/r/older/old/a.rs", "old", "new", Some("/r/older/new/a.rs")),
+            ("older/old/a.rs", "old", "new", None),
             ("src/older/a.rs", "src/old", "new", None),
             ("old", "old", "new", None),
         ] {
-            assert_eq!(moved_with(path, from, to).as_deref(), expected, "{path}");
+            assert_eq!(moved_with(path, from, to, "/r/").as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn files_are_below_a_folder_of_their_project() {
+        let below = |path, folder| is_below(path, folder, "/usr/src/app/");
+        assert!(below("src/a.rs", "src") && below("/usr/src/app/src/a.rs", "src") && below("/r/a/b.rs", "/r/a"));
+        for (path, folder) in [
+            ("/usr/src/app/lib/a.rs", "src"),
+            ("lib/src/a.rs", "src"),
+            ("src/a.rs", "/r/src"),
+            ("/usr/src/app/srcs/a.rs", "src"),
+        ] {
+            assert!(!below(path, folder), "{path} {folder}");
         }
     }
 

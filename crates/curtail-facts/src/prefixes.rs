@@ -101,6 +101,8 @@ mod tests {
             ("time -p mypy src", "mypy src"),
             ("timeout --signal KILL -k 5 60 mypy src", "mypy src"),
             ("timeout 60", ""),
+            ("stdbuf -o L -eL setsid mypy src", "mypy src"),
+            ("conda run -n dev mypy src", "mypy src"),
             ("nice -n 5 xvfb-run -a -s screen mypy src", "mypy src"),
             ("! mypy src", "mypy src"),
         ] {

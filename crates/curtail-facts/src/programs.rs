@@ -17,6 +17,7 @@ pub(super) struct Programs {
     pub(super) package_managers: Vec<String>,
     pub(super) check_scripts: Vec<String>,
     pub(super) idle_flags: Vec<String>,
+    pub(super) dry_runs: Vec<String>,
     pub(super) narrowing_flags: Vec<String>,
     pub(super) interpreters: Vec<String>,
     pub(super) shells: Vec<String>,
@@ -76,6 +77,10 @@ pub(super) struct CheckProgram {
     pub(super) programs: Vec<String>,
     #[serde(default)]
     pub(super) verbs: Vec<String>,
+    #[serde(default)]
+    pub(super) runner: Option<String>,
+    #[serde(default)]
+    pub(super) valued: Vec<String>,
 }
 
 /// Whether a list of the table contains `name`.

@@ -1,5 +1,7 @@
 //! Fits quotes, lists and names into a number of tokens.
 
+use std::borrow::Cow;
+
 use super::quotes::cut_at;
 use super::{Pointer, Quote};
 
@@ -103,7 +105,12 @@ impl Room<'_> {
         let taken = room.fitting_items(items);
         let tokens = |item: &ListedItem, level: usize| item.size.min(level.max(item.least));
         let sum = |level: usize| taken.iter().map(|item| tokens(item, level)).sum::<usize>();
-        let level = (0..=room.tokens).rev().find(|&level| sum(level) <= room.tokens).unwrap_or(0);
+        // The sum grows with the level.
+        let (mut level, mut above) = (0, room.tokens + 1);
+        while level + 1 < above {
+            let middle = usize::midpoint(level, above);
+            if sum(middle) <= room.tokens { level = middle } else { above = middle }
+        }
         let fit = |item: &ListedItem| {
             let tokens = tokens(item, level);
             let within = Room { tokens: tokens.saturating_sub(1), ..room };
@@ -148,13 +155,19 @@ impl Room<'_> {
         let most = names.iter().take(60).take_while(fits).count();
         for taken in (1..=most.max(1)).rev() {
             let more = if taken < names.len() { format!(", {} more", names.len() - taken) } else { String::new() };
-            let text = format!("{label} {}{more}\n", names[..taken].join(", "));
+            let list: Vec<_> = names[..taken].iter().map(|name| as_entry(name)).collect();
+            let text = format!("{label} {}{more}\n", list.join(", "));
             if (self.count)(&text) <= self.tokens {
                 return Written { text, whole: taken == names.len() };
             }
         }
         Written::default()
     }
+}
+
+/// A name as an entry of a list, whose entries are separated by commas: between backticks if it has one.
+pub(super) fn as_entry(name: &str) -> Cow<'_, str> {
+    if name.contains(", ") { format!("`{name}`").into() } else { name.into() }
 }
 
 pub(super) fn labelled(label: &str, at: &Pointer) -> String {

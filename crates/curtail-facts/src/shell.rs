@@ -141,14 +141,16 @@ impl ShellOptions {
 #[derive(Default)]
 struct Splitter<'l> {
     rest: &'l str,
+    /// In how many `$(…)` the text is. The parenthesis that closes the innermost one ends it.
+    depth: usize,
     word: Option<String>,
     /// What the next word is: an argument, or the target of a redirection.
     target: Target,
     /// The command that is being read.
     current: Simple,
     done: Vec<Simple>,
-    /// The delimiters of the here-documents that begin on the next line, each with the index of its command in `done`.
-    heredocs: Vec<(String, usize)>,
+    /// The here-documents that begin on the next line.
+    heredocs: Vec<Heredoc>,
     /// The folders around the subshells that are open.
     folders: Vec<Option<String>>,
     /// Whether a `cd` follows the last command in `done`.
@@ -160,9 +162,20 @@ enum Target {
     #[default]
     Words,
     Output,
-    Heredoc,
+    /// The delimiter of a here-document; whether tabs may stand before it.
+    Heredoc(bool),
     Ignored,
 }
+
+struct Heredoc {
+    delimiter: String,
+    is_indented: bool,
+    /// The index of its command in `done`.
+    command: usize,
+}
+
+/// The deepest `$(…)` in another whose end is looked for.
+const DEEPEST: usize = 32;
 
 impl Splitter<'_> {
     /// Reads one character or token; `false` at the end.
@@ -173,7 +186,16 @@ impl Splitter<'_> {
             '\'' => self.single_quoted(),
             '"' => self.double_quoted(),
             '\\' => self.backslash(),
-            '$' if self.rest.starts_with('(') => self.substitution(),
+            '`' => self.backquoted(),
+            '$' if self.rest.starts_with('(') => {
+                self.push('$');
+                self.parenthesized();
+            }
+            // The values of an array: `files=(a b)`.
+            '(' if self.word.as_ref().is_some_and(|word| word.ends_with('=')) => {
+                self.push('(');
+                self.parenthesized();
+            }
             '#' if self.word.is_none() => self.skip_to('\n'),
             '\n' => {
                 self.end();
@@ -185,6 +207,7 @@ impl Splitter<'_> {
                 self.end();
                 self.folders.push(self.current.folder.clone());
             }
+            ')' if self.depth > 0 && self.folders.is_empty() => return false,
             // A pattern of `case` ends with one, too.
             ')' => {
                 self.end();
@@ -245,28 +268,18 @@ impl Splitter<'_> {
         self.rest = self.rest.get(end + 1..).unwrap_or_default();
     }
 
-    /// Reads the rest of `"…"`. A `$(…)` inside is copied unchanged.
+    /// Reads the rest of `"…"`. A `$(…)` inside is copied unchanged, and a backslash, unless the shell reads it.
     fn double_quoted(&mut self) {
         self.word.get_or_insert_default();
-        let mut depth = 0_usize;
         while let Some(letter) = self.rest.chars().next() {
             self.rest = &self.rest[letter.len_utf8()..];
             match letter {
-                '"' if depth == 0 => return,
-                '\\' if depth == 0 => self.backslash(),
+                '"' => return,
+                '\\' if self.rest.starts_with(['$', '`', '"', '\\', '\n']) => self.backslash(),
+                '`' => self.backquoted(),
                 '$' if self.rest.starts_with('(') => {
-                    depth += 1;
-                    self.push(letter);
-                    self.push('(');
-                    self.rest = &self.rest[1..];
-                }
-                '(' if depth > 0 => {
-                    depth += 1;
-                    self.push(letter);
-                }
-                ')' if depth > 0 => {
-                    depth -= 1;
-                    self.push(letter);
+                    self.push('$');
+                    self.parenthesized();
                 }
                 letter => self.push(letter),
             }
@@ -282,20 +295,24 @@ impl Splitter<'_> {
         }
     }
 
-    /// Copies a `$(…)` outside of quotes unchanged.
-    fn substitution(&mut self) {
-        self.push('$');
-        let mut depth = 0_usize;
-        let end = self.rest.char_indices().find_map(|(at, letter)| {
-            depth = match letter {
-                '(' => depth + 1,
-                ')' => depth.saturating_sub(1),
-                _ => depth,
-            };
-            (depth == 0).then_some(at + 1)
-        });
-        let (inside, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-        self.word.get_or_insert_default().push_str(inside);
+    /// Copies the rest of `` `…` `` unchanged.
+    fn backquoted(&mut self) {
+        self.push('`');
+        self.copy(self.rest.find('`').map_or(0, |end| end + 1));
+    }
+
+    /// Copies the rest of `(…)` unchanged, with the quotes and here-documents in it.
+    fn parenthesized(&mut self) {
+        let inside = self.rest.strip_prefix('(').unwrap_or(self.rest);
+        let mut inner = Splitter { rest: inside, depth: self.depth + 1, ..Splitter::default() };
+        while self.depth < DEEPEST && inner.step() {}
+        let rest = if self.depth < DEEPEST { inner.rest } else { "" };
+        self.copy(self.rest.len() - rest.len());
+    }
+
+    fn copy(&mut self, length: usize) {
+        let (copied, rest) = self.rest.split_at(length);
+        self.word.get_or_insert_default().push_str(copied);
         self.rest = rest;
     }
 
@@ -308,7 +325,7 @@ impl Splitter<'_> {
         self.rest = rest;
         let input = first == '<';
         self.target = match more {
-            "<" | "<-" if input => Target::Heredoc,
+            "<" | "<-" if input => Target::Heredoc(more == "<-"),
             _ if input || descriptor.is_some_and(|number| number != "1") || self.rest.starts_with('&') => {
                 Target::Ignored
             }
@@ -324,7 +341,9 @@ impl Splitter<'_> {
         match std::mem::take(&mut self.target) {
             Target::Words => self.current.words.push(word),
             Target::Output => self.current.writes.push(word),
-            Target::Heredoc => self.heredocs.push((word, self.done.len())),
+            Target::Heredoc(is_indented) => {
+                self.heredocs.push(Heredoc { delimiter: word, is_indented, command: self.done.len() });
+            }
             Target::Ignored => {}
         }
     }
@@ -337,10 +356,10 @@ impl Splitter<'_> {
         let command = std::mem::replace(&mut self.current, Simple { folder, ..Simple::default() });
         match command.words.as_slice() {
             [] if command.writes.is_empty() => {}
-            [cd, folder] if cd == "cd" => {
+            [cd] | [cd, _] if cd == "cd" => {
                 self.ends_with_cd = true;
-                let is_known = !folder.contains(['$', '`']) && folder != "-";
-                self.current.folder = is_known.then(|| paths::resolved(command.folder.as_deref(), folder));
+                let folder = command.words.get(1).filter(|folder| !folder.contains(['$', '`']) && *folder != "-");
+                self.current.folder = folder.map(|folder| paths::resolved(command.folder.as_deref(), folder));
             }
             _ => {
                 self.ends_with_cd = false;
@@ -351,9 +370,12 @@ impl Splitter<'_> {
 
     /// Reads the here-documents that begin here into their commands.
     fn read_heredocs(&mut self) {
-        for (delimiter, command) in std::mem::take(&mut self.heredocs) {
-            let mut lines = self.rest.split_inclusive('\n');
-            let body: usize = lines.by_ref().take_while(|line| line.trim() != delimiter).map(str::len).sum();
+        for Heredoc { delimiter, is_indented, command } in std::mem::take(&mut self.heredocs) {
+            let is_end = |line: &&str| {
+                let line = line.trim_end_matches(['\r', '\n']);
+                if is_indented { line.trim_start_matches('\t') == delimiter } else { line == delimiter }
+            };
+            let body: usize = self.rest.split_inclusive('\n').take_while(|line| !is_end(line)).map(str::len).sum();
             if let Some(command) = self.done.get_mut(command) {
                 command.input = Some(self.rest[..body].to_owned());
             }
@@ -381,6 +403,13 @@ mod tests {
                 &[&["git", "commit", "-m", "$(cat <<'EOF'\nOne\n\nTwo (2)\nEOF\n)"]],
             ),
             ("cat <<EOF\nrm x\nEOF\nls", &[&["cat"], &["ls"]]),
+            (
+                "git commit -m \"$(cat <<'EOF'\nRead \")\" and 1) as text\nrm x\nEOF\n)\" && ls",
+                &[&["git", "commit", "-m", "$(cat <<'EOF'\nRead \")\" and 1) as text\nrm x\nEOF\n)"], &["ls"]],
+            ),
+            ("a $(b \")\"; c) `d; e` f=(g h)", &[&["a", "$(b \")\"; c)", "`d; e`", "f=(g h)"]]),
+            ("cat <<E\n  E\nrm x\nE\ncat <<-E\n\tE\nls", &[&["cat"], &["cat"], &["ls"]]),
+            ("echo \"a\\n \\\"b\\\"\" \"$(c", &[&["echo", "a\\n \"b\"", "$(c"]]),
             ("a \\\n b # c; d", &[&["a", "b"]]),
             ("", &[]),
         ] {
@@ -392,6 +421,8 @@ mod tests {
     fn files_that_are_written_and_the_folder_are_found() {
         for (line, writes, folder) in [
             ("cd /r && a > x 2>&1", &["x"][..], Some("/r")),
+            ("cd /r/s && cd ../t && a", &[], Some("/r/t")),
+            ("cd s && cd && a", &[], None),
             ("a 2> err >> log", &["log"], None),
             ("a &> all", &["all"], None),
             ("cat > a.py <<'E'\nx > y\nE", &["a.py"], None),

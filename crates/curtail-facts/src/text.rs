@@ -25,7 +25,8 @@ impl Facts {
     /// For a conversation without calls, only the first message of the user is written, and only if `carried`: if the summarizer
     /// does not read that message. `count` counts the tokens of a text.
     pub fn text(&self, tokens: usize, carried: bool, count: &dyn Fn(&str) -> usize) -> String {
-        let work = self.shows_work();
+        // Without calls, the only facts are quotes.
+        let work = self.calls > 0;
         if self.is_empty() || !work && !carried {
             return String::new();
         }

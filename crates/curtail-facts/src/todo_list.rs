@@ -10,6 +10,18 @@ impl Facts {
         self.trace_todos();
     }
 
+    /// Replaces the items with the same ids, and adds the others. What they leave out stays as it is.
+    pub(super) fn merge_todos(&mut self, items: Vec<Todo>, call: &CallWithResult<'_>) {
+        for item in items {
+            match self.todos.iter_mut().find(|known| known.key.is_some() && known.key == item.key) {
+                Some(known) => *known = Todo { at: call.at.clone(), ..item },
+                None => self.todos.push(Todo { at: call.at.clone(), ..item }),
+            }
+        }
+        keep_newest(&mut self.todos, MAX_FACTS);
+        self.trace_todos();
+    }
+
     /// Adds an item. Without an id of its own, it has the one that the result gives it, or its number.
     pub(super) fn add_todo(&mut self, item: Todo, call: &CallWithResult<'_>) {
         let key = item.key.clone().or_else(|| call.result_text().and_then(key_in));
@@ -19,9 +31,12 @@ impl Facts {
         self.trace_todos();
     }
 
-    /// Records how far the item with the same id is.
+    /// Records how far the item with the same id is, and its new text if it has one.
     pub(super) fn update_todo(&mut self, item: &Todo, call: &CallWithResult<'_>) {
         if let Some(known) = self.todos.iter_mut().find(|known| known.key == item.key) {
+            if !item.text.is_empty() {
+                known.text.clone_from(&item.text);
+            }
             known.progress = item.progress;
             known.at = call.at.clone();
         }

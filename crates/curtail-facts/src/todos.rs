@@ -17,6 +17,9 @@ const LISTS: &[&str] = &["todos", "plan", "items", "task_list", "tasks", "checkl
 const ITEM_TEXT_KEYS: &[&str] =
     &["content", "step", "title", "subject", "description", "text", "task", "label", "name"];
 
+/// Those of them that name an item anew; the others only say more of it.
+const NAME_KEYS: &[&str] = &["content", "step", "title", "subject"];
+
 /// Members that contain the state of an item.
 const STATE_KEYS: &[&str] = &["status", "state", "completed", "done"];
 
@@ -36,7 +39,8 @@ pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Opt
     let lists = lists.filter(|(key, list)| LISTS.contains(&key.as_str()) || is_of_list && !list.is_empty());
     let items = lists.map(|(_, list)| list.iter().map(item).collect::<Option<Vec<Todo>>>());
     if let Some(items) = items.flatten().find(|items| is_of_list || !items.is_empty()) {
-        return Some(Action::Todos(items));
+        let merges = members.get("merge").is_some_and(|merge| *merge == true);
+        return Some(if merges { Action::MergeTodos(items) } else { Action::Todos(items) });
     }
     if !is_of_list {
         return None;
@@ -52,9 +56,9 @@ pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Opt
         (key, Some(text)) if has_verb(&["create", "add", "new"]) => {
             Some(Action::AddTodo(Todo { key, text, progress: progress.unwrap_or_default(), ..Todo::default() }))
         }
-        (Some(key), text) if has_verb(&["update", "set", "complete", "finish", "edit"]) => {
+        (Some(key), _) if has_verb(&["update", "set", "complete", "finish", "edit"]) => {
             let progress = progress.or_else(|| has_verb(&["complete", "finish"]).then_some(Progress::Done))?;
-            let text = text.unwrap_or_default();
+            let text = first_text(members, NAME_KEYS).unwrap_or_default();
             Some(Action::UpdateTodo(Todo { key: Some(key), text, progress, ..Todo::default() }))
         }
         _ => None,
@@ -162,7 +166,8 @@ mod tests {
         let added = actions("TaskCreate", r#"{"subject":"One","description":"All of it"}"#);
         assert_eq!(added, [Action::AddTodo(Todo { text: "One".into(), ..Todo::default() })]);
         let done = Todo { key: Some("2".into()), progress: Progress::Done, ..Todo::default() };
-        assert_eq!(actions("TaskUpdate", r#"{"taskId":"2","status":"completed"}"#), [Action::UpdateTodo(done)]);
+        let update = r#"{"taskId":"2","status":"completed","description":"More"}"#;
+        assert_eq!(actions("TaskUpdate", update), [Action::UpdateTodo(done)]);
         assert_eq!(actions("TaskList", "{}"), []);
         assert_eq!(actions("Task", r#"{"description":"Look","prompt":"…"}"#), []);
     }

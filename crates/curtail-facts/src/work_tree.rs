@@ -57,10 +57,24 @@ impl Facts {
         writes.iter().for_each(|file| self.change(file, None, false, call));
     }
 
+    /// Records that a file was added to version control, or the files of a folder that are known. A name without an ending is that
+    /// of a folder, unless it is known.
+    pub(super) fn add(&mut self, path: &str, call: &CallWithResult<'_>) {
+        let is_there = self.at_or_below(path);
+        let mut is_known = false;
+        for change in self.changed.iter_mut().filter(|change| is_there(&change.path)) {
+            (change.named, is_known) = (true, true);
+        }
+        if !is_known && paths::name(path).contains('.') {
+            self.mark_named(path, false, call);
+        }
+    }
+
     /// Records that version control lists a file: it was changed, even if no call shows how.
     pub(super) fn mark_named(&mut self, path: &str, deleted: bool, call: &CallWithResult<'_>) {
         if let Some(change) = self.changed.iter_mut().find(|change| paths::same_file(&change.path, path)) {
             change.named = true;
+            change.deleted |= deleted;
             return;
         }
         let change = Change { path: path.to_owned(), times: 1, at: call.at.clone(), ..Change::default() };
@@ -80,14 +94,23 @@ impl Facts {
         self.put(Change { times, at: call.at.clone(), deleted: true, committed: false, ..change });
     }
 
+    /// Records that a folder was removed, with the files in it that are known, or a file that is.
+    pub(super) fn remove_below(&mut self, path: &str, call: &CallWithResult<'_>) {
+        let is_there = self.at_or_below(path);
+        let files: Vec<String> =
+            self.changed.iter().map(|change| &change.path).filter(|file| is_there(file)).cloned().collect();
+        files.iter().for_each(|file| self.remove(file, call));
+    }
+
     /// Records that a file was moved, or a folder with files that are known.
     pub(super) fn rename(&mut self, from: &str, to: &str, call: &CallWithResult<'_>) {
         if let Some(trace) = &mut self.trace {
             trace.moved.push(Moved { from: from.to_owned(), at: call.at.message.unwrap_or_default() });
         }
+        let root = self.root();
         let mut moved_folder = false;
         for change in &mut self.changed {
-            if let Some(path) = paths::moved_with(&change.path, from, to) {
+            if let Some(path) = paths::moved_with(&change.path, from, to, &root) {
                 change.path = path;
                 change.committed = false;
                 moved_folder = true;
@@ -113,14 +136,17 @@ impl Facts {
 
     /// Drops changes that were discarded, unless a commit contains them. `files` is `None` for all files.
     pub(super) fn restore(&mut self, files: Option<&[String]>) {
-        let discarded = |path: &str| files.is_none_or(|files| files.iter().any(|file| paths::same_file(path, file)));
+        let places: Option<Vec<_>> = files.map(|files| files.iter().map(|file| self.at_or_below(file)).collect());
+        let discarded = |path: &str| places.as_ref().is_none_or(|places| places.iter().any(|is_there| is_there(path)));
         self.changed.retain(|change| change.committed || !discarded(&change.path));
     }
 
     /// Records a commit, unless its result shows that there is none. `amend` is set if it takes the place of the last one.
     pub(super) fn commit(&mut self, subject: Option<String>, amend: bool, call: &CallWithResult<'_>) {
         let output = call.output();
-        let shown = output.lines().find_map(hash_and_subject);
+        // Of several commits in one call, each has its own line.
+        let is_known = |hash: &String| self.commits.iter().any(|commit| commit.hash.as_ref() == Some(hash));
+        let shown = output.lines().filter_map(hash_and_subject).find(|(hash, _)| !is_known(hash));
         let failed = call.failed() == Some(true);
         let is_empty = output.contains("nothing to commit") || output.contains("no changes added to commit");
         if shown.is_none() && (failed || is_empty || call.result_text().is_none()) {
@@ -132,6 +158,18 @@ impl Facts {
         self.commits.push(Commit { hash, subject: short_line(&subject), at: call.at.clone() });
         self.changed.iter_mut().for_each(|change| change.committed = true);
         keep_newest(&mut self.commits, MAX_FACTS);
+    }
+
+    /// Whether a changed file is at a path or below it.
+    fn at_or_below(&self, place: &str) -> impl Fn(&str) -> bool + use<> {
+        let (place, root) = (place.to_owned(), self.root());
+        move |path| paths::same_file(path, &place) || paths::is_below(path, &place, &root)
+    }
+
+    /// The folder that all changed files with absolute paths share.
+    fn root(&self) -> String {
+        let absolute = self.changed.iter().map(|change| change.path.as_str()).filter(|path| path.starts_with('/'));
+        paths::common_root(absolute).to_owned()
     }
 
     /// The index of the change of this file.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// Labels in front of an exit code.
+/// Labels in front of an exit code, in lower case.
 const EXIT_CODE_LABELS: &[&str] = &[
-    "<returncode>", "Exit code: ", "Exit code ", "exit code: ", "exit code ", "exited with code ", "exit status: ",
-    "exit status ", "\"exit_code\":", "returned exit code ",
+    "<returncode>", "exit code: ", "exit code ", "exited with code ", "exit status: ", "exit status ",
+    "\"exit_code\":", "\"exitcode\":",
 ];
 
 /// The exit code that an output reports, in its first or its last lines.
@@ -15,7 +15,8 @@ pub(super) fn exit_code(output: &str) -> Option<i32> {
     let head = &output[..output.floor_char_boundary(400)];
     let tail = &output[output.ceil_char_boundary(output.len().saturating_sub(400))..];
     [head, tail].iter().find_map(|part| {
-        let mut found = EXIT_CODE_LABELS.iter().flat_map(|label| part.match_indices(label));
+        let lower = part.to_ascii_lowercase();
+        let mut found = EXIT_CODE_LABELS.iter().flat_map(|label| lower.match_indices(label));
         found.find_map(|(at, label)| code_at(&part[at + label.len()..]))
     })
 }
@@ -52,6 +53,8 @@ mod tests {
             ("[Command finished with exit code 2]", Some(2)),
             ("Process exited with code 3 in 0.2 s", Some(3)),
             ("{\"exit_code\": 4}", Some(4)),
+            ("Output: no such file\nExit Code: 1\nSignal: 0", Some(1)),
+            ("{\"stdout\":\"\",\"exitCode\":2}", Some(2)),
             ("The tool returns exit code 2 if the file is missing.", None),
             ("It returns exit code 2 if it fails.\n(exit code 5)", Some(5)),
         ] {

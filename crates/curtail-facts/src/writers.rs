@@ -6,7 +6,7 @@ use super::quotes::{bounded, one_line};
 const CORRECTIONS: &[&str] = &[
     "no", "nope", "not", "don't", "dont", "do not", "stop", "wait", "actually", "instead", "wrong", "that's not",
     "that is not", "that's wrong", "undo", "revert", "never", "nein", "nicht", "falsch", "halt", "stopp", "non", "pas",
-    "arrête", "nee", "niet", "para", "errado", "não", "нет", "стоп", "不", "不要", "不对", "いいえ", "違", "아니",
+    "arrête", "nee", "niet", "errado", "não", "нет", "стоп", "不", "不要", "不对", "いいえ", "違", "아니",
 ];
 
 /// Beginnings of texts that programs write in the role of the user.
@@ -170,7 +170,9 @@ mod tests {
         {
             assert!(corrects(text), "{text}");
         }
-        for text in ["Now fix it", "Nothing else", "Notes are in a.md", "Waiting for you", "Please stop"] {
+        for text in
+            ["Now fix it", "Nothing else", "Notes are in a.md", "Waiting for you", "Please stop", "Para el test usa b"]
+        {
             assert!(!corrects(text), "{text}");
         }
     }

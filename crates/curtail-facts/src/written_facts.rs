@@ -112,19 +112,35 @@ fn pointer(text: &str) -> (Pointer, &str) {
     }
 }
 
-/// The names in a list, which begins with the newest, without the number of those left out.
+/// The names in a list, which begins with the newest.
 fn oldest_first(list: &str) -> impl Iterator<Item = String> {
-    list.rsplit(", ").filter(|entry| !is_remainder(entry)).map(str::to_owned)
+    entries(list).into_iter().rev().map(|entry| name_in(entry).to_owned())
 }
 
-/// Whether an entry of a list is the number of those left out: `3 more`.
-fn is_remainder(entry: &str) -> bool {
-    entry.strip_suffix(" more").is_some_and(|count| count.parse::<usize>().is_ok())
+/// The entries of a list, without the number of those left out: `3 more`.
+fn entries(list: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = list;
+    while !rest.is_empty() {
+        // A name with a comma stands between backticks.
+        let name = rest.strip_prefix('`').and_then(|name| name.find('`')).map_or(0, |length| length + 2);
+        let end = rest[name..].find(", ").map_or(rest.len(), |length| name + length);
+        found.push(&rest[..end]);
+        rest = rest.get(end + 2..).unwrap_or_default();
+    }
+    found.retain(|entry| !entry.strip_suffix(" more").is_some_and(|count| count.parse::<usize>().is_ok()));
+    found
+}
+
+/// The name that [`as_entry`](super::room::as_entry) wrote.
+fn name_in(entry: &str) -> &str {
+    let inside = entry.strip_prefix('`').and_then(|entry| entry.strip_suffix('`'));
+    inside.filter(|name| name.contains(", ")).unwrap_or(entry)
 }
 
 /// The changed files in a list, whose last change is at `at`.
 fn listed_changes(list: &str, root: &str, at: &Pointer) -> impl Iterator<Item = Change> {
-    list.split(", ").filter(|entry| !is_remainder(entry)).map(move |entry| listed_change(entry, root, at))
+    entries(list).into_iter().map(move |entry| listed_change(entry, root, at))
 }
 
 /// The changed file in an entry such as `a.rs (deleted) ×2 [m7]`.
@@ -137,7 +153,7 @@ fn listed_change(entry: &str, root: &str, at: &Pointer) -> Change {
         entry.split_once(" ×").map_or((entry, 1), |(entry, times)| (entry, times.parse().unwrap_or(1)));
     let path = entry.strip_suffix(DELETED);
     let deleted = path.is_some();
-    let path = path.unwrap_or(entry);
+    let path = name_in(path.unwrap_or(entry));
     let not_below_root = path.strip_prefix(SHORT).or_else(|| path.strip_prefix(OUTSIDE));
     let path = not_below_root.map_or_else(|| format!("{root}{path}"), str::to_owned);
     Change { path, times, at, deleted, ..Change::default() }
@@ -158,7 +174,17 @@ fn written_check(text: &str, at: &Pointer) -> Option<Check> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pointer, Verdict, written_check};
+    use super::{Pointer, Verdict, entries, name_in, written_check};
+    use crate::room::as_entry;
+
+    #[test]
+    fn names_with_commas_are_whole() {
+        let names = ["a::b", "testAdds with data set #0 (1, 2)", "`c` works", "d, e.rs"];
+        let list: Vec<_> = names.iter().map(|name| as_entry(name)).collect();
+        let list = list.join(", ") + ", 3 more";
+        assert_eq!(entries(&list).into_iter().map(name_in).collect::<Vec<_>>(), names, "{list}");
+        assert_eq!(entries("`d, e.rs` (deleted) ×2 [m7], f.rs"), ["`d, e.rs` (deleted) ×2 [m7]", "f.rs"]);
+    }
 
     #[test]
     fn the_first_verdict_is_that_of_the_check() {

@@ -112,12 +112,28 @@ fn files_that_version_control_names_are_changed() {
         .runs("cat > new.py <<'E'\nx\nE\npython new.py", "")
         .runs("cat > tool.py <<'E'\nx\nE\npython tool.py", "")
         .runs("git add tool.py && git status -s", "A  tool.py\n M src/a.rs\n?? new.py")
-        .runs("git diff main --stat", " src/b.rs | 4 ++--");
+        .runs("git diff main --stat", " src/b.rs | 4 ++--")
+        .runs("git diff v1.2", "diff --git a/src/b.rs b/src/b.rs");
     let facts = log.whole();
     let scripts: Vec<&str> =
         facts.changed.iter().filter(|change| change.is_script()).map(|change| change.path.as_str()).collect();
     assert_eq!(scripts, ["new.py"]);
     assert_eq!(changed(&facts), [("new.py", 1), ("tool.py", 1), ("src/a.rs", 1)]);
+}
+
+#[test]
+fn files_go_with_their_folder() {
+    let log = Log::default().edits("src/old/a.rs", "x", "y").edits("src/b.rs", "x", "y").edits("c.rs", "x", "y");
+    let gone = log.runs("rm -rf src/old docs", "").runs("git checkout -- src/b.rs", "").whole();
+    assert_eq!(
+        gone.changed.iter().map(|change| (change.path.as_str(), change.deleted)).collect::<Vec<_>>(),
+        [("c.rs", false), ("src/old/a.rs", true)]
+    );
+    let log = Log::default().edits("src/a.rs", "x", "y").edits("src/b/c.rs", "x", "y").edits("d.rs", "x", "y");
+    assert_eq!(changed(&log.runs("git checkout -- src/", "").whole()), [("d.rs", 1)]);
+    let added = Log::default().edits("src/a.rs", "x", "y").runs("git add src docs Makefile b.rs", "").whole();
+    let named: Vec<_> = added.changed.iter().map(|change| (change.path.as_str(), change.named)).collect();
+    assert_eq!(named, [("src/a.rs", true), ("b.rs", true)]);
 }
 
 #[test]
@@ -186,6 +202,30 @@ fn commits_have_a_hash_and_a_subject() {
     let commits: Vec<_> =
         facts.commits.iter().map(|commit| (commit.hash.as_deref(), commit.subject.as_str())).collect();
     assert_eq!(commits, [(Some("5d6e7f8"), "Fix all")]);
+}
+
+#[test]
+fn two_commits_of_a_call_have_their_own_lines() {
+    let log = Log::default().runs("git commit -m One && git commit -m Two", "[main 1111111] One\n[main 2222222] Two");
+    let commits = log.whole().commits.into_iter().map(|commit| (commit.hash.unwrap_or_default(), commit.subject));
+    assert!(commits.eq([("1111111", "One"), ("2222222", "Two")].map(|(hash, subject)| (hash.into(), subject.into()))));
+}
+
+#[test]
+fn a_merged_list_keeps_what_it_leaves_out() {
+    let item = |id: &str, text: &str, state: &str| json!({"id": id, "content": text, "status": state});
+    let log = Log::default()
+        .calls(
+            "todo_write",
+            &json!({"merge": false, "todos": [item("1", "One", "pending"), item("2", "Two", "pending")]}),
+            "ok",
+        )
+        .calls(
+            "todo_write",
+            &json!({"merge": true, "todos": [item("1", "One", "completed"), item("3", "Three", "pending")]}),
+            "ok",
+        );
+    assert_eq!(log.whole().open().map(|todo| todo.text.clone()).collect::<Vec<_>>(), ["Two", "Three"]);
 }
 
 #[test]
@@ -295,9 +335,22 @@ fn a_failure_is_recognized_in_every_spelling() {
             .runs("make", "Exit code: 0\nok")
             .lines,
         Log::default().runs("ls x", "<returncode>2</returncode>").runs("ls", "error.log").lines,
+        Log::default().runs("run", "Failed: 1, passed: 3").runs("run", "Failed: 0, passed: 3").lines,
     ] {
         assert_eq!(failures(&text), [true, false], "{text}");
     }
+}
+
+#[test]
+fn a_command_that_failed_changes_nothing() {
+    let patch = "*** Begin Patch\n*** Add File: d.rs\n+y\n*** End Patch";
+    let failed = r#"{"output":"Invalid patch","metadata":{"exit_code":1}}"#;
+    let log = Log::default()
+        .runs("sed -i s/a/b/ a.rs", "Exit code 2\nsed: can't read a.rs: No such file or directory")
+        .runs("rm b.rs", "rm: cannot remove 'b.rs': No such file or directory\n(exit code 1)")
+        .runs("grep x y > c.txt", "Exit code 1")
+        .calls("shell", &json!({"command": ["apply_patch", patch]}), failed);
+    assert_eq!(changed(&log.whole()), [("c.txt", 1)]);
 }
 
 #[test]

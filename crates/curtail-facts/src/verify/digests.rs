@@ -7,6 +7,7 @@ use foldhash::quality::FixedState;
 
 use super::Side;
 use super::voices::{each_value, read_messages};
+use crate::references;
 use curtail_core::transcript::{Content, Message};
 
 /// A digest of what a message says, whatever dialect wrote it.
@@ -32,15 +33,8 @@ pub fn digest(message: &Message<'_>) -> u64 {
     hasher.finish()
 }
 
-/// The digest of a text outside of the messages.
-pub(super) fn digest_of_text(text: &str) -> u64 {
-    let mut hasher = FixedState::default().build_hasher();
-    hasher.write(text.as_bytes());
-    hasher.finish()
-}
-
 /// The digests of everything that a side says: of its messages, and of the texts outside of them.
 pub(super) fn digests(side: &Side<'_, '_>) -> HashSet<u64> {
     let messages = read_messages(side).map(|(_, message)| digest(message));
-    messages.chain(side.outside.iter().map(|text| digest_of_text(text))).collect()
+    messages.chain(side.outside.iter().map(|text| references::digest(text))).collect()
 }

@@ -3,13 +3,14 @@
 use foldhash::{HashMap, HashSet, HashSetExt as _};
 
 use super::Side;
-use super::digests::{digest, digest_of_text};
+use super::digests::digest;
 use super::fact::{Fact, Kind, State};
 use super::identifiers::Identifiers;
 use super::statements::Statements;
 use super::told::Told;
 use super::voices::{Spoken, each_spoken, read_messages};
 use super::work;
+use crate::references;
 use curtail_core::transcript::PartRef;
 
 /// The facts of a side.
@@ -66,7 +67,7 @@ fn distinct(facts: &mut Vec<Fact>) {
 
 /// The digests of the messages that say a fact: its own, and those of the results of its calls.
 fn sources(side: &Side<'_, '_>, fact: &Fact, digests: &HashMap<usize, u64>) -> Vec<u64> {
-    let Some(at) = fact.message else { return side.outside.iter().map(|text| digest_of_text(text)).collect() };
+    let Some(at) = fact.message else { return side.outside.iter().map(|text| references::digest(text)).collect() };
     let mut sources: Vec<u64> = digests.get(&at).copied().into_iter().collect();
     let is_outcome = matches!(fact.kind, Kind::Check | Kind::Error | Kind::Todo | Kind::File);
     for (part, _) in side.messages[at].calls().filter(|_| is_outcome) {

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use super::{Comparison, JudgedFact, Kind, State};
+use crate::quotes::cut;
 use curtail_core::visible::one_line;
 
 /// The line before what was lost.
 const HEAD: &str = "The last compaction of this conversation lost these facts. They were true when it ran:\n";
 
-/// The longest fact, in characters.
+/// The longest fact, in characters: of a longer one, the beginning and the end are given.
 const LONGEST: usize = 300;
 
 /// The important facts that were lost, most needed first, in at most `tokens` tokens, which `count` counts; empty if none fits.
@@ -61,8 +62,8 @@ fn heading(kind: Kind) -> String {
 
 fn line(judged: &JudgedFact) -> String {
     let fact = &judged.fact;
-    let text: String = one_line(&fact.text).chars().take(LONGEST).collect();
-    let mut line = format!("- {text}");
+    // The end of a rule may turn its meaning.
+    let mut line = format!("- {}", cut(&one_line(&fact.text), LONGEST));
     let tells = matches!(fact.state, Some(State::Passed | State::Failed | State::Removed | State::Changed));
     if let Some(state) = fact.state.filter(|_| tells) {
         let _ = write!(line, " ({})", state.name());

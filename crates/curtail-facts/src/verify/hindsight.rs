@@ -4,7 +4,7 @@
 use super::Side;
 use super::fact::{Fact, Kind};
 use super::facts::{SideFacts, facts_of};
-use super::judge::{CheckGroups, Fate, Wanted, decide, is_run, says_command};
+use super::judge::{CheckGroups, Fate, Wanted, decide, is_run};
 use super::lexicon::{Lexicon, Term};
 use super::said::Said;
 use super::voices::{Voice, read_messages};
@@ -38,16 +38,12 @@ fn read_again(later: &Side<'_, '_>) -> Vec<String> {
     read
 }
 
-/// The most sentences in arguments that are searched for a command.
-const MOST_COMMANDS: usize = 1000;
-
 impl Work {
     fn comes_back_to(&self, fact: &Fact, wanted: &Wanted) -> bool {
         match fact.kind {
             Kind::File => self.read.iter().any(|path| paths::same_file(path, &fact.text)),
             Kind::Identifier => wanted.names.iter().any(|term| self.looks_up(*term)),
-            Kind::Check => is_run(fact, wanted, &self.said),
-            Kind::Command => self.runs(fact),
+            Kind::Check | Kind::Command => is_run(fact, wanted, &self.said),
             Kind::Rule | Kind::Task | Kind::Instruction | Kind::Todo | Kind::Error | Kind::Decision => {
                 decide(fact, wanted, &self.said).fate == Fate::Kept
             }
@@ -59,12 +55,5 @@ impl Work {
         let is_own = |voice: Voice| matches!(voice, Voice::Model | Voice::Arguments);
         let voices = self.said.with(term).map(|sentence| sentence.voice).filter(|voice| *voice != Voice::Content);
         voices.skip_while(|voice| is_own(*voice)).any(is_own)
-    }
-
-    fn runs(&self, fact: &Fact) -> bool {
-        let words: Vec<&str> = fact.text.split_whitespace().collect();
-        let commands =
-            self.said.sentences.iter().filter(|sentence| matches!(sentence.voice, Voice::Arguments | Voice::Content));
-        commands.take(MOST_COMMANDS).any(|sentence| says_command(&sentence.text, &words))
     }
 }

@@ -1,8 +1,5 @@
 //! Identifiers: names that a person gave, or that the model took up; what was only printed is counted and not listed.
 
-use std::hash::{BuildHasher as _, Hasher as _};
-
-use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashSet};
 
 use super::fact::{Fact, Kind};
@@ -11,6 +8,7 @@ use super::outdated_names::OutdatedNames;
 use super::spelling::{Spelling, spelling};
 use super::tokens::{Class, Token, tokens};
 use super::voices::{Spoken, Voice};
+use crate::references::{COMMON, digest};
 
 /// The most identifiers that are listed.
 const MOST: usize = 4000;
@@ -231,7 +229,7 @@ fn is_common(text: &str) -> bool {
         && text.starts_with('.')
         && text[1..].bytes().all(|byte| byte.is_ascii_lowercase());
     let is_known = is_range || is_ending || KNOWN.contains(&text);
-    let is_listed = is_known || crate::references::COMMON.iter().any(|common| common.eq_ignore_ascii_case(text));
+    let is_listed = is_known || COMMON.iter().any(|common| common.eq_ignore_ascii_case(text));
     // A list of short words, such as `read/write`, is no path.
     let is_list = text.contains('/')
         && !text.contains(['.', '_', ':'])
@@ -239,10 +237,4 @@ fn is_common(text: &str) -> bool {
         && text.matches('/').count() == 1
         && !text.contains(|c: char| c.is_ascii_digit());
     is_listed || is_list && text.split('/').all(|word| word.len() <= 4)
-}
-
-fn digest(name: &str) -> u64 {
-    let mut hasher = FixedState::default().build_hasher();
-    hasher.write(name.as_bytes());
-    hasher.finish()
 }

@@ -57,6 +57,7 @@ mod tests {
             assert!(negates(text), "{text}");
         }
         assert!(!negates("Grave os dados no banco, ao lado das funções"));
+        assert!(!negates("Always keep Python's indentation") && negates("On n’édite pas"));
         assert!(!negates("Push it") && !negates("Don't forget to push") && !negates("修改"));
     }
 }

@@ -182,10 +182,14 @@ fn errors(recorded: &Facts, runs: &[Run]) -> Vec<Fact> {
     for (nth, run) in runs.iter().enumerate().filter(|(_, run)| run.check == Some(Verdict::Passed)) {
         last_passed.insert(check_key(run), nth);
     }
+    let mut last_failed: HashMap<&str, usize> = HashMap::new();
+    for (nth, run) in runs.iter().enumerate() {
+        last_failed.extend(run.failing.iter().map(|name| (name.as_str(), nth)));
+    }
     // A test is resolved as well if the run in which it failed passed later.
-    let has_passed = |name: &String| {
-        let failed = runs.iter().rposition(|run| run.failing.contains(name));
-        failed.is_some_and(|at| last_passed.get(&check_key(&runs[at])).is_some_and(|passed| *passed > at))
+    let has_passed = |name: &str| {
+        let failed = last_failed.get(name);
+        failed.is_some_and(|at| last_passed.get(&check_key(&runs[*at])).is_some_and(|passed| passed > at))
     };
     let mut facts: Vec<Fact> = Vec::new();
     for test in &recorded.failing {
@@ -195,8 +199,8 @@ fn errors(recorded: &Facts, runs: &[Run]) -> Vec<Fact> {
         });
     }
     facts.extend(recorded.passed_since.iter().map(|name| {
-        let run = runs.iter().rev().find(|run| run.failing.contains(name));
-        error(name, run.map(|run| run.at), State::Resolved).overtaken()
+        let run = last_failed.get(name.as_str()).map(|nth| runs[*nth].at);
+        error(name, run, State::Resolved).overtaken()
     }));
     let mut succeeded: HashSet<String> = HashSet::new();
     for run in runs.iter().rev() {

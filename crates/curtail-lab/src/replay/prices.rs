@@ -131,13 +131,22 @@ fn is_called(name: &str, model: &str) -> bool {
     dashed.match_indices(model).any(|(at, _)| {
         let before = name[..at].chars().next_back();
         let after = &name[at + model.len()..];
-        let dated = after.strip_prefix('-').is_some_and(|rest| {
-            matches!(rest, "latest" | "preview")
-                || rest.len() >= 4 && rest.bytes().take(4).all(|byte| byte.is_ascii_digit())
-        });
         before.is_none_or(|c| matches!(c, '/' | '.' | ':'))
-            && (after.is_empty() || after.starts_with(['@', ':', '[']) || dated)
+            && (after.is_empty()
+                || after.starts_with(['@', ':', '['])
+                || after.strip_prefix('-').is_some_and(is_revision))
     })
+}
+
+/// Whether what follows the name of a model says which edition it is: a date, `001`, `v1:0`, `preview-05-20`. One or two digits are
+/// another version.
+fn is_revision(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let preview = text.strip_prefix("preview").filter(|rest| rest.is_empty() || rest.starts_with('-'));
+    text == "latest"
+        || preview.is_some()
+        || digits(text) >= 3
+        || text.strip_prefix('v').is_some_and(|rest| digits(rest) > 0)
 }
 
 impl Prices {
@@ -190,6 +199,10 @@ mod tests {
             ("gpt-5.9", "gpt-5", false),
             ("gpt-5-mini", "gpt-5", false),
             ("openai/gpt-4o-2024-08-06", "gpt-4o", true),
+            ("us.anthropic.claude-opus-4-6-v1:0", "claude-opus-4-6", true),
+            ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro", true),
+            ("gemini-2.5-flash-001", "gemini-2.5-flash", true),
+            ("gemini-2.5-flash-lite", "gemini-2.5-flash", false),
             ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5", true),
             ("anthropic/claude-opus-4.5", "claude-opus-4-5", true),
             ("anthropic/claude-opus-4.5", "claude-opus-4", false),

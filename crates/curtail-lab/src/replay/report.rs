@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::prompt_cache::CacheUse;
+use super::summaries::Summaries;
 use crate::calibration::percentile;
 use crate::copies::SeenRequests;
 use curtail_core::transcript::Usage;
@@ -119,16 +120,7 @@ pub struct PolicyReport {
     pub error: Option<String>,
     /// What its summarizer was asked.
     #[serde(skip)]
-    pub(super) summaries: SummarySum,
-}
-
-/// The requests for summaries of a policy.
-#[derive(Debug, Clone, Default)]
-pub(super) struct SummarySum {
-    pub(super) requests: usize,
-    pub(super) tokens: u64,
-    /// Their price; `None` if it is not known.
-    pub(super) cost: Option<f64>,
+    pub(super) summaries: Summaries,
 }
 
 impl PolicyReport {
@@ -374,7 +366,7 @@ pub struct RequestReport {
     /// Whether the policy dropped, changed or added a message of those that it saw.
     pub changed: bool,
     /// Whether an earlier session contains the request, so that the sums do not.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
     /// Whether the request does not begin with the whole previous request.
     pub prefix_break: bool,
@@ -391,11 +383,6 @@ pub struct RequestReport {
     /// What would have been predicted in place of that count, in `as recorded`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<Predicted>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
 }
 
 /// A prediction for a recorded request, to compare with what the provider counted.

@@ -71,11 +71,6 @@ impl Runs {
             _ => self.0.push(MessageRun::Recorded(positions)),
         }
     }
-
-    /// Appends a message that a policy wrote, or changed if it has a position.
-    pub(super) fn push_written(&mut self, written: Written, position: Option<usize>) {
-        self.0.push(MessageRun::Written(written, position));
-    }
 }
 
 /// How a request differs from the previous one.

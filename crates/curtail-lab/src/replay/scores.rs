@@ -6,7 +6,7 @@ use super::billing::{Estimate, RecordedRequest, beside_log};
 use super::changed::Changed;
 use super::needs::Needed;
 use super::prompt_cache::{CacheRules, CacheUse, Marked};
-use super::report::{Losses, Missing, PolicyReport, Predicted, Probe, Probes, Recorded, RequestReport, SummarySum};
+use super::report::{Losses, Missing, PolicyReport, Predicted, Probe, Probes, Recorded, RequestReport};
 use super::runs::Difference;
 use super::sent::Sent;
 use super::summaries::Summaries;
@@ -133,14 +133,11 @@ impl<'s, 'a> Scorer<'s, 'a> {
     pub(super) fn finish(mut self, summaries: Summaries) -> PolicyReport {
         let price = self.scene.prices.iter().flatten().next();
         let sent = CacheUse { uncached: summaries.tokens, ..CacheUse::default() };
-        self.report.summaries = SummarySum {
-            requests: summaries.requests,
-            tokens: summaries.tokens,
-            cost: match summaries.requests {
-                0 => Some(0.0),
-                _ => price.map(|price| self.scene.table.of_request(price, &CacheRules::none(), sent, 0)),
-            },
+        let cost = match summaries.requests {
+            0 => Some(0.0),
+            _ => price.map(|price| self.scene.table.of_request(price, &CacheRules::none(), sent, 0)),
         };
+        self.report.summaries = Summaries { cost, ..summaries };
         self.report.sum_up();
         self.report
     }
@@ -266,8 +263,9 @@ impl<'s, 'a> Scorer<'s, 'a> {
     fn dropped_at(&self, position: usize, now: usize) -> usize {
         match self.last_sent[position] {
             0 => {
-                let first = self.scene.session.requests.iter().position(|request| request.at > position);
-                first.map_or(now, |first| first + 1)
+                let requests = &self.scene.session.requests;
+                let before = requests.partition_point(|request| request.at <= position);
+                if before < requests.len() { before + 1 } else { now }
             }
             last => last + 1,
         }

@@ -14,6 +14,8 @@ pub(super) struct Summaries {
     pub(super) requests: usize,
     /// Their tokens.
     pub(super) tokens: u64,
+    /// Their price; `None` if it is not known.
+    pub(super) cost: Option<f64>,
 }
 
 /// The requests for summaries: the tokens of each, by digest. A policy that sees the whole history at every request
@@ -24,7 +26,8 @@ pub(super) struct SummaryRequests(Arc<Mutex<HashMap<u64, usize>>>);
 impl SummaryRequests {
     pub(super) fn sum(&self) -> Summaries {
         let requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Summaries { requests: requests.len(), tokens: requests.values().map(|tokens| *tokens as u64).sum() }
+        let tokens = requests.values().map(|tokens| *tokens as u64).sum();
+        Summaries { requests: requests.len(), tokens, cost: None }
     }
 }
 

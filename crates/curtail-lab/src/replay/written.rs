@@ -3,7 +3,7 @@
 use foldhash::HashMap;
 
 use super::history::History;
-use super::runs::{Runs, Written};
+use super::runs::{MessageRun, Runs, Written};
 use crate::links::digest;
 use curtail_core::processors::Counting;
 use curtail_core::steps;
@@ -31,6 +31,6 @@ impl WrittenMessages {
             return runs.push(position..position + 1);
         }
         let written = self.0.entry(digest(message)).or_insert_with(|| Written::from_message(message, counting));
-        runs.push_written(written.clone(), position);
+        runs.0.push(MessageRun::Written(written.clone(), position));
     }
 }

@@ -50,11 +50,6 @@ pub struct Compaction {
 }
 
 impl Session {
-    /// Whether a message before one of the requests was rolled back.
-    pub fn rolls_back(&self) -> bool {
-        self.requests.iter().any(Request::follows_rollback)
-    }
-
     /// Seconds from the previous request to the one with this index, if the log has the times.
     pub fn seconds_before(&self, nth: usize) -> Option<f64> {
         let before = &self.requests[nth.checked_sub(1)?];

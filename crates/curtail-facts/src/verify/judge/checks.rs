@@ -3,12 +3,13 @@
 use super::check_names::CheckNames;
 use super::commands::says_command;
 use super::{Decision, Fate, Wanted};
-use crate::verify::fact::{Fact, State};
+use crate::verify::fact::{Fact, Kind, State};
 use crate::verify::languages::{LANGUAGES, is_small};
 use crate::verify::negation::negates;
-use crate::verify::outcomes::{Family, Outcome, outcome_in, part_about, parts};
+use crate::verify::outcomes::{Family, Outcome, is_vague, outcome_in, part_about, parts};
 use crate::verify::said::{Said, Sentence};
 use crate::verify::tokens::tokens;
+use crate::verify::voices::Voice;
 
 /// The most sentences with a word of a check that are read, the last ones first.
 const MOST_MENTIONS: usize = 500;
@@ -30,7 +31,7 @@ pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, said: &Said) -> Decisio
             }
             Some(outcome) if outcome == wanted_outcome => return Decision::by(Fate::Kept, sentence),
             Some(_) => return Decision::by(Fate::Lost, sentence),
-            None if LANGUAGES.vague.are_in(&sentence.text) => vague = vague.or(Some(sentence)),
+            None if is_vague(&sentence.text) => vague = vague.or(Some(sentence)),
             None => {}
         }
     }
@@ -89,9 +90,14 @@ fn outcome_of(sentence: &Sentence, fact: &Fact) -> Option<Outcome> {
         .or_else(|| sentence.following.first().and_then(|next| outcome_in(next)))
 }
 
-/// Whether what is said later runs a check.
+/// Whether what is said later runs a check, or a command.
 pub(in crate::verify) fn is_run(fact: &Fact, wanted: &Wanted, said: &Said) -> bool {
     let words: Vec<&str> = fact.text.split_whitespace().collect();
-    let Some(term) = wanted.check.as_ref().and_then(|names| names.phrase.first()) else { return false };
-    said.with(*term).rev().take(MOST_MENTIONS).any(|sentence| says_command(&sentence.text, &words))
+    let of_command = wanted.sentences.first().and_then(|(_, needs)| needs.first());
+    let first = wanted.check.as_ref().map_or(of_command.map(|need| need.term), |names| names.phrase.first().copied());
+    let sentences = first
+        .into_iter()
+        .flat_map(|term| said.with(term).rev())
+        .filter(|sentence| fact.kind == Kind::Check || matches!(sentence.voice, Voice::Arguments | Voice::Content));
+    sentences.take(MOST_MENTIONS).any(|sentence| says_command(&sentence.text, &words))
 }

@@ -37,7 +37,7 @@ pub(super) fn decide_command(fact: &Fact, wanted: &Wanted, said: &Said) -> Decis
 }
 
 /// Whether a text contains these words, one after the other.
-pub(in crate::verify) fn says_command(text: &str, words: &[&str]) -> bool {
+pub(super) fn says_command(text: &str, words: &[&str]) -> bool {
     let said: Vec<&str> = bare_words(text.split(|c: char| c.is_whitespace() || is_han(c)));
     let wanted: Vec<&str> = bare_words(words.iter().copied());
     let is_same = |(one, other): (&&str, &&str)| one == other || paths::same_file(one, other);

@@ -1,5 +1,6 @@
 //! Whether a sentence that has all the words of a statement also means it.
 
+use super::decided;
 use crate::verify::clauses::segments;
 use crate::verify::content_words::content_words;
 use crate::verify::fact::{Fact, Kind};
@@ -7,8 +8,9 @@ use crate::verify::languages::LANGUAGES;
 use crate::verify::negation::negates;
 use crate::verify::said::Sentence;
 use crate::verify::statements::replaced_words;
-use crate::verify::tokens::is_han;
+use crate::verify::tokens::{Class, is_han, tokens};
 use crate::verify::word_forms::same_word;
+use crate::words::has_whole;
 
 /// Whether a sentence with all the words of a statement also means it: it says yes or no alike, and the state is the same.
 pub(super) fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bool {
@@ -17,8 +19,16 @@ pub(super) fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bo
         Kind::Todo => !says_done(text, sentence),
         Kind::Error => !(LANGUAGES.done.are_in(part) && !negates(part) && !LANGUAGES.done.are_in(text)),
         Kind::Rule => negates(text) == negates(part) && (negates(text) || orders(text, part, sentence)),
+        Kind::Decision if !decides_the_same(text, &sentence.text) => false,
         _ => says_alike(text, &sentence.text) && replaces_the_same(text, &sentence.text),
     }
+}
+
+/// Whether a sentence has no name of a decision only in the reason that it gives: `A, because B is taken` does not decide for B.
+fn decides_the_same(text: &str, sentence: &str) -> bool {
+    let decided = decided(sentence);
+    let mut names = tokens(text).into_iter().filter(|token| token.class == Class::Name).map(|token| token.text);
+    names.all(|name| has_whole(decided, name) || !has_whole(sentence, name))
 }
 
 /// Whether a sentence says yes or no to each thing to which a statement does: `A, not B` is not `B, not A`.

@@ -4,7 +4,6 @@
 mod check_names;
 mod checks;
 mod commands;
-mod errors;
 mod files;
 mod meaning;
 mod names;
@@ -12,7 +11,6 @@ mod statements;
 
 pub(super) use check_names::CheckGroups;
 pub(super) use checks::is_run;
-pub(super) use commands::says_command;
 pub(super) use files::claim;
 pub(super) use statements::stale;
 
@@ -25,10 +23,9 @@ use crate::paths;
 use check_names::CheckNames;
 use checks::decide_check;
 use commands::decide_command;
-use errors::decide_error;
 use files::decide_file;
 use names::{decide_name, pieces};
-use statements::decide_statement;
+use statements::{decide_error, decide_statement};
 
 /// What became of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,13 +115,9 @@ impl Wanted {
             Kind::Check => wanted.check = Some(CheckNames::of(fact, all, lexicon)),
             Kind::Error => {
                 wanted.add_sentence(&fact.text, lexicon);
-                let last = fact.text.rsplit(['>', ' ']).next().unwrap_or_default();
-                let short = fact.text.rsplit("::").next().filter(|short| *short != fact.text).unwrap_or(last);
-                let is_name =
-                    tokens(short).first().is_some_and(|token| token.class == Class::Name && token.text == short);
-                if fact.text.contains("::") && is_name {
-                    wanted.names.push(lexicon.name(short));
-                }
+                // The name of a test without its file.
+                let name = fact.text.rsplit_once("::").map(|(_, name)| name).filter(|name| is_name(name));
+                wanted.names.extend(name.map(|name| lexicon.name(name)));
             }
         }
         wanted
@@ -136,6 +129,10 @@ impl Wanted {
             self.sentences.push((text.to_owned(), needs));
         }
     }
+}
+
+fn is_name(text: &str) -> bool {
+    tokens(text).first().is_some_and(|token| token.class == Class::Name && token.text == text)
 }
 
 /// What a sentence decides: what it says before a colon, and the reason after it, are no part of that.

@@ -3,22 +3,14 @@
 use super::{Decision, Fate, Wanted};
 use crate::verify::lexicon::{Lexicon, Term};
 use crate::verify::said::Said;
+use crate::words::name_words;
 
 /// The words that a name consists of, if there are two or more.
 pub(super) fn pieces(name: &str, lexicon: &mut Lexicon) -> Vec<Term> {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let mut words: Vec<String> = vec![String::new()];
-    let mut before = ' ';
-    for c in stem.chars() {
-        if !c.is_alphabetic() || before.is_lowercase() && c.is_uppercase() {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphabetic()) {
-            word.extend(c.to_lowercase());
-        }
-        before = c;
-    }
-    words.retain(|word| word.chars().count() >= 3);
+    let words = name_words(stem);
+    let words = words.iter().flat_map(|word| word.split(|c: char| !c.is_alphabetic()));
+    let words: Vec<&str> = words.filter(|word| word.chars().count() >= 3).collect();
     if words.len() < 2 {
         return Vec::new();
     }

@@ -1,11 +1,14 @@
-//! Statements: rules, decisions, to-dos, tasks and instructions, which sentences say in these or in other words.
+//! Statements: rules, decisions, to-dos, tasks and instructions, which sentences say in these or in other words; and errors that are
+//! not resolved: the name of a test that fails, or what a program said.
 
 use super::meaning::{means_the_same, segment_about};
 use super::{Decision, Fate, Wanted};
 use crate::verify::content_words::content_words;
 use crate::verify::fact::{Fact, Kind};
+use crate::verify::languages::LANGUAGES;
 use crate::verify::lexicon::{Need, Term};
 use crate::verify::negation::negates;
+use crate::verify::outcomes::{Outcome, outcome_in};
 use crate::verify::said::{Said, Sentence};
 use crate::verify::tokens::{Class, is_han, tokens};
 use crate::verify::tongues::tongue;
@@ -30,6 +33,16 @@ pub(super) fn decide_statement(fact: &Fact, wanted: &Wanted, said: &Said) -> Dec
             .map(|decision| Decision { fate: Fate::Reworded, ..decision }),
     };
     decided.unwrap_or_else(Decision::lost)
+}
+
+pub(super) fn decide_error(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
+    let named = wanted.names.iter().flat_map(|term| said.with(*term)).next_back();
+    if let Some(sentence) = named {
+        let passed = outcome_in(&sentence.text) == Some(Outcome::Passed) && !LANGUAGES.fail.are_in(&sentence.text);
+        let fate = if passed || !means_the_same(fact, &fact.text, sentence) { Fate::Lost } else { Fate::Kept };
+        return Decision::by(fate, sentence);
+    }
+    decide_statement(fact, wanted, said)
 }
 
 /// The sentences that say what a later statement overtook: they are not about that one.
