@@ -145,6 +145,37 @@ fn a_window_of_another_size_loses_nothing() {
     }
 }
 
+/// A message without calls may be of many dialects.
+#[test]
+fn a_thread_has_the_dialect_of_all_its_messages() {
+    let reading = Reading::new(Framing::Lines, None, None).unwrap();
+    let lines = [
+        r#"{"role":"user","content":"hi"}"#,
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{}}]}"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}"#,
+        r#"{"role":"assistant","content":"done"}"#,
+    ];
+    let lines = lines.map(|line| format!("{line}\n"));
+    let summary = summary(2);
+    let take = |thread: &Kept, text: &str| {
+        thread.take(&summary, &reading, &Given { text, from: None, rewind: false }).unwrap()
+    };
+    let whole = take(&Kept::default(), &lines.concat());
+    let one_by_one = lines.iter().fold(Kept::default(), |thread, line| take(&thread, line));
+    assert_eq!(one_by_one.shown(&summary), whole.shown(&summary));
+}
+
+#[test]
+fn a_window_may_be_as_large_as_a_number() {
+    let reading = Reading::new(Framing::Lines, None, None).unwrap();
+    let rolling = Rolling { window: NonZeroUsize::MAX, ..Rolling::default() };
+    let summary = RollingSummary { rolling, trigger: Some(20), ..summary(1) };
+    let text = chat(1, 9);
+    let given = Given { text: &text, from: None, rewind: false };
+    let [state, _] = Kept::default().take(&summary, &reading, &given).unwrap().shown(&summary);
+    assert!(state.contains("<1> was said"), "{state}");
+}
+
 /// Whether a text is refused for what it is: a thread takes one transcript that it can read and write.
 fn is_refused(error: &ThreadError) -> bool {
     matches!(error, ThreadError::Input(..) | ThreadError::SeveralTranscripts(_))

@@ -316,7 +316,8 @@ fn an_import_is_taken_in_whole_or_not_at_all() {
     let broken = text.replacen(whole, "\"id\":\"line", 1);
     assert!(broken != text && fault(&mut copy, &broken).contains("line 3"));
     assert!(copy.list(Filter::default()).unwrap().is_empty(), "half an import");
-    assert_eq!(copy.import(&mut text.as_bytes(), Clash::Refuse).unwrap(), 2);
+    let marked = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+    assert_eq!(copy.import(&mut marked.as_bytes(), Clash::Refuse).unwrap(), 2);
     assert_eq!(exported(&copy), text);
 }
 
@@ -344,6 +345,7 @@ fn an_import_says_what_is_wrong_with_it() {
         ("{\"curtail-store\":99}\n", "newer"),
         ("{\"role\":\"user\"}\n", "not an export of a store; name a file that `curtail store export` wrote"),
         (shelf, "unknown shelf or scope: x"),
+        (&shelf.replace('x', "memory").replace(":0", ":9223372036854775807"), "`updated` is not a time"),
     ];
     for (text, expected) in cases {
         let error = fault(&mut store, text);

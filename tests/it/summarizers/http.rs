@@ -317,6 +317,20 @@ fn an_overflow_is_split_and_summarized_in_levels() {
     }
 }
 
+/// What is left out of a long result does not come back when the transcript is halved.
+#[test]
+fn a_long_result_is_shortened_before_it_is_halved() {
+    for wire in BOTH {
+        let server = Server::answering(move |_, request| match request.body.len() {
+            0..14_000 => Reply::ok(wire.body("part")),
+            _ => Reply::status(413, "too large"),
+        });
+        let result = Utterance::new(Speaker::Tool("cat".into()), "word ".repeat(200_000));
+        assert_eq!(wire.ask_about(&server, &[result]).ok().as_deref(), Some("part"));
+        assert_eq!(server.received().len(), 4, "the whole, two halves and their join");
+    }
+}
+
 /// A summary that ends in the middle of a word is not taken for a whole one.
 #[test]
 fn a_summary_that_the_server_cut_is_marked() {

@@ -59,7 +59,7 @@ impl RollingSummary {
         let mut tokens = 0;
         for number in numbers {
             tokens += size(rolling, number);
-            let full = number - last >= window + usize::from(last == 0);
+            let full = number - last >= window.saturating_add(usize::from(last == 0));
             if tokens > trigger || full {
                 ends.push(number);
                 (last, tokens) = (number, 0);

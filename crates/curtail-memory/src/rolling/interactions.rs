@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use curtail_core::transcript::{Message, Pairs, PartRef, Role};
+use curtail_core::transcript::{Message, Pairs, PartRef, Role, main_thread};
 
 /// What one interaction is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,7 +40,7 @@ pub struct Interaction {
 }
 
 /// The interactions of `messages`, without the messages for which `skip` is true, such as earlier summaries. Messages of a
-/// subagent form no interaction; they belong to the one during which they appear.
+/// subagent form no interaction, unless the log is the subagent's own; they belong to the one during which they appear.
 ///
 /// ```text
 /// 0 user   1 assistant "Let me look", calls a   2 result of a   3 assistant calls b   4 result of b   5 assistant "Done"
@@ -53,7 +53,8 @@ pub(super) fn interactions(
     skip: &dyn Fn(usize) -> bool,
 ) -> Vec<Interaction> {
     let pairs = Pairs::from_messages(messages);
-    let mut grouper = Grouper { counted, pairs: &pairs, complete: Vec::new(), open: None, next: 0 };
+    let main = main_thread(messages);
+    let mut grouper = Grouper { counted, main, pairs: &pairs, complete: Vec::new(), open: None, next: 0 };
     for (at, message) in messages.iter().enumerate() {
         if !skip(at) {
             grouper.take(at, message);
@@ -72,6 +73,8 @@ struct Open {
 
 struct Grouper<'p> {
     counted: Counted,
+    /// The thread whose messages form interactions.
+    main: u32,
     pairs: &'p Pairs,
     complete: Vec<Interaction>,
     open: Option<Open>,
@@ -81,7 +84,7 @@ struct Grouper<'p> {
 
 impl Grouper<'_> {
     fn take(&mut self, at: usize, message: &Message<'_>) {
-        let is_main = message.thread == 0;
+        let is_main = message.thread == self.main;
         let user = is_main && message.has_text_as(Role::User);
         let assistant = is_main && message.has_text_as(Role::Assistant);
         match self.counted {

@@ -5,7 +5,7 @@ use foldhash::HashSet;
 use super::block::find_block;
 use super::interactions::interactions;
 use super::{RollingSummary, RollingView, StateSoFar};
-use curtail_core::transcript::{Message, Pairs, PartRef, own_blocks};
+use curtail_core::transcript::{Message, Pairs, PartRef, main_thread, own_blocks};
 use curtail_facts::Facts;
 
 impl RollingSummary {
@@ -57,6 +57,7 @@ struct WrittenBefore {
 /// whether messages with text precede `messages`.
 fn written_before(messages: &[Message<'_>], awaiting: &HashSet<usize>, mut has_begun: bool) -> WrittenBefore {
     let mut written = WrittenBefore::default();
+    let main = main_thread(messages);
     for (at, message) in messages.iter().enumerate() {
         has_begun &= !message.is_boundary() && !message.is_in_compaction();
         if has_begun {
@@ -70,7 +71,7 @@ fn written_before(messages: &[Message<'_>], awaiting: &HashSet<usize>, mut has_b
         }
         if count > 0 && count == message.parts.len() {
             written.context.push(at);
-        } else if message.counts_in(0) && !message.role.instructs() && !awaiting.contains(&at) {
+        } else if message.counts_in(main) && !message.role.instructs() && !awaiting.contains(&at) {
             // A boundary replaces everything before it, so blocks may follow it.
             has_begun = !message.is_boundary() && !message.is_in_compaction();
         }

@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags, Result, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Result};
 
-use super::tables::{APPLICATION_ID, NEWEST, migrate, version};
+use super::tables::{APPLICATION_ID, NEWEST, create};
 use super::{LOCK_TIMEOUT, Refusal, Store, StoreError};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -56,8 +56,7 @@ pub(super) fn make_if_missing(path: &Path) -> Result<(), StoreError> {
 /// The bytes of a store without entries. They are made in memory: `SQLite` would put a journal beside the file.
 fn empty_store() -> rusqlite::Result<Vec<u8>> {
     let mut connection = Connection::open_in_memory()?;
-    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
-    migrate(&connection)?;
+    create(&connection)?;
     Ok(connection.serialize("main")?.to_vec())
 }
 
@@ -94,9 +93,6 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Store, StoreError> {
     let connection = connect(&absolute, flags).map_err(database)?;
     if !is_whole(&connection, &header).map_err(database)? {
         return Err(StoreError::refused(path, Refusal::Truncated));
-    }
-    if version(&connection).map_err(database)? < NEWEST {
-        upgrade(&connection).map_err(database)?;
     }
     let path = path.to_owned();
     Ok(Store { connection, path, _header: header })
@@ -136,11 +132,10 @@ fn refusal(head: &[u8]) -> Option<Refusal> {
     let (Some(application), Some(found)) = (number(APPLICATION_AT), number(VERSION_AT)) else {
         return Some(Refusal::Truncated);
     };
-    let known = NEWEST;
     if application != APPLICATION_ID {
         return Some(Refusal::Foreign);
     }
-    (found > known).then_some(Refusal::Newer { found, known })
+    (found > NEWEST).then_some(Refusal::Newer { found, known: NEWEST })
 }
 
 /// Opens a connection. The journal mode `DELETE`, unlike `WAL`, needs no shared memory, so it also works on network file
@@ -165,10 +160,4 @@ fn is_whole(connection: &Connection, file: &File) -> rusqlite::Result<bool> {
     let expected = number("page_count")? * number("page_size")?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     Ok(u64::try_from(expected).is_ok_and(|expected| length >= expected))
-}
-
-fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
-    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-    migrate(&transaction)?;
-    transaction.commit()
 }

@@ -118,6 +118,9 @@ fn entry_line(connection: &Connection, number: i64) -> Result<EntryLine> {
     })
 }
 
+/// The times that a listing can show: up to the year 9999, in milliseconds since 1970.
+const TIMES: std::ops::Range<i64> = 0..253_402_300_800_000;
+
 /// The most bytes of a line, which contains the body of an entry.
 const LONGEST_LINE: u64 = 256 << 20;
 
@@ -140,9 +143,11 @@ impl TransferLines<'_> {
             if read as u64 > LONGEST_LINE {
                 return Err(self.error(format!("longer than {} MB, so it is not an entry", LONGEST_LINE >> 20)));
             }
+            // Some programs put a byte order mark before a text.
+            let text = text.trim_start_matches('\u{feff}');
             if !text.trim().is_empty() {
-                let parsed = serde_json::from_str(&text);
-                return parsed.map(Some).map_err(|error| self.error(malformed(&text, &error)));
+                let parsed = serde_json::from_str(text);
+                return parsed.map(Some).map_err(|error| self.error(malformed(text, &error)));
             }
         }
     }
@@ -182,6 +187,9 @@ fn import_line(transaction: &Transaction<'_>, line: &EntryLine, clash: Clash) ->
             line.shelf, line.scope
         )));
     };
+    if !TIMES.contains(&line.updated) {
+        return Ok(Err(format!("`updated` is not a time in milliseconds since 1970: {}", line.updated)));
+    }
     let id = line.id.as_str();
     let key = RecordKey { shelf, scope, id };
     let exists = row(transaction, key)?.is_some();

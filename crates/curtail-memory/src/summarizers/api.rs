@@ -92,14 +92,21 @@ impl AnswerText {
     }
 }
 
-/// The text after a leading `<think>…</think>`, in which some servers return a model's reasoning. If the tag is not closed,
-/// the reasoning used all tokens and no text follows.
+/// The text after the reasoning with which some servers begin an answer: `<think>…</think>`, or up to a line `</think>` where the
+/// model's template writes the first tag. If the tag is not closed, the reasoning used all tokens and no text follows.
 fn after_thinking(text: &str) -> &str {
     let text = text.trim();
-    match text.strip_prefix("<think>") {
-        None => text,
-        Some(reasoning) => reasoning.split_once("</think>").map_or("", |(_, answer)| answer.trim()),
+    if let Some(reasoning) = text.strip_prefix("<think>") {
+        return reasoning.split_once("</think>").map_or("", |(_, answer)| answer.trim());
     }
+    match text.split_once("\n</think>") {
+        Some((reasoning, answer)) if !reasoning.contains("<think>") && is_line_end(answer) => answer.trim(),
+        _ => text,
+    }
+}
+
+fn is_line_end(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with(['\r', '\n'])
 }
 
 const OTHER_MODEL: &str = "try another model or a simpler prompt";
@@ -112,7 +119,7 @@ fn no_text_in_choice(choice: &Value, secrets: &Secrets) -> String {
         return format!("the model refused: {}", secrets.quote(refusal.as_bytes()));
     }
     let content = message["content"].as_str().unwrap_or_default();
-    let reasoned = content.contains("<think>")
+    let reasoned = content.contains("think>")
         || ["reasoning", "reasoning_content"]
             .iter()
             .any(|name| message[*name].as_str().is_some_and(|text| !text.is_empty()));
@@ -179,6 +186,14 @@ mod tests {
 
     #[test]
     fn thinking_is_only_taken_from_the_front() {
-        assert_eq!(after_thinking("a <think>b</think>"), "a <think>b</think>");
+        for (text, answer) in [
+            ("a <think>b</think>", "a <think>b</think>"),
+            ("a\n</think> b", "a\n</think> b"),
+            ("a <think>\n</think>\nb", "a <think>\n</think>\nb"),
+            ("Let me see.\n</think>\n\nfine", "fine"),
+            ("Let me see.\n</think>", ""),
+        ] {
+            assert_eq!(after_thinking(text), answer);
+        }
     }
 }

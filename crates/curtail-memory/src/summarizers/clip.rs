@@ -3,6 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Budget;
+use super::fences::{FenceLine, Fences};
 
 /// Marks the end of a text whose rest was dropped.
 const MARK: &str = " …";
@@ -11,37 +12,47 @@ const MARK: &str = " …";
 const LONGEST_TOKEN: usize = 512;
 
 /// `text` if it is within the budget; else as many of its first lines as fit, then as many words of the next line.
-/// If a fenced block does not fit, the text ends before it.
+/// If a fenced block does not fit, the text ends before it; of a text that begins with it, the block's lines are kept.
 pub fn clip(text: &str, budget: &Budget<'_>) -> String {
+    fitted(text, "", budget)
+}
+
+/// `text`, which a server cut short, with the mark and within the budget.
+pub(super) fn cut_short(text: &str, budget: &Budget<'_>) -> String {
+    fitted(text, MARK, budget)
+}
+
+/// `text` and `end`, or as much of `text` as fits.
+fn fitted(text: &str, end: &str, budget: &Budget<'_>) -> String {
     let whole = text.trim();
     let text = within_bytes(whole, budget);
-    if text.len() == whole.len() && budget.holds(text) {
-        return text.to_owned();
-    }
-    let (whole, next) = leading_blocks(text, budget);
-    let rest = text.get(whole..next).unwrap_or_default();
-    let cut = if is_fence(rest) { whole } else { whole + leading_words(text, whole, rest, budget) };
-    marked(text.get(..cut).unwrap_or_default(), budget)
+    let all = format!("{text}{end}");
+    if text.len() == whole.len() && budget.holds(&all) { all } else { shortened(text, budget) }
 }
 
 /// The beginning of `text` that is counted at all: a server can answer with megabytes, and counting them takes many times
 /// longer than receiving them. No text within the budget is longer, unless the tokenizer treats every word as one token.
 fn within_bytes<'t>(text: &'t str, budget: &Budget<'_>) -> &'t str {
     let most = budget.tokens.saturating_mul(LONGEST_TOKEN).saturating_add(LONGEST_TOKEN);
-    text.get(..text.floor_char_boundary(most)).unwrap_or(text)
+    &text[..text.floor_char_boundary(most)]
 }
 
-/// `text`, which a server cut short, with the mark and within the budget.
-pub(super) fn cut_short(text: &str, budget: &Budget<'_>) -> String {
-    let clipped = clip(text, budget);
-    if clipped.ends_with(MARK) { clipped } else { marked(&clipped, budget) }
+/// The beginning of `text` that fits with the mark.
+fn shortened(text: &str, budget: &Budget<'_>) -> String {
+    let (whole, next) = leading_blocks(text, budget);
+    let rest = &text[whole..next];
+    let (first, others) = rest.split_once('\n').unwrap_or((rest, ""));
+    if Fences::default().take(first) == FenceLine::Outside {
+        return marked(&text[..whole + leading_words(text, whole, rest, budget)], budget);
+    }
+    // Some models put their whole answer into a fence.
+    if whole == 0 { shortened(others.trim(), budget) } else { marked(&text[..whole], budget) }
 }
 
 /// The end of the last block that fits with the mark, and the end of the one after it.
 fn leading_blocks(text: &str, budget: &Budget<'_>) -> (usize, usize) {
     let ends = block_ends(text);
-    let fits = |end: &usize| budget.holds(&with_mark(text.get(..*end).unwrap_or_default()));
-    let count = ends.partition_point(fits);
+    let count = ends.partition_point(|end| budget.holds(&with_mark(&text[..*end])));
     let whole = count.checked_sub(1).map_or(0, |last| ends[last]);
     (whole, ends.get(count).copied().unwrap_or(text.len()))
 }
@@ -50,26 +61,21 @@ fn leading_blocks(text: &str, budget: &Budget<'_>) -> (usize, usize) {
 fn block_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut at = 0;
-    let mut fenced = false;
+    let mut fences = Fences::default();
     for line in text.split_inclusive('\n') {
         at += line.len();
-        fenced ^= is_fence(line);
-        if !fenced {
+        fences.take(line);
+        if !fences.is_open() {
             ends.push(at);
         }
     }
     ends
 }
 
-fn is_fence(line: &str) -> bool {
-    let line = line.trim_start();
-    line.starts_with("```") || line.starts_with("~~~")
-}
-
 /// How many bytes of `rest`, which starts at `start`, fit as whole words. If not even the first word fits at the start of the
 /// text, as whole characters.
 fn leading_words(text: &str, start: usize, rest: &str, budget: &Budget<'_>) -> usize {
-    let fits = |end: &usize| budget.holds(&with_mark(text.get(..start + *end).unwrap_or_default()));
+    let fits = |end: &usize| budget.holds(&with_mark(&text[..start + *end]));
     let words: Vec<usize> = rest.split_word_bound_indices().map(|(at, word)| at + word.len()).collect();
     let count = words.partition_point(fits);
     if count > 0 || start > 0 {
@@ -98,7 +104,7 @@ fn marked(text: &str, budget: &Budget<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::clip;
+    use super::{clip, cut_short};
     use crate::summarizers::Budget;
 
     fn clipped(text: &str, tokens: usize) -> String {
@@ -116,6 +122,10 @@ mod tests {
             ("one two three", 0, ""),
             ("a\n```\nb c\n```\nd", 3, "a …"),
             ("a\n```\nb c\n```\nd e", 6, "a\n```\nb c\n``` …"),
+            ("```ls``` was run\nx y z", 5, "```ls``` was run\nx …"),
+            ("```md\n# Goal\nto go to Rome\n```", 6, "# Goal\nto go to …"),
+            ("```md\n# Goal\n```\nto go", 3, "# Goal …"),
+            ("````\n```\na b\n```\n````", 3, "a b …"),
             ("", 0, ""),
         ] {
             assert_eq!(clipped(text, tokens), expected, "{text:?} to {tokens}");
@@ -144,5 +154,6 @@ mod tests {
         let count = |text: &str| text.chars().count();
         let budget = Budget { tokens: 5, count: &count };
         assert_eq!(clip("ありがとうございます", &budget), "ありが …");
+        assert_eq!(cut_short("ありがと", &budget), "ありが …");
     }
 }

@@ -2,7 +2,7 @@
 //! It knows processes and pipes, not what the program does.
 
 use std::io::{self, Read, Write};
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock};
@@ -88,31 +88,27 @@ impl Command {
         }
         let output = drain(child.stdout.take());
         let errors = drain(child.stderr.take());
-        let wait_failed = |error: io::Error| self.failed(&format!("cannot be waited for: {}", system_message(&error)));
-        let end = wait_for_end(&mut child, deadline).map_err(wait_failed)?;
-        let text = (end == End::Succeeded).then(|| rest(&output, deadline.max(Instant::now() + GRACE)));
-        if !matches!(text, Some(Ok(_))) {
-            stop(&mut child);
+        let ended = wait_for_end(&mut child, deadline)
+            .map_err(|error| self.failed(&format!("cannot be waited for: {}", system_message(&error))))?;
+        if ended.is_some_and(|status| status.success()) {
+            let output = rest(&output, deadline.max(Instant::now() + GRACE));
+            return output.map_err(|error| {
+                stop(&mut child);
+                self.failed(match error {
+                    // A program that it started has it open.
+                    RecvTimeoutError::Timeout => "ended, but its standard output stayed open",
+                    RecvTimeoutError::Disconnected => "its output cannot be read",
+                })
+            });
         }
-        let status = child.wait().map_err(wait_failed)?;
-        if let Some(Ok(text)) = text {
-            return Ok(text);
-        }
-        let errors = errors.recv_timeout(GRACE).unwrap_or_default();
-        let reason = match end {
-            End::Stopped if stop_flag().load(Ordering::Relaxed) => "was stopped by a signal".to_owned(),
-            End::Stopped => {
-                let seconds = self.timeout.as_secs_f64();
-                format!("was stopped after {seconds} s; its standard error: {}", quote(&errors))
-            }
-            End::Failed => format!("{status}; its standard error: {}", quote(&errors)),
-            // A program that it started has it open.
-            End::Succeeded if text == Some(Err(RecvTimeoutError::Timeout)) => {
-                "ended, but its standard output stayed open".to_owned()
-            }
-            End::Succeeded => "its output cannot be read".to_owned(),
+        stop(&mut child);
+        let reason = match ended {
+            Some(status) => status.to_string(),
+            None if stop_flag().load(Ordering::Relaxed) => return Err(self.failed("was stopped by a signal")),
+            None => format!("was stopped after {} s", self.timeout.as_secs_f64()),
         };
-        Err(self.failed(&reason))
+        let errors = errors.recv_timeout(GRACE).unwrap_or_default();
+        Err(self.failed(&format!("{reason}; its standard error: {}", quote(&errors))))
     }
 
     fn failed(&self, reason: &str) -> Failure {
@@ -127,17 +123,29 @@ impl Summarizer for Command {
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let output = self.run(messages(utterances), budget.tokens)?;
-        let text =
-            String::from_utf8(output).map_err(|_| self.failed("its output is not UTF-8; a summary must be text"))?;
+        let text = text_of(&output).ok_or_else(|| self.failed("its output is not UTF-8; a summary must be text"))?;
+        // Some programs put a byte order mark before a text.
+        let text = text.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
             return Err(self.failed("wrote nothing; it must write a summary to standard output"));
         }
-        Ok(clip(&text, budget))
+        Ok(clip(text, budget))
     }
 
     fn request(&self, utterances: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
         let words = std::iter::once(&self.program).chain(&self.arguments);
         Some(Request { to: shown_command(words), body: messages(utterances) })
+    }
+}
+
+/// The text of an output, without a character whose rest was not kept; `None` if it is not UTF-8.
+fn text_of(output: &[u8]) -> Option<&str> {
+    match str::from_utf8(output) {
+        Ok(text) => Some(text),
+        Err(error) if output.len() as u64 == MAX_OUTPUT && error.error_len().is_none() => {
+            str::from_utf8(&output[..error.valid_up_to()]).ok()
+        }
+        Err(_) => None,
     }
 }
 
@@ -175,53 +183,26 @@ fn feed(mut pipe: impl Write, input: &str) {
     let _ = pipe.write_all(input.as_bytes());
 }
 
-/// How a program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Succeeded,
-    Failed,
-    /// It has not ended by itself, before the time limit or the stop flag.
-    Stopped,
-}
-
-/// Waits until a program ends, the deadline passes or the stop flag is set.
-fn wait_for_end(child: &mut Child, deadline: Instant) -> io::Result<End> {
+/// Waits until a program ends; `None` if the deadline passes or the stop flag is set before that.
+fn wait_for_end(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
     loop {
-        if let Some(has_succeeded) = has_succeeded(child)? {
-            return Ok(if has_succeeded { End::Succeeded } else { End::Failed });
-        }
-        if Instant::now() >= deadline || stop_flag().load(Ordering::Relaxed) {
-            return Ok(End::Stopped);
+        let ended = child.try_wait()?;
+        if ended.is_some() || Instant::now() >= deadline || stop_flag().load(Ordering::Relaxed) {
+            return Ok(ended);
         }
         sleep(POLL_INTERVAL);
     }
 }
 
-/// Whether a program that has ended succeeded; `None` if it runs. It keeps its id until it is waited for: another program could
-/// get the id, and would be stopped in its place. `OpenBSD` cannot ask without waiting.
-#[cfg(all(unix, not(target_os = "openbsd")))]
-fn has_succeeded(child: &mut Child) -> io::Result<Option<bool>> {
-    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-    let Some(id) = Pid::from_raw(child.id().cast_signed()) else { return Ok(None) };
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-    let ended = waitid(WaitId::Pid(id), options)?;
-    Ok(ended.map(|status| status.exit_status() == Some(0)))
-}
-
-/// Whether a program that has ended succeeded; `None` if it runs.
-#[cfg(not(all(unix, not(target_os = "openbsd"))))]
-fn has_succeeded(child: &mut Child) -> io::Result<Option<bool>> {
-    Ok(child.try_wait()?.map(|status| status.success()))
-}
-
-/// Ends a program that was not waited for and, on Unix, the programs in its group. Errors are ignored: the program may have just
-/// ended by itself.
+/// Ends a program, unless it has ended, and, on Unix, the programs in its group: no other group has its id as long as a program is
+/// in it. Errors are ignored: all of them may have just ended by themselves.
 fn stop(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// The output, once it has ended. It is awaited until the deadline or the stop flag.
@@ -290,7 +271,15 @@ fn split_words(line: &str, escapes: bool) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::split_words;
+    use super::{MAX_OUTPUT, split_words, text_of};
+
+    #[test]
+    fn a_long_output_may_be_cut_within_a_character() {
+        let euros = "€".repeat(6 << 20);
+        let kept = &euros.as_bytes()[..usize::try_from(MAX_OUTPUT).unwrap_or(0)];
+        assert_eq!(text_of(kept).map(str::len), Some(kept.len() / 3 * 3));
+        assert_eq!((text_of(&kept[..4]), text_of(&kept[..3])), (None, Some("€")));
+    }
 
     #[test]
     fn command_lines_are_split_as_a_shell_would() {

@@ -50,7 +50,12 @@ impl FromStr for Endpoint {
         if uri.host().is_none_or(str::is_empty) {
             return Err(wrong("names no host"));
         }
-        Ok(Self(uri))
+        let endpoint = Self(uri);
+        // The beginning of a password looks like a port if it has a `?` in it.
+        if endpoint.host_and_port() != endpoint.host() && endpoint.0.port_u16().is_none() {
+            return Err(wrong("is not an address"));
+        }
+        Ok(endpoint)
     }
 }
 
@@ -61,11 +66,11 @@ pub fn shown_endpoint(text: &str) -> String {
 
 /// An address that may be invalid, without the text before an `@` and without the query.
 fn masked_text(text: &str) -> String {
-    let (before, query) = text.split_once('?').map_or((text, ""), |(before, _)| (before, "?***"));
-    let (scheme, rest) = before.split_once("://").map_or(("", before), |(scheme, rest)| (scheme, rest));
-    let colon = if before.contains("://") { "://" } else { "" };
+    let scheme = text.find("://").filter(|at| !text[..*at].contains(['/', '?', '@']));
+    let (scheme, rest) = text.split_at(scheme.map_or(0, |at| at + "://".len()));
     let (user, host) = rest.rsplit_once('@').map_or(("", rest), |(_, host)| ("***@", host));
-    format!("{scheme}{colon}{user}{host}{query}")
+    let (host, query) = host.split_once('?').map_or((host, ""), |(host, _)| (host, "?***"));
+    format!("{scheme}{user}{host}{query}")
 }
 
 /// The address with the scheme that was probably meant.
@@ -105,6 +110,10 @@ impl Endpoint {
         self.authority().rsplit_once('@').map(|(user, _)| user)
     }
 
+    fn host_and_port(&self) -> &str {
+        self.authority().rsplit('@').next().unwrap_or_default()
+    }
+
     /// The endpoint's address with the path `api`, such as `/v1/messages`, appended. The part of `api` with which the
     /// endpoint's path already ends is not repeated; the query stays at the end.
     pub(super) fn join(&self, api: &str) -> Address {
@@ -129,11 +138,10 @@ impl Endpoint {
     }
 
     fn shown(&self, path: &str) -> String {
-        let authority = self.authority();
-        let (user, host) = authority.rsplit_once('@').map_or(("", authority), |(_, host)| ("***@", host));
+        let user = if self.has_user() { "***@" } else { "" };
         let parameters: Vec<String> = self.parameters().map(|(name, value)| shown_parameter(name, value)).collect();
         let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
-        format!("{}://{user}{host}{path}{query}", self.scheme())
+        format!("{}://{user}{}{path}{query}", self.scheme(), self.host_and_port())
     }
 
     fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -235,13 +243,16 @@ mod tests {
             ("localhost:8000/v1", "`localhost:8000/v1` has no scheme; write http://localhost:8000/v1"),
             ("api.example/v1", "has no scheme; write https://api.example/v1"),
             ("me:hunter22@a.b", "`***@a.b` has no scheme; write https://***@a.b"),
+            ("https://me:hunter2?2@a.b", "`https://***@a.b` is not an address"),
+            ("a.b?key=hunter22&to=http://c.d", "`a.b?***` has a scheme"),
             ("ftp://a.b", "use https:// or http://"),
             ("https://", "is not an address"),
             ("https://a b", "is not an address"),
+            ("https://a:a/v1", "is not an address"),
             ("", "has no scheme"),
         ] {
             let why = given.parse::<Endpoint>().map_or_else(|error| error.to_string(), |found| found.to_string());
-            assert!(why.contains(part) && !why.contains("hunter22"), "{given}: {why}");
+            assert!(why.contains(part) && !why.contains("hunter2"), "{given}: {why}");
         }
     }
 

@@ -10,6 +10,7 @@ mod connections;
 mod endpoint;
 mod extractive;
 mod fallback;
+mod fences;
 mod halves;
 mod http;
 mod key;

@@ -6,7 +6,7 @@ use super::api::Api;
 use super::clip::{clip, cut_short};
 use super::halves::{MAX_LEVELS, in_levels};
 use super::http::Post;
-use super::prompt::{Prompt, transcript};
+use super::prompt::{Prompt, shortened, transcript};
 use super::{ApiKey, Budget, Endpoint, Failure, Http, Request, Summarizer, Utterance};
 
 /// The version of Anthropic's wire format.
@@ -40,12 +40,12 @@ impl Summarizer for Model {
     }
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        let text = in_levels(utterances, &|part| self.ask(part, budget), MAX_LEVELS)?;
+        let text = in_levels(&shortened(utterances), &|part| self.ask(part, budget), MAX_LEVELS)?;
         Ok(clip(&text, budget))
     }
 
     fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
-        Some(Request { to: self.endpoint.join(self.api.path()).shown, body: self.body(utterances, budget) })
+        Some(Request { to: self.endpoint.join(self.api.path()).shown, body: self.body(&shortened(utterances), budget) })
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn transcript(utterances: &[Utterance<'_>]) -> String {
     let mut whole = String::new();
     for utterance in utterances {
         let label = utterance.speaker.label();
-        let text = shortened(utterance);
+        let text = &utterance.text;
         // Writing to a string cannot fail.
         let _ = match &utterance.speaker {
             Speaker::Call(name) => writeln!(whole, "{label} calls {name}: {text}\n"),
@@ -92,8 +92,14 @@ pub(super) fn transcript(utterances: &[Utterance<'_>]) -> String {
     format!("<transcript-{number:016x}>\n{}\n</transcript-{number:016x}>", whole.trim_end())
 }
 
-/// The part of an utterance that is sent to a model.
-fn shortened<'a>(utterance: &'a Utterance<'_>) -> Cow<'a, str> {
+/// The parts of utterances that are sent to a model. A transcript that is sent in halves is shortened before: the halves of a
+/// long text are otherwise as long as itself.
+pub(super) fn shortened<'u>(utterances: &'u [Utterance<'_>]) -> Vec<Utterance<'u>> {
+    let short = |utterance: &'u Utterance<'_>| Utterance::new(utterance.speaker.clone(), shortened_text(utterance));
+    utterances.iter().map(short).collect()
+}
+
+fn shortened_text<'u>(utterance: &'u Utterance<'_>) -> Cow<'u, str> {
     let text = utterance.text.as_ref();
     let is_speech = !matches!(utterance.speaker, Speaker::Call(_) | Speaker::Tool(_));
     let length = text.chars().count();
@@ -101,20 +107,14 @@ fn shortened<'a>(utterance: &'a Utterance<'_>) -> Cow<'a, str> {
         return text.into();
     }
     let nth = |n| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
-    let head = nth(MAX_TOOL_TEXT / 2);
-    let tail = nth(length - MAX_TOOL_TEXT / 2);
-    format!(
-        "{}\n[{} characters left out]\n{}",
-        text.get(..head).unwrap_or_default(),
-        length - MAX_TOOL_TEXT,
-        text.get(tail..).unwrap_or_default()
-    )
-    .into()
+    let head = &text[..nth(MAX_TOOL_TEXT / 2)];
+    let tail = &text[nth(length - MAX_TOOL_TEXT / 2)..];
+    format!("{head}\n[{} characters left out]\n{tail}", length - MAX_TOOL_TEXT).into()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_TOOL_TEXT, Prompt, Speaker, Utterance, transcript};
+    use super::{MAX_TOOL_TEXT, Prompt, Speaker, Utterance, shortened, transcript};
 
     #[test]
     fn a_transcript_cannot_end_its_own_tag() {
@@ -129,10 +129,10 @@ mod tests {
     #[test]
     fn long_tool_texts_are_shortened_and_speech_is_not() {
         let long = "é".repeat(MAX_TOOL_TEXT + 7);
-        let tool = transcript(&[Utterance::new(Speaker::Tool("cat".into()), long.as_str())]);
-        assert!(tool.contains("[7 characters left out]"), "{}", tool.len());
-        let user = transcript(&[Utterance::new(Speaker::User, long.as_str())]);
-        assert!(user.contains(&long));
+        let tool = [Utterance::new(Speaker::Tool("cat".into()), long.as_str())];
+        assert!(shortened(&tool)[0].text.contains("[7 characters left out]"));
+        let user = [Utterance::new(Speaker::User, long.as_str())];
+        assert_eq!(shortened(&user), user);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Kwargs;
 use minijinja::{Environment, Error, ErrorKind, State, Value};
 
-use super::sources::{DEFAULT, Sources};
+use super::sources::{DEFAULT, Sources, TOOL_USE};
 use super::{TemplateError, python};
 
 /// The number of steps that every rendering may take, and by how much each message raises it. Templates of known models
@@ -20,9 +20,6 @@ pub(super) const LONGEST_TEXT: usize = 256 << 20;
 
 /// The longest error of a template, in bytes. A template can raise an error with any text.
 const LONGEST_ERROR: usize = 1_000;
-
-/// The name of the template that renders requests with tools, if there is one.
-const TOOL_USE: &str = "tool_use";
 
 /// The templates of a model, ready to render.
 pub(super) struct Compiled {
@@ -120,9 +117,14 @@ fn environment() -> Result<Environment<'static>, TemplateError> {
     });
     environment.add_filter("tojson", |value: &Value, options: Kwargs| python::to_json(value, &options));
     environment.add_filter("string", |value: &Value| python::text(value));
-    // As in Python: `None` is not iterable, and a text is.
+    // As in Python, where an undefined value has the length 0.
+    for name in ["length", "count"] {
+        environment.add_filter(name, length);
+    }
+    // As in Python: `None` is not iterable, and a text is, and a sequence as well.
     environment
         .add_test("iterable", |value: &Value| value.as_str().is_some() || !value.is_none() && value.try_iter().is_ok());
+    environment.add_test("sequence", |value: &Value| !value.is_undefined() && value.len().is_some());
     environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, message))
     });
@@ -131,6 +133,11 @@ fn environment() -> Result<Environment<'static>, TemplateError> {
         python::strftime(&format, now)
     });
     Ok(environment)
+}
+
+fn length(value: &Value) -> Result<usize, Error> {
+    let unknown = || Error::new(ErrorKind::InvalidOperation, format!("a value of type {} has no length", value.kind()));
+    if value.is_undefined() { Ok(0) } else { value.len().ok_or_else(unknown) }
 }
 
 /// The source with each `{% generation %}` tag, which only marks what a model wrote, replaced by `{% if true %}`.

@@ -12,17 +12,17 @@ use curtail_core::transcript::{Content, Message, Role, ToolCall, ToolResult};
 pub struct ChatMessage(pub(super) Value);
 
 /// What a template takes in a message, where templates differ.
-pub(super) trait Forms {
+#[derive(Clone, Copy, Default)]
+pub(super) struct Forms {
     /// Whether the arguments of a call are a text, and not an object.
-    fn takes_text_arguments(&self) -> bool;
-
+    pub(super) text_arguments: bool,
     /// Whether a content is a text, and never a list of blocks.
-    fn takes_text_content(&self) -> bool;
+    pub(super) text_content: bool,
 }
 
 /// The messages that `message` becomes. If it was read in the format of chat templates and not edited, it is one message
 /// with the same members. Otherwise its texts, reasoning and calls form one message, after one for each of its results.
-pub(super) fn chat_messages(message: &Message<'_>, forms: &impl Forms) -> Vec<ChatMessage> {
+pub(super) fn chat_messages(message: &Message<'_>, forms: Forms) -> Vec<ChatMessage> {
     let source = message.source().filter(|source| source.is_chat && message.is_intact());
     let read = source.and_then(|source| serde_json::from_str::<Map<String, Json>>(source.value.raw()).ok());
     let all = match read {
@@ -36,6 +36,13 @@ impl ChatMessage {
     /// The system message for instructions outside the list of messages.
     pub(super) fn from_instructions(text: &str) -> Self {
         Self(from_json(json!({"role": "system", "content": text})))
+    }
+
+    /// Its text, if it gives instructions.
+    pub(super) fn instructions(&self) -> Option<String> {
+        let part = |name: &str| self.0.get_attr(name).unwrap_or_default();
+        let instructs = [Role::System, Role::Developer].iter().any(|role| part("role").as_str() == Some(role.name()));
+        part("content").as_str().filter(|_| instructs).map(str::to_owned)
     }
 
     fn from_members(members: Map<String, Json>) -> Self {
@@ -53,11 +60,11 @@ pub(super) fn from_json(value: Json) -> Value {
 
 /// A message without members that are null, as `transformers` passes it, because templates only test whether a member is
 /// present. Its content and the arguments of its calls have the forms that the template takes.
-fn normalized(mut members: Map<String, Json>, forms: &impl Forms) -> Map<String, Json> {
+fn normalized(mut members: Map<String, Json>, forms: Forms) -> Map<String, Json> {
     members.retain(|_, value| !value.is_null());
-    if let Some(content) = members.get_mut("content")
+    if forms.text_content
+        && let Some(content) = members.get_mut("content")
         && let Some(text) = text_of(content)
-        && forms.takes_text_content()
     {
         *content = Json::String(text);
     }
@@ -78,12 +85,12 @@ fn text_of(content: &Json) -> Option<String> {
 
 /// The arguments of a call in the form that the template takes. OpenAI's API has them as a text that contains JSON; most
 /// templates write them as JSON, so that they take an object.
-fn arguments_for(arguments: Json, forms: &impl Forms) -> Json {
+fn arguments_for(arguments: Json, forms: Forms) -> Json {
     match arguments {
-        Json::String(text) if forms.takes_text_arguments() => Json::String(text),
+        Json::String(text) if forms.text_arguments => Json::String(text),
         Json::String(text) if text.trim().is_empty() => json!({}),
         Json::String(text) => serde_json::from_str(&text).unwrap_or(Json::String(text)),
-        other if forms.takes_text_arguments() => Json::String(other.to_string()),
+        other if forms.text_arguments => Json::String(other.to_string()),
         other => other,
     }
 }
@@ -104,7 +111,7 @@ fn with_reasoning(members: Map<String, Json>) -> Map<String, Json> {
 // Messages in other formats, and those that were edited.
 
 /// The messages of a message's parts: one for each result, and one for its texts, reasoning and calls.
-fn built(message: &Message<'_>, forms: &impl Forms) -> Vec<Map<String, Json>> {
+fn built(message: &Message<'_>, forms: Forms) -> Vec<Map<String, Json>> {
     let mut texts = Vec::new();
     let mut reasoning = Vec::new();
     let mut calls = Vec::new();
@@ -144,7 +151,7 @@ const fn role_name(role: Role) -> &'static str {
     }
 }
 
-fn built_call(call: &ToolCall<'_>, forms: &impl Forms) -> Json {
+fn built_call(call: &ToolCall<'_>, forms: Forms) -> Json {
     let arguments = arguments_for(Json::String(call.arguments.decode().into_owned()), forms);
     let mut built = Map::new();
     if let Some(id) = &call.id {

@@ -10,7 +10,6 @@ mod tools;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use minijinja::Value;
 use serde_json::{Value as Json, json};
@@ -53,37 +52,7 @@ pub struct ChatTemplate {
     pub tools: Option<ToolList>,
     /// Whether the text ends with the beginning of a reply.
     pub add_generation_prompt: bool,
-    /// What is known of the forms that the template takes.
-    forms: KnownForms,
-}
-
-/// The forms that a template takes, each found when it is first needed.
-#[derive(Default)]
-struct KnownForms {
-    text_arguments: OnceLock<bool>,
-    text_content: OnceLock<bool>,
-    /// Why a form was not found; the next text that is rendered fails with it.
-    fault: Mutex<Option<TemplateError>>,
-}
-
-impl KnownForms {
-    fn fault(&self) -> MutexGuard<'_, Option<TemplateError>> {
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The form that is `known`, or else what `find` finds.
-    fn known(&self, known: &OnceLock<bool>, find: impl FnOnce() -> Result<bool, TemplateError>) -> bool {
-        if let Some(found) = known.get() {
-            return *found;
-        }
-        match find() {
-            Ok(found) => *known.get_or_init(|| found),
-            Err(error) => {
-                *self.fault() = Some(error);
-                false
-            }
-        }
-    }
+    forms: Forms,
 }
 
 /// Where a template is compiled and rendered.
@@ -96,22 +65,14 @@ enum RenderHost {
 
 impl ChatTemplate {
     /// Reads a template: a `chat_template.jinja`, a `tokenizer_config.json`, or the folder of a model that contains one of
-    /// them. Special tokens are those of the `tokenizer_config.json` beside it.
+    /// them. Special tokens are those of the `tokenizer_config.json` beside it. Other processes compile and render the template:
+    /// `command` is a program, which calls [`serve`] with its standard streams, and its arguments. Whatever a template does can
+    /// only end such a process, which is an error here.
     ///
     /// # Errors
-    /// A file that cannot be read, no template in it, or a template that cannot be compiled.
-    pub fn open(path: &Path) -> Result<Self, TemplateError> {
-        Self::here(Sources::read(path)?)
-    }
-
-    /// As [`open`](Self::open), and lets other processes compile and render the template. `command` is a program, which
-    /// calls [`serve`] with its standard streams, and its arguments. Whatever a template does can only end such a process,
-    /// which is an error here.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open); the program cannot be started.
+    /// A file that cannot be read, no template in it, a template that cannot be compiled, or a program that cannot be started.
     pub fn open_isolated(path: &Path, command: Vec<OsString>) -> Result<Self, TemplateError> {
-        Renderers::new(command, &Sources::read(path)?).map(|renderers| Self::by(RenderHost::Elsewhere(renderers)))
+        Self::by(RenderHost::Elsewhere(Renderers::new(command, &Sources::read(path)?)?))
     }
 
     /// Compiles one template in this process, without special tokens.
@@ -119,22 +80,20 @@ impl ChatTemplate {
     /// # Errors
     /// The template is not valid.
     pub fn compile(source: &str) -> Result<Self, TemplateError> {
-        Self::here(Sources::of_template(source))
+        Self::by(RenderHost::Here(Box::new(Compiled::new(Sources::of_template(source))?)))
     }
 
-    fn here(sources: Sources) -> Result<Self, TemplateError> {
-        Compiled::new(sources).map(|compiled| Self::by(RenderHost::Here(Box::new(compiled))))
-    }
-
-    fn by(host: RenderHost) -> Self {
-        Self { host, tools: None, add_generation_prompt: false, forms: KnownForms::default() }
+    fn by(host: RenderHost) -> Result<Self, TemplateError> {
+        let mut template = Self { host, tools: None, add_generation_prompt: false, forms: Forms::default() };
+        template.forms = template.find_forms()?;
+        Ok(template)
     }
 
     /// The messages that `message` becomes. If it was read in the format of chat templates and not edited, it is one
     /// message with the same members. Otherwise its texts, reasoning and calls form one message, after one for each of
     /// its results.
     pub fn messages_of(&self, message: &Message<'_>) -> Vec<ChatMessage> {
-        chat_messages(message, self)
+        chat_messages(message, self.forms)
     }
 
     /// The text that the model reads.
@@ -142,9 +101,6 @@ impl ChatTemplate {
     /// # Errors
     /// The template rejects the messages, for example because roles do not alternate, or rendering exceeds a limit.
     pub fn render(&self, messages: &[&ChatMessage], tools: Option<&ToolList>) -> Result<String, TemplateError> {
-        if let Some(fault) = self.forms.fault().take() {
-            return Err(fault);
-        }
         let request = self.request(messages.iter().map(|message| message.0.clone()).collect(), tools);
         match &self.host {
             RenderHost::Here(compiled) => compiled.render(&request),
@@ -165,30 +121,24 @@ impl ChatTemplate {
 
 // A template is asked what it takes by rendering examples: it is a program, and says nothing about itself.
 
-impl Forms for ChatTemplate {
-    fn takes_text_arguments(&self) -> bool {
-        let renders = |arguments: Json| {
+impl ChatTemplate {
+    /// The forms that the template takes. The error is that it cannot be asked.
+    fn find_forms(&self) -> Result<Forms, TemplateError> {
+        let asked = |content: Json| self.example(&[json!({"role": "user", "content": content})]);
+        let calls = |arguments: Json| {
             let function = json!({"name": "tide", "arguments": arguments});
             let call = json!({"id": "abcdefghi", "type": "function", "function": function});
             let asked = json!({"role": "user", "content": "When?"});
             let called = json!({"role": "assistant", "content": "", "tool_calls": [call]});
             self.example(&[asked, called]).map(|text| text.is_some())
         };
-        let find = || Ok(!renders(json!({"place": "Graz"}))? && renders(json!("{\"place\": \"Graz\"}"))?);
-        self.forms.known(&self.forms.text_arguments, find)
+        let text = asked(json!("When?"))?;
+        Ok(Forms {
+            text_arguments: !calls(json!({"place": "Graz"}))? && calls(json!("{\"place\": \"Graz\"}"))?,
+            text_content: text.is_some() && text != asked(json!([{"type": "text", "text": "When?"}]))?,
+        })
     }
 
-    fn takes_text_content(&self) -> bool {
-        let asked = |content: Json| self.example(&[json!({"role": "user", "content": content})]);
-        let find = || {
-            let text = asked(json!("When?"))?;
-            Ok(text.is_some() && text != asked(json!([{"type": "text", "text": "When?"}]))?)
-        };
-        self.forms.known(&self.forms.text_content, find)
-    }
-}
-
-impl ChatTemplate {
     /// The text of an example; `None` if the template refuses it. The error is that it cannot be asked.
     fn example(&self, messages: &[Json]) -> Result<Option<String>, TemplateError> {
         let request = self.request(messages.iter().map(|message| from_json(message.clone())).collect(), None);
@@ -202,10 +152,7 @@ impl ChatTemplate {
 impl Template for ChatTemplate {
     fn prepare(&self, preamble: &[Text<'_>], messages: &[Message<'_>]) -> Box<dyn Prepared + '_> {
         let (tools, texts) = ToolList::from_preamble(preamble);
-        let instructions = match messages.iter().any(|message| message.role.instructs()) {
-            true => Vec::new(),
-            false => texts.iter().map(|text| ChatMessage::from_instructions(text)).collect(),
-        };
+        let instructions = (!texts.is_empty()).then(|| texts.join("\n"));
         let messages = messages.iter().map(|message| self.messages_of(message)).collect();
         Box::new(PreparedChat { template: self, tools, instructions, messages })
     }
@@ -215,16 +162,24 @@ impl Template for ChatTemplate {
 struct PreparedChat<'t> {
     template: &'t ChatTemplate,
     tools: Option<ToolList>,
-    /// Instructions outside the list of messages; empty if a message gives instructions.
-    instructions: Vec<ChatMessage>,
+    /// Instructions outside the list of messages.
+    instructions: Option<String>,
     /// For each message of the transcript, the messages that it becomes.
     messages: Vec<Vec<ChatMessage>>,
 }
 
 impl Prepared for PreparedChat<'_> {
     fn text(&self, kept: &mut dyn Iterator<Item = usize>) -> Result<String, TemplateError> {
-        let messages = kept.flat_map(|at| &self.messages[at]);
-        let messages: Vec<&ChatMessage> = self.instructions.iter().chain(messages).collect();
+        let mut messages: Vec<&ChatMessage> = kept.flat_map(|at| &self.messages[at]).collect();
+        let system;
+        if let Some(outside) = &self.instructions {
+            // Many templates take one message of instructions, at the start.
+            let first = messages.first().and_then(|message| message.instructions());
+            let instead = 0..usize::from(first.is_some());
+            let all: Vec<String> = [Some(outside.clone()), first].into_iter().flatten().collect();
+            system = ChatMessage::from_instructions(&all.join("\n"));
+            messages.splice(instead, [&system]);
+        }
         self.template.render(&messages, self.tools.as_ref())
     }
 }
@@ -285,13 +240,14 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_cannot_be_found_is_an_error_and_is_looked_for_again() {
-        let template = ChatTemplate::compile("text").unwrap();
-        let failed = || Err(TemplateError::new(String::from("no process")));
-        assert!(!template.forms.known(&template.forms.text_content, failed));
-        assert_eq!(template.render(&[], None).unwrap_err().to_string(), "no process");
-        assert_eq!(template.render(&[], None).unwrap(), "text");
-        assert!(template.forms.known(&template.forms.text_content, || Ok(true)));
+    fn instructions_outside_the_messages_are_one_message() {
+        let template = "{% for m in messages %}{{ m.role }}:{{ m.content }};{{ m.calls | length }}{% endfor %}";
+        let blocks = r#"{"system": [{"type": "text", "text": "Be short."}, {"type": "text", "text": "Be kind."}],
+            "messages": [{"role": "user", "content": [{"type": "text", "text": "When?"}]}]}"#;
+        assert_eq!(rendered(template, blocks), "system:Be short.\nBe kind.;0user:When?;0");
+        let both = r#"{"instructions": "Be short.", "input": [{"role": "developer", "content": "Be kind."},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "When?"}]}]}"#;
+        assert_eq!(rendered(template, both), "system:Be short.\nBe kind.;0user:When?;0");
     }
 
     #[test]

@@ -197,38 +197,58 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// `strftime` of a time in seconds since 1970 (UTC), with the codes of a date and a time. Other codes are kept as
-/// they are.
+/// `strftime` of a time in seconds since 1970 (UTC), with the codes of a date and a time, and `%-d` for a number without
+/// leading zeros. Other codes are kept as they are.
 pub(super) fn strftime(format: &str, seconds: u64) -> String {
+    let mut out = String::new();
+    let mut rest = format;
+    while let Some((before, after)) = rest.split_once('%') {
+        out.push_str(before);
+        let digits = after.trim_start_matches('-');
+        let mut codes = digits.chars();
+        rest = match codes.next().and_then(|code| time_field(code, seconds)) {
+            Some(field) if digits.len() < after.len() => {
+                let short = field.trim_start_matches('0');
+                out.push_str(if short.is_empty() { "0" } else { short });
+                codes.as_str()
+            }
+            Some(field) => {
+                out.push_str(&field);
+                codes.as_str()
+            }
+            None => {
+                out.push('%');
+                after
+            }
+        };
+    }
+    out + rest
+}
+
+/// The field of a time that a code of `strftime` stands for.
+fn time_field(code: char, seconds: u64) -> Option<String> {
     let days = seconds / 86_400;
     let (year, month, day) = date_of(days);
     let name = MONTHS[((month - 1) % 12) as usize];
     let weekday = WEEKDAYS[(days % 7) as usize];
-    let mut out = String::new();
-    let mut chars = format.chars();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
-        match chars.next() {
-            Some('Y') => out.push_str(&year.to_string()),
-            Some('m') => out.push_str(&format!("{month:02}")),
-            Some('d') => out.push_str(&format!("{day:02}")),
-            Some('B') => out.push_str(name),
-            Some('b') => out.push_str(&name[..3]),
-            Some('H') => out.push_str(&format!("{:02}", seconds / 3600 % 24)),
-            Some('M') => out.push_str(&format!("{:02}", seconds / 60 % 60)),
-            Some('S') => out.push_str(&format!("{:02}", seconds % 60)),
-            Some('y') => out.push_str(&format!("{:02}", year % 100)),
-            Some('A') => out.push_str(weekday),
-            Some('a') => out.push_str(&weekday[..3]),
-            Some('%') => out.push('%'),
-            Some(other) => out.extend(['%', other]),
-            None => out.push('%'),
-        }
-    }
-    out
+    let hour = seconds / 3600 % 24;
+    Some(match code {
+        'Y' => year.to_string(),
+        'y' => format!("{:02}", year % 100),
+        'm' => format!("{month:02}"),
+        'B' => name.to_owned(),
+        'b' => name[..3].to_owned(),
+        'd' => format!("{day:02}"),
+        'A' => weekday.to_owned(),
+        'a' => weekday[..3].to_owned(),
+        'H' => format!("{hour:02}"),
+        'I' => format!("{:02}", (hour + 11) % 12 + 1),
+        'p' => String::from(if hour < 12 { "AM" } else { "PM" }),
+        'M' => format!("{:02}", seconds / 60 % 60),
+        'S' => format!("{:02}", seconds % 60),
+        '%' => String::from("%"),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -255,6 +275,7 @@ mod tests {
         assert_eq!(strftime("%d %b %Y %H:%M %B %m", 951_782_400), "29 Feb 2000 00:00 February 02");
         assert_eq!(strftime("%Y-%m-%d", 1_767_225_599), "2025-12-31");
         assert_eq!(strftime("%A %a %y 100%% %", 951_782_400), "Tuesday Tue 00 100% %");
-        assert_eq!(strftime("%a %Q %-d", 0), "Thu %Q %-d");
+        assert_eq!(strftime("%a %Q %-d %-M %I %-Q", 0), "Thu %Q 1 0 12 %-Q");
+        assert_eq!(strftime("%-I:%M %p", 951_782_400 + 13 * 3600), "1:00 PM");
     }
 }

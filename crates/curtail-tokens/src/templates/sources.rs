@@ -1,7 +1,7 @@
 //! The templates of a model, as its files contain them.
 
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,9 @@ const LARGEST_FILE: u64 = 64 << 20;
 
 /// The name of the template that renders requests without tools, or all.
 pub(super) const DEFAULT: &str = "default";
+
+/// The name of the template that renders requests with tools, if there is one.
+pub(super) const TOOL_USE: &str = "tool_use";
 
 /// The templates of a model, as its files contain them.
 #[derive(Serialize, Deserialize)]
@@ -27,26 +30,33 @@ pub(super) struct Sources {
 impl Sources {
     /// Those at `path`: of a file, or of the folder of a model.
     pub(super) fn read(path: &Path) -> Result<Self, TemplateError> {
-        let folder =
-            if path.is_dir() { path.to_owned() } else { path.parent().map_or_else(PathBuf::new, Path::to_owned) };
-        let is_config = path.extension().is_some_and(|extension| extension == "json");
-        let jinja = if path.is_dir() { folder.join("chat_template.jinja") } else { path.to_owned() };
-        let config_path = if is_config { path.to_owned() } else { folder.join("tokenizer_config.json") };
-        let config = match config_path.exists() {
-            true => read_json(&config_path)?,
-            false => serde_json::Value::Null,
-        };
-        let (origin, templates) = if is_config || path.is_dir() && !jinja.exists() {
-            let templates = templates_of(&config["chat_template"]);
-            if templates.is_empty() {
-                return Err(TemplateError::new(format!("{}: no chat template found", config_path.display())));
-            }
-            (config_path, templates)
+        let is_folder = path.is_dir();
+        let folder = if is_folder { path } else { path.parent().unwrap_or(Path::new("")) };
+        let beside = folder.join("tokenizer_config.json");
+        let jinja = if is_folder { folder.join("chat_template.jinja") } else { path.to_owned() };
+        let is_json = !is_folder && path.extension().is_some_and(|extension| extension == "json");
+        let mut config = serde_json::Value::Null;
+        let (origin, templates) = if is_json || is_folder && !jinja.exists() {
+            let origin = if is_json { path } else { &*beside };
+            config = read_json(origin)?;
+            (origin, templates_of(&config["chat_template"]))
         } else {
-            let template = read_text(&jinja)?;
-            (jinja, vec![(DEFAULT.to_owned(), template)])
+            let for_tools = folder.join("additional_chat_templates/tool_use.jinja");
+            let mut templates = vec![(DEFAULT.to_owned(), read_text(&jinja)?)];
+            if is_folder && for_tools.exists() {
+                templates.push((TOOL_USE.to_owned(), read_text(&for_tools)?));
+            }
+            (&*jinja, templates)
         };
-        Ok(Self { origin: origin.display().to_string(), templates, special: special_tokens(&config) })
+        let origin = origin.display().to_string();
+        if templates.is_empty() {
+            return Err(TemplateError::new(format!("{origin}: no chat template found")));
+        }
+        let mut special = special_tokens(&config);
+        if special.is_empty() && beside.exists() {
+            special = special_tokens(&read_json(&beside)?);
+        }
+        Ok(Self { origin, templates, special })
     }
 
     /// One template without special tokens.

@@ -27,16 +27,19 @@ impl ToolList {
         Err(TemplateError::new(format!("{}: no list of tools found", path.display())))
     }
 
-    /// The tools among the texts outside the messages (those that are JSON lists or objects; `None` without any), and
-    /// the other texts.
+    /// The tools among the texts outside the messages (`None` without any), and the other texts. Tools are JSON lists or objects,
+    /// or strings that contain some: instructions may be JSON as well.
     pub fn from_preamble(preamble: &[Text<'_>]) -> (Option<Self>, Vec<String>) {
         let mut tools = Vec::new();
         let mut others = Vec::new();
         for text in preamble {
-            let text = text.decode();
-            match serde_json::from_str(&text) {
-                Ok(value @ (Json::Array(_) | Json::Object(_))) => tools.extend(definitions(value)),
-                _ => others.push(text.into_owned()),
+            let decoded = text.decode();
+            let is_json = matches!(text, Text::Json(_));
+            match serde_json::from_str(&decoded) {
+                Ok(value @ (Json::Array(_) | Json::Object(_))) if is_json || are_tools(&value) => {
+                    tools.extend(definitions(value));
+                }
+                _ => others.push(decoded.into_owned()),
             }
         }
         let list = (!tools.is_empty()).then(|| Self::from_definitions(tools));
@@ -62,6 +65,14 @@ fn definitions(mut value: Json) -> Vec<Json> {
 
 /// The keys of the schema of a tool's arguments: those of OpenAI and Gemini, of Anthropic, and of MCP and Bedrock.
 const SCHEMAS: [&str; 3] = ["parameters", "input_schema", "inputSchema"];
+
+/// Whether a value names tools only, and says what the arguments of some are.
+fn are_tools(value: &Json) -> bool {
+    let function = |definition| as_function(definition).get("function").cloned().unwrap_or_default();
+    let functions: Vec<Json> = definitions(value.clone()).into_iter().map(function).collect();
+    let is_named = |function: &Json| function["name"].is_string();
+    functions.iter().all(is_named) && functions.iter().any(|function| function.get("parameters").is_some())
+}
 
 /// A definition with its function under `function`. One that has this form, or names no tool, is unchanged.
 fn as_function(definition: Json) -> Json {
@@ -108,6 +119,15 @@ mod tests {
         ] {
             assert_eq!(read(&list), expected, "{list}");
         }
+    }
+
+    #[test]
+    fn instructions_may_be_json() {
+        let persona = r#"{\"name\":\"Ada\",\"rules\":[1,2]}"#;
+        let list = r#"[{\"name\":\"tide\",\"parameters\":{}}]"#;
+        let (tools, texts) = ToolList::from_preamble(&[persona, list, "[1]"].map(Text::escaped));
+        assert_eq!(texts, [r#"{"name":"Ada","rules":[1,2]}"#, "[1]"]);
+        assert_eq!(tools.unwrap().0.len(), Some(1));
     }
 
     #[test]

@@ -196,14 +196,14 @@ fn approximated() -> impl Iterator<Item = (&'static str, &'static str)> {
     APPROXIMATED.iter().flat_map(|(families, why)| families.iter().map(|family| (*family, *why)))
 }
 
-/// The name without the parts that [`tokenizer_for_model`] ignores.
+/// The name without the parts that [`tokenizer_for_model`] ignores, from which on a family has it.
 fn bare_name(model: &str) -> String {
     let name = model.trim().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
     let name = name.strip_prefix("ft:").unwrap_or(name);
-    let providers = ["anthropic.", "meta.", "mistral.", "amazon.", "cohere.", "deepseek.", "openai.", "qwen."];
-    let start = providers.iter().find_map(|provider| name.find(provider).map(|at| at + provider.len()));
-    name[start.unwrap_or(0)..].to_owned()
+    let starts = std::iter::once(0).chain(name.match_indices('.').map(|(dot, _)| dot + 1));
+    let is_known = |rest: &&str| encoded().chain(approximated()).any(|(family, _)| includes(family, rest));
+    starts.map(|start| &name[start..]).find(is_known).unwrap_or(name).to_owned()
 }
 
 /// Of the families that include the model, the one with the longest name.
@@ -226,7 +226,7 @@ fn unknown(model: &str, name: &str) -> UnknownTokenizer {
 
 #[cfg(test)]
 mod tests {
-    use super::{Calibrated, Tokenizer, tokenizer_by_name, tokenizer_by_usage};
+    use super::{Calibrated, Tokenizer, tokenizer_by_name, tokenizer_by_usage, tokenizer_for_model};
 
     fn by(factor: f64) -> Calibrated {
         Calibrated::new(tokenizer_by_name("o200k_base").unwrap(), factor)
@@ -254,6 +254,22 @@ mod tests {
                 assert!(tokenizer.count(&text[tokenizer.tail(text, tokens)..]) <= tokens, "{factor} {tokens}");
             }
         }
+    }
+
+    #[test]
+    fn the_name_of_a_provider_is_ignored() {
+        for (model, exact) in [
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", false),
+            ("us.deepseek.r1-v1:0", false),
+            ("moonshot.kimi-k2-thinking", false),
+            ("openai.gpt-oss-120b-1:0", true),
+            ("azure/gpt-4.1-mini", true),
+            ("ft:gpt-4o-mini:team", true),
+        ] {
+            assert_eq!(tokenizer_for_model(model).unwrap().tokenizer.exact(), exact, "{model}");
+        }
+        let unknown = tokenizer_for_model("acme.gpt-9").map(|_| ()).unwrap_err().to_string();
+        assert!(unknown.contains("acme.gpt-9"), "{unknown}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::thread;
 use curtail_tokens::tokenizers::{keep_prepared_in, tokenizer_by_name};
 use serde_json::{Value, json};
 
-use super::variants::Both;
+use super::variants::{Both, LLAMA3};
 
 /// The characters of the vocabularies. Some compose, some decompose, and `▁` stands for a space in many models.
 const LETTERS: [&str; 24] = [
@@ -15,7 +15,6 @@ const LETTERS: [&str; 24] = [
 ];
 /// Characters that the vocabularies do not have.
 const STRANGERS: [&str; 8] = ["Z", "ø", "本", "🇩", "\u{200D}", "\0", "½", "<0x41>"];
-const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 /// The numbers of `SplitMix64`.
 struct Draw(u64);

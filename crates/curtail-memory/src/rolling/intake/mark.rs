@@ -51,7 +51,7 @@ mod tests {
     use super::{Digest, Mark};
 
     #[test]
-    fn marks_are_written_as_earlier_versions_wrote_them() {
+    fn marks_are_as_in_stores() {
         let digest = Digest(0xab);
         for (mark, epoch, key) in [
             (Mark::Content { id: "m1", digest }, 0, "m1 00000000000000ab"),

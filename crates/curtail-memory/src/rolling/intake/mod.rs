@@ -17,8 +17,6 @@ pub(super) struct Had<'t> {
     pub(super) taken: usize,
     /// Number of lines without messages after the last message.
     pub(super) trailing: usize,
-    /// Number of messages that were appended before digests of messages were stored.
-    pub(super) undigested: usize,
     /// How often the thread has started over.
     pub(super) epoch: u32,
 }
@@ -200,9 +198,7 @@ impl<'t> Intake<'t> {
         }
         let before = self.had.taken - skip;
         for (number, digest) in (first..).zip(line.digests()) {
-            let is_stored = number <= skip
-                && (before + number <= self.had.undigested || self.has(Mark::Number(before + number, digest)));
-            if !is_stored {
+            if number > skip || !self.has(Mark::Number(before + number, digest)) {
                 return Err(ChangedMessage(number));
             }
         }
@@ -234,13 +230,8 @@ impl<'t> Intake<'t> {
         let Recognized::ById { repeats: true, met } = &self.recognized else { return false };
         // Some logs write one reply as several messages with the same id. A new one follows the others at the end of the
         // thread.
-        let continues_reply = met.contains(id) && !self.is_inside();
-        !continues_reply && self.has(Mark::Id(id))
-    }
-
-    /// Whether the last message is known and other messages follow it in the thread.
-    fn is_inside(&self) -> bool {
-        self.before == (Before::Known { at_end: false }) && self.had.undigested < self.had.taken
+        let is_inside = self.before == (Before::Known { at_end: false });
+        (is_inside || !met.contains(id)) && self.has(Mark::Id(id))
     }
 
     /// Counts the messages of a new line, and marks them.

@@ -22,12 +22,8 @@ pub use threads::{append, current};
 /// The version of the stored form of a thread.
 const VERSION: u32 = 2;
 
-/// The version before metadata was stored.
-const MESSAGES_ONLY: u32 = 1;
-
 /// The stored part of a conversation: the window, system messages and summaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Thread {
     version: u32,
     /// What counts as an interaction: `message` or `exchange`.
@@ -46,17 +42,11 @@ pub struct Thread {
     #[serde(default = "line_break", skip_serializing_if = "is_line_break")]
     close: String,
     /// Number of messages that are no longer in `items`.
-    #[serde(default)]
     dropped: usize,
     /// How often the thread has started over.
-    #[serde(default)]
     epoch: u32,
     /// Number of lines of metadata after the last message.
-    #[serde(default)]
     trailing: usize,
-    /// Number of messages that were appended before digests of messages were stored.
-    #[serde(default)]
-    undigested: usize,
 }
 
 /// The version of a stored thread, whatever else is in it.
@@ -141,16 +131,10 @@ impl Thread {
         let damaged = |error: serde_json::Error| ThreadError::Stored(error.to_string());
         // Another version has other members.
         let StoredVersion { version } = serde_json::from_str(body).map_err(damaged)?;
-        if !matches!(version, VERSION | MESSAGES_ONLY) {
+        if version != VERSION {
             return Err(ThreadError::Version(version));
         }
-        let thread: Self = serde_json::from_str(body).map_err(damaged)?;
-        if version == VERSION {
-            return Ok(thread);
-        }
-        let dropped = thread.taken.saturating_sub(thread.items.len());
-        let undigested = thread.taken;
-        Ok(Self { version: VERSION, dropped, undigested, ..thread })
+        serde_json::from_str(body).map_err(damaged)
     }
 
     fn write(&self) -> String {
@@ -175,7 +159,6 @@ impl Default for Thread {
             dropped: 0,
             epoch: 0,
             trailing: 0,
-            undigested: 0,
         }
     }
 }

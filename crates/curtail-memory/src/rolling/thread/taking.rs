@@ -4,19 +4,22 @@ use super::stored_text::{StoredTranscript, document};
 use super::{Taken, Thread, ThreadError};
 use crate::rolling::intake::{Fresh, Had, InputLine, Intake};
 use crate::rolling::lines::{LineKind, StoredLine, is_list, line_break, line_kinds, line_values, spaces};
-use curtail_core::dialects::{Dialect, Framing};
+use curtail_core::dialects::{Dialect, Framing, Reading};
+use curtail_core::json::Document;
 use curtail_core::transcript::Transcript;
 
 impl Thread {
     /// Appends the new lines and returns the marks of their messages.
     pub(super) fn take(&mut self, taken: Taken<'_>, known: &dyn Fn(&str) -> bool) -> Result<Vec<String>, ThreadError> {
         let input = taken.reading.parse(taken.text).map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
-        // Input that is appended to a thread may consist of metadata only.
-        let read = match self.taken {
-            0 => taken.reading.writable_transcripts(&input),
-            _ => taken.reading.transcripts_or_none(&input),
-        };
-        let transcripts = read.map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
+        let mut transcripts = self.transcripts(taken.reading, &input)?;
+        if let [(dialect, _)] = transcripts.as_slice()
+            && let Some(shared) = self.shared_dialect(taken.reading, *dialect, &input)
+        {
+            self.dialect = Some(shared.name().to_owned());
+            let reading = Reading { dialect: Some(shared), named: true, ..taken.reading.clone() };
+            transcripts = self.transcripts(&reading, &input)?;
+        }
         let [(dialect, transcript)] = transcripts.as_slice() else {
             let count = transcripts.len();
             return if count == 0 { Ok(Vec::new()) } else { Err(ThreadError::SeveralTranscripts(count)) };
@@ -59,6 +62,37 @@ impl Thread {
         Ok(marks)
     }
 
+    /// The transcripts of an input. If it is appended, it may consist of metadata only.
+    fn transcripts<'a>(
+        &self,
+        reading: &Reading,
+        input: &'a Document<'a>,
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ThreadError> {
+        let read = match self.taken {
+            0 => reading.writable_transcripts(input),
+            _ => reading.transcripts_or_none(input),
+        };
+        read.map_err(|fault| ThreadError::Input(fault.offset, fault.what))
+    }
+
+    /// The dialect of the thread and an input that are each of another one: that of both together, because a message without calls
+    /// may be of many. `None` if the caller names the dialect, or if nothing reads both.
+    fn shared_dialect(
+        &self,
+        reading: &Reading,
+        of_input: &dyn Dialect,
+        input: &Document<'_>,
+    ) -> Option<&'static dyn Dialect> {
+        let own = self.dialect.as_deref().filter(|own| *own != of_input.name() && reading.dialect.is_none())?;
+        let values = line_values(input);
+        let lines = values.iter().map(|value| value.raw());
+        let text = std::iter::once(&*self.lines()).chain(lines).collect::<Vec<_>>().join("\n");
+        let document = Document::parse_all(&text).ok()?;
+        let reading = Reading { framing: Framing::Lines, ..reading.clone() };
+        let [(shared, _)] = reading.transcripts_or_none(&document).ok()?[..] else { return None };
+        [own, of_input.name()].contains(&shared.name()).then_some(shared)
+    }
+
     /// Counts the messages as all lines together are read, and adds their marks: in some logs, a line changes what the lines
     /// before it are.
     fn number(&mut self, known: &dyn Fn(&str) -> bool, marks: &mut Vec<String>) -> Result<(), ThreadError> {
@@ -86,8 +120,7 @@ impl Thread {
     }
 
     fn had(&self) -> Had<'_> {
-        let Self { items, taken, trailing, undigested, epoch, .. } = self;
-        Had { lines: items, taken: *taken, trailing: *trailing, undigested: *undigested, epoch: *epoch }
+        Had { lines: &self.items, taken: self.taken, trailing: self.trailing, epoch: self.epoch }
     }
 
     /// The separator between the last line and the first line of an input, before which the input has `lead`.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::sentences::split;
+use crate::summarizers::fences::{FenceLine, Fences};
 use curtail_core::visible::without_escapes;
 
 /// A part of one utterance that is taken as a whole or not at all.
@@ -60,42 +61,22 @@ fn is_blob(text: &str) -> bool {
 /// fences.
 fn blocks(text: &str, prose: bool) -> Vec<(Range<usize>, bool)> {
     let mut blocks: Vec<(Range<usize>, bool)> = Vec::new();
-    let mut fence: Option<&str> = None;
+    let mut fences = Fences::default();
     let mut wraps = false;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let range = at..at + line.len();
         at = range.end;
-        let mark = fence_mark(line);
-        let inside = fence.is_some();
-        match (fence, mark) {
-            (Some(open), Some(close)) if closes(open, close, line) => fence = None,
-            (None, Some(open)) => fence = Some(open),
-            _ => {}
-        }
-        let joins = inside || mark.is_none() && prose && wraps && continues(line);
+        let kind = fences.take(line);
+        let is_outside = kind == FenceLine::Outside;
+        let joins = kind == FenceLine::Inside || is_outside && prose && wraps && continues(line);
         match blocks.last_mut() {
             Some((last, _)) if joins => last.end = range.end,
-            _ => blocks.push((range, mark.is_some())),
+            _ => blocks.push((range, kind == FenceLine::Opening)),
         }
-        wraps = !inside && mark.is_none() && may_wrap(line);
+        wraps = is_outside && may_wrap(line);
     }
     blocks
-}
-
-/// The run of three or more back-ticks or tildes that a line starts with.
-fn fence_mark(line: &str) -> Option<&str> {
-    let line = line.trim_start();
-    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let run = line.len() - line.trim_start_matches(mark).len();
-    // A line with ```inline``` code opens no block.
-    let inline = mark == '`' && line[run..].contains('`');
-    (run >= 3 && !inline).then(|| &line[..run])
-}
-
-/// Whether a line closes a fence.
-fn closes(open: &str, close: &str, line: &str) -> bool {
-    close.starts_with(open) && line.trim().len() == close.len()
 }
 
 /// Whether a line is long enough to have been wrapped, and ends in the middle of a sentence.
