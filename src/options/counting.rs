@@ -92,6 +92,14 @@ impl CountingOptions {
         Ok(Counting { overhead, reserve, by_usage: calibrate, ..Counting::new(tokenizer) })
     }
 
+    /// The counting of a command without a budget, which a reserve is a part of.
+    ///
+    /// # Errors
+    /// As [`counting`](Self::counting).
+    pub(crate) fn without_reserve(&self) -> anyhow::Result<Counting> {
+        Ok(Counting { reserve: 0, ..self.counting()? })
+    }
+
     /// The file of the tokenizer, if it is one.
     pub(crate) fn files(&self) -> Reads {
         let name = Some(&self.flags.tokenizer).filter(|_| self.flags.model.is_none());
@@ -194,9 +202,15 @@ impl TokenizerFlag {
     }
 }
 
+/// What precedes the name of a tokenizer, which can be a file, in `usage:NAME`; nothing in a name alone.
+pub(crate) fn way_of_counting(name: &str) -> &str {
+    const BY_USAGE: &str = "usage:";
+    if name.starts_with(BY_USAGE) { BY_USAGE } else { "" }
+}
+
 /// The file of a tokenizer, if its name is the path of one.
 fn tokenizer_file(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(name.strip_prefix("usage:").unwrap_or(name));
+    let path = PathBuf::from(&name[way_of_counting(name).len()..]);
     path.is_file().then_some(path)
 }
 

@@ -48,8 +48,11 @@ pub(crate) enum When {
 }
 
 impl Global {
-    /// Applies `--color` to all later output.
+    /// Applies `--color` and `--quiet` to all later output.
     pub(crate) fn apply(&self) {
+        if self.quiet {
+            console::be_quiet();
+        }
         if self.color != When::Auto {
             console::use_colors(self.color == When::Always);
         }
