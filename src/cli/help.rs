@@ -30,9 +30,8 @@ const GLOBAL: &[(&[&str], &[&str])] = &[
         &["window", "limit", "split", "filter", "summarize", "repair", "run", "memory recall", "check", "replay"],
         &["jobs", "quiet", "verbose", "progress", "color"],
     ),
-    (&["view", "count"], &["jobs", "quiet", "verbose", "color"]),
+    (&["view", "count", "show"], &["jobs", "quiet", "verbose", "color"]),
     (&["verify"], &["jobs", "quiet", "color"]),
-    (&["show"], &["jobs", "verbose", "color"]),
     (&["sessions"], &["quiet", "verbose", "color"]),
 ];
 

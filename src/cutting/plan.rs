@@ -131,15 +131,17 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         no_ignore: false,
         hidden: false,
         stdin_filename: None,
+        // Their content tells.
+        dialect_file: Vec::new(),
         ..flags.input.clone()
     };
     let output = Output { on_error: flags.output.on_error, ..Output::default() };
-    let flags =
+    let options =
         CutFlags { input, output, explain: None, dry_run: false, stats: None, fail_on_change: false, ..flags.clone() };
     // The largest is a tokenizer.json.
     let read = |path: &PathBuf| read_small(File::open(path).ok()?, 4 * SMALL).ok();
     let reads: Vec<_> = reads.iter().chain(&flags.input.dialect_file).map(|path| read(path).map(fnv1a_128)).collect();
     let mut hasher = DefaultHasher::new();
-    format!("{:?}", (chain, reads, flags)).hash(&mut hasher);
+    format!("{:?}", (chain, reads, options)).hash(&mut hasher);
     format!("{} {} {:016x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), hasher.finish())
 }

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use crate::console;
+use crate::options::variables::Variables;
 use curtail_core::dialects::iso_8601;
 
 /// The flags of every command, before or after its name.
@@ -72,11 +73,9 @@ pub(crate) struct Environment {
 impl Environment {
     /// The environment of this process.
     fn of_process() -> Self {
-        let seconds = std::env::var_os("SOURCE_DATE_EPOCH").filter(|seconds| !seconds.is_empty());
-        Self {
-            is_ci: std::env::var_os("CI").is_some(),
-            source_date_epoch: seconds.map(|seconds| seconds.to_string_lossy().into_owned()),
-        }
+        let variables = Variables::of_process();
+        let seconds = variables.get("SOURCE_DATE_EPOCH").map(|seconds| seconds.to_string_lossy().into_owned());
+        Self { is_ci: variables.get("CI").is_some(), source_date_epoch: seconds }
     }
 
     /// The current time.

@@ -106,34 +106,22 @@ pub(crate) struct Input {
     pub(crate) stdin_filename: Option<String>,
 }
 
-/// The description in the file at `path`.
-///
-/// # Errors
-/// The file cannot be read, or something in it is wrong.
-pub(crate) fn description_in(path: &Path) -> Result<Description, FileError> {
-    described(path, Description::read).map(|(description, _)| description)
-}
-
 /// The description in the file at `path`, to try it: one of which only `[write]` is wrong reads, and comes with what is wrong.
 ///
 /// # Errors
 /// The file cannot be read, or it does not say how a text is read.
 pub(crate) fn description_to_try(path: &Path) -> Result<(Description, Option<FileError>), FileError> {
-    let (tried, name) = described(path, Description::to_try)?;
-    Ok((tried.0, tried.1.map(|wrong| misdescribed(&name, wrong))))
+    let (description, wrong) = described(path, Description::to_try)?;
+    Ok((description, wrong.map(|wrong| misdescribed(path, wrong))))
 }
 
-/// What `read` makes of the file at `path`, with the name of that.
-fn described<T>(path: &Path, read: impl Fn(&str) -> Result<T, DescriptionError>) -> Result<(T, String), FileError> {
-    let name = path.display().to_string();
-    match read(&read_text(path)?) {
-        Ok(description) => Ok((description, name)),
-        Err(wrong) => Err(misdescribed(&name, wrong)),
-    }
+/// What `read` makes of the file at `path`.
+fn described<T>(path: &Path, read: impl Fn(&str) -> Result<T, DescriptionError>) -> Result<T, FileError> {
+    read(&read_text(path)?).map_err(|wrong| misdescribed(path, wrong))
 }
 
-fn misdescribed(name: &str, wrong: DescriptionError) -> FileError {
-    FileError::new(ErrorKind::Content, name, wrong.what).at(wrong.place)
+fn misdescribed(path: &Path, wrong: DescriptionError) -> FileError {
+    FileError::new(ErrorKind::Content, path.display().to_string(), wrong.what).at(wrong.place)
 }
 
 impl Input {
@@ -157,7 +145,8 @@ impl Input {
 
     /// Makes the described dialects known, for as long as the program runs. The name of the dialect, if there is only one.
     fn register_described(&self) -> Result<Option<String>, FileError> {
-        let described = self.dialect_file.iter().map(|path| description_in(path)).collect::<Result<Vec<_>, _>>()?;
+        let described = self.dialect_file.iter().map(|path| described(path, Description::read));
+        let described = described.collect::<Result<Vec<_>, _>>()?;
         register(&described);
         match described.as_slice() {
             [only] => Ok(Some(only.dialect().name().to_owned())),
