@@ -21,6 +21,9 @@ const SHORTEST_KEY: usize = 8;
 /// Whether standard output was closed when the program started. Its replacement, `/dev/null`, would swallow all output.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
+/// Whether only errors are printed.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
 /// Records whether standard input and output were closed before the program started, so that reading or writing them becomes an
 /// error.
 #[doc(hidden)]
@@ -61,14 +64,23 @@ pub(crate) fn error(message: &impl Display) {
     say(AnsiColor::Red.on_default().bold(), message);
 }
 
-/// Prints a warning.
+/// Prints a warning, unless only errors are printed.
 pub(crate) fn warning(message: &impl Display) {
-    say(AnsiColor::Yellow.on_default().bold(), message);
+    if !QUIET.load(Ordering::Relaxed) {
+        say(AnsiColor::Yellow.on_default().bold(), message);
+    }
 }
 
-/// Prints a note.
+/// Prints a note, unless only errors are printed.
 pub(crate) fn note(message: &impl Display) {
-    say(Style::new(), message);
+    if !QUIET.load(Ordering::Relaxed) {
+        say(Style::new(), message);
+    }
+}
+
+/// Prints only errors from now on.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
 }
 
 /// Prints text for people on standard error.
@@ -211,7 +223,8 @@ fn write_all(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-fn closed_is_fine(done: io::Result<()>) -> Result<(), FileError> {
+/// The error of writing to standard output, unless its reader closed the pipe.
+pub(crate) fn closed_is_fine(done: io::Result<()>) -> Result<(), FileError> {
     match done {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(FileError::system("standard output", &error)),
         _ => Ok(()),

@@ -184,15 +184,20 @@ impl ManArgs {
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         if let Some(folder) = &self.out {
             refuse_file_as_directory(folder, "name one, or print the main page with `curtail man`")?;
-            let mut command = super::command().disable_help_subcommand(true);
+            let mut command = with_long_pages(super::command()).disable_help_subcommand(true);
             command.build();
             write_pages(&command, folder, &Scratch::default())?;
             return Ok(());
         }
         let mut page = Vec::new();
-        Man::new(super::command()).render(&mut page)?;
+        Man::new(with_long_pages(super::command())).render(&mut page)?;
         Ok(console::data(&String::from_utf8(page)?)?)
     }
+}
+
+/// `command` with a description of each flag on its page, also of those that only the long help lists.
+fn with_long_pages(command: clap::Command) -> clap::Command {
+    command.mut_args(|flag| flag.hide_short_help(false)).mut_subcommands(with_long_pages)
 }
 
 /// Writes the page of `command` and those of its subcommands.

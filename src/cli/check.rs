@@ -9,7 +9,7 @@ use anyhow::{bail, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::console;
-use crate::options::check::{PathOptions, RuleOptions};
+use crate::options::check::{CheckTables, RuleOptions};
 use crate::options::choices::one_of;
 use crate::options::config::{Config, ConfigFlags, FileConfigs};
 use crate::options::counting::{CountingOptions, TemplateOptions};
@@ -27,7 +27,7 @@ use crate::reports::remarks;
 use crate::reports::screen::Screen;
 use crate::works::answer::Diagnosing;
 use crate::works::check::{Checking, CheckingByFile, TextRepair};
-use curtail_core::checks::{Answer, Budget, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget};
+use curtail_core::checks::{Answer, Budget, Inspection, Levels, Profile, Table, first_that_needs_budget};
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::small::{SMALL, read_small};
 use curtail_core::transcript::PairingRules;
@@ -37,12 +37,6 @@ use curtail_io::{FileError, Source};
 /// Report broken tool pairs and other faults; exit with 1 if denied
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
-    #[command(flatten)]
-    rules: RuleOptions,
-
-    #[command(flatten)]
-    config: ConfigFlags,
-
     /// Find what this answer of a provider means: TEXT, `-` for standard input, or @FILE
     #[arg(
         long,
@@ -51,6 +45,16 @@ pub(super) struct CheckArgs {
         conflicts_with_all = ["fix", "diff", "output_format", "statistics", "max_findings", "max_tokens", "deny", "warn", "allow", "strict"]
     )]
     error: Option<String>,
+
+    #[command(flatten)]
+    rules: RuleOptions,
+
+    /// Also report and repair what only some models refuse
+    #[arg(long, conflicts_with = "error", hide_short_help = true, help_heading = "Rules")]
+    refused: bool,
+
+    #[command(flatten)]
+    config: ConfigFlags,
 
     /// Mend what was found, in place, broken pairs as HOW says (default: move), and report what remains
     #[arg(
@@ -67,10 +71,6 @@ pub(super) struct CheckArgs {
     /// Also mend faults in ways that change what the transcript says
     #[arg(long, hide_short_help = true, help_heading = "Repair")]
     unsafe_fixes: bool,
-
-    /// Also report and repair what only some models refuse
-    #[arg(long, conflicts_with = "error", hide_short_help = true)]
-    refused: bool,
 
     /// Also repair calls that are pending at the end
     #[arg(long, hide_short_help = true, help_heading = "Repair")]
@@ -138,7 +138,7 @@ fn report_format() -> impl TypedValueParser<Value = &'static Format> {
 /// The text of an answer: as it was given, or what a file or standard input contains.
 fn quoted(given: &str) -> Result<String, FileError> {
     let (name, read) = match given.strip_prefix('@') {
-        _ if given == "-" => ("standard input", read_small(std::io::stdin(), SMALL)),
+        _ if given == "-" => ("standard input", curtail_io::input().and_then(|input| read_small(input, SMALL))),
         Some(path) => (path, File::open(path).and_then(|file| read_small(file, SMALL))),
         None => return Ok(given.to_owned()),
     };
@@ -186,7 +186,7 @@ impl CheckArgs {
         let batch = self.input.batch(global)?;
         let (mut sources, missing) = match self.fix.is_some() && !self.follow_links {
             true => self.input.sources_in_place(global)?,
-            false => self.input.sources(None, global)?,
+            false => self.input.sources(None)?,
         };
         if self.writes() && sources.iter().any(|source| source.path.is_none()) {
             bail!("standard input cannot be repaired in place; name files, or use `curtail repair` in the pipe");
@@ -215,32 +215,14 @@ impl CheckArgs {
     /// How texts in memory are checked and read.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and flags that name files or the form of a report.
+    /// As [`run`](Self::run), and flags that repair files.
     pub(super) fn of_texts(&self) -> anyhow::Result<(Checking, &Input)> {
         let config = self.config.load()?;
         let checking = self.checking_by(config.as_ref(), false)?;
         if self.error.is_some() || checking.repair.is_some() {
             bail!("--error, --fix and --diff do not list findings; run the program itself");
         }
-        self.refuse_report()?;
         Ok((checking, &self.input))
-    }
-
-    /// Refuses flags of the report and of the exit status, where findings are values.
-    fn refuse_report(&self) -> anyhow::Result<()> {
-        let given = [
-            ("--output-format", self.output_format.name != FORMATS[0].name),
-            ("--max-findings", self.max_findings.is_some()),
-            ("--statistics", self.statistics),
-            ("--baseline", self.baseline.is_some()),
-            ("--write-baseline", self.write_baseline.is_some()),
-            ("--exit-zero", self.exit_zero),
-            ("--allow-empty", self.allow_empty),
-        ];
-        match given.iter().find(|(_, given)| *given) {
-            Some((flag, _)) => bail!("{flag}: the findings are values; pass no flag of a report"),
-            None => Ok(()),
-        }
     }
 
     /// Searches the input for what an answer of a provider means.
@@ -256,7 +238,7 @@ impl CheckArgs {
         // It may describe the dialect of the input.
         self.config.load()?;
         let batch = self.input.batch(global)?;
-        let (sources, missing) = self.input.sources(None, global)?;
+        let (sources, missing) = self.input.sources(None)?;
         let mut reporter = AnswerReporter::new(global);
         missing.iter().for_each(|error| reporter.miss(error));
         batch.run(sources, &Diagnosing { answer }, |event| reporter.event(event));
@@ -292,9 +274,15 @@ impl CheckArgs {
 
     /// What is checked by `config`, or without one.
     fn checking_by(&self, config: Option<&Config>, verbose: bool) -> anyhow::Result<Checking> {
-        let table = config.map(|config| config.table(&RuleOptions::TABLE)).transpose()?.flatten();
-        let rules = self.rules.or(table.as_ref());
-        let levels = self.levels(config, table.as_ref(), rules.max_tokens)?;
+        let tables = config.map(CheckTables::read).transpose()?;
+        let rules = self.rules.or(tables.as_ref().and_then(CheckTables::options));
+        let table = tables.map(|tables| tables.table()).unwrap_or_default();
+        let levels = Levels::new(&table, &self.rules.table())?;
+        self.require_budget(rules.max_tokens, config, &table)?;
+        let levels = match config {
+            Some(config) => levels.below(config.folder()),
+            None => levels,
+        };
         self.checking(&rules, levels, verbose)
     }
 
@@ -321,40 +309,17 @@ impl CheckArgs {
         Ok(Checking { inspection, levels, repair, verbose })
     }
 
-    /// The levels of the flags, and of the configuration if there is one.
-    fn levels(
-        &self,
-        config: Option<&Config>,
-        table: Option<&RuleOptions>,
-        max_tokens: Option<Tokens>,
-    ) -> anyhow::Result<Levels> {
-        let flags = self.rules.table();
-        let Some(config) = config else {
-            let levels = Levels::new(&Table::default(), &flags)?;
-            self.require_budget(max_tokens, None)?;
-            return Ok(levels);
-        };
-        let paths = config.inner_tables("check", &PathOptions::TABLE)?;
-        config.refuse_many_paths(paths.len())?;
-        let paths = paths.into_iter().map(PathTable::from).collect();
-        let table = Table { paths, ..table.map(RuleOptions::table).unwrap_or_default() };
-        Levels::new(&table, &Table::default()).map_err(|error| config.error_about(error.culprit(), &error))?;
-        let levels = Levels::new(&table, &flags)?;
-        self.require_budget(max_tokens, Some((config.file.as_str(), &table)))?;
-        Ok(levels.below(config.folder()))
-    }
-
     /// Refuses rules that need a token limit where there is none, and notes those of the configuration.
-    fn require_budget(&self, max_tokens: Option<Tokens>, config: Option<(&str, &Table)>) -> anyhow::Result<()> {
+    fn require_budget(&self, max_tokens: Option<Tokens>, config: Option<&Config>, table: &Table) -> anyhow::Result<()> {
         if max_tokens.is_some() {
             return Ok(());
         }
-        for (flag, rules) in [("--deny", &self.rules.deny), ("--warn", &self.rules.warn)] {
+        for (flag, rules) in [("--deny", &self.rules.levels.deny), ("--warn", &self.rules.levels.warn)] {
             if let Some(rule) = first_that_needs_budget(rules) {
                 bail!("{flag} {rule}: this rule needs the number of tokens that a transcript may have; pass -t N");
             }
         }
-        if let Some((file, table)) = config {
+        if let Some(Config { file, .. }) = config {
             let paths = table.paths.iter().flat_map(|path| [&path.deny, &path.warn]);
             let mut lists = [&table.deny, &table.warn].into_iter().chain(paths);
             if let Some(rule) = lists.find_map(|rules| first_that_needs_budget(rules)) {

@@ -5,16 +5,17 @@ use std::fmt::Write as _;
 use anyhow::bail;
 
 use crate::console;
-use crate::options::config::ConfigFlags;
-use crate::options::config::ConfigStep;
+use crate::options::check::CheckTables;
+use crate::options::config::{ConfigFlags, ConfigStep};
 use crate::options::configuration_schema;
 use crate::options::global::Global;
-use crate::options::keys::Origin;
+use crate::options::keys::{Origin, Value};
 use crate::reports::screen::{DIM, NAME, painted};
 use curtail_core::visible::one_line;
 
 /// Show the configuration in use, or a JSON Schema of `curtail.toml`
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ConfigArgs {
     /// Print a JSON Schema of `curtail.toml` for editors
     #[arg(long)]
@@ -36,7 +37,7 @@ impl ConfigArgs {
     /// Prints the configuration or the schema.
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         match &self.command {
-            Some(ConfigCommand::Show(flags)) if !self.schema => console::out(&shown(flags)?)?,
+            Some(ConfigCommand::Show(flags)) => console::out(&shown(flags)?)?,
             None if !self.schema => bail!("nothing to show; run `curtail config show` or `curtail config --schema`"),
             _ => console::out_json(&configuration_schema())?,
         }
@@ -44,7 +45,7 @@ impl ConfigArgs {
     }
 }
 
-/// The file, its processors with their lines, and the environment variables that override them.
+/// The file, its processors with their lines, the environment variables that override them, and its levels of a check.
 fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     let Some(config) = flags.load()? else {
         return Ok(String::from("no configuration: no `curtail.toml` in the working directory or its parents\n"));
@@ -54,15 +55,26 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     for ConfigStep { level, entry } in config.everywhere() {
         let place = painted(DIM, &format!("# {file}:{}", entry.place.line));
         let _ = writeln!(lines, "{}: {}  {place}", one_line(&level), painted(NAME, entry.spec.name));
-        for value in &entry.table.values {
-            let origin = match &value.origin {
-                Origin::File(line) => format!("{file}:{line}"),
-                Origin::Variable(variable) => variable.clone(),
-                Origin::Default => String::from("default"),
-            };
-            let origin = painted(DIM, &format!("# {origin}"));
-            let _ = writeln!(lines, "  {} = {}  {origin}", value.name, value.shown());
-        }
+        lines += &value_lines(&file, &entry.table.values);
+    }
+    let CheckTables { rules, paths } = CheckTables::read(&config)?;
+    let tables = rules.iter().map(|rules| ("check", &rules.values));
+    for (name, values) in tables.chain(paths.iter().map(|path| ("check.paths", &path.values))) {
+        let _ = writeln!(lines, "{}", painted(NAME, name));
+        lines += &value_lines(&file, values);
     }
     Ok(lines)
+}
+
+/// The values of a table of `file`, each with its origin.
+fn value_lines(file: &str, values: &[Value]) -> String {
+    let line = |value: &Value| {
+        let origin = match &value.origin {
+            Origin::File(line) => format!("{file}:{line}"),
+            Origin::Variable(variable) => variable.clone(),
+            Origin::Default => String::from("default"),
+        };
+        format!("  {} = {}  {}\n", value.name, value.shown(), painted(DIM, &format!("# {origin}")))
+    };
+    values.iter().map(line).collect()
 }

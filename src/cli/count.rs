@@ -55,13 +55,8 @@ impl CountArgs {
     /// How texts in memory are counted and read.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and flags for rows of a report.
+    /// As [`run`](Self::run), and flags for logs.
     pub(super) fn of_texts(&self) -> anyhow::Result<(Counting, &Input)> {
-        let is_plain = self.by == By::File && self.top.is_none() && !self.usage;
-        anyhow::ensure!(
-            is_plain && self.output_format == CountFormat::Table,
-            "--by, --top, --usage and --output-format are for a report; run the program itself"
-        );
         let counting = self.template.counting(&self.counting)?;
         anyhow::ensure!(
             counting.by_usage.is_none() && !self.input.live,
@@ -95,7 +90,7 @@ impl CountArgs {
     fn read(&self, counts: &mut Counts, counting: Counting, global: &Global) -> anyhow::Result<ExitCode> {
         // A reserve is a part of the budget, not of a transcript.
         let counting = Counting { reserve: 0, ..counting };
-        let (sources, missing) = self.input.sources(None, global)?;
+        let (sources, missing) = self.input.sources(None)?;
         remarks::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let mut failures = remarks::Failures::of_missing(&missing, global);
         let counter =

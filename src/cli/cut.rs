@@ -1,4 +1,4 @@
-//! `curtail window` and `limit`: the commands that have only the processors of their options.
+//! `curtail window`, `limit` and `memory recall`: the commands that have only the processors of their options.
 
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ pub(super) struct CutArgs<O: Options + clap::Args> {
 
 impl<O: Options + clap::Args> CutArgs<O> {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cutting::run(&self.cutting, global, self.job()?)
+        cutting::run(self, global)
     }
 }
 

@@ -11,11 +11,10 @@ use crate::options::filter::FilterOptions;
 use crate::options::global::Global;
 use crate::options::numbers::Tokens;
 use crate::options::processor::Options as _;
-use crate::reports::remarks;
 use crate::works::check::Checking;
 use crate::{console, cutting};
 use curtail_core::checks::{ALL, Budget, Inspection, Level, Levels, Table, first_that_needs_budget};
-use curtail_core::pipeline::{Chain, Processors};
+use curtail_core::pipeline::Chain;
 
 /// Drop tool calls with results, strip parts, clear old results
 ///
@@ -46,11 +45,7 @@ pub(super) struct FilterArgs {
 impl FilterArgs {
     /// Runs the command.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        let job = self.job()?;
-        if let Some(budget) = job.drops.as_ref().and_then(|checking| checking.inspection.budget.as_ref()) {
-            remarks::counted(&budget.counting, global);
-        }
-        cutting::run(&self.cutting, global, job)
+        cutting::run(self, global)
     }
 
     /// A check that reports only the findings of --drop-records-with.
@@ -89,14 +84,10 @@ impl Cuts for FilterArgs {
     }
 
     fn job(&self) -> anyhow::Result<Job> {
-        ensure!(
-            self.max_tokens.is_some() || !self.counting.is_given() && !self.template.is_given(),
-            "--tokenizer, --model, --overhead, --reserve and --template say how to count for --max-tokens; pass -t N as well"
-        );
         let drops = (!self.drop_records_with.is_empty()).then(|| self.checking()).transpose()?;
-        let processors = match drops.is_some() && !self.options.selects() {
-            true => Processors::new(),
-            false => self.options.processors(self.cutting.dry_run)?,
+        let processors = match drops {
+            Some(_) => self.options.chosen()?,
+            None => self.options.processors(self.cutting.dry_run)?,
         };
         let chain = self.cutting.with_repair(Chain::default().at("", processors));
         let identity = JobIdentity::of(&[

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use clap::builder::{StyledStr, Styles};
 use clap::{Arg, Command};
 
-use crate::options::numbers::signed;
+use crate::options::variables::lenient;
 use curtail_tokens::tokenizers;
 
 /// The commands of the first screen, each in exactly one group.
@@ -30,23 +30,14 @@ const GLOBAL: &[(&[&str], &[&str])] = &[
         &["window", "limit", "split", "filter", "summarize", "repair", "run", "memory recall", "check", "replay"],
         &["jobs", "quiet", "verbose", "progress", "color"],
     ),
-    (&["view", "count"], &["jobs", "quiet", "verbose", "color"]),
+    (&["view", "count", "show"], &["jobs", "quiet", "verbose", "color"]),
     (&["verify"], &["jobs", "quiet", "color"]),
-    (&["show"], &["jobs", "verbose", "color"]),
     (&["sessions"], &["quiet", "verbose", "color"]),
 ];
 
 /// `root` with grouped commands, examples and short pages.
 pub(super) fn with_pages(root: Command) -> Command {
-    with_screen(with_flags(root))
-}
-
-/// `root` with only its first screen.
-pub(super) fn outlined(root: Command) -> Command {
-    with_screen(root.mut_args(concise))
-}
-
-fn with_screen(root: Command) -> Command {
+    let root = with_flags(root);
     let template = first_screen(&root);
     let footer = "See `curtail COMMAND -h` for a command's most used flags and examples, `--help` for all of them.";
     root.help_template(template).after_help(footer)
@@ -97,7 +88,7 @@ fn has_effect(path: &str, id: &str) -> bool {
 fn concise(arg: Arg) -> Arg {
     let is_long = arg.is_hide_short_help_set() || arg.is_global_set();
     let arg = if arg.get_id() == "output_format" { arg.alias("format") } else { arg };
-    signed(arg.hide_env_values(true).hide_short_help(is_long))
+    lenient(arg.hide_env_values(true).hide_short_help(is_long))
 }
 
 /// The template of the first screen: every command with its summary, group by group.

@@ -28,7 +28,7 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{ExitCode, Termination as _};
 
-use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgMatches, Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::options::config::{Config, ConfigChoice};
 use crate::options::effects;
@@ -52,21 +52,24 @@ struct Root {
 struct Cli {
     global: Global,
     command: Command,
-    /// What to report about the flags.
+    /// The flags of the command, as they were given.
+    flags: ArgMatches,
+    /// What to report about them.
     remark: Option<String>,
 }
 
 impl Cli {
-    fn from_matches(matches: &clap::ArgMatches, remark: Option<String>) -> Result<Self, clap::Error> {
+    fn from_matches(matches: &ArgMatches, remark: Option<String>) -> Result<Self, clap::Error> {
         let global = Global::from_arg_matches(matches)?;
         let command = Command::from_arg_matches(matches)?;
-        Ok(Self { global, command, remark })
+        let flags = matches.subcommand().map(|(_, flags)| flags.clone()).unwrap_or_default();
+        Ok(Self { global, command, flags, remark })
     }
 }
 
-/// The commands by name, each with its summary on the first screen.
+/// The commands by name.
 macro_rules! commands {
-    ($($word:literal, $about:literal => $name:ident($args:ty),)*) => {
+    ($($word:literal => $name:ident($args:ty),)*) => {
         #[derive(Debug, Subcommand)]
         enum Command {
             $(#[command(name = $word)] $name($args),)*
@@ -87,53 +90,39 @@ macro_rules! commands {
                 _ => None,
             }
         }
-
-        /// The commands without their flags.
-        fn outlines() -> Vec<clap::Command> {
-            vec![$(clap::Command::new($word).about($about),)*]
-        }
     };
 }
 
 commands! {
-    "window", "Keep the last N items, a complete exchange and complete pairs" => Window(cut::CutArgs<WindowOptions>),
-    "filter", "Drop tool calls with results, strip parts, clear old results" => Filter(Box<filter::FilterArgs>),
-    "limit", "Keep the newest complete segments that fit a token budget" => Limit(cut::CutArgs<LimitOptions>),
-    "split", "Split long transcripts into windows that fit a token budget" => Split(Box<split::SplitArgs>),
-    "repair", "Repair broken pairs of tool calls and results" => Repair(repair::RepairArgs),
-    "check", "Report broken tool pairs and other faults; exit with 1 if denied" => Check(check::CheckArgs),
-    "rule", "Show a rule's documentation, or list all rules" => Rule(catalog::RuleArgs),
-    "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(catalog::SchemaArgs),
-    "run", "Run the processors of a configuration file or a preset" => Run(run::RunArgs),
-    "init", "Write a starter `curtail.toml` with commented examples" => Init(init::InitArgs),
-    "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(config::ConfigArgs),
-    "count", "Count tokens, messages and calls" => Count(count::CountArgs),
-    "verify", "Show what a cut lost: rules, to-dos, files, checks, decisions" => Verify(Box<verify::VerifyArgs>),
-    "replay", "Replay sessions under other policies: tokens, cost, losses" => Replay(Box<replay::ReplayArgs>),
-    "tokenizers", "List the tokenizers and their models" => Tokenizers(catalog::TokenizersArgs),
-    "summarize", "Keep the newest interactions, and summaries of the older ones" => Summarize(Box<summarize::SummarizeArgs>),
-    "sessions", "List the sessions of coding agents on this machine, newest first" => Sessions(sessions::SessionsArgs),
-    "show", "Show how a transcript is read: dialect, messages, parts, pairs" => Show(show::ShowArgs),
-    "view", "Show a transcript, or the effect of a policy, as a page" => View(Box<view::ViewArgs>),
-    "dialects", "List the dialects, print one, or try one on samples" => Dialects(dialects::DialectsArgs),
-    "memory", "Store what a model notes, and insert it into later requests" => Memory(memory::MemoryArgs),
-    "store", "Export and import the store of `memory` and `summarize`" => Store(store::StoreArgs),
-    "completions", "Print a shell's completion script" => Completions(catalog::CompletionsArgs),
-    "man", "Print the manual page, or write one page for each command" => Man(catalog::ManArgs),
+    "window" => Window(cut::CutArgs<WindowOptions>),
+    "filter" => Filter(Box<filter::FilterArgs>),
+    "limit" => Limit(cut::CutArgs<LimitOptions>),
+    "split" => Split(Box<split::SplitArgs>),
+    "repair" => Repair(repair::RepairArgs),
+    "check" => Check(check::CheckArgs),
+    "rule" => Rule(catalog::RuleArgs),
+    "schema" => Schema(catalog::SchemaArgs),
+    "run" => Run(run::RunArgs),
+    "init" => Init(init::InitArgs),
+    "config" => Config(config::ConfigArgs),
+    "count" => Count(count::CountArgs),
+    "verify" => Verify(Box<verify::VerifyArgs>),
+    "replay" => Replay(Box<replay::ReplayArgs>),
+    "tokenizers" => Tokenizers(catalog::TokenizersArgs),
+    "summarize" => Summarize(Box<summarize::SummarizeArgs>),
+    "sessions" => Sessions(sessions::SessionsArgs),
+    "show" => Show(show::ShowArgs),
+    "view" => View(Box<view::ViewArgs>),
+    "dialects" => Dialects(dialects::DialectsArgs),
+    "memory" => Memory(memory::MemoryArgs),
+    "store" => Store(store::StoreArgs),
+    "completions" => Completions(catalog::CompletionsArgs),
+    "man" => Man(catalog::ManArgs),
 }
 
 /// The command line, with every command and flag.
 pub(crate) fn command() -> clap::Command {
-    help::with_pages(Command::augment_subcommands(root()))
-}
-
-/// The command line without the flags of commands, which the first screen does not show.
-fn outline() -> clap::Command {
-    help::outlined(root().subcommands(outlines()))
-}
-
-fn root() -> clap::Command {
-    Root::command().long_version(help::long_version())
+    help::with_pages(Command::augment_subcommands(Root::command().long_version(help::long_version())))
 }
 
 /// Whether the configuration file at `path` is read and every processor in it can be built. Fuzz targets call it.
@@ -155,9 +144,7 @@ pub fn main() -> ExitCode {
         Err(error) => return report_usage(error, &given),
     };
     cli.global.apply();
-    if let Some(remark) = cli.remark.as_ref().filter(|_| !cli.global.quiet) {
-        console::warning(remark);
-    }
+    cli.remark.iter().for_each(console::warning);
     // A tokenizer that was loaded from a file can panic on a text, which is an error of the file.
     let done = catch_unwind(AssertUnwindSafe(|| cli.command.run(&cli.global))).unwrap_or_else(|panic| {
         match tokenizer_panic() {
@@ -166,9 +153,7 @@ pub fn main() -> ExitCode {
         }
     });
     remarks::finish();
-    if let Some(refusal) = unencoded_text().filter(|_| !cli.global.quiet) {
-        console::warning(&refusal);
-    }
+    unencoded_text().iter().for_each(console::warning);
     done.unwrap_or_else(|error| failed(&error))
 }
 
@@ -189,11 +174,6 @@ fn parse_one(given: &[OsString]) -> Option<Cli> {
 }
 
 fn parse(given: &[OsString]) -> Result<Cli, clap::Error> {
-    if let [_, flag] = given
-        && ["-h", "--help", "-V", "--version"].iter().any(|known| flag == known)
-    {
-        outline().try_get_matches_from(given)?;
-    }
     let mut all = command();
     let matches = all.try_get_matches_from_mut(given)?;
     let remark = effects::check(&all, &matches, given)?;
@@ -237,13 +217,6 @@ mod tests {
         let command = root.find_subcommand(name).unwrap();
         let below = command.get_subcommands().flat_map(|inner| described(command, inner.get_name()));
         command.get_arguments().map(|arg| format!("{arg:?}")).chain(below).collect()
-    }
-
-    #[test]
-    fn the_first_screen_is_that_of_all_commands() {
-        assert_eq!(outline().render_help().to_string(), command().render_help().to_string());
-        assert_eq!(outline().render_long_help().to_string(), command().render_long_help().to_string());
-        assert_eq!(outline().render_long_version(), command().render_long_version());
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) struct RepairArgs {
 impl RepairArgs {
     /// Repairs the input.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cutting::run(&self.cutting, global, self.job()?)
+        cutting::run(self, global)
     }
 }
 

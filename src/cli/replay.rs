@@ -116,7 +116,7 @@ impl ReplayArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let replay = self.replay()?;
         remarks::counted(&replay.counting, global);
-        let (sources, missing) = self.input.sources(None, global)?;
+        let (sources, missing) = self.input.sources(None)?;
         remarks::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let failures = remarks::Failures::of_missing(&missing, global);
         let interrupt = Interrupt::watch(false)?;
@@ -151,7 +151,7 @@ impl ReplayArgs {
             bail!(unknown("there are no cache rules", name, &names));
         }
         // A replay is always calibrated with the provider's counts in the log.
-        let mut counting = Counting { by_usage: None, ..self.counting.counting()? };
+        let mut counting = Counting { by_usage: None, ..self.counting.without_reserve()? };
         counting.tokenizer = Arc::new(Remembered::new(Arc::clone(&counting.tokenizer)));
         Ok(Replay {
             policies: all_policies(&self.policies, &counting)?,

@@ -68,7 +68,7 @@ impl RunArgs {
             console::out(&Screen::of_stdout().wrapped(&self.printed()?, 3))?;
             return Ok(ExitCode::SUCCESS);
         }
-        cutting::run(&self.cutting, global, self.job()?)
+        cutting::run(self, global)
     }
 
     fn printed(&self) -> anyhow::Result<String> {

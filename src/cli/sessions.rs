@@ -90,7 +90,7 @@ impl SessionsArgs {
         let FoundSessions { sessions, failed } = find_sessions(&agents);
         note_skipped(&failed, global);
         let list = selection.list(sessions);
-        if list.without_file > 0 && !global.quiet {
+        if list.without_file > 0 {
             console::note(&format!(
                 "{} without a file left out; `curtail sessions --paths` shows the command that writes each to one",
                 list.without_file
@@ -102,7 +102,7 @@ impl SessionsArgs {
         note_skipped(&list.failed, global);
         list.losses.iter().for_each(console::error);
         self.print(&list.listed, now)?;
-        if self.output_format == SessionsFormat::Table && !global.quiet {
+        if self.output_format == SessionsFormat::Table {
             if list.listed.is_empty() {
                 agents.iter().filter_map(|agent| agent.unread).for_each(|unread| console::note(&unread));
             }
@@ -137,9 +137,8 @@ impl SessionsArgs {
 
     /// How tokens are counted, if they are shown or sorted by.
     fn counting(&self) -> anyhow::Result<Option<Counting>> {
-        let reads_nothing = self.lists_paths() && self.project.is_none();
-        let counts = self.sort == Sort::Tokens || self.tokens && !reads_nothing;
-        counts.then(|| self.counting.counting()).transpose()
+        let counts = self.sort == Sort::Tokens || self.tokens;
+        counts.then(|| self.counting.without_reserve()).transpose()
     }
 
     fn print(&self, listed: &[ListedSession], now: SystemTime) -> anyhow::Result<()> {

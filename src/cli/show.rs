@@ -44,7 +44,7 @@ impl ShowArgs {
         if !self.message.is_empty() {
             return run_message(&self.message, &self.input, global);
         }
-        let (sources, missing) = self.input.sources(None, global)?;
+        let (sources, missing) = self.input.sources(None)?;
         remarks::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let mut failures = remarks::Failures::of_missing(&missing, global);
         // `seen` tells whether anything was reported about the current file.
@@ -79,7 +79,7 @@ impl ShowArgs {
 
 /// Prints the messages with these numbers or ids, in this order.
 fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Result<ExitCode> {
-    let (sources, missing) = input.sources(None, global)?;
+    let (sources, missing) = input.sources(None)?;
     let is_empty = sources.is_empty() && missing.is_empty();
     remarks::warn_empty(is_empty, global);
     let mut failures = remarks::Failures::of_missing(&missing, global);

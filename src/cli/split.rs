@@ -35,7 +35,7 @@ impl SplitArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         #[cfg(unix)]
         super::process::raise_file_limit();
-        cutting::run(&self.cutting, global, self.job()?)
+        cutting::run(self, global)
     }
 }
 

@@ -74,8 +74,10 @@ fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
     let path = place.path()?;
     let store = Store::open_existing(&path)?.with_context(|| format!("{}: no such store", path.display()))?;
     let Some(file) = file else {
-        store.export(&mut BufWriter::new(console::transcripts()))?;
-        return Ok(());
+        return match store.export(&mut BufWriter::new(console::transcripts())) {
+            Err(StoreError::Export(error)) => Ok(console::closed_is_fine(Err(error))?),
+            done => Ok(done.map(drop)?),
+        };
     };
     if file.is_file() {
         return Err(already_exists(file));
@@ -85,7 +87,10 @@ fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
     }
     let scratch = Scratch::default();
     let mut out = BufWriter::new(FileSink::create(file, Packing::Plain, None, &scratch)?.private());
-    store.export(&mut out)?;
+    store.export(&mut out).map_err(|error| match error {
+        StoreError::Export(error) => FileError::system(file.to_string_lossy(), &error).into(),
+        error => anyhow!(error),
+    })?;
     let sink = out.into_inner().map_err(|failed| FileError::system(file.to_string_lossy(), failed.error()))?;
     sink.commit(Replace::No, &scratch).map_err(|error| match error.kind {
         ErrorKind::Exists => already_exists(file),

@@ -1,5 +1,6 @@
 //! `curtail verify`: what a cut lost.
 
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::console;
 use crate::options::counting::CountingOptions;
-use crate::options::files::is_standard;
+use crate::options::files::{is_standard, source_of};
 use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::options::verify::{GivenForm, VerifyFormat, VerifyOptions};
@@ -50,8 +51,14 @@ enum Job {
 /// What a job found.
 struct Judged {
     verified: Vec<Verified>,
-    /// What could not be read as it is written.
-    losses: Vec<FileError>,
+    compared: Compared,
+}
+
+/// The files that a job compared.
+struct Compared {
+    before: WholeFile,
+    /// `None` for the compactions of a log.
+    after: Option<WholeFile>,
 }
 
 impl Job {
@@ -59,12 +66,15 @@ impl Job {
     fn run(&self, verifying: &Verifying, options: &InputOptions) -> Result<Judged, FileError> {
         let (Self::Pair(before, _) | Self::Log(before)) = self;
         let before = WholeFile::read_around(before, options)?;
-        let Self::Pair(_, after) = self else {
-            return Ok(Judged { verified: verifying.log(&before)?, losses: before.losses });
+        let after = match self {
+            Self::Pair(_, after) => Some(WholeFile::read(after, options)?),
+            Self::Log(_) => None,
         };
-        let after = WholeFile::read(after, options)?;
-        let verified = verifying.pair(&before, &after)?;
-        Ok(Judged { verified, losses: [before.losses, after.losses].concat() })
+        let verified = match &after {
+            Some(after) => verifying.pair(&before, after)?,
+            None => verifying.log(&before)?,
+        };
+        Ok(Judged { verified, compared: Compared { before, after } })
     }
 }
 
@@ -72,34 +82,36 @@ impl VerifyArgs {
     /// How texts in memory are compared and read.
     ///
     /// # Errors
-    /// An unknown tokenizer, and flags for logs or for a text instead of the report.
+    /// An unknown tokenizer, and a format for people.
     pub(super) fn of_texts(&self) -> anyhow::Result<(Verifying, VerifyOptions, &Input)> {
-        if self.options.all || self.options.give_back.is_some() {
-            bail!("--all and --give-back print something else than a report; run the program itself");
-        }
         if !matches!(self.options.output_format, VerifyFormat::Text | VerifyFormat::Json) {
             bail!("--output-format: the report is a value; pass no format");
         }
-        let verifying = Verifying { counting: self.counting.counting()?, hindsight: false };
+        let verifying = Verifying { counting: self.counting.without_reserve()?, hindsight: false };
         Ok((verifying, self.options.clone(), &self.input))
     }
 
     /// Compares the input and prints the report.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let hindsight = self.options.output_format == VerifyFormat::Json;
-        let verifying = Verifying { counting: self.counting.counting()?, hindsight };
+        let verifying = Verifying { counting: self.counting.without_reserve()?, hindsight };
         remarks::counted(&verifying.counting, global);
         let input_options = self.input.prepare()?;
-        let (jobs, mut failed) = self.jobs(global)?;
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(global.jobs).build()?;
+        let (jobs, mut failed) = self.jobs()?;
+        // Each thread has something to do, however many are asked for; 0 is one for each core.
+        let threads = global.jobs.min(jobs.len().max(1));
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let results: Vec<Result<Judged, FileError>> =
             threads.install(|| jobs.par_iter().map(|job| job.run(&verifying, &input_options)).collect());
         let mut verified = Vec::new();
+        let mut compared = HashMap::new();
         for (job, result) in (0..).zip(results) {
             match result {
                 Ok(judged) => {
-                    judged.losses.iter().for_each(console::error);
+                    let Compared { before, after } = &judged.compared;
+                    before.losses.iter().chain(after.iter().flat_map(|after| &after.losses)).for_each(console::error);
                     verified.extend(judged.verified.into_iter().map(|one| Verified { job, ..one }));
+                    compared.extend(self.shows_files().then_some((job, judged.compared)));
                 }
                 Err(error) => {
                     console::error(&error);
@@ -107,13 +119,13 @@ impl VerifyArgs {
                 }
             }
         }
-        if verified.is_empty() && !failed && !global.quiet {
+        if verified.is_empty() && !failed {
             console::warning(&"no compaction found; pass BEFORE and AFTER to compare two files");
         }
         if self.options.output_format == VerifyFormat::Html {
-            self.write_page(&jobs, &verified, &input_options)?;
+            self.write_page(&verified, &compared)?;
         } else if let Some(budget) = self.options.give_back {
-            self.give_back(&verified, budget.0, &jobs, &input_options)?;
+            self.give_back(&verified, budget.0, &compared)?;
         } else {
             self.print(&verified)?;
         }
@@ -125,23 +137,22 @@ impl VerifyArgs {
         }))
     }
 
+    /// Whether the output contains the files that were compared, or one of them.
+    fn shows_files(&self) -> bool {
+        self.options.output_format == VerifyFormat::Html || self.options.form == GivenForm::Message
+    }
+
     /// What to compare, and whether anything could not be found.
-    fn jobs(&self, global: &Global) -> anyhow::Result<(Vec<Job>, bool)> {
-        let [before, after] = self.input.paths.as_slice() else { return self.logs(global) };
+    fn jobs(&self) -> anyhow::Result<(Vec<Job>, bool)> {
+        let [before, after] = self.input.paths.as_slice() else { return self.logs() };
         if self.options.all {
-            return self.logs(global);
-        }
-        if is_standard(after) && self.options.form == GivenForm::Message {
-            bail!("--as message reads AFTER twice, and standard input can be read once; name a file");
-        }
-        if self.input.paths.iter().any(|path| is_standard(path)) && self.options.output_format == VerifyFormat::Html {
-            bail!("--output-format html reads the files twice, and standard input can be read once; name a file");
+            return self.logs();
         }
         if is_standard(before) && is_standard(after) {
             bail!("standard input can be BEFORE or AFTER, not both; name a file for one of them");
         }
         match (before.is_dir(), after.is_dir()) {
-            (true, true) => self.pairs(before, after, global),
+            (true, true) => self.pairs(before, after),
             (true, false) | (false, true) => {
                 bail!(
                     "BEFORE and AFTER must be two files or two directories; pass --all to compare the compactions of several logs"
@@ -152,30 +163,22 @@ impl VerifyArgs {
     }
 
     fn source(&self, path: &Path) -> Source {
-        if is_standard(path) {
-            return Source::stdin(self.input.stdin_filename.as_deref());
-        }
-        Source {
-            path: Some(path.to_owned()),
-            name: path.display().to_string(),
-            relative: path.to_owned(),
-            doubtful: false,
-        }
+        source_of(path, self.input.stdin_filename.as_deref())
     }
 
-    fn logs(&self, global: &Global) -> anyhow::Result<(Vec<Job>, bool)> {
+    fn logs(&self) -> anyhow::Result<(Vec<Job>, bool)> {
         if self.input.paths.len() > 1 && !self.options.all {
             bail!("expected BEFORE and AFTER, or one LOG; pass --all to compare the compactions of several logs");
         }
-        let (sources, missing) = self.input.sources(None, global)?;
+        let (sources, missing) = self.input.sources(None)?;
         missing.iter().for_each(console::error);
         Ok((sources.into_iter().map(Job::Log).collect(), !missing.is_empty()))
     }
 
     /// The files of two directories that have the same name.
-    fn pairs(&self, before: &Path, after: &Path, global: &Global) -> anyhow::Result<(Vec<Job>, bool)> {
+    fn pairs(&self, before: &Path, after: &Path) -> anyhow::Result<(Vec<Job>, bool)> {
         let input = Input { paths: vec![before.to_owned()], ..self.input.clone() };
-        let (sources, missing) = input.sources(None, global)?;
+        let (sources, missing) = input.sources(None)?;
         missing.iter().for_each(console::error);
         let mut failed = !missing.is_empty();
         let mut jobs = Vec::new();
@@ -199,40 +202,30 @@ impl VerifyArgs {
         &self,
         verified: &[Verified],
         budget: usize,
-        jobs: &[Job],
-        options: &InputOptions,
+        compared: &HashMap<usize, Compared>,
     ) -> anyhow::Result<()> {
         let counting = self.counting.counting()?;
         let count = |text: &str| counting.tokenizer.count(text);
         let text = verified.last().map(|one| give_back(&one.comparison, budget, &count)).unwrap_or_default();
-        let job = verified.last().map_or_else(|| jobs.last(), |one| jobs.get(one.job));
-        match (self.options.form, job) {
-            (GivenForm::Message, Some(Job::Pair(_, source) | Job::Log(source))) => {
-                console::transcript(&WholeFile::read(source, options)?.with_message(&text)?)?;
+        let last = || compared.keys().max().copied();
+        let job = verified.last().map(|one| one.job).or_else(last);
+        match job.and_then(|job| compared.get(&job)) {
+            Some(Compared { before, after }) => {
+                console::transcript(&after.as_ref().unwrap_or(before).with_message(&text)?)?;
             }
-            _ => console::out(&text)?,
+            None => console::out(&text)?,
         }
         Ok(())
     }
 
     /// Writes one page with every comparison, and the transcripts that were compared.
-    fn write_page(&self, jobs: &[Job], verified: &[Verified], options: &InputOptions) -> anyhow::Result<()> {
-        let page =
-            VerifyPage { options: &self.options, counting: self.counting.counting()?, prices: Prices::built_in()? };
+    fn write_page(&self, verified: &[Verified], compared: &HashMap<usize, Compared>) -> anyhow::Result<()> {
+        let counting = self.counting.without_reserve()?;
+        let page = VerifyPage { options: &self.options, counting, prices: Prices::built_in()? };
         let mut sections = String::new();
-        for (number, job) in jobs.iter().enumerate() {
-            let own: Vec<&Verified> = verified.iter().filter(|one| one.job == number).collect();
-            match job {
-                _ if own.is_empty() => {}
-                Job::Pair(before, after) => {
-                    let after = WholeFile::read(after, options)?;
-                    sections +=
-                        &page.sections(&own, &WholeFile::read_around(before, options)?, Some(&after), number)?;
-                }
-                Job::Log(log) => {
-                    sections += &page.sections(&own, &WholeFile::read_around(log, options)?, None, number)?;
-                }
-            }
+        for own in verified.chunk_by(|one, other| one.job == other.job) {
+            let Some(Compared { before, after }) = compared.get(&own[0].job) else { continue };
+            sections += &page.sections(own, before, after.as_ref(), own[0].job)?;
         }
         let title = verified.first().map_or("verify", |one| &one.before.file);
         let (opening, closing) = curtail_view::page(title, None, false);

@@ -81,7 +81,7 @@ impl ViewArgs {
                 "a page cannot be shown in a terminal; leave out `-o -` to open it, or pass --text to print the conversation"
             );
         }
-        let (sources, missing) = self.input.sources(self.pages.output_dir.as_deref(), global)?;
+        let (sources, missing) = self.input.sources(self.pages.output_dir.as_deref())?;
         let mut failures = remarks::Failures::of_missing(&missing, global);
         let (policy, reads) = self.shown_policy()?.unzip();
         let mut reads = reads.unwrap_or_default();
@@ -89,7 +89,7 @@ impl ViewArgs {
         let uses = FileUses::new(&sources, reads.all());
         let mut pages = Pages::plan(&self.pages, policy.is_some(), uses, &sources)?;
         let viewer = Viewer {
-            counting: self.counting.counting()?,
+            counting: self.counting.without_reserve()?,
             levels: Levels::new(&Table::default(), &Table::default())?,
             policy,
             files: sources.len(),

@@ -92,11 +92,13 @@ pub(crate) fn job_of(flags: &CutFlags, options: &impl Options) -> anyhow::Result
 }
 
 /// Reads the inputs, cuts them and writes the result.
-pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
-    let Job { chain, counting, identity, map, mut reads, drops, verifies, damage } = job;
+pub(crate) fn run(cuts: &impl Cuts, global: &Global) -> anyhow::Result<ExitCode> {
+    let flags = cuts.flags();
+    let Job { chain, counting, identity, map, mut reads, drops, verifies, damage } = cuts.job()?;
     reads.other.extend(flags.input.dialect_file.iter().cloned());
     let start = Instant::now();
-    if let Some(counting) = &counting {
+    let budget = drops.as_ref().and_then(|checking| checking.inspection.budget.as_ref());
+    for counting in counting.iter().chain(budget.map(|budget| &budget.counting)) {
         remarks::counted(counting, global);
     }
     let input_options = flags.input.prepare()?;

@@ -21,7 +21,7 @@ impl CutFlags {
     pub(crate) fn sources(&self, global: &Global) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
         match self.output.in_place.is_some() && !self.output.follow_links {
             true => self.input.sources_in_place(global),
-            false => self.input.sources(self.output.output_dir.as_deref(), global),
+            false => self.input.sources(self.output.output_dir.as_deref()),
         }
     }
 
@@ -121,60 +121,27 @@ pub(super) fn announce_backups(
 }
 
 /// The version and a digest of everything that affects the output: two runs with the same line make the same cuts. `chain` are
-/// the options of the processors, and `reads` the files that these options name, whose content is part of the digest. Every flag
-/// is named here, so that a new one cannot be forgotten.
+/// the options of the processors, and `reads` the files that these options name, whose content is part of the digest. Only flags
+/// that find inputs, place outputs or report are left out, so that a new flag cannot be forgotten.
 fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
-    let CutFlags {
-        input,
-        repair,
-        repair_pending,
-        thinking,
-        usage,
-        output,
-        explain: _,
-        dry_run: _,
-        stats: _,
-        fail_on_change: _,
-    } = flags;
-    let Input {
-        paths: _,
-        glob: _,
-        exclude_path: _,
-        framing,
-        dialect,
-        dialect_file,
-        messages_key,
-        column,
-        live,
-        max_record,
-        stdin_filename: _,
-        no_ignore: _,
-        hidden: _,
-    } = input;
-    let Output {
-        output: _,
-        output_dir: _,
-        in_place: _,
-        as_new_session: _,
-        follow_links: _,
-        force: _,
-        resume: _,
-        no_sync: _,
-        on_error,
-        rejects: _,
-    } = output;
+    let input = Input {
+        paths: Vec::new(),
+        glob: Vec::new(),
+        exclude_path: Vec::new(),
+        no_ignore: false,
+        hidden: false,
+        stdin_filename: None,
+        // Their content tells.
+        dialect_file: Vec::new(),
+        ..flags.input.clone()
+    };
+    let output = Output { on_error: flags.output.on_error, ..Output::default() };
+    let options =
+        CutFlags { input, output, explain: None, dry_run: false, stats: None, fail_on_change: false, ..flags.clone() };
     // The largest is a tokenizer.json.
     let read = |path: &PathBuf| read_small(File::open(path).ok()?, 4 * SMALL).ok();
-    let reads: Vec<_> = reads.iter().chain(dialect_file).map(|path| read(path).map(fnv1a_128)).collect();
-    let options = (
-        chain,
-        reads,
-        (framing, dialect, messages_key, column),
-        live,
-        (repair, repair_pending, thinking, usage),
-        (on_error, max_record),
-    );
+    let reads: Vec<_> = reads.iter().chain(&flags.input.dialect_file).map(|path| read(path).map(fnv1a_128)).collect();
     let mut hasher = DefaultHasher::new();
-    format!("{options:?}").hash(&mut hasher);
+    format!("{:?}", (chain, reads, options)).hash(&mut hasher);
     format!("{} {} {:016x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), hasher.finish())
 }

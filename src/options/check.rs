@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::options::keys::TableSpec;
+use crate::options::config::Config;
+use crate::options::keys::{TableRead, TableSpec};
 use crate::options::numbers::Tokens;
-use curtail_core::checks::{ALL, Group, PathTable, Table};
+use curtail_core::checks::{ALL, Group, Levels, PathTable, Table};
 
-// The options that are also keys of the table `[check]`.
+// Which rules run, and what their findings do. No doc comment: clap would show it as the help of the command.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct RuleOptions {
+pub(crate) struct LevelOptions {
     /// Fail on findings of a rule, a group (pairing, shape, turn, dataset) or `all`
     #[arg(short = 'D', long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
     pub(crate) deny: Vec<String>,
@@ -20,6 +21,13 @@ pub(crate) struct RuleOptions {
     /// Turn a rule or a group off
     #[arg(short = 'A', long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
     pub(crate) allow: Vec<String>,
+}
+
+// The options that are also keys of the table `[check]`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct RuleOptions {
+    #[command(flatten)]
+    pub(crate) levels: LevelOptions,
 
     /// Fail on warnings as well
     #[arg(long, help_heading = "Rules")]
@@ -49,17 +57,8 @@ pub(crate) struct PathOptions {
     #[arg(long)]
     skip: bool,
 
-    /// Rules and groups that fail the check
-    #[arg(long, value_delimiter = ',')]
-    deny: Vec<String>,
-
-    /// Rules and groups that only warn
-    #[arg(long, value_delimiter = ',')]
-    warn: Vec<String>,
-
-    /// Rules and groups that do not run
-    #[arg(long, value_delimiter = ',')]
-    allow: Vec<String>,
+    #[command(flatten)]
+    levels: LevelOptions,
 }
 
 impl RuleOptions {
@@ -68,9 +67,7 @@ impl RuleOptions {
 
     /// The levels that these options set, without those of paths.
     pub(crate) fn table(&self) -> Table {
-        let deny = self.deny.clone();
-        let warn = self.warn.clone();
-        let allow = self.allow.clone();
+        let LevelOptions { deny, warn, allow } = self.levels.clone();
         Table { deny, warn, allow, strict: self.strict, ..Table::default() }
     }
 
@@ -87,7 +84,47 @@ impl RuleOptions {
 
 impl PathOptions {
     /// The table of `check.paths` with these options.
-    pub(crate) const TABLE: TableSpec<Self> = TableSpec::of("paths", &[]);
+    const TABLE: TableSpec<Self> = TableSpec::of("paths", &[]);
+
+    fn table(&self) -> PathTable {
+        let LevelOptions { deny, warn, allow } = self.levels.clone();
+        PathTable { path: self.path.clone(), skip: self.skip, deny, warn, allow }
+    }
+}
+
+/// What a configuration says about a check.
+pub(crate) struct CheckTables {
+    /// The table `[check]`, if there is one.
+    pub(crate) rules: Option<TableRead<RuleOptions>>,
+    /// The tables of `check.paths`.
+    pub(crate) paths: Vec<TableRead<PathOptions>>,
+}
+
+impl CheckTables {
+    /// Those of `config`.
+    ///
+    /// # Errors
+    /// The first error in a table, with its place, such as a rule that does not exist.
+    pub(crate) fn read(config: &Config) -> anyhow::Result<Self> {
+        let rules = config.table(&RuleOptions::TABLE)?;
+        let paths = config.inner_tables("check", &PathOptions::TABLE)?;
+        config.refuse_many_paths(paths.len())?;
+        let tables = Self { rules, paths };
+        Levels::new(&tables.table(), &Table::default())
+            .map_err(|error| config.error_about("check", error.culprit(), &error))?;
+        Ok(tables)
+    }
+
+    /// The options of `[check]`.
+    pub(crate) fn options(&self) -> Option<&RuleOptions> {
+        self.rules.as_ref().map(|rules| &rules.options)
+    }
+
+    /// The levels of all tables.
+    pub(crate) fn table(&self) -> Table {
+        let paths = self.paths.iter().map(|path| path.options.table()).collect();
+        Table { paths, ..self.options().map(RuleOptions::table).unwrap_or_default() }
+    }
 }
 
 /// A JSON Schema of the table of a configuration.
@@ -105,10 +142,4 @@ pub(crate) fn schema() -> Value {
     let paths = with_names(PathOptions::TABLE.schema(json!({}), &[]));
     let paths = json!({"description": "Levels for single paths", "type": "array", "items": paths});
     with_names(RuleOptions::TABLE.schema(json!({"paths": paths}), &[]))
-}
-
-impl From<PathOptions> for PathTable {
-    fn from(PathOptions { path, skip, deny, warn, allow }: PathOptions) -> Self {
-        Self { path, skip, deny, warn, allow }
-    }
 }

@@ -38,6 +38,7 @@ pub(crate) struct CountingOptions {
 }
 
 #[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new(TOKENIZERS).multiple(true))]
 struct Flags {
     /// Tokenizer: an encoding, `approx[:ENCODING]`, `usage[:NAME]` or the path of a `tokenizer.json`
     ///
@@ -49,12 +50,13 @@ struct Flags {
         default_value = tokenizers::DEFAULT,
         env = "CURTAIL_TOKENIZER",
         value_hint = ValueHint::FilePath,
+        group = TOKENIZERS,
         help_heading = "Counting"
     )]
     tokenizer: String,
 
     /// Count with this model's tokenizer
-    #[arg(long, value_name = "MODEL", help_heading = "Counting")]
+    #[arg(long, value_name = "MODEL", group = TOKENIZERS, help_heading = "Counting")]
     model: Option<String>,
 
     /// Tokens to add for the framing of messages
@@ -90,6 +92,14 @@ impl CountingOptions {
         let overhead = flags.overhead;
         let reserve = flags.reserve.0;
         Ok(Counting { overhead, reserve, by_usage: calibrate, ..Counting::new(tokenizer) })
+    }
+
+    /// The counting of a command without a budget, which a reserve is a part of.
+    ///
+    /// # Errors
+    /// As [`counting`](Self::counting).
+    pub(crate) fn without_reserve(&self) -> anyhow::Result<Counting> {
+        Ok(Counting { reserve: 0, ..self.counting()? })
     }
 
     /// The file of the tokenizer, if it is one.
@@ -151,11 +161,11 @@ impl FromArgMatches for CountingOptions {
 
 impl Args for CountingOptions {
     fn augment_args(command: Command) -> Command {
-        grouped(Flags::augment_args(command))
+        Flags::augment_args(command)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        grouped(Flags::augment_args_for_update(command))
+        Flags::augment_args_for_update(command)
     }
 }
 
@@ -194,15 +204,16 @@ impl TokenizerFlag {
     }
 }
 
-/// The file of a tokenizer, if its name is the path of one.
-fn tokenizer_file(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(name.strip_prefix("usage:").unwrap_or(name));
-    path.is_file().then_some(path)
+/// What precedes the name of a tokenizer, which can be a file, in `usage:NAME`; nothing in a name alone.
+pub(crate) fn way_of_counting(name: &str) -> &str {
+    const BY_USAGE: &str = "usage:";
+    if name.starts_with(BY_USAGE) { BY_USAGE } else { "" }
 }
 
-/// Groups the two flags, which are two ways to name one tokenizer; the rule above decides which applies.
-fn grouped(command: Command) -> Command {
-    command.group(ArgGroup::new(TOKENIZERS).args(["tokenizer", "model"]).multiple(true))
+/// The file of a tokenizer, if its name is the path of one.
+fn tokenizer_file(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(&name[way_of_counting(name).len()..]);
+    path.is_file().then_some(path)
 }
 
 /// Counting what a chat template renders.

@@ -124,7 +124,7 @@ pub(crate) struct CutFlags {
 }
 
 // Where the output is written.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Output {
     /// Write to FILE atomically; compress `.gz` and `.zst`

@@ -3,11 +3,11 @@
 
 use std::ffi::OsString;
 
-use Need::{Absent, Alone, Given, Value};
-use clap::ArgMatches;
+use Need::{Absent, Given, Not, Only, Value};
 use clap::builder::PossibleValue;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
 
 /// Flags that need others.
 #[derive(Debug)]
@@ -35,8 +35,10 @@ enum Need {
     Value(&'static str, &'static [&'static str]),
     /// None of these flags.
     Absent(&'static [&'static str]),
-    /// No other flag and no path.
-    Alone,
+    /// Not these values of a flag.
+    Not(&'static str, &'static [&'static str]),
+    /// No other flag than these, and no path.
+    Only(&'static [&'static str]),
 }
 
 const fn modifier(
@@ -92,6 +94,10 @@ const MODELS: Need = Value("summarizer", &["openai", "anthropic"]);
 
 const EXTERNAL: &[Need] = &[Value("summarizer", &["openai", "anthropic", "command"]), Given(&["summarizer-cmd"])];
 
+/// The flags of `summarize` that say how transcripts are written.
+const WRITTEN: &[&str] =
+    &["repair", "explain", "stats", "fail-on-change", "output", "output-dir", "as-new-session", "in-place", "rejects"];
+
 /// Every flag that can be without effect.
 const MODIFIERS: &[Modifier] = &[
     modifier(&["window"], &["max-expansion", "cap-in-flight"], &[Value("strategy", &["history"])]),
@@ -102,6 +108,7 @@ const MODIFIERS: &[Modifier] = &[
         .with_advice(ALL_CALLS),
     modifier(FILTER, &["exempt-tool"], &[Given(CLEAR), Given(CAP)]).with_advice(ALL_CALLS),
     modifier(FILTER, &["cap-keep"], &[Given(CAP)]).with_advice(ALL_CALLS),
+    modifier(FILTER, &["tokenizer", "model", "overhead", "reserve", "template"], &[Given(&["max-tokens"])]),
     modifier(FILTER, &["pin"], &[Given(&["role", "range", "drop", "drop-turn"])]).with_advice(ALL_CALLS),
     modifier(FILTER, &["repair", "live", "thinking", "usage"], &[Given(TOOLS), Given(OTHER_SELECTIONS)])
         .with_kind("a flag that chooses what to drop")
@@ -116,9 +123,24 @@ const MODIFIERS: &[Modifier] = &[
     modifier(CUTS, &["force"], &[Given(&["output", "output-dir", "in-place", "rejects", "map"])]).harmless(),
     modifier(&["view"], &["force"], &[Given(&["output", "output-dir"])]).harmless(),
     modifier(&["view"], &["full"], &[Given(&["text"])]),
+    modifier(&["show"], &["live"], &[Absent(&["message"])]),
+    modifier(&["count"], &["usage"], &[Value("output-format", &["table", "json"])]),
+    modifier(&["sessions"], &["tokens"], &[Value("output-format", &["table", "json"])]),
+    modifier(&["sessions"], &["paths"], &[Value("output-format", &["table"])]),
+    modifier(&["memory show"], &["output-format", "schema", "template", "read-only"], &[Absent(&["set-aside"])]),
+    modifier(
+        &["check"],
+        &[
+            "stateful", "profile", "exit-zero", "allow-empty", "live", "tokenizer", "model", "overhead", "reserve",
+            "template",
+        ],
+        &[Absent(&["error"])],
+    ),
     modifier(&["view"], &["network", "agent"], &[Given(&["config"])]),
     modifier(&["run"], &["preset"], &[Absent(&["network", "agent", "config", "no-config", "trust"])]),
-    modifier(&["run"], &["list-presets"], &[Alone]),
+    modifier(&["run"], &["list-presets"], &[Only(&[])]),
+    modifier(&["run"], &["print"], &[Only(&["network", "agent", "preset", "config", "no-config", "trust"])]),
+    modifier(&["summarize"], &["print-prompt"], &[Only(&["prompt"])]),
     modifier(&["run", "check", "config show"], &["no-config"], &[Absent(&["config"])]),
     modifier(&["split"], &["on-overflow", "reserve"], &[Given(&["max-tokens"])]),
     modifier(EVERY, &["messages-key"], &[Value("framing", &["auto", "records", "document"])]),
@@ -128,12 +150,24 @@ const MODIFIERS: &[Modifier] = &[
         &["tokenizer", "model", "overhead", "reserve"],
         &[Given(&["tokens"]), Value("sort", &["tokens"])],
     ),
+    modifier(&["verify", "view", "sessions", "replay"], &["reserve"], &[])
+        .with_advice("it is a part of a budget, and this command has none")
+        .harmless(),
     modifier(&["replay"], &["columns"], &[Value("output-format", &["text"])]),
+    modifier(&["replay"], &["missing"], &[Value("output-format", &["text", "json"])]),
     modifier(&["replay"], &["allow-summarizer"], &[Given(&["policy", "sweep", "config"])]),
     modifier(&["summarize"], &["retry-with-missing"], &[Given(&["verify"])]),
     modifier(&["verify"], &["as"], &[Given(&["give-back"])]),
     modifier(&["verify"], &["output-format"], &[Absent(&["give-back"])]),
     modifier(&["summarize"], &["store", "from", "rewind"], &[Given(&["thread"])]),
+    modifier(&["summarize"], &["handoff", "dry-run", "on-error"], &[Absent(&["thread", "follow"])]),
+    // The numbers of messages in a handoff and in a state are those of the whole log.
+    modifier(&["summarize"], &["live"], &[Absent(&["handoff", "thread", "follow"])]),
+    modifier(&["summarize"], &["live", "thinking", "usage"], &[Not("emit", &["state"])]),
+    modifier(&["summarize"], WRITTEN, &[Absent(&["handoff", "thread", "follow"])]),
+    modifier(&["summarize"], WRITTEN, &[Not("emit", &["state"])]),
+    modifier(&["summarize"], &["explain", "stats", "fail-on-change"], &[Absent(&["dry-run"])]),
+    modifier(&["summarize"], &["thinking", "usage"], &[Absent(&["handoff", "dry-run"])]),
     modifier(
         &["summarize"],
         &["window", "max-summaries", "unit", "trigger-tokens", "summary-role"],
@@ -147,8 +181,7 @@ const MODIFIERS: &[Modifier] = &[
     ),
     modifier(&["summarize"], &["prompt"], &[MODELS, Given(&["print-prompt"])]),
     modifier(&["summarize"], &["summarizer-cmd"], &[Value("summarizer", &["command"]), Absent(&["summarizer"])]),
-    modifier(&["summarize"], &["timeout", "concurrency", "cache", "on-summary-error"], EXTERNAL)
-        .with_kind("--summarizer openai, anthropic or command"),
+    modifier(&["summarize"], &["timeout", "concurrency", "cache", "on-summary-error"], EXTERNAL),
 ];
 
 /// A flag without effect.
@@ -158,8 +191,8 @@ pub(crate) struct Ineffective {
     pub(crate) flag: &'static str,
     /// The flags of which it needs one, each with its values.
     needs: Vec<(&'static str, &'static [&'static str])>,
-    /// The flag beside which it has no effect.
-    rival: Option<&'static str>,
+    /// The flag beside which it has no effect, with the value of it.
+    rival: Option<(&'static str, &'static [&'static str])>,
     modifier: &'static Modifier,
 }
 
@@ -180,9 +213,13 @@ impl Ineffective {
         let lacks = if is_harmless { "has no effect without" } else { "needs" };
         let excludes = if is_harmless { "has no effect with" } else { "cannot be used with" };
         let advice = if advice.is_empty() { String::new() } else { format!("; {advice}") };
-        match self.rival {
-            Some(rival) if self.needs.is_empty() => format!("{flag} {excludes} {}", named(rival)),
-            _ if self.needs.is_empty() => format!("{flag} takes no other flag and no file"),
+        match (self.rival, self.modifier.needs) {
+            (_, []) => format!("{flag} has no effect{advice}"),
+            (_, [Only([])]) => format!("{flag} takes no other flag and no file"),
+            (_, [Only(flags)]) => {
+                format!("{flag} takes no file, and no other flag than {}", listed(flags.iter().map(|flag| named(flag))))
+            }
+            (Some(rival), _) if self.needs.is_empty() => format!("{flag} {excludes} {}", described(&rival, &named)),
             _ if !kind.is_empty() => format!("{flag} {lacks} {kind}{advice}"),
             _ => format!("{flag} {lacks} {}{advice}", listed(self.needs.iter().map(|need| described(need, &named)))),
         }
@@ -206,13 +243,13 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// The first flag of `command` that was given and has no effect.
-pub(crate) fn ineffective(command: &str, matches: &ArgMatches) -> Option<Ineffective> {
-    let of_command = |modifier: &&Modifier| modifier.commands.is_empty() || modifier.commands.contains(&command);
+/// The first flag that was given and has no effect in the command at `path`, of which `matches` were read.
+pub(crate) fn ineffective(path: &str, command: &Command, matches: &ArgMatches) -> Option<Ineffective> {
+    let of_command = |modifier: &&Modifier| modifier.commands.is_empty() || modifier.commands.contains(&path);
     let (harmless, harmful): (Vec<_>, Vec<_>) =
         MODIFIERS.iter().filter(of_command).partition(|modifier| modifier.is_harmless);
     harmful.into_iter().chain(harmless).find_map(|modifier| {
-        let given = Flags(matches);
+        let given = Flags { command, matches };
         let flag = modifier.flags.iter().find(|flag| given.has(flag))?;
         if modifier.needs.iter().any(|need| given.meets(need, flag)) {
             return None;
@@ -221,36 +258,52 @@ pub(crate) fn ineffective(command: &str, matches: &ArgMatches) -> Option<Ineffec
     })
 }
 
+/// The first of `flags` that the user passed.
+pub(crate) fn given<'f>(matches: &ArgMatches, flags: &[&'f str]) -> Option<&'f str> {
+    flags.iter().find(|flag| is_given(matches, flag)).copied()
+}
+
+/// Whether the user passed the flag: a default or a variable, which is set for other runs as well, is no such intention.
+fn is_given(matches: &ArgMatches, flag: &str) -> bool {
+    let id = id(flag);
+    matches.try_contains_id(&id).is_ok() && matches.value_source(&id) == Some(ValueSource::CommandLine)
+}
+
 /// The flags that were given.
 #[derive(Clone, Copy)]
-struct Flags<'m>(&'m ArgMatches);
+struct Flags<'m> {
+    command: &'m Command,
+    matches: &'m ArgMatches,
+}
 
 impl Flags<'_> {
-    /// Whether the user passed the flag: a default or a variable, which is set for other runs as well, is no such intention.
     fn has(self, flag: &str) -> bool {
-        let id = id(flag);
-        matches!(self.0.try_contains_id(&id), Ok(true)) && self.0.value_source(&id) == Some(ValueSource::CommandLine)
+        is_given(self.matches, flag)
     }
 
     /// Whether the command has such a flag.
     fn knows(self, flag: &str) -> bool {
-        self.0.try_contains_id(&id(flag)).is_ok()
+        self.matches.try_contains_id(&id(flag)).is_ok()
     }
 
-    fn meets(self, need: &Need, flag: &str) -> bool {
+    fn meets(self, need: &Need, flag: &&str) -> bool {
         match need {
             Given(flags) => flags.iter().any(|flag| self.has(flag)),
-            Value(flag, values) => {
-                let given = self.0.try_get_raw(&id(flag)).ok().flatten();
-                given.is_some_and(|mut given| given.any(|given| values.iter().any(|value| given == *value)))
-            }
+            Value(flag, values) => self.has_value(flag, values),
             Absent(flags) => !flags.iter().any(|flag| self.has(flag)),
-            Alone => {
-                let others = self.0.ids().map(clap::Id::as_str).filter(|other| *other != id(flag));
-                let is_command_line = |other: &str| self.0.value_source(other) == Some(ValueSource::CommandLine);
-                !others.into_iter().any(|other| !GLOBAL.contains(&other) && is_command_line(other))
+            Not(flag, values) => !self.has_value(flag, values),
+            Only(flags) => {
+                let allows = |long: &str| long == *flag || flags.contains(&long);
+                let mut others = self.command.get_arguments().filter(|arg| !arg.get_long().is_some_and(allows));
+                !others.any(|other| !other.is_global_set() && self.has(other.get_id().as_str()))
             }
         }
+    }
+
+    /// Whether the flag has one of these values, which may be the default.
+    fn has_value(self, flag: &str, values: &[&str]) -> bool {
+        let given = self.matches.try_get_raw(&id(flag)).ok().flatten();
+        given.is_some_and(|mut given| given.any(|given| values.iter().any(|value| given == *value)))
     }
 
     /// The flags in `needs` that the command has, each with its values.
@@ -258,22 +311,20 @@ impl Flags<'_> {
         let listed = needs.iter().flat_map(|need| match *need {
             Given(flags) => flags.iter().filter(|flag| self.knows(flag)).map(|flag| (*flag, NO_VALUES)).collect(),
             Value(flag, values) => vec![(flag, values)],
-            Absent(_) | Alone => Vec::new(),
+            Absent(_) | Not(..) | Only(_) => Vec::new(),
         });
         listed.collect()
     }
 
-    /// The flag that must not be given and is.
-    fn rival(self, needs: &[Need]) -> Option<&'static str> {
-        needs.iter().find_map(|need| match need {
-            Absent(flags) => flags.iter().find(|flag| self.has(flag)).copied(),
+    /// The flag that must not be given and is, with the value that it must not have.
+    fn rival(self, needs: &[Need]) -> Option<(&'static str, &'static [&'static str])> {
+        needs.iter().find_map(|need| match *need {
+            Absent(flags) => flags.iter().find(|flag| self.has(flag)).map(|flag| (*flag, NO_VALUES)),
+            Not(flag, values) => Some((flag, values)),
             _ => None,
         })
     }
 }
-
-/// The flags of every command.
-const GLOBAL: [&str; 5] = ["jobs", "quiet", "verbose", "color", "progress"];
 
 /// The name that clap has for a flag.
 fn id(flag: &str) -> String {
@@ -284,7 +335,7 @@ fn id(flag: &str) -> String {
 
 /// What is wrong with `--stats json` or `--fix drop`, where the value follows `=`: the word after the flag is one of its values,
 /// and would be read as the name of a file. Nothing if there is such a file.
-fn detached_value(command: &clap::Command, given: &[OsString]) -> Option<String> {
+fn detached_value(command: &Command, given: &[OsString]) -> Option<String> {
     let words: Vec<&str> = given.iter().map_while(|word| word.to_str()).take_while(|word| *word != "--").collect();
     let flags: Vec<_> = command.get_arguments().filter(|arg| arg.is_require_equals_set()).collect();
     words.windows(2).find_map(|pair| {
@@ -302,11 +353,7 @@ fn detached_value(command: &clap::Command, given: &[OsString]) -> Option<String>
 ///
 /// # Errors
 /// The first one in the command line `given`, from which `root` read `matches`.
-pub(crate) fn check(
-    root: &clap::Command,
-    matches: &ArgMatches,
-    given: &[OsString],
-) -> Result<Option<String>, clap::Error> {
+pub(crate) fn check(root: &Command, matches: &ArgMatches, given: &[OsString]) -> Result<Option<String>, clap::Error> {
     let mut command = root;
     let mut matches = matches;
     let mut path = String::new();
@@ -319,7 +366,7 @@ pub(crate) fn check(
     if let Some(reason) = detached_value(command, given) {
         return refuse(reason);
     }
-    match ineffective(&path, matches) {
+    match ineffective(&path, command, matches) {
         Some(flag) if flag.modifier.is_harmless => Ok(Some(flag.on_command_line())),
         Some(flag) => refuse(flag.on_command_line()),
         None => Ok(None),
@@ -328,7 +375,7 @@ pub(crate) fn check(
 
 #[cfg(test)]
 mod tests {
-    use super::{Absent, EVERY, Given, MODIFIERS, Need, Value, id};
+    use super::{Absent, EVERY, Given, MODIFIERS, Not, Only, Value, id};
 
     /// The command at `path`.
     fn command_at(path: &str) -> clap::Command {
@@ -353,11 +400,10 @@ mod tests {
                 }
                 let is_known = modifier.needs.iter().any(|need| match need {
                     Given(flags) => flags.iter().any(|flag| has(&command, flag)),
-                    Value(flag, _) => has(&command, flag),
-                    Absent(flags) => flags.iter().all(|flag| has(&command, flag)),
-                    Need::Alone => true,
+                    Value(flag, _) | Not(flag, _) => has(&command, flag),
+                    Absent(flags) | Only(flags) => flags.iter().all(|flag| has(&command, flag)),
                 });
-                assert!(is_known, "{path}: {:?}", modifier.flags);
+                assert!(is_known || modifier.needs.is_empty(), "{path}: {:?}", modifier.flags);
             }
         }
     }

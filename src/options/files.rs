@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use curtail_core::small::{SMALL, read_small_text};
-use curtail_io::FileError;
+use curtail_io::{FileError, Source};
 
 /// The files that a run reads besides its inputs, which none of its outputs may replace.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,23 @@ impl Extend<Reads> for Reads {
 /// The text of a file that a flag names.
 pub(crate) fn read_text(path: &Path) -> Result<String, FileError> {
     let read = File::open(path).and_then(|file| read_small_text(file, SMALL));
-    read.map_err(|error| FileError::system(path.display().to_string(), &error))
+    read.map(without_mark).map_err(|error| FileError::system(path.display().to_string(), &error))
+}
+
+/// `text` without the mark with which programs on Windows begin a text.
+pub(crate) fn without_mark(mut text: String) -> String {
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    text
+}
+
+/// The input `file`, or standard input, which messages call `stdin_name`.
+pub(crate) fn source_of(file: &Path, stdin_name: Option<&str>) -> Source {
+    match is_standard(file) {
+        true => Source::stdin(stdin_name),
+        false => Source::file(file.to_owned(), file.to_owned()),
+    }
 }
 
 /// Whether the user named standard input or output instead of a file.

@@ -210,6 +210,25 @@ fn tool_cap(text: &str) -> Result<ToolCap, String> {
 
 impl Options for FilterOptions {
     fn processors(&self, _: bool) -> anyhow::Result<Processors> {
+        let mut processors = self.chosen()?;
+        if processors.is_empty() {
+            let dropped = Some(Arc::default());
+            processors.push(Box::new(ToolFilter {
+                tools: ToolGlobs::All,
+                persist_results: self.persist_results,
+                dropped,
+            }));
+        }
+        Ok(processors)
+    }
+}
+
+impl FilterOptions {
+    /// What the flags choose to drop, clear, shorten and remove; nothing without any.
+    ///
+    /// # Errors
+    /// As [`Options::processors`].
+    pub(crate) fn chosen(&self) -> anyhow::Result<Processors> {
         let mut processors = Processors::new();
         let pins = if self.pin.is_empty() { Pins::default() } else { pins(&self.pin)? };
         // First, so that message numbers are those of the input.
@@ -222,8 +241,7 @@ impl Options for FilterOptions {
             processors.push(Box::new(DropMessages { messages, turns, pins, ..DropMessages::default() }));
         }
         if let Some(tools) = self.tools()? {
-            let dropped = matches!(tools, ToolGlobs::All).then(Arc::default);
-            processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results, dropped }));
+            processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results, dropped: None }));
         }
         if !self.role.is_empty() || !self.strip.is_empty() {
             processors.push(Box::new(Strip { kinds: self.strip.clone(), roles: self.role.clone(), pins }));
@@ -231,32 +249,24 @@ impl Options for FilterOptions {
         for stale in self.stale_results()? {
             processors.push(Box::new(self.clearing(stale)?));
         }
-        if self.limits_media() {
-            processors.push(Box::new(MediaLimits {
-                keep_last: self.keep_last_media,
-                max_bytes: self.max_media_bytes.map(|bytes| bytes.0),
-                max_pixels: self.max_media_pixels.map(NonZeroUsize::get),
-            }));
+        let media = MediaLimits {
+            keep_last: self.keep_last_media,
+            max_bytes: self.max_media_bytes.map(|bytes| bytes.0),
+            max_pixels: self.max_media_pixels.map(NonZeroUsize::get),
+        };
+        if media.keep_last.is_some() || media.max_bytes.is_some() || media.max_pixels.is_some() {
+            processors.push(Box::new(media));
         }
         processors.extend(self.caps()?.map(|caps| -> Box<dyn Processor> { Box::new(caps) }));
         Ok(processors)
     }
-}
-
-impl FilterOptions {
-    /// Whether any flag says what to drop or clear.
-    pub(crate) const fn selects(&self) -> bool {
-        !self.exclude_tool.is_empty() || !self.include_tool.is_empty() || self.selects_otherwise()
-    }
 
     fn tools(&self) -> anyhow::Result<Option<ToolGlobs>> {
-        if !self.exclude_tool.is_empty() {
-            return Ok(Some(ToolGlobs::Exclude(globs(&self.exclude_tool)?)));
-        }
-        if !self.include_tool.is_empty() {
-            return Ok(Some(ToolGlobs::Include(globs(&self.include_tool)?)));
-        }
-        Ok((!self.selects_otherwise()).then_some(ToolGlobs::All))
+        Ok(match (self.exclude_tool.as_slice(), self.include_tool.as_slice()) {
+            ([], []) => None,
+            ([], include) => Some(ToolGlobs::Include(globs(include)?)),
+            (exclude, _) => Some(ToolGlobs::Exclude(globs(exclude)?)),
+        })
     }
 
     /// Clears the results that `stale` describes.
@@ -307,27 +317,6 @@ impl FilterOptions {
             exempt: globs(&self.exempt_tool)?,
             tokenizer: tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?,
         }))
-    }
-
-    /// Whether a flag other than those for tools selects what to drop or clear.
-    const fn selects_otherwise(&self) -> bool {
-        !self.role.is_empty()
-            || !self.strip.is_empty()
-            || self.keep_last_results.is_some()
-            || self.supersede_reads
-            || self.dedupe_results
-            || self.protect_tokens.is_some()
-            || self.cap_result.is_some()
-            || !self.cap_tool.is_empty()
-            || self.limits_media()
-            || self.range.is_some()
-            || !self.drop.is_empty()
-            || !self.drop_turn.is_empty()
-    }
-
-    /// Whether a flag removes media.
-    const fn limits_media(&self) -> bool {
-        self.keep_last_media.is_some() || self.max_media_bytes.is_some() || self.max_media_pixels.is_some()
     }
 
     /// The results to clear, one step after another.

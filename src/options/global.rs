@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use crate::console;
+use crate::options::variables::Variables;
 use curtail_core::dialects::iso_8601;
 
 /// The flags of every command, before or after its name.
@@ -48,8 +49,11 @@ pub(crate) enum When {
 }
 
 impl Global {
-    /// Applies `--color` to all later output.
+    /// Applies `--color` and `--quiet` to all later output.
     pub(crate) fn apply(&self) {
+        if self.quiet {
+            console::be_quiet();
+        }
         if self.color != When::Auto {
             console::use_colors(self.color == When::Always);
         }
@@ -69,11 +73,9 @@ pub(crate) struct Environment {
 impl Environment {
     /// The environment of this process.
     fn of_process() -> Self {
-        let seconds = std::env::var_os("SOURCE_DATE_EPOCH").filter(|seconds| !seconds.is_empty());
-        Self {
-            is_ci: std::env::var_os("CI").is_some(),
-            source_date_epoch: seconds.map(|seconds| seconds.to_string_lossy().into_owned()),
-        }
+        let variables = Variables::of_process();
+        let seconds = variables.get("SOURCE_DATE_EPOCH").map(|seconds| seconds.to_string_lossy().into_owned());
+        Self { is_ci: variables.get("CI").is_some(), source_date_epoch: seconds }
     }
 
     /// The current time.

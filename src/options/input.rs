@@ -8,13 +8,12 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
 use crate::console;
 use crate::options::choices::{Choice, one_of};
+use crate::options::files::read_text;
 use crate::options::global::Global;
 use crate::options::numbers::Size;
 use crate::sessions::found::named_path;
 use curtail_core::dialects::{Description, DescriptionError, Framing, register};
-use curtail_core::error::system_message;
 use curtail_core::numbers::counted;
-use curtail_core::small::{SMALL, read_small_text};
 use curtail_io::batch::{Batch, Damage, InputOptions, OnError};
 use curtail_io::{Beside, ErrorKind, FileError, Inputs, OpenTable, Source, Wanted};
 
@@ -107,36 +106,22 @@ pub(crate) struct Input {
     pub(crate) stdin_filename: Option<String>,
 }
 
-/// The description in the file at `path`.
-///
-/// # Errors
-/// The file cannot be read, or something in it is wrong.
-pub(crate) fn description_in(path: &Path) -> Result<Description, FileError> {
-    described(path, Description::read).map(|(description, _)| description)
-}
-
 /// The description in the file at `path`, to try it: one of which only `[write]` is wrong reads, and comes with what is wrong.
 ///
 /// # Errors
 /// The file cannot be read, or it does not say how a text is read.
 pub(crate) fn description_to_try(path: &Path) -> Result<(Description, Option<FileError>), FileError> {
-    let (tried, name) = described(path, Description::to_try)?;
-    Ok((tried.0, tried.1.map(|wrong| misdescribed(&name, wrong))))
+    let (description, wrong) = described(path, Description::to_try)?;
+    Ok((description, wrong.map(|wrong| misdescribed(path, wrong))))
 }
 
-/// What `read` makes of the file at `path`, with the name of that.
-fn described<T>(path: &Path, read: impl Fn(&str) -> Result<T, DescriptionError>) -> Result<(T, String), FileError> {
-    let name = path.display().to_string();
-    let text = std::fs::File::open(path).and_then(|opened| read_small_text(opened, SMALL));
-    let text = text.map_err(|error| FileError::new(ErrorKind::Content, &name, system_message(&error)))?;
-    match read(&text) {
-        Ok(description) => Ok((description, name)),
-        Err(wrong) => Err(misdescribed(&name, wrong)),
-    }
+/// What `read` makes of the file at `path`.
+fn described<T>(path: &Path, read: impl Fn(&str) -> Result<T, DescriptionError>) -> Result<T, FileError> {
+    read(&read_text(path)?).map_err(|wrong| misdescribed(path, wrong))
 }
 
-fn misdescribed(name: &str, wrong: DescriptionError) -> FileError {
-    FileError::new(ErrorKind::Content, name, wrong.what).at(wrong.place)
+fn misdescribed(path: &Path, wrong: DescriptionError) -> FileError {
+    FileError::new(ErrorKind::Content, path.display().to_string(), wrong.what).at(wrong.place)
 }
 
 impl Input {
@@ -160,7 +145,8 @@ impl Input {
 
     /// Makes the described dialects known, for as long as the program runs. The name of the dialect, if there is only one.
     fn register_described(&self) -> Result<Option<String>, FileError> {
-        let described = self.dialect_file.iter().map(|path| description_in(path)).collect::<Result<Vec<_>, _>>()?;
+        let described = self.dialect_file.iter().map(|path| described(path, Description::read));
+        let described = described.collect::<Result<Vec<_>, _>>()?;
         register(&described);
         match described.as_slice() {
             [only] => Ok(Some(only.dialect().name().to_owned())),
@@ -190,20 +176,16 @@ impl Input {
     }
 
     /// The inputs that the paths name and an error for each one not found; nothing below `except`.
-    pub(crate) fn sources(
-        &self,
-        except: Option<&Path>,
-        global: &Global,
-    ) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
-        self.find(&self.wanted(except), global).map(|Inputs { sources, errors, .. }| (sources, errors))
+    pub(crate) fn sources(&self, except: Option<&Path>) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
+        self.find(&self.wanted(except)).map(|Inputs { sources, errors, .. }| (sources, errors))
     }
 
     /// As [`Input::sources`], for files that are changed in place. Symbolic links in directories may lead to files that do not
     /// belong to the directory, so they are not followed, and one warning names them.
     pub(crate) fn sources_in_place(&self, global: &Global) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
         let wanted = Wanted { skips_links: true, ..self.wanted(None) };
-        let Inputs { sources, errors, links, .. } = self.find(&wanted, global)?;
-        if !links.is_empty() && !global.quiet {
+        let Inputs { sources, errors, links, .. } = self.find(&wanted)?;
+        if !links.is_empty() {
             let shown = if global.verbose { links.len() } else { 3 };
             let names: Vec<_> = links.iter().take(shown).map(|link| link.to_string_lossy()).collect();
             let more = if links.len() > shown { ", …" } else { "" };
@@ -218,11 +200,9 @@ impl Input {
     }
 
     /// Finds the inputs. A terminal as standard input is an error: nobody types a transcript.
-    fn find(&self, wanted: &Wanted<'_>, global: &Global) -> Result<Inputs, FileError> {
+    fn find(&self, wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
         let mut found = curtail_io::find_sources(wanted)?;
-        if !global.quiet {
-            self.warn_unused(&found);
-        }
+        self.warn_unused(&found);
         for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
             error.what.push_str("; a number needs a flag (see --help)");
         }

@@ -12,14 +12,17 @@ use crate::options::counting::TokenizerFlag;
 use crate::options::files::{Reads, read_text};
 use crate::options::numbers::Tokens;
 use crate::options::processor::{Options, TRUSTED};
-use crate::options::store::{StoreFlag, store_path};
+use crate::options::store::StoreFlag;
 use curtail_core::pipeline::Processors;
 use curtail_memory::memory::{
     BUDGET, Loaded, Owner, Replayed, Rules, Schema, State, StateSource, Unusable, WorkingMemory, load, replay,
 };
 use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
 
-/// Insert the stored state after the leading instructions
+/// Insert the state into a transcript, after the leading instructions
+///
+/// The state comes from the store with --thread or --resource, from a file with --state, and otherwise from the updates in the
+/// transcript itself.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct RecallOptions {
     /// File with the state: text or a JSON object
@@ -55,8 +58,7 @@ impl Options for RecallOptions {
     }
 
     fn files(&self) -> Reads {
-        let store =
-            if self.owner_flags.is_given() { store_path(self.owner_flags.place.store.as_deref()).ok() } else { None };
+        let store = if self.owner_flags.is_given() { self.owner_flags.place.path().ok() } else { None };
         let rules = self.rules.files();
         Reads::of_content(self.state.iter().cloned().chain(rules).chain(store).chain(self.tokenizer.file()))
     }

@@ -41,13 +41,6 @@ pub(crate) fn time_span(text: &str, units: &str) -> Option<Duration> {
     number.checked_mul(seconds).map(Duration::from_secs)
 }
 
-/// Makes a flag accept a value that begins with a minus sign, so that the error is about the value and not about an unknown
-/// flag.
-pub(crate) fn signed(arg: clap::Arg) -> clap::Arg {
-    let takes_value = arg.get_action().takes_values() && !arg.is_positional();
-    arg.allow_negative_numbers(takes_value)
-}
-
 /// A number of tokens: `8000`, `8k` or `1.5m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tokens(pub(crate) usize);

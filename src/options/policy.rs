@@ -5,8 +5,7 @@ use std::ffi::OsString;
 use anyhow::{Context as _, anyhow, bail};
 
 use crate::options::PROCESSOR_SPECS;
-use crate::options::config::Config;
-use crate::options::config::ConfigStep;
+use crate::options::config::{Config, ConfigStep};
 use crate::options::files::Reads;
 use crate::options::keys::{Parsed, ProcessorSpec, first_line};
 use crate::options::processor::Options;
@@ -14,6 +13,7 @@ use curtail_core::pipeline::{Chain, Processors};
 use curtail_core::suggest::unknown;
 
 /// A command of a policy.
+#[derive(Clone)]
 pub(crate) struct PolicyCommand {
     spec: &'static ProcessorSpec,
     /// Its flags and their values.
@@ -77,9 +77,8 @@ impl PolicyRules {
 
 /// The chain that `text` describes, such as `filter -x 'debug_*' | limit -t 60k`, and the files that it reads.
 pub(crate) fn chain(text: &str, rules: &PolicyRules) -> anyhow::Result<(Chain, Reads)> {
-    let commands = parse(text)?;
-    let chain = rules.check_commands(&commands).map_err(|error| anyhow!("--policy `{text}`: {error:#}"))?;
-    Ok((chain, files_of(&commands)))
+    let built = parse(text).and_then(|commands| Ok((rules.check_commands(&commands)?, files_of(&commands))));
+    built.with_context(|| format!("--policy `{text}`"))
 }
 
 /// The chain of `commands`, or what replaces it in a dry run.
@@ -96,12 +95,8 @@ pub(crate) fn files_of(commands: &[PolicyCommand]) -> Reads {
 
 /// The commands of `text`. A name of a preset stands for its commands.
 pub(crate) fn parse(text: &str) -> anyhow::Result<Vec<PolicyCommand>> {
-    let wrong = |reason: String| anyhow!("--policy `{text}`: {reason}");
-    let mut commands = Vec::new();
-    for words in split(text).map_err(|reason| wrong(reason.to_owned()))? {
-        commands.extend(commands_of(words).map_err(|error| wrong(error.to_string()))?);
-    }
-    Ok(commands)
+    let commands = split(text).map_err(anyhow::Error::msg)?.into_iter().map(commands_of);
+    Ok(commands.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// The command of `words`, or those of the preset that they name.
@@ -287,7 +282,7 @@ mod tests {
             ("summarize --summarizer-cmd wc", "a view sends nothing and runs no program"),
             ("memory", "there is no policy"),
         ] {
-            let error = chain(text, &rules).err().map(|error| error.to_string()).unwrap_or_default();
+            let error = chain(text, &rules).err().map(|error| format!("{error:#}")).unwrap_or_default();
             assert!(error.contains(words), "{text}: {error}");
         }
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 
 use crate::options::config::Config;
 use crate::options::numbers::Tokens;
@@ -82,22 +82,24 @@ struct PolicySettings<'c> {
 
 fn policy(text: &str, swept: bool, settings: &PolicySettings<'_>) -> anyhow::Result<Policy> {
     let name = text.trim().to_owned();
-    let commands = policy::parse(&name)?;
-    let wrong = |reason: String| anyhow!("--policy `{name}`: {reason}");
-    let commands: Vec<PolicyCommand> = commands.into_iter().map(with_summary_cache).collect();
+    let flag = if swept { "--sweep" } else { "--policy" };
+    let chain = policy_chain(&name, settings).with_context(|| format!("{flag} `{name}`"))?;
+    let command = policy::preset_named(&name).map_or(&*name, |preset| preset.command).to_owned();
+    Ok(Policy { name, command, chain, swept })
+}
+
+fn policy_chain(text: &str, settings: &PolicySettings<'_>) -> anyhow::Result<PolicyChain> {
+    let commands: Vec<PolicyCommand> = policy::parse(text)?.into_iter().map(with_summary_cache).collect();
     let is_scaled = commands.iter().any(|command| scaled(&command.flags, 0) != command.flags);
     // A usage error is reported before any input is read.
     let largest = if is_scaled { 1_000_000 } else { 0 };
-    settings.rules.check_commands(&scaled_commands(&commands, largest)).map_err(|error| wrong(format!("{error:#}")))?;
-    let fixed = chain(&commands, largest, settings.counting).map_err(wrong)?;
-    let chain = if is_scaled {
-        let counting = settings.counting.clone();
-        PolicyChain::Scaled(Box::new(move |largest| Ok(chain(&commands, largest, &counting)?)))
-    } else {
-        PolicyChain::Fixed(fixed)
-    };
-    let command = policy::preset_named(&name).map_or(&*name, |preset| preset.command).to_owned();
-    Ok(Policy { name, command, chain, swept })
+    settings.rules.check_commands(&scaled_commands(&commands, largest))?;
+    let fixed = chain(&commands, largest, settings.counting).map_err(anyhow::Error::msg)?;
+    if !is_scaled {
+        return Ok(PolicyChain::Fixed(fixed));
+    }
+    let counting = settings.counting.clone();
+    Ok(PolicyChain::Scaled(Box::new(move |largest| Ok(chain(&commands, largest, &counting)?))))
 }
 
 /// The command with a cache folder for its summaries, so that a second replay sends no request.
@@ -218,12 +220,12 @@ fn scaled(words: &[String], largest: u64) -> Vec<String> {
 
 /// The budgets of `policy` that are numbers of tokens, each with its flag as it is written there.
 pub(crate) fn budgets(policy: &Policy) -> Vec<(String, u64)> {
-    let words: Vec<&str> = policy.command.split_whitespace().collect();
-    let separate = words.windows(2).filter(|pair| matches!(pair[0], "-t" | "--max-tokens"));
-    let joined = words.iter().map(|word| (*word, flag_and_value(word)));
+    let words = policy::split(&policy.command).unwrap_or_default().concat();
+    let separate = words.windows(2).filter(|pair| matches!(&*pair[0], "-t" | "--max-tokens"));
+    let joined = words.iter().map(|word| (word, flag_and_value(word)));
     let joined = joined.filter(|(_, (flag, _))| matches!(*flag, "--max-tokens=" | "-t=" | "-t"));
     let budgets =
-        separate.map(|pair| (pair.join(" "), pair[1])).chain(joined.map(|(word, (_, value))| (word.to_owned(), value)));
+        separate.map(|pair| (pair.join(" "), &*pair[1])).chain(joined.map(|(word, (_, value))| (word.clone(), value)));
     budgets.filter_map(|(word, value)| Some((word, value.parse::<Tokens>().ok()?.0 as u64))).collect()
 }
 
@@ -259,7 +261,11 @@ mod tests {
         let command = "filter -x 'a|b' | limit -t50%".to_owned();
         let policy = Policy { command, ..policy };
         assert_eq!(command_line(&policy, 1001), "curtail filter -x 'a|b' FILE | curtail limit -t500");
-        assert_eq!(budgets(&Policy { command: "limit -t60k".to_owned(), ..policy }), [("-t60k".to_owned(), 60_000)]);
+        for command in ["limit -t60k", "limit '-t60k'"] {
+            let policy =
+                Policy { name: String::new(), command: command.to_owned(), chain: PolicyChain::Recorded, swept: false };
+            assert_eq!(budgets(&policy), [("-t60k".to_owned(), 60_000)], "{command}");
+        }
     }
 
     #[test]

@@ -17,33 +17,21 @@ pub(crate) struct StoreFlag {
 impl StoreFlag {
     /// The store's file: the flag's, else the environment's.
     pub(crate) fn path(&self) -> Result<PathBuf, StoreError> {
-        store_path(self.store.as_deref())
+        let flag = self.store.clone();
+        let variable = env::var_os("CURTAIL_STORE");
+        let state_home = env::var_os("XDG_STATE_HOME");
+        StoreLocation { flag, variable, state_home, home: env::home_dir() }.path()
     }
 
-    /// The store, created if it does not exist.
+    /// The store, created if it does not exist. What a killed run left beside it is removed.
     pub(crate) fn open(&self) -> anyhow::Result<Store> {
-        open_to_change(&self.path()?)
+        let path = self.path()?;
+        sweep(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+        Ok(Store::open(&path)?)
     }
 
     /// The store, if it exists.
     pub(crate) fn open_existing(&self) -> anyhow::Result<Option<Store>> {
         Ok(Store::open_existing(&self.path()?)?)
     }
-}
-
-/// The file that `flag` names, else the one that the environment names.
-pub(crate) fn store_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
-    let flag = flag.map(Path::to_owned);
-    let variable = env::var_os("CURTAIL_STORE");
-    let state_home = env::var_os("XDG_STATE_HOME");
-    StoreLocation { flag, variable, state_home, home: env::home_dir() }.path()
-}
-
-/// The store at `path`, created if it does not exist. What a killed run left beside it is removed.
-///
-/// # Errors
-/// As [`Store::open`].
-pub(crate) fn open_to_change(path: &Path) -> anyhow::Result<Store> {
-    sweep(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")));
-    Ok(Store::open(path)?)
 }

@@ -15,9 +15,6 @@ use curtail_memory::summarizers::{
     Prompt, Request, RequestLimits, Summarizer, Utterance, clip,
 };
 
-/// Default time limit of one request or one run of a command, in seconds.
-const TIMEOUT: f64 = 120.0;
-
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Summaries", group = ArgGroup::new(TRUSTED).multiple(true))]
 pub(crate) struct AskFlags {
@@ -45,17 +42,17 @@ pub(crate) struct AskFlags {
     #[arg(long, group = TRUSTED, hide_short_help = true)]
     allow_http: bool,
 
-    /// Time limit of one request or command, in seconds [default: 120]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
-    timeout: Option<f64>,
+    /// Time limit of one request or command, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "120", hide_short_help = true)]
+    timeout: f64,
 
-    /// Number of retries after a temporary failure [default: 3]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    retries: Option<u32>,
+    /// Number of retries after a temporary failure
+    #[arg(long, value_name = "N", default_value_t = RequestLimits::default().retries, hide_short_help = true)]
+    retries: u32,
 
-    /// Number of concurrent requests or commands [default: 4]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    concurrency: Option<usize>,
+    /// Number of concurrent requests or commands
+    #[arg(long, value_name = "N", default_value_t = 4, hide_short_help = true)]
+    concurrency: usize,
 
     /// JSON object to merge into every request
     // It can replace the instructions of a request, and give the model tools that reach other servers.
@@ -114,7 +111,7 @@ impl AskFlags {
         if kind == SummarizerKind::Extractive {
             return Ok(Box::new(Extractive));
         }
-        let summarizer = Bounded::new(self.external_summarizer(kind)?, self.concurrency.unwrap_or(4));
+        let summarizer = Bounded::new(self.external_summarizer(kind)?, self.concurrency);
         let summarizer: Box<dyn Summarizer> = match &self.cache {
             Some(folder) => Box::new(Cached::new(summarizer, folder.clone(), warn)),
             None => Box::new(summarizer),
@@ -142,7 +139,7 @@ impl AskFlags {
     }
 
     fn external_summarizer(&self, kind: SummarizerKind) -> anyhow::Result<Box<dyn Summarizer>> {
-        let timeout = Duration::from_secs_f64(self.timeout.unwrap_or(TIMEOUT));
+        let timeout = Duration::from_secs_f64(self.timeout);
         if kind == SummarizerKind::Command {
             let line = self.summarizer_cmd.as_deref().context("--summarizer command needs --summarizer-cmd")?;
             return Ok(Box::new(Command::new(line, timeout)?));
@@ -162,9 +159,8 @@ impl AskFlags {
         if let Some(file) = &self.ca_file {
             authorities.add_file(file)?;
         }
-        let defaults = RequestLimits::default();
-        let retries = self.retries.unwrap_or(defaults.retries);
-        Ok(Http::new(RequestLimits { total, retries, ..defaults }, authorities))
+        let retries = self.retries;
+        Ok(Http::new(RequestLimits { total, retries, ..RequestLimits::default() }, authorities))
     }
 
     /// The instructions for the model.

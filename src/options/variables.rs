@@ -1,8 +1,17 @@
-//! Environment variables.
+//! Environment variables. One that is empty is not set.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+
+/// A flag as every command line has it: its value may begin with a minus sign, so that the error is about the value and not about
+/// an unknown flag, and its variable says nothing if it is empty.
+pub(crate) fn lenient(flag: clap::Arg) -> clap::Arg {
+    let takes_value = flag.get_action().takes_values() && !flag.is_positional();
+    let is_empty = flag.get_env().and_then(std::env::var_os).is_some_and(|value| value.is_empty());
+    let flag = if is_empty { flag.env(None::<&str>) } else { flag };
+    flag.allow_negative_numbers(takes_value)
+}
 
 /// Environment variables by name, read once and passed down.
 #[derive(Debug, Clone, Default)]
@@ -11,7 +20,7 @@ pub(crate) struct Variables(HashMap<OsString, OsString>);
 impl Variables {
     /// The variables of this process.
     pub(crate) fn of_process() -> Self {
-        Self(std::env::vars_os().collect())
+        Self(std::env::vars_os().filter(|(_, value)| !value.is_empty()).collect())
     }
 
     /// The variable's value, if it is set.

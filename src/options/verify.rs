@@ -62,10 +62,3 @@ fn kind() -> impl TypedValueParser<Value = Kind> {
     PossibleValuesParser::new(values)
         .try_map(|name| Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no such kind"))
 }
-
-impl VerifyOptions {
-    /// Whether the share that was kept is enough. It is if there was nothing to keep.
-    pub(crate) fn accepts(&self, kept: Option<f64>) -> bool {
-        self.min_kept.is_none_or(|least| kept.is_none_or(|kept| kept >= least.0))
-    }
-}

@@ -109,7 +109,7 @@ impl Counts {
 
     /// Makes rows of the sums by name, because all is read, and keeps those that were requested, in their order.
     pub(crate) fn finish(&mut self) {
-        self.rows.extend(std::mem::take(&mut self.sums.by_name).into_rows());
+        self.rows.extend(std::mem::take(&mut self.sums.by_name).sums);
         self.rank();
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct TranscriptAt<'u, 't> {
 struct Texts<T> {
     text: T,
     whole_records: bool,
+    /// Whether only what the model still reads is shown to `text`.
+    live: bool,
     on_summary: OnSummary,
 }
 
@@ -50,7 +52,10 @@ impl<T: Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync> Work for Tex
         let document = unit.parse()?;
         let mut places = unit.locator();
         let before = out.len();
-        for (dialect, transcript) in unit.writable_transcripts(&document)? {
+        for (dialect, mut transcript) in unit.writable_transcripts(&document)? {
+            if self.live {
+                transcript.keep_live();
+            }
             let offset = transcript.layout.span.start as usize;
             let place = format!("{}:{}", one_line(&unit.opened.source.name), places.place(offset).line);
             let transcript = &transcript;
@@ -74,11 +79,12 @@ pub(crate) fn write_texts(
     TextOutput { at_once, for_people, whole_records }: TextOutput,
     text: impl Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync,
 ) -> anyhow::Result<ExitCode> {
-    let (sources, missing) = flags.input.sources(None, global)?;
+    let (sources, missing) = flags.input.sources(None)?;
     let progress = Arc::new(Progress::new(Show::chosen(global, true), &sources));
     let mut failures = remarks::Failures::of_missing(&missing, global).beside(&progress);
     let summaries = Arc::clone(&progress);
-    let work = Texts { text, whole_records, on_summary: OnSummary::new(move |_| summaries.summary()) };
+    let on_summary = OnSummary::new(move |_| summaries.summary());
+    let work = Texts { text, whole_records, live: flags.input.live, on_summary };
     let mut stdout = console::transcripts();
     let on_error = flags.output.on_error;
     let watched: Arc<Progress> = Arc::clone(&progress);

@@ -136,7 +136,7 @@ impl CountSums {
         for (tokens, count) in &other.lengths {
             *self.lengths.entry(*tokens).or_default() += count;
         }
-        self.by_name.add_all(&other.by_name);
+        other.by_name.sums.iter().for_each(|(name, counts)| self.by_name.add(name, *counts));
     }
 }
 

@@ -32,7 +32,7 @@ impl CountRow {
 /// Sums that grow until all is read, by name, in the order in which the names appeared.
 #[derive(Default)]
 pub(crate) struct SumsByName {
-    sums: Vec<(String, CountRow)>,
+    pub(crate) sums: Vec<(String, CountRow)>,
     /// The index of each name's sum.
     indexes: HashMap<String, usize>,
 }
@@ -48,13 +48,5 @@ impl SumsByName {
             self.sums.len() - 1
         };
         self.sums[at].1.add(counts);
-    }
-
-    pub(crate) fn add_all(&mut self, other: &Self) {
-        other.sums.iter().for_each(|(name, counts)| self.add(name, *counts));
-    }
-
-    pub(crate) fn into_rows(self) -> Vec<(String, CountRow)> {
-        self.sums
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct CutRows {
     pub(crate) results: Vec<RowResult>,
     /// The result of the row that is being cut; `None` if it is one row of text.
     current: Option<RowResult>,
+    /// Where the text of the last row that has one ends.
+    end: usize,
 }
 
 /// The new text of a row: the text from `before` on, which a cut made of `old`.
@@ -75,18 +77,14 @@ impl CutRows {
             (RowResult::Text(_), Some(row)) => row,
             (RowResult::Text(_), None) if place.structs => {
                 // A list that stays has no text.
-                text.valid.truncate(self.end_of_texts());
+                text.valid.truncate(self.end);
                 RowResult::Unchanged
             }
             (RowResult::Text(_), None) => RowResult::Text(text.len()),
             (other, _) => other,
         };
+        self.end = end_of_text(&done).unwrap_or(self.end);
         self.results.push(done);
-    }
-
-    /// Where the text of the last row that has one ends.
-    fn end_of_texts(&self) -> usize {
-        self.results.iter().rev().find_map(end_of_text).unwrap_or_default()
     }
 
     /// The number of rows in the output.

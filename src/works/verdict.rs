@@ -1,5 +1,6 @@
 //! Whether a comparison meets what the command line requires.
 
+use crate::options::numbers::Share;
 use crate::options::verify::VerifyOptions;
 use crate::works::verify::Verified;
 use curtail_facts::verify::Kind;
@@ -23,14 +24,16 @@ impl Failing {
         if findings > 0 {
             failing.push(Self::Unsound(findings));
         }
-        let kept = verified.comparison.all().kept();
-        if let Some((kept, least)) = kept.zip(options.min_kept.map(|least| least.0)).filter(|_| !options.accepts(kept))
+        // If there was nothing to keep, all of it was kept.
+        if let (Some(kept), Some(Share(least))) = (verified.comparison.all().kept(), options.min_kept)
+            && kept < least
         {
             failing.push(Self::TooFew { kept, least });
         }
-        let lost = |kind: Kind| verified.comparison.of_kind(kind).lost;
-        let required = options.require.iter().map(|&kind| Self::Required { kind, lost: lost(kind) });
-        failing.extend(required.filter(|one| !matches!(one, Self::Required { lost: 0, .. })));
+        for &kind in &options.require {
+            let lost = verified.comparison.of_kind(kind).lost;
+            failing.extend((lost > 0).then_some(Self::Required { kind, lost }));
+        }
         failing
     }
 

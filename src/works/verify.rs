@@ -277,14 +277,24 @@ fn denied(
     Ok(found)
 }
 
-/// The findings of a transcript after the cut that it had not before it.
+/// The findings of a transcript after the cut that it had not before it. Where a message differs only because its numbers do,
+/// the rule tells.
 fn new_findings(known: &[Finding], mut found: Vec<Finding>) -> Vec<Finding> {
-    let mut known: Vec<(&str, &str)> =
-        known.iter().map(|finding| (finding.rule.code, finding.message.as_str())).collect();
-    found.retain(|finding| {
-        let same = known.iter().position(|(code, message)| *code == finding.rule.code && *message == finding.message);
-        let place = same.or_else(|| known.iter().position(|(code, _)| *code == finding.rule.code));
-        place.map(|at| known.swap_remove(at)).is_none()
-    });
+    let identity = |finding: &Finding| (finding.rule.code, finding.message.clone());
+    let mut same: HashMap<_, usize> = HashMap::new();
+    for finding in known {
+        *same.entry(identity(finding)).or_default() += 1;
+    }
+    found.retain(|finding| !take_one(same.get_mut(&identity(finding))));
+    let mut of_rule: HashMap<&str, usize> = HashMap::new();
+    for ((code, _), count) in same {
+        *of_rule.entry(code).or_default() += count;
+    }
+    found.retain(|finding| !take_one(of_rule.get_mut(finding.rule.code)));
     found
+}
+
+/// Takes one away from a number; whether there was one.
+fn take_one(left: Option<&mut usize>) -> bool {
+    left.filter(|left| **left > 0).map(|left| *left -= 1).is_some()
 }

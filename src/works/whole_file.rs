@@ -39,7 +39,7 @@ impl WholeFile {
             return Self::of_bytes(source, bytes, options);
         };
         let mut losses: Vec<FileError> = rescued.losses.iter().map(|loss| loss.error(&source.name)).collect();
-        let text = String::from_utf8(rescued.text).unwrap_or_default();
+        let text = utf8(&source.name, rescued.text)?;
         let text = match rebuilt_around(&text) {
             Some(chat) => {
                 losses.extend(chat.faults.iter().map(|fault| located(&source.name, &text, fault)));

@@ -25,6 +25,19 @@ fn status(words: &[&str], input: &str) -> i32 {
     run(words, input).status.code().unwrap()
 }
 
+/// Standard input is read once, whatever is written.
+#[test]
+fn a_log_from_standard_input_is_compared_and_shown() {
+    let log =
+        fs::read_to_string(crate::program::root().join("fixtures/dialects/claude-code/compaction.jsonl")).unwrap();
+    let page = text(&run(&["verify", "--output-format", "html"], &log).stdout);
+    assert!(page.contains("Bottle the cider."), "{page}");
+    let given = run(&["verify", "--give-back", "50", "--as", "message"], &log);
+    assert_eq!((given.status.code(), text(&given.stdout)), (Some(0), log.clone()));
+    let page = text(&run(&["verify", CHAT, "-", "--output-format", "html"], "a summary").stdout);
+    assert!(page.contains("a summary"), "{page}");
+}
+
 #[test]
 fn requirements_decide_the_status() {
     let after = "fixtures/verify/after.md";

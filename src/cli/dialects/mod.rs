@@ -3,7 +3,7 @@
 mod laws;
 mod trial;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -42,39 +42,22 @@ pub(super) struct DialectsArgs {
     output_format: TextOrJson,
 }
 
-/// What is asked for.
-enum Asked<'a> {
-    List,
-    /// The description of the dialect with this name.
-    Description(&'a Path),
-    /// The description in this file is tried on the samples in these.
-    Trial(&'a Path, &'a [PathBuf]),
-}
-
 impl DialectsArgs {
     /// Lists every dialect, prints one, or tries a description.
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<ExitCode> {
-        match self.asked()? {
-            Asked::List if self.output_format == TextOrJson::Json => console::out(&json_list())?,
-            Asked::List => console::out(&text_list().text(Screen::of_stdout()))?,
-            Asked::Description(name) => console::out(&described(&name.to_string_lossy())?)?,
-            Asked::Trial(file, samples) => {
+        match (&self.test, self.operands.as_slice()) {
+            (Some(file), samples) => {
                 let (description, unwritten) = description_to_try(file)?;
                 let tried = trial::run(description, unwritten.as_ref(), samples)?;
                 console::out(&tried.text)?;
                 return Ok(if tried.passed { ExitCode::SUCCESS } else { ExitCode::from(1) });
             }
+            (None, []) if self.output_format == TextOrJson::Json => console::out(&json_list())?,
+            (None, []) => console::out(&text_list().text(Screen::of_stdout()))?,
+            (None, [name]) => console::out(&described(&name.to_string_lossy())?)?,
+            (None, [_, second, ..]) => bail!("{}: name one dialect; --test takes samples", second.display()),
         }
         Ok(ExitCode::SUCCESS)
-    }
-
-    fn asked(&self) -> anyhow::Result<Asked<'_>> {
-        Ok(match (&self.test, self.operands.as_slice()) {
-            (Some(file), samples) => Asked::Trial(file, samples),
-            (None, []) => Asked::List,
-            (None, [name]) => Asked::Description(name),
-            (None, [_, second, ..]) => bail!("{}: name one dialect; --test takes samples", second.display()),
-        })
     }
 }
 

@@ -10,10 +10,11 @@ use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Keep, SlidingWindow, WindowUnit};
 use curtail_core::transcript::{Pairs, Transcript, Unknown};
 use curtail_core::visible::{cut_after, one_line};
+use curtail_io::FileError;
 use curtail_io::batch::InputOptions;
-use curtail_io::{FileError, Source};
 
 use super::{laws, reading_of};
+use crate::options::files::source_of;
 use crate::works::whole_file::text_of;
 
 /// What came of a trial.
@@ -52,7 +53,7 @@ pub(super) fn run(
         texts.push(sample.clone());
     }
     for path in files {
-        let source = Source::file(path.clone(), PathBuf::new());
+        let source = source_of(path, None);
         let text = text_of(&source, &InputOptions::default())?;
         tried.sample(description, &source.name, &text);
         texts.push(text);

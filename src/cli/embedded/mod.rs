@@ -8,10 +8,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure};
+use clap::ArgMatches;
 
 use super::{Cli, Command as Given, command, corrections, parse, parse_one};
 use crate::cutting::{Cuts, Job};
-use crate::options::cut::CutFlags;
+use crate::options::effects::given;
 use crate::options::input::Input;
 use crate::options::verify::VerifyOptions;
 use crate::process;
@@ -23,7 +24,7 @@ use crate::works::whole_file::WholeFile;
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::TextCutter;
 use curtail_core::processors::Counting;
-use curtail_io::batch::{Damage, InputOptions, OnError};
+use curtail_io::batch::{Damage, InputOptions};
 
 pub use answer::{Answer, Failure};
 pub use texts::{Reader, Texts};
@@ -115,14 +116,18 @@ impl Command {
     pub fn parse(words: &[String], explain: bool) -> Result<Self, String> {
         let program = std::iter::once(OsString::from("curtail"));
         let given: Vec<OsString> = program.chain(words.iter().map(OsString::from)).collect();
-        let Cli { command, remark, .. } =
+        let Cli { command, remark, flags, .. } =
             parse_one(&given).map_or_else(|| parse(&given), Ok).map_err(|error| refusal(error, words))?;
-        let mut parsed = Self::of(&command, explain).map_err(|error| format!("{error:#}"))?;
+        let mut parsed = Self::of(&command, &flags, explain).map_err(|error| format!("{error:#}"))?;
         parsed.remarks.extend(remark);
         Ok(parsed)
     }
 
-    fn of(command: &Given, explain: bool) -> anyhow::Result<Self> {
+    fn of(command: &Given, flags: &ArgMatches, explain: bool) -> anyhow::Result<Self> {
+        let new = |kind: Kind, input: &Input| {
+            refuse_files(command, flags, input)?;
+            Ok(Self { kind, input: input.prepare()?, remarks: Vec::new() })
+        };
         let cuts: &dyn Cuts = match command {
             Given::Window(args) => args,
             Given::Filter(args) => &**args,
@@ -133,32 +138,24 @@ impl Command {
             Given::Summarize(args) => &**args,
             Given::Check(args) => {
                 let (checking, input) = args.of_texts()?;
-                return Self::new(Kind::Check(Box::new(checking)), input);
+                return new(Kind::Check(Box::new(checking)), input);
             }
             Given::Count(args) => {
                 let (counting, input) = args.of_texts()?;
                 let cutter = TextCutter { counting: Some(counting), ..TextCutter::default() };
-                return Self::new(Kind::Count(Box::new(cutter)), input);
+                return new(Kind::Count(Box::new(cutter)), input);
             }
             Given::Verify(args) => {
                 let (verifying, options, input) = args.of_texts()?;
-                return Self::new(Kind::Verify(Box::new((verifying, options))), input);
+                return new(Kind::Verify(Box::new((verifying, options))), input);
             }
             _ => bail!("this command cuts no values; run the program itself"),
         };
-        let flags = cuts.flags();
-        refuse_output(flags)?;
         let job = cuts.job()?;
-        ensure!(job.map.is_none(), "--map: the windows are values; pass no file for their origins");
         let remark = job.counting.as_ref().and_then(|counting| counting.tokenizer.remark());
-        let mut new = Self::new(Kind::Cut(Box::new(CutTexts::new(job, explain))), &flags.input)?;
-        new.remarks.extend(remark);
-        Ok(new)
-    }
-
-    fn new(kind: Kind, input: &Input) -> anyhow::Result<Self> {
-        refuse_files(input)?;
-        Ok(Self { kind, input: input.prepare()?, remarks: Vec::new() })
+        let mut cut = new(Kind::Cut(Box::new(CutTexts::new(job, explain))), &cuts.flags().input)?;
+        cut.remarks.extend(remark);
+        Ok(cut)
     }
 
     /// What it does.
@@ -203,46 +200,39 @@ fn refusal(error: clap::Error, words: &[String]) -> String {
     said.trim().trim_start_matches("error: ").to_owned()
 }
 
-fn refuse_files(input: &Input) -> anyhow::Result<()> {
+/// Flags that find inputs.
+const FINDING: &[&str] = &["glob", "exclude-path", "no-ignore", "hidden", "column", "stdin-filename"];
+
+/// Flags of the output of a cut, and of its report.
+const OUTPUT: &[&str] = &[
+    "output", "output-dir", "in-place", "as-new-session", "follow-links", "force", "resume", "no-sync", "rejects",
+    "on-error", "explain", "dry-run", "stats", "fail-on-change",
+];
+
+/// Flags of the report of a check, and of its exit status.
+const FINDINGS: &[&str] =
+    &["output-format", "max-findings", "statistics", "baseline", "write-baseline", "exit-zero", "allow-empty"];
+
+/// Flags that print something else than a number or a report.
+const PRINTED: &[&str] = &["by", "top", "usage", "output-format", "all", "give-back"];
+
+/// Refuses flags that find inputs, write outputs or report, where values are read and returned.
+fn refuse_files(command: &Given, flags: &ArgMatches, input: &Input) -> anyhow::Result<()> {
     ensure!(input.paths.is_empty(), "values are read, and no files: pass no PATH");
     ensure!(
         input.framing.0.is_none_or(|framing| framing == Framing::Records),
         "--framing: a value is one record; to cut a log or a document, pass its framing to `whole`"
     );
-    let given = [
-        ("--glob", !input.glob.is_empty()),
-        ("--exclude-path", !input.exclude_path.is_empty()),
-        ("--no-ignore", input.no_ignore),
-        ("--hidden", input.hidden),
-        ("--column", input.column.is_some()),
-        ("--stdin-filename", input.stdin_filename.is_some()),
-    ];
-    match given.iter().find(|(_, given)| *given) {
-        Some((flag, _)) => bail!("values are read, and no files: pass no {flag}"),
-        None => Ok(()),
-    }
-}
-
-fn refuse_output(flags: &CutFlags) -> anyhow::Result<()> {
-    let output = &flags.output;
-    let given = [
-        ("--output", output.output.is_some()),
-        ("--output-dir", output.output_dir.is_some()),
-        ("--in-place", output.in_place.is_some()),
-        ("--as-new-session", output.as_new_session),
-        ("--follow-links", output.follow_links),
-        ("--force", output.force),
-        ("--resume", output.resume.is_some()),
-        ("--no-sync", output.no_sync),
-        ("--rejects", output.rejects.is_some()),
-        ("--on-error", output.on_error != OnError::Fail),
-        ("--explain", flags.explain.is_some()),
-        ("--dry-run", flags.dry_run),
-        ("--stats", flags.stats.is_some()),
-        ("--fail-on-change", flags.fail_on_change),
-    ];
-    match given.iter().find(|(_, given)| *given) {
-        Some((flag, _)) => bail!("{flag}: the result is a value; pass no output flag and none of a report"),
+    let (others, reason) = match command {
+        Given::Check(_) => (FINDINGS, "the findings are values; pass no flag of a report"),
+        Given::Count(_) => (PRINTED, "the number is a value; run the program itself for a report"),
+        Given::Verify(_) => (&PRINTED[4..], "the report is a value; run the program itself for a text"),
+        _ => (OUTPUT, "the result is a value; pass no output flag and none of a report"),
+    };
+    let origins = (&["map"][..], "the windows are values; pass no file for their origins");
+    let refused = [(FINDING, "values are read, and no files"), (others, reason), origins];
+    match refused.iter().find_map(|(names, reason)| Some((given(flags, names)?, reason))) {
+        Some((flag, reason)) => bail!("--{flag}: {reason}"),
         None => Ok(()),
     }
 }

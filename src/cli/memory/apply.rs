@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::console;
 use crate::options::choices::{TextOrJson, explain_format};
-use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::options::memory::read_state;
 use crate::options::memory::{LoadedRules, OwnerFlags, RuleFlags, StateOutput, warn_unusable};
@@ -55,11 +54,11 @@ pub(super) struct ApplyArgs {
 }
 
 impl ApplyArgs {
-    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
         let start = self.state.as_deref().map(|path| read_state(path, rules.schema.as_ref())).transpose()?;
         let mut sink = self.sink(&rules, start)?;
-        let failures = self.apply_updates(&mut sink, global)?;
+        let failures = self.apply_updates(&mut sink)?;
         if sink.last.is_some() || failures.is_empty() {
             self.finish(sink)?;
         }
@@ -70,8 +69,8 @@ impl ApplyArgs {
     }
 
     /// Applies the updates of every readable transcript, and returns the errors of the others.
-    fn apply_updates(&self, sink: &mut Sink<'_>, global: &Global) -> anyhow::Result<Vec<FileError>> {
-        let (sources, mut failures) = self.input.sources(None, global)?;
+    fn apply_updates(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<FileError>> {
+        let (sources, mut failures) = self.input.sources(None)?;
         let input_options = self.input.prepare()?;
         let mut done = Ok(());
         Batch { input_options, ..Batch::default() }.run(sources, &UpdateSearch { live: self.input.live }, |event| {

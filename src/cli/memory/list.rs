@@ -18,20 +18,11 @@ use curtail_memory::store::{Filter, Scope, Shelf, StoreEntry};
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
     #[command(flatten)]
-    which: Selection,
+    listing: Listing,
 
     /// List only states unchanged for this long, such as 90s, 45m, 12h, 30d or 8w
     #[arg(long, value_name = "AGE", value_parser = age, allow_hyphen_values = true)]
     older_than: Option<Duration>,
-
-    /// Format of the list
-    #[arg(
-        long,
-        value_parser = text_or_json("A table", "One JSON object per state"),
-        value_name = "FORMAT",
-        default_value = "text"
-    )]
-    output_format: TextOrJson,
 }
 
 /// Delete and list states that have not changed for a while
@@ -46,7 +37,18 @@ pub(super) struct PruneArgs {
     dry_run: bool,
 
     #[command(flatten)]
-    which: Selection,
+    listing: Listing,
+}
+
+/// Which states are listed, and how.
+#[derive(Debug, clap::Args)]
+struct Listing {
+    #[command(flatten)]
+    place: StoreFlag,
+
+    /// Select only states of this scope
+    #[arg(long, value_parser = one_of(SCOPES), value_name = "SCOPE")]
+    scope: Option<Scope>,
 
     /// Format of the list
     #[arg(
@@ -58,50 +60,36 @@ pub(super) struct PruneArgs {
     output_format: TextOrJson,
 }
 
-#[derive(Debug, Clone, clap::Args)]
-struct Selection {
-    #[command(flatten)]
-    place: StoreFlag,
-
-    /// Select only states of this scope
-    #[arg(long, value_parser = one_of(SCOPES), value_name = "SCOPE")]
-    scope: Option<Scope>,
-}
-
-impl Selection {
-    fn filter(&self, older_than: Option<Duration>) -> Filter {
-        Filter { shelf: Some(Shelf::Memory), scope: self.scope, older_than }
-    }
-}
-
 impl ListArgs {
     pub(super) fn run(&self) -> anyhow::Result<()> {
-        if let Some(store) = self.which.place.open_existing()? {
-            print(&store.list(self.which.filter(self.older_than))?, self.output_format)?;
-        }
-        Ok(())
+        let Some(store) = self.listing.place.open_existing()? else { return Ok(()) };
+        self.listing.print(&store.list(self.listing.filter(self.older_than))?)
     }
 }
 
 impl PruneArgs {
     pub(super) fn run(&self) -> anyhow::Result<()> {
-        let filter = self.which.filter(Some(self.older_than));
-        let Some(store) = self.which.place.open_existing()? else { return Ok(()) };
-        let entries = if self.dry_run {
-            store.list(filter)?
-        } else {
-            drop(store);
-            self.which.place.open()?.prune(filter)?
-        };
-        print(&entries, self.output_format)?;
-        Ok(())
+        let filter = self.listing.filter(Some(self.older_than));
+        let Some(store) = self.listing.place.open_existing()? else { return Ok(()) };
+        if self.dry_run {
+            return self.listing.print(&store.list(filter)?);
+        }
+        drop(store);
+        self.listing.print(&self.listing.place.open()?.prune(filter)?)
     }
 }
 
-fn print(entries: &[StoreEntry], format: TextOrJson) -> anyhow::Result<()> {
-    let json = || entries.iter().map(|entry| json_line(entry) + "\n").collect::<String>();
-    let printed = if format == TextOrJson::Json { console::out_json(&json()) } else { console::out(&table(entries)) };
-    Ok(printed?)
+impl Listing {
+    fn filter(&self, older_than: Option<Duration>) -> Filter {
+        Filter { shelf: Some(Shelf::Memory), scope: self.scope, older_than }
+    }
+
+    fn print(&self, entries: &[StoreEntry]) -> anyhow::Result<()> {
+        Ok(match self.output_format {
+            TextOrJson::Text => console::out(&table(entries)),
+            TextOrJson::Json => console::out_json(&entries.iter().map(json_line).collect::<String>()),
+        }?)
+    }
 }
 
 fn table(entries: &[StoreEntry]) -> String {
@@ -125,9 +113,9 @@ fn table(entries: &[StoreEntry]) -> String {
 
 fn json_line(entry: &StoreEntry) -> String {
     let StoreEntry { scope, id, bytes, applied_ids, set_aside, updated, .. } = entry;
-    json!({"scope": scope.name(), "id": id, "bytes": bytes, "updates": applied_ids, "set_aside": set_aside,
-        "changed": updated})
-    .to_string()
+    let line = json!({"scope": scope.name(), "id": id, "bytes": bytes, "updates": applied_ids, "set_aside": set_aside,
+        "changed": updated});
+    format!("{line}\n")
 }
 
 /// An id on one line, the empty id as `""`.

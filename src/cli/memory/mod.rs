@@ -7,12 +7,11 @@ mod state;
 use std::path::PathBuf;
 use std::process::{ExitCode, Termination as _};
 
+use super::cut::CutArgs;
+use crate::console;
 use crate::options::choices::{Choice, one_of};
-use crate::options::cut::CutFlags;
 use crate::options::global::Global;
-use crate::options::memory::RecallOptions;
-use crate::options::memory::read_schema;
-use crate::{console, cutting};
+use crate::options::memory::{RecallOptions, read_schema};
 use curtail_memory::memory::{NAMES, Shape, definition};
 
 /// Store what a model notes, and insert it into later requests
@@ -25,7 +24,7 @@ pub(super) struct MemoryArgs {
 #[derive(Debug, clap::Subcommand)]
 enum MemoryCommand {
     Apply(apply::ApplyArgs),
-    Recall(RecallArgs),
+    Recall(CutArgs<RecallOptions>),
     Update(state::UpdateArgs),
     Show(state::StateArgs),
     Set(state::SetArgs),
@@ -39,7 +38,7 @@ enum MemoryCommand {
 impl MemoryArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         Ok(match &self.command {
-            MemoryCommand::Apply(args) => args.run(global)?.report(),
+            MemoryCommand::Apply(args) => args.run()?.report(),
             MemoryCommand::Recall(args) => args.run(global)?.report(),
             MemoryCommand::Update(args) => args.run()?.report(),
             MemoryCommand::Show(args) => args.run()?.report(),
@@ -50,25 +49,6 @@ impl MemoryArgs {
             MemoryCommand::Prune(args) => args.run()?.report(),
             MemoryCommand::ToolSchema(args) => args.run()?.report(),
         })
-    }
-}
-
-/// Insert the state into a transcript, after the leading instructions
-///
-/// The state comes from the store with --thread or --resource, from a file with --state, and otherwise from the updates in the
-/// transcript itself.
-#[derive(Debug, clap::Args)]
-struct RecallArgs {
-    #[command(flatten)]
-    options: RecallOptions,
-
-    #[command(flatten)]
-    cutting: CutFlags,
-}
-
-impl RecallArgs {
-    fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cutting::run(&self.cutting, global, cutting::job_of(&self.cutting, &self.options)?)
     }
 }
 

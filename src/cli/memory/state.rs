@@ -7,6 +7,7 @@ use anyhow::bail;
 use serde_json::json;
 
 use crate::console;
+use crate::options::files::without_mark;
 use crate::options::memory::{OwnerFlags, RuleFlags, StateOutput, note_missing, warn_unusable};
 use crate::reports::state::state_text;
 use curtail_io::FileError;
@@ -119,7 +120,7 @@ fn argument(text: &str) -> anyhow::Result<String> {
     let mut read = String::new();
     let input = curtail_io::input().and_then(|mut input| input.read_to_string(&mut read));
     input.map_err(|error| FileError::system("stdin", &error))?;
-    Ok(read)
+    Ok(without_mark(read))
 }
 
 /// Replace the stored state

@@ -5,19 +5,19 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::input_text::{InputSource, InputText};
+use super::input_text::InputText;
 use super::thread_memory::ThreadMemory;
 use crate::console;
 use crate::options::global::{Environment, iso_time};
 use curtail_core::dialects::{Framing, Reading};
 use curtail_io::batch::InputOptions;
-use curtail_io::{Follow, Growth};
+use curtail_io::{Follow, Growth, Packing, Source};
 use curtail_memory::rolling::{RollingSummary, Shown, Taken, Thread, ThreadError};
 
 /// A log, and how it is followed.
 #[derive(Clone, Copy)]
 pub(super) struct FollowedLog<'e> {
-    pub(super) source: InputSource<'e>,
+    pub(super) source: &'e Source,
     pub(super) options: &'e InputOptions,
     /// Sets the time of messages without a timestamp.
     pub(super) environment: &'e Environment,
@@ -32,11 +32,17 @@ impl FollowedLog<'_> {
     /// Writes the memory as one line whenever new lines arrive, until standard input ends or the program is stopped. Everything
     /// read by then is in the store. `from` is the number of the first message in the thread.
     pub(super) fn follow(&self, memory: ThreadMemory, from: Option<usize>) -> anyhow::Result<ExitCode> {
-        let name = self.source.name();
-        if self.source.path.is_none() {
-            curtail_io::input().with_context(|| name.clone())?;
+        let Source { name, path, .. } = self.source;
+        match path {
+            None => drop(curtail_io::input().with_context(|| name.clone())?),
+            Some(path) if Packing::of_name(path) != Packing::Plain => {
+                bail!(
+                    "{name}: --follow reads a file that grows, and this one is compressed; summarize it without --follow"
+                )
+            }
+            Some(_) => {}
         }
-        let mut follow = Follow::new(self.source.path, self.options.max_record);
+        let mut follow = Follow::new(path.as_deref(), self.options.max_record);
         let count = memory.current()?.map_or(0, |thread| thread.taken());
         let mut growing = GrowingThread { log: *self, memory, read: None, from, next: from, count };
         let mut first_line = 1;
@@ -46,7 +52,7 @@ impl FollowedLog<'_> {
                 Growth::Lines(bytes) => (bytes, false),
                 Growth::End(bytes) => (bytes, true),
             };
-            let addition = InputText::from_bytes(&name, bytes, first_line)?;
+            let addition = InputText::from_bytes(name, bytes, first_line)?;
             first_line = addition.next_line();
             let line = growing.append(&addition)?.render(self.summary, self.shown, Framing::Document)?;
             if line != written && !line.is_empty() {
@@ -65,10 +71,9 @@ impl FollowedLog<'_> {
     fn reading(&self, addition: &InputText) -> anyhow::Result<Reading> {
         let reading = addition.reading(self.options)?;
         if reading.framing == Framing::Document {
-            let name = self.source.name();
             bail!(
-                "{name}: --follow reads one message per line, and this file is one JSON document; summarize it without \
-                 --follow"
+                "{}: --follow reads one message per line, and this file is one JSON document; summarize it without --follow",
+                self.source.name
             );
         }
         Ok(Reading { framing: Framing::Lines, ..reading })

@@ -1,58 +1,24 @@
 //! The one input of a thread: its name, its text, and errors with their places in it.
 
-use std::io::Read;
-use std::path::Path;
+use anyhow::{anyhow, bail};
 
-use anyhow::{Context as _, anyhow, bail};
-
-use crate::options::files::is_standard;
 use crate::options::input::Input;
+use crate::works::whole_file::text_of;
 use curtail_core::dialects::{Reading, detect_framing};
 use curtail_core::error::{INVALID_UTF8, TextPlace};
 use curtail_io::batch::InputOptions;
+use curtail_io::{Source, too_long};
 use curtail_memory::rolling::ThreadError;
 
-/// Where the input is read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct InputSource<'i> {
-    /// The file; `None` for standard input.
-    pub(super) path: Option<&'i Path>,
-    /// The name that `--stdin-filename` gives to standard input.
-    stdin_name: Option<&'i str>,
-}
-
-impl<'i> InputSource<'i> {
-    /// The only input that is named, else standard input; `refusal` is the error if several are named.
-    pub(super) fn of(input: &'i Input, refusal: &'static str) -> anyhow::Result<Self> {
-        let path = match input.paths.as_slice() {
-            [] => None,
-            [path] => Some(path.as_path()).filter(|path| !is_standard(path)),
-            _ => bail!(refusal),
-        };
-        Ok(Self { path, stdin_name: input.stdin_filename.as_deref() })
+/// The only input that is named, else standard input; `refusal` is the error if there are several.
+pub(super) fn only_source(input: &Input, refusal: &'static str) -> anyhow::Result<Source> {
+    let (mut sources, missing) = input.sources(None)?;
+    if let Some(error) = missing.into_iter().next() {
+        return Err(error.into());
     }
-
-    /// Its name in errors.
-    pub(super) fn name(self) -> String {
-        let stdin_name = || self.stdin_name.unwrap_or("stdin").to_owned();
-        self.path.map_or_else(stdin_name, |path| path.display().to_string())
-    }
-
-    /// Reads all of it; an input with more than `limit` bytes is an error.
-    pub(super) fn read(self, limit: Option<usize>) -> anyhow::Result<InputText> {
-        let name = self.name();
-        let opened = match self.path {
-            Some(path) => std::fs::File::open(path).map(|file| Box::new(file) as Box<dyn Read>),
-            None => curtail_io::input().map(|stdin| Box::new(stdin) as Box<dyn Read>),
-        };
-        let source = opened.with_context(|| name.clone())?;
-        let mut bytes = Vec::new();
-        let bound = limit.map_or(u64::MAX, |limit| limit as u64 + 1);
-        source.take(bound).read_to_end(&mut bytes).with_context(|| name.clone())?;
-        match limit.filter(|&limit| bytes.len() > limit) {
-            Some(limit) => Err(curtail_io::too_long(&name, limit).into()),
-            None => InputText::from_bytes(&name, bytes, 1),
-        }
+    match sources.pop() {
+        Some(source) if sources.is_empty() => Ok(source),
+        _ => bail!(refusal),
     }
 }
 
@@ -66,6 +32,16 @@ pub(super) struct InputText {
 }
 
 impl InputText {
+    /// All of the text of `source`, which is one transcript.
+    pub(super) fn read(source: &Source, options: &InputOptions) -> anyhow::Result<Self> {
+        let name = source.name.clone();
+        let text = text_of(source, options)?;
+        match options.max_record.filter(|&most| text.len() > most) {
+            Some(most) => Err(too_long(&name, most).into()),
+            None => Ok(Self { name, first_line: 1, text }),
+        }
+    }
+
     /// The text in `bytes`, whose first line has the number `first_line` in the input `name`.
     pub(super) fn from_bytes(name: &str, bytes: Vec<u8>, first_line: usize) -> anyhow::Result<Self> {
         let name = name.to_owned();

@@ -67,12 +67,12 @@ impl SummarizeArgs {
             console::out(self.options.ask.prompt()?.as_str())?;
             return Ok(ExitCode::SUCCESS);
         }
-        self.refuse_unused_flags()?;
         let summary = self.options.summary()?;
         let cutting = &self.cutting;
         let at_once = summary.summarizer.concurrency();
         let output = TextOutput { at_once, for_people: false, whole_records: false };
         if self.handoff {
+            self.refuse_kept_records()?;
             let page = |of: &TranscriptAt<'_, '_>| {
                 handoff(&summary, of).map_err(|failure| format!("cannot summarize: {failure}"))
             };
@@ -90,42 +90,23 @@ impl SummarizeArgs {
             return self.thread.run(&cutting.input, shown, &global.environment, &summary);
         }
         if self.emit == Emit::Context {
-            return cutting::run(cutting, global, self.job()?);
+            return cutting::run(self, global);
         }
+        self.refuse_kept_records()?;
         let now = iso_time(global.environment.now()?);
         let output = TextOutput { whole_records: true, ..output };
         let line = |of: &TranscriptAt<'_, '_>| state_line(&summary, &now, of).map_err(|error| error.to_string());
         write_texts(cutting, global, output, line)
     }
 
-    /// Refuses flags of the cut and of its output if nothing is cut.
-    fn refuse_unused_flags(&self) -> anyhow::Result<()> {
-        let instead = match (self.handoff, self.thread.given(), self.emit) {
-            (true, Some(flag), _) => bail!("--handoff reads a whole transcript; it cannot be used with {flag}"),
-            (true, None, _) => "--handoff",
-            (false, Some(flag), _) => flag,
-            (false, None, Emit::State) => "--emit state",
-            (false, None, Emit::Context) => return Ok(()),
+    /// Refuses to keep or report a record that fails where no record is written.
+    fn refuse_kept_records(&self) -> anyhow::Result<()> {
+        let what = match self.cutting.output.on_error {
+            OnError::Keep => "keep",
+            OnError::Report => "report",
+            OnError::Fail | OnError::Skip => return Ok(()),
         };
-        let cutting = &self.cutting;
-        let output = &self.cutting.output;
-        let flags = [
-            ("--repair", cutting.repair.is_some()),
-            ("--explain", cutting.explain.is_some()),
-            ("--stats", cutting.stats.is_some()),
-            ("--fail-on-change", cutting.fail_on_change),
-            ("--output", output.output.is_some()),
-            ("--output-dir", output.output_dir.is_some()),
-            ("--as-new-session", output.as_new_session),
-            ("--in-place", output.in_place.is_some()),
-            ("--rejects", output.rejects.is_some()),
-            ("--on-error keep", output.on_error == OnError::Keep),
-            ("--on-error report", output.on_error == OnError::Report),
-        ];
-        match flags.iter().find(|(_, given)| *given) {
-            Some((flag, _)) => bail!("{flag} cannot be used with {instead}"),
-            None => Ok(()),
-        }
+        bail!("--on-error {what} cannot be used with {}", if self.handoff { "--handoff" } else { "--emit state" })
     }
 }
 

@@ -1,11 +1,10 @@
 //! The thread that a run appends to.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use anyhow::bail;
 
-use crate::options::store::{open_to_change, store_path};
+use crate::options::store::StoreFlag;
 use curtail_memory::rolling::{RollingSummary, Taken, Thread, ThreadError, append, current};
 use curtail_memory::store::Store;
 
@@ -16,14 +15,13 @@ pub(super) enum ThreadMemory {
 }
 
 impl ThreadMemory {
-    /// Opens the thread `id` of the store in `file`; without an id, an empty thread in memory.
-    pub(super) fn open(id: Option<&str>, file: Option<&Path>) -> anyhow::Result<Self> {
+    /// Opens the thread `id` of the store at `place`; without an id, an empty thread in memory.
+    pub(super) fn open(id: Option<&str>, place: &StoreFlag) -> anyhow::Result<Self> {
         let Some(id) = id else { return Ok(Self::Run { thread: Box::default(), marks: HashSet::new() }) };
         if id.is_empty() {
             bail!("--thread needs a name");
         }
-        let store = open_to_change(&store_path(file)?)?;
-        Ok(Self::Store { store, id: id.to_owned() })
+        Ok(Self::Store { store: place.open()?, id: id.to_owned() })
     }
 
     /// The thread as it is now; `None` if the store does not contain it.

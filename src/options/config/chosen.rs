@@ -98,7 +98,7 @@ impl FileConfigs {
     /// The index of the configuration that applies to `folder`, which is read if it is new.
     fn closest(&mut self, folder: &Path, here: &Path, variables: &Variables) -> anyhow::Result<usize> {
         let Some(path) = Config::discover(folder) else { return Ok(0) };
-        let path = path.strip_prefix(here).map_or(path.clone(), PathBuf::from);
+        let path = path.strip_prefix(here).unwrap_or(&path).to_owned();
         let name = path.display().to_string();
         let known = self.each.iter().position(|config| config.as_ref().is_some_and(|config| config.file == name));
         if let Some(known) = known {
@@ -129,6 +129,5 @@ fn folder_of(path: &Path) -> &Path {
 /// The closest configuration, by its path relative to the working directory if it is inside.
 fn closest() -> anyhow::Result<Option<PathBuf>> {
     let here = std::env::current_dir().context("the working directory")?;
-    let found = Config::discover(&here);
-    Ok(found.map(|path| path.strip_prefix(&here).map_or(path.clone(), PathBuf::from)))
+    Ok(Config::discover(&here).map(|path| path.strip_prefix(&here).unwrap_or(&path).to_owned()))
 }

@@ -15,13 +15,12 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::options::PROCESSOR_SPECS;
-use crate::options::files::Reads;
+use crate::options::files::{Reads, read_text};
 use crate::options::keys::{KeyReader, TableRead, TableSpec};
 use crate::options::variables::Variables;
 use curtail_core::dialects::{Description, register};
 use curtail_core::error::system_message;
 use curtail_core::pipeline::{Chain, ProcessorLevels};
-use curtail_core::small::{SMALL, read_small_text};
 use curtail_io::{ErrorKind, FileError};
 use levels::{LevelReader, MAX_FOUND_PROCESSORS, ProcessorEntry};
 use owner::foreign_owner;
@@ -86,12 +85,8 @@ impl Config {
     pub(crate) fn load(path: &Path, choice: ConfigChoice, variables: &Variables) -> Result<Self, FileError> {
         let file = path.display().to_string();
         let unusable = |reason: String| FileError::new(ErrorKind::Content, &file, reason);
-        let text = if choice.is_trusted() {
-            let read = std::fs::File::open(path).and_then(|file| read_small_text(file, SMALL));
-            read.map_err(|error| unusable(system_message(&error)))?
-        } else {
-            found_text(path, variables).map_err(unusable)?
-        };
+        let text =
+            if choice.is_trusted() { read_text(path)? } else { found_text(path, variables).map_err(unusable)? };
         let folder = path.parent().unwrap_or(Path::new(""));
         let keys = KeyReader { file: &file, text: &text, folder, specs: PROCESSOR_SPECS, variables };
         let remaining = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
@@ -150,25 +145,24 @@ impl Config {
     ///
     /// # Errors
     /// The first error in the table, with its place.
-    pub(crate) fn table<T>(&self, spec: &TableSpec<T>) -> Result<Option<T>, FileError> {
+    pub(crate) fn table<T>(&self, spec: &TableSpec<T>) -> Result<Option<TableRead<T>>, FileError> {
         let keys = self.keys();
         let root = keys.root()?;
-        let table = root.get_ref().get(spec.name).map(|table| spec.read(keys, spec.name, table)).transpose()?;
-        Ok(table.map(|table| table.options))
+        root.get_ref().get(spec.name).map(|table| spec.read(keys, spec.name, table)).transpose()
     }
 
     /// What the tables in an array say, which the table `outer` has under the name of `spec`.
     ///
     /// # Errors
     /// The first error in a table, with its place.
-    pub(crate) fn inner_tables<T>(&self, outer: &str, spec: &TableSpec<T>) -> Result<Vec<T>, FileError> {
+    pub(crate) fn inner_tables<T>(&self, outer: &str, spec: &TableSpec<T>) -> Result<Vec<TableRead<T>>, FileError> {
         let keys = self.keys();
         let root = keys.root()?;
         let Some(members) = root.get_ref().get(outer).and_then(|table| table.get_ref().as_table()) else {
             return Ok(Vec::new());
         };
         let tables = keys.tables(members, spec.name, &format!("{outer}.{}", spec.name))?;
-        tables.iter().map(|table| Ok(spec.read(keys, spec.name, table)?.options)).collect()
+        tables.iter().map(|table| spec.read(keys, spec.name, table)).collect()
     }
 
     fn keys(&self) -> KeyReader<'_> {
@@ -230,11 +224,11 @@ impl Config {
         Ok(chain)
     }
 
-    /// An error about `name`, a string in a table of the file: at its first place there.
-    pub(crate) fn error_about(&self, name: &str, error: &impl Display) -> FileError {
+    /// An error about `name`, a string in `table` of the file: at its first place there.
+    pub(crate) fn error_about(&self, table: &str, name: &str, error: &impl Display) -> FileError {
         let keys = self.keys();
         let root = keys.root().ok();
-        match root.and_then(|root| root.get_ref().values().find_map(|value| place_of(name, value))) {
+        match root.and_then(|root| place_of(name, root.get_ref().get(table)?)) {
             // Behind its quote.
             Some(place) => self.keys().error(place.start + 1..place.end, error),
             None => self.keys().whole(error),

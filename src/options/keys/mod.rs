@@ -15,8 +15,8 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::options::effects::{Ineffective, ineffective};
-use crate::options::numbers::signed;
 use crate::options::processor::Options;
+use crate::options::variables::lenient;
 use curtail_core::error::TextPlace;
 use curtail_core::suggest::unknown;
 use curtail_io::FileError;
@@ -100,7 +100,7 @@ impl<T: Args> TableSpec<T> {
 impl<T> TableSpec<T> {
     fn command(&self) -> Command {
         let command = Command::new(self.name).no_binary_name(true).disable_help_flag(true);
-        let mut command = (self.augment)(command).mut_args(signed);
+        let mut command = (self.augment)(command).mut_args(lenient);
         command.build();
         command
     }
@@ -110,8 +110,9 @@ impl<T> TableSpec<T> {
     /// # Errors
     /// As on the command line.
     pub(crate) fn parse(&self, flags: &[OsString]) -> Result<Parsed<T>, clap::Error> {
-        let matches = self.command().try_get_matches_from(flags)?;
-        Ok(Parsed { options: (self.read)(&matches)?, ineffective: ineffective(self.name, &matches) })
+        let mut command = self.command();
+        let matches = command.try_get_matches_from_mut(flags)?;
+        Ok(Parsed { options: (self.read)(&matches)?, ineffective: ineffective(self.name, &command, &matches) })
     }
 
     /// Reads `table`, the value of `name`.

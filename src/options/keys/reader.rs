@@ -12,7 +12,7 @@ use toml::de::DeTable;
 use super::flags::{are_opposite, in_group, is_file, is_switch, keys, may_be_file, name_of};
 use super::values::{default_of, found, written};
 use super::{Given, Origin, ProcessorSpec, TomlValue, Value};
-use crate::options::counting::TOKENIZERS;
+use crate::options::counting::{TOKENIZERS, way_of_counting};
 use crate::options::processor::TRUSTED;
 use crate::options::variables::Variables;
 use curtail_core::error::TextPlace;
@@ -85,7 +85,8 @@ impl KeyReader<'_> {
 
     /// Whether only a trusted file may set the key to these values.
     pub(super) fn needs_trust(self, command: &Command, flag: &Arg, values: &[String]) -> bool {
-        let mut files = values.iter().filter(|value| names_tokenizer_file(value) || self.folder.join(value).exists());
+        let path = |value: &str| self.folder.join(&value[way_of_counting(value).len()..]);
+        let mut files = values.iter().filter(|value| names_tokenizer_file(value) || path(value).exists());
         is_file(flag) || in_group(command, TRUSTED, flag) || may_be_file(flag) && files.next().is_some()
     }
 
@@ -97,9 +98,11 @@ impl KeyReader<'_> {
             return flag.map(|flag| OsString::from(format!("--{}", name_of(flag))));
         }
         let mut word = OsString::from(format!("--{}=", name_of(flag)));
-        let path = self.folder.join(value);
+        let (way, name) = value.split_at(if may_be_file(flag) { way_of_counting(value).len() } else { 0 });
+        let path = self.folder.join(name);
         let is_path = is_file(flag) || may_be_file(flag) && path.exists();
-        word.push(if is_path { path.as_os_str() } else { OsStr::new(value) });
+        word.push(way);
+        word.push(if is_path { path.as_os_str() } else { OsStr::new(name) });
         Some(word)
     }
 

@@ -96,9 +96,13 @@ fn one_value(reader: KeyReader<'_>, flag: &Arg, name: &str, value: &TomlValue<'_
         let listed = if is_list(flag) { ", or several in an array" } else { "" };
         return Err(reader.expected(value, name, &(wanted + listed)));
     };
-    if !choices.is_empty() && !choices.contains(&text) {
+    // A name that the help does not list is accepted, as on the command line.
+    if !choices.is_empty() && !flag.get_possible_values().iter().any(|value| value.matches(&text, false)) {
         let known: Vec<&str> = choices.iter().map(String::as_str).collect();
         return Err(reader.error(value.span(), unknown(&format!("`{name}` cannot be"), &text, &known)));
+    }
+    if kind(flag).minimum.is_some() && text.starts_with('-') {
+        return Err(reader.error(value.span(), format!("`{name}` must not be negative")));
     }
     Ok(text)
 }
@@ -185,6 +189,6 @@ pub(super) fn default_of(flag: &Arg) -> Option<String> {
 
 /// `text`, a value of the command line, as a number if a file would have one.
 pub(super) fn written(flag: &Arg, text: &str) -> Json {
-    let number = text.parse::<u64>().ok().filter(|_| kind(flag).types.contains(&"integer"));
+    let number = text.parse::<u64>().ok().filter(|_| kind(flag).has_type("integer"));
     number.map_or_else(|| json!(text), |number| json!(number))
 }

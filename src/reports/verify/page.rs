@@ -34,7 +34,7 @@ impl VerifyPage<'_> {
     /// The sections of the comparisons of one job: of a file, or of two.
     pub(crate) fn sections(
         &self,
-        verified: &[&Verified],
+        verified: &[Verified],
         before: &WholeFile,
         after: Option<&WholeFile>,
         number: usize,
@@ -46,7 +46,7 @@ impl VerifyPage<'_> {
         };
         let mut html = String::new();
         for (nth, one) in drawn.iter().enumerate() {
-            let own: Vec<&&Verified> = verified.iter().filter(|verified| verified.transcript == nth).collect();
+            let own: Vec<&Verified> = verified.iter().filter(|verified| verified.transcript == nth).collect();
             for verified in &own {
                 html += &losses(&self.losses(verified), &format!("b{number}-{nth}-"));
             }

@@ -79,6 +79,19 @@ const ALONE: &[(&str, &str)] = &[
     ("run --list-presets", "--list-presets takes no other flag and no file"),
     ("replay --allow-summarizer", "--allow-summarizer needs --policy, --sweep or --config"),
     ("replay --policy filter,--pin,system", "--pin needs --role"),
+    ("replay --missing --output-format csv", "--missing needs --output-format text or json"),
+    ("show --live --message 0", "--live cannot be used with --message"),
+    ("count --usage --output-format csv", "--usage needs --output-format table or json"),
+    ("check --error 400 --profile mistral", "--profile cannot be used with --error"),
+    ("filter --strip media --tokenizer approx", "--tokenizer needs --max-tokens"),
+    ("run --print --preset keep-40", "--print takes no file, and no other flag than --network, --agent, --preset"),
+    ("summarize --print-prompt --prompt a.jsonl", "--print-prompt takes no file, and no other flag than --prompt"),
+    ("summarize --handoff --thread t", "--handoff cannot be used with --thread"),
+    ("summarize --handoff --live", "--live cannot be used with --handoff"),
+    ("summarize --emit state --live", "--live cannot be used with --emit state"),
+    ("summarize --follow --on-error skip", "--on-error cannot be used with --follow"),
+    ("summarize --thread t --dry-run", "--dry-run cannot be used with --thread"),
+    ("summarize --dry-run --stats", "--stats cannot be used with --dry-run"),
 ];
 
 #[test]
@@ -111,6 +124,66 @@ fn a_flag_that_does_no_harm_without_effect_is_reported() {
 }
 
 #[test]
+fn lists_name_the_flags_that_do_not_change_them() {
+    let place = place();
+    for (arguments, words) in [
+        ("sessions --tokens --output-format paths", "--tokens needs --output-format table or json"),
+        ("sessions --paths --output-format json", "--paths needs --output-format table"),
+        ("memory show --thread t --set-aside --output-format json", "--output-format cannot be used with --set-aside"),
+        ("run --print -o b.jsonl", "--print takes no file"),
+        ("config --schema show", "'show' cannot be used with '--schema'"),
+    ] {
+        let done = curtail(&place, arguments);
+        assert_eq!((done.status, done.out.as_str()), (2, ""), "{arguments}");
+        assert!(done.errors.contains(words), "{arguments}: {}", done.errors);
+    }
+}
+
+/// A reserve is a part of a budget, not of what a command without a budget counts.
+#[test]
+fn a_reserve_changes_no_count() {
+    let place = place();
+    for command in ["view --text a.jsonl", "verify a.jsonl a.jsonl", "replay a.jsonl"] {
+        let done = curtail(&place, &format!("{command} --reserve 50"));
+        assert_eq!(done.out, curtail(&place, command).out, "{command}");
+        assert!(done.errors.contains("--reserve has no effect; it is a part of a budget"), "{command}");
+    }
+}
+
+/// Who unsets a variable in a file of settings often leaves it empty.
+#[test]
+fn an_empty_variable_is_not_set() {
+    let place = place();
+    let names = ["TOKENIZER", "ON_ERROR", "JOBS", "COLOR", "PROGRESS", "QUIET", "VERBOSE", "CONFIG", "ENDPOINT"];
+    let variables = || names.map(|name| (format!("CURTAIL_{name}"), ""));
+    for arguments in [&["limit", "-t", "50"][..], &["check", "--exit-zero"], &["summarize", "-n", "1"]] {
+        let expected = place.curtail(arguments).arg("a.jsonl").output().unwrap();
+        let done = place.curtail(arguments).arg("a.jsonl").envs(variables()).output().unwrap();
+        assert_eq!(done, expected, "{arguments:?}");
+    }
+    place.write("curtail.toml", b"[[history.processors]]\ntype = 'limit'\nmax-tokens = 9\ntokenizer = 'gpt2'\n");
+    let shown = place.curtail(&["config", "show"]).envs(variables()).output().unwrap();
+    assert!(text(&shown.stdout).contains("tokenizer = \"gpt2\"  # curtail.toml:4"), "{}", text(&shown.stdout));
+    let sent = ["summarize", "-n", "1", "--summarizer", "openai", "--summary-model", "m", "--dry-run", "a.jsonl"];
+    let sent = place.curtail(&sent).envs(variables()).env("OPENAI_API_KEY", "k").output().unwrap();
+    assert!(text(&sent.stdout).contains("to https://api.openai.com"), "{}", text(&sent.stderr));
+}
+
+/// Without `--quiet`, each of these says something.
+#[test]
+fn a_quiet_run_prints_only_errors() {
+    let place = place();
+    for arguments in [
+        "init -q new.toml",
+        "count -q --model claude-sonnet-4-5 a.jsonl",
+        "memory spawn -q --resource a --to b",
+        "window -q --hidden a.jsonl",
+    ] {
+        assert_eq!(curtail(&place, arguments).errors, "", "{arguments}");
+    }
+}
+
+#[test]
 fn beside_what_it_changes_each_flag_is_accepted() {
     let place = place();
     for arguments in [
@@ -126,7 +199,6 @@ fn beside_what_it_changes_each_flag_is_accepted() {
         "window --force --dry-run -o b.jsonl",
         "check --diff --repair-pending",
         "summarize --summarizer-cmd cat --timeout 5 --dry-run",
-        "summarize --print-prompt --prompt a.jsonl",
     ] {
         let done = curtail(&place, &format!("{arguments} a.jsonl"));
         assert!(!done.errors.contains(" needs "), "{arguments}: {}", done.errors);

@@ -99,6 +99,19 @@ fn short_help_fits_a_screen_and_long_help_has_more() {
     }
 }
 
+/// A manual page has a line about each flag, as the long help has.
+#[test]
+fn manual_pages_describe_every_flag() {
+    let place = program::Place::new();
+    assert!(program::text(&place.curtail(&["man"]).output().unwrap().stdout).contains("Print errors only"));
+    place.curtail(&["man", "--out", "pages"]).assert().success();
+    let page = program::text(&place.read("pages/curtail-window.1"));
+    for line in ["Count the in\\-flight round toward N", "Find hidden files", "Number of threads", "Print errors only"]
+    {
+        assert!(page.contains(line), "{line}: {page}");
+    }
+}
+
 #[test]
 fn commands_without_transcripts_show_no_flags_of_a_batch() {
     for path in NO_TRANSCRIPTS {

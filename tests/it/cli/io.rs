@@ -193,7 +193,10 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
     assert_eq!(text(&done.stdout), "{ 0\n");
     assert_eq!(text(&done.stderr), "");
-    for command in ["tokenizers", "dialects", "rule", "schema", "schema count", "rule P001", "config --schema"] {
+    place.curtail(&["memory", "set", "--thread", "a", "tea"]).assert().success();
+    for command in
+        ["tokenizers", "dialects", "rule", "schema", "schema count", "rule P001", "config --schema", "store export"]
+    {
         let line = format!("(sleep 0.1; {} {command}; echo $? >&2) | true", program());
         let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
         assert_eq!(text(&done.stderr), "0\n", "{command}");

@@ -354,7 +354,6 @@ fn flags_that_would_do_nothing_are_mistakes() {
         (&["--in-place", "--thread", "t"], "--in-place cannot be used with --thread"),
         (&["--dialect", "klingon", "--thread", "t"], "klingon"),
         (&["--thread", ""], "--thread needs a name"),
-        (&["--prompt", "/no/such/file", "--print-prompt"], "/no/such/file"),
     ] {
         let why = bad(folder.path(), &[flags, &[name(&chat)]].concat());
         assert!(why.contains(part), "{flags:?}: {why}");
@@ -365,6 +364,7 @@ fn flags_that_would_do_nothing_are_mistakes() {
 fn the_prompt_can_be_seen_and_replaced() {
     let folder = folder();
     let prompt = good(folder.path(), &["--print-prompt"]);
+    assert!(bad(folder.path(), &["--prompt", "/no/such/file", "--print-prompt"]).contains("/no/such/file"));
     assert!(
         ["Goal", "Constraints", "Done", "Blocked", "Decisions", "Next", "facts", "data"]
             .iter()

@@ -31,6 +31,25 @@ const LOGS: &[(&str, &str)] = &[
     ("qwen", "minimal.jsonl"),
 ];
 
+/// Packed, as UTF-16 and in a folder, a log is the same log, as for every other command.
+#[test]
+fn a_thread_reads_what_others_read() {
+    let place = Place::new();
+    let line = |n: usize| format!("{{\"role\":\"{}\",\"content\":\"line {n}\"}}\n", ["user", "assistant"][n % 2]);
+    let log: String = (0..6).map(line).collect();
+    place.write("log.jsonl", log.as_bytes());
+    place.write("log.jsonl.gz", &crate::program::gzip(&log));
+    place.write("wide.jsonl", &format!("\u{feff}{log}").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    place.write("folder/log.jsonl", log.as_bytes());
+    let memory = |file: &str| good(&place, &["--store", "s.db", "--thread", file, file]);
+    let expected = memory("log.jsonl");
+    for file in ["log.jsonl.gz", "wide.jsonl", "folder"] {
+        assert_eq!(memory(file), expected, "{file}");
+    }
+    let follow = place.curtail(&["summarize", "--follow", "log.jsonl.gz"]).output().unwrap();
+    assert!(text(&follow.stderr).contains("this one is compressed"), "{}", text(&follow.stderr));
+}
+
 #[test]
 fn a_log_in_pieces_is_the_log_in_one_go() {
     let mut compared = 0;

@@ -64,6 +64,34 @@ fn every_example_in_a_new_file_holds() {
     assert_eq!(stdout(folder.path(), &["run", "--print", "--agent", "writer"]).lines().count(), 5);
 }
 
+/// `config show` reads all of a file, the levels of a check as well.
+#[test]
+fn the_levels_of_a_check_are_shown_and_checked() {
+    let place = folder("[check]\ndeny = 'pairing'\n[[check.paths]]\npath = 'a/**'\nskip = true\n");
+    let shown = stdout(place.path(), &["config", "show"]);
+    assert!(shown.contains("check\n  deny = \"pairing\"  # curtail.toml:2\n"), "{shown}");
+    assert!(shown.contains("check.paths\n  path = \"a/**\"  # curtail.toml:4\n  skip = true"), "{shown}");
+    // The place is that of the rule, not of the tool with its name.
+    let toml = "[[history.processors]]\ntype = 'filter'\nexclude = 'paring'\n[check]\ndeny = 'paring'\n";
+    let wrong = stderr(folder(toml).path(), &["config", "show"]);
+    assert_eq!(wrong, "curtail: curtail.toml:5:9: unknown rule `paring`; did you mean `pairing`?\n");
+}
+
+/// What a flag accepts, a key accepts; a file is where the configuration is, whatever is before its name.
+#[test]
+fn a_key_reads_what_its_flag_reads() {
+    let place = folder("[[history.processors]]\ntype = 'window'\nunit = 'turn'\n");
+    assert!(stdout(place.path(), &["run", "--print"]).contains("unit = \"turn\""));
+    std::fs::create_dir(place.path().join("sub")).expect("a folder");
+    let limit = "[[history.processors]]\ntype = 'limit'\nmax-tokens = 9\ntokenizer = 'usage:own.json'\n";
+    std::fs::write(place.path().join("sub/curtail.toml"), limit).expect("a file");
+    let error = stderr(place.path(), &["run", "-c", "sub/curtail.toml", "none.jsonl"]);
+    assert!(error.contains(" own.json: cannot be used"), "a file that is not there: {error}");
+    std::fs::write(place.path().join("sub/own.json"), "{}").expect("a file");
+    let error = stderr(place.path(), &["run", "-c", "sub/curtail.toml", "none.jsonl"]);
+    assert!(error.contains(" sub/own.json: cannot be used"), "{error}");
+}
+
 #[test]
 fn a_flag_beats_the_environment_and_the_environment_the_file() {
     let toml = "[[history.processors]]\ntype = 'limit'\nmax-tokens = 9\ntokenizer = 'gpt2'\n[networks.a]\n[networks.b]\n\

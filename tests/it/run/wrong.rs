@@ -40,6 +40,12 @@ const WRONG: &[(&str, &str, &str)] = &[
         "3:8: `size` takes a whole number, found a string",
     ),
     ("[[history.processors]]\ntype = \"window\"\nsize = 0\n", "", "3:1: `size`: must be at least 1"),
+    ("[[history.processors]]\ntype = \"window\"\nkeep-first = -1\n", "", "3:14: `keep-first` must not be negative"),
+    (
+        "[[history.processors]]\ntype = \"summarize\"\ntimeout = 5\n",
+        "",
+        "3:1: `timeout` needs `summarizer` openai, anthropic or command or `summarizer-cmd`",
+    ),
     ("[[history.processors]]\ntype = \"limit\"\ntokenizer = \"gpt2\"\n", "", "1:1: this `limit` needs `max-tokens`"),
     (
         "[[history.processors]]\ntype = \"limit\"\nmax-tokens = \"16 kilo\"\n",
