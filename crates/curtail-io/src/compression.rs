@@ -18,7 +18,12 @@ pub enum Packing {
 }
 
 /// How streams of the supported compressions begin.
-const SUPPORTED: [(&[u8], Packing); 2] = [(b"\x1f\x8b", Packing::Gzip), (b"\x28\xb5\x2f\xfd", Packing::Zstd)];
+const SUPPORTED: [(&[u8], Packing); 3] = [
+    (b"\x1f\x8b", Packing::Gzip),
+    (b"\x28\xb5\x2f\xfd", Packing::Zstd),
+    // A frame that is skipped, with which `pzstd` begins.
+    (b"\x50\x2a\x4d\x18", Packing::Zstd),
+];
 
 /// How streams of other compressions begin, with the name of each, and the command that decompresses it.
 const UNSUPPORTED: [(&[u8], &str, &str); 4] = [
