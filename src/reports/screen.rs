@@ -141,12 +141,12 @@ fn head_of(text: &str, room: usize) -> &str {
         taken += c.width().unwrap_or(0);
         taken > room
     });
-    let mut head = &text[..end.map_or(text.len(), |(at, _)| at)];
+    let mut end = end.map_or(text.len(), |(at, _)| at);
     // Several characters can be one emoji, which is wider than they are.
-    while head.width() > room {
-        head = &head[..head.char_indices().next_back().map_or(0, |(at, _)| at)];
+    while end > 0 && (is_inside_cluster(text, end) || text[..end].width() > room) {
+        end = text.floor_char_boundary(end - 1);
     }
-    head
+    &text[..end]
 }
 
 /// The end of `text` that fits into `room` columns.
@@ -156,11 +156,16 @@ fn tail_of(text: &str, room: usize) -> &str {
         taken += c.width().unwrap_or(0);
         taken <= room
     });
-    let mut tail = &text[fits.last().map_or(text.len(), |(at, _)| at)..];
-    while tail.width() > room {
-        tail = &tail[tail.chars().next().map_or(0, char::len_utf8)..];
+    let mut start = fits.last().map_or(text.len(), |(at, _)| at);
+    while start < text.len() && (is_inside_cluster(text, start) || text[start..].width() > room) {
+        start = text.ceil_char_boundary(start + 1);
     }
-    tail
+    &text[start..]
+}
+
+/// Whether what is before `at` is shown together with what follows, such as a letter and its accent, or parts of an emoji.
+fn is_inside_cluster(text: &str, at: usize) -> bool {
+    text[..at].ends_with('\u{200d}') || text[at..].chars().next().is_some_and(|c| c.width() == Some(0))
 }
 
 #[cfg(test)]
@@ -173,7 +178,7 @@ mod tests {
         assert_eq!(without_end("longer text", 8), "longer…");
         assert_eq!(without_middle("home/ada/project/chat.jsonl", 19), "home/a…t/chat.jsonl");
         for room in 3..30 {
-            let hearts = "❤\u{fe0f}1\u{fe0f}\u{20e3}".repeat(20);
+            let hearts = "❤\u{fe0f}1\u{fe0f}\u{20e3}👩\u{200d}💻".repeat(20);
             for text in [
                 "home/ada/project/chat.jsonl",
                 "桜の写真/東京/会話.jsonl",
@@ -182,6 +187,7 @@ mod tests {
             ] {
                 assert!(columns(&without_middle(text, room)) <= room, "{text} {room}");
                 assert!(columns(&without_end(text, room)) <= room, "{text} {room}");
+                assert!(!without_end(text, room).contains("\u{200d}…"), "{text} {room}");
             }
         }
     }

@@ -130,6 +130,9 @@ fn claims(verified: &Verified) -> String {
         let about = shortened(&claim.about);
         let _ = writeln!(text, "claim   {about} was only read; AFTER says: {}", quoted(&claim.text));
     }
+    if let Some(more @ 1..) = verified.comparison.claims.len().checked_sub(CLAIMS) {
+        let _ = writeln!(text, "claim   … and {more} more (--output-format json lists all)");
+    }
     text
 }
 
