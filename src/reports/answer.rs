@@ -65,14 +65,12 @@ impl<'a> AnswerReporter<'a> {
         match diagnosis {
             Diagnosis::Found { findings, is_named, profile, .. } => {
                 self.found = true;
-                print(&places(file, findings, *is_named));
-                print(&commands(&target, findings, *profile));
+                self.failed |= !print(&(places(file, findings, *is_named) + &commands(&target, findings, *profile)));
             }
             Diagnosis::Named(finding) => {
                 self.found = true;
                 let findings = std::slice::from_ref(finding);
-                print(&places(file, findings, true));
-                print(&commands(&target, findings, None));
+                self.failed |= !print(&(places(file, findings, true) + &commands(&target, findings, None)));
             }
             Diagnosis::Absent(constraint) => self.absent = Some(constraint),
             other => self.failed |= tell_about(other),
@@ -86,16 +84,16 @@ impl<'a> AnswerReporter<'a> {
             self.failed = true;
         }
         if let Some(constraint) = self.absent.filter(|_| !self.found) {
-            print(&absent(constraint));
+            self.failed |= !print(&absent(constraint));
         }
         ExitCode::from(if self.failed { FAILED } else { u8::from(self.found) })
     }
 }
 
-/// Says what an answer is about that no transcript has to be searched for. Returns whether it is unknown.
+/// Says what an answer is about that no transcript has to be searched for. Returns whether it is unknown, or could not be said.
 pub(crate) fn tell_about(diagnosis: &Diagnosis) -> bool {
     match diagnosis {
-        Diagnosis::Unrelated(constraint) => print(&format!(
+        Diagnosis::Unrelated(constraint) => !print(&format!(
             "the answer is not about the transcript but about {}: {} ({})\nwhat to do: {}\n",
             constraint.what,
             constraint.words,
@@ -108,11 +106,10 @@ pub(crate) fn tell_about(diagnosis: &Diagnosis) -> bool {
                 "no known answer has these words; the nearest are:\n{}`curtail check` without --error finds what it finds by itself\n",
                 lines.collect::<String>()
             ));
-            return true;
+            true
         }
-        Diagnosis::Found { .. } | Diagnosis::Named(_) | Diagnosis::Absent(_) => {}
+        Diagnosis::Found { .. } | Diagnosis::Named(_) | Diagnosis::Absent(_) => false,
     }
-    false
 }
 
 /// What to do about an answer that is not about the transcript, by what it is about.
@@ -144,9 +141,9 @@ const ADVICE: [(&str, &str); 8] = [
     ("what it says", "find and remove what the provider's rules forbid; `curtail view FILE` shows the transcript"),
 ];
 
-fn print(text: &str) {
-    // A closed pipe is not an error.
-    drop(console::out(&Screen::of_stdout().wrapped(text, 2)));
+/// Prints `text`, and returns whether that succeeded.
+fn print(text: &str) -> bool {
+    console::out(&Screen::of_stdout().wrapped(text, 2)).inspect_err(|error| console::error(error)).is_ok()
 }
 
 fn rule_of(row: &Constraint) -> &'static str {

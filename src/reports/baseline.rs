@@ -11,6 +11,7 @@ use crate::reports::findings::{Known, identity};
 use curtail_core::checks::Finding;
 use curtail_core::digest::fnv1a_128;
 use curtail_core::numbers::counted;
+use curtail_core::visible::word;
 use curtail_io::{ErrorKind, FileError, FileSink, Packing, Replace, Scratch};
 
 /// Raised when a member is removed or changes its meaning.
@@ -74,7 +75,9 @@ impl KnownFindings {
     pub(crate) fn begin(&mut self, name: &str) {
         let real = Path::new(name).canonicalize().ok();
         let below = real.map(|path| path.strip_prefix(&self.folder).map_or(path.clone(), Path::to_owned));
-        let shown = below.map_or_else(|| name.to_owned(), |path| path.to_string_lossy().replace('\\', "/"));
+        let shown = below.map_or_else(|| name.to_owned(), |path| path.to_string_lossy().into_owned());
+        // Elsewhere, a name may contain one.
+        let shown = if cfg!(windows) { shown.replace('\\', "/") } else { shown };
         self.names.insert(name.to_owned(), shown);
     }
 
@@ -117,7 +120,10 @@ impl KnownFindings {
             let shown = shown.collect::<Vec<_>>().join(", ");
             let count = counted(known.stale, "finding");
             let name = &known.baseline;
-            console::note(&format!("{name}: {count} gone: {shown}{more}; --write-baseline {name} leaves them out"));
+            console::note(&format!(
+                "{name}: {count} gone: {shown}{more}; --write-baseline {} leaves them out",
+                word(name)
+            ));
         }
         Ok(known)
     }
@@ -153,7 +159,7 @@ fn entries_in(path: &Path) -> Result<Vec<Entry>, FileError> {
     let name = path.to_string_lossy();
     let text = match std::fs::read_to_string(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let reason = format!("no such file; `curtail check --write-baseline {name}` writes it");
+            let reason = format!("no such file; `curtail check --write-baseline {}` writes it", word(&name));
             return Err(FileError::new(ErrorKind::System, name, reason));
         }
         read => read.map_err(|error| FileError::system(name.as_ref(), &error))?,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -278,6 +278,8 @@ impl<'a> CheckReporter<'a> {
     pub(crate) fn finish(mut self) -> ExitCode {
         self.progress.finish();
         for error in self.scratch.settle() {
+            // Its old version is back.
+            self.outcome.changed.retain(|file| Path::new(file).canonicalize().ok() != Some(PathBuf::from(&error.name)));
             self.fail(&error);
         }
         match self.known.as_ref().map(|known| known.finish(self.global.quiet)).transpose() {

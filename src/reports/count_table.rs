@@ -30,7 +30,7 @@ pub(crate) fn flush(counts: &mut Counts) -> Result<(), FileError> {
         return Ok(());
     }
     let rows = csv_rows(counts);
-    counts.rows.clear();
+    counts.rows.kept.clear();
     console::out(&rows)
 }
 
@@ -127,8 +127,8 @@ const OUTSIDE_TOOLS: &str = "(no tool)";
 /// What the rows of tools leave of the total; nothing for rows of another kind.
 fn outside_tools(counts: &Counts) -> Option<CountRow> {
     let total = counts.sums.total;
-    let mut tools = *counts.rows.left_out_sum();
-    counts.rows.kept().iter().for_each(|(_, row)| tools.add(*row));
+    let mut tools = counts.rows.left_out_sum;
+    counts.rows.kept.iter().for_each(|(_, row)| tools.add(*row));
     (counts.by == By::Tool).then(|| CountRow {
         tokens: total.tokens.saturating_sub(tools.tokens),
         live: total.live.saturating_sub(tools.live),
@@ -147,11 +147,11 @@ fn table(counts: &Counts, screen: Screen) -> String {
         let cells =
             columns.iter().map(|column| format!("{}{}", mark(column.title), screen.number((column.value)(amount))));
         let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
-        std::iter::once(one_line(name).into_owned()).chain(cells).chain(share).collect::<Vec<_>>()
+        std::iter::once(name.to_owned()).chain(cells).chain(share).collect::<Vec<_>>()
     };
-    let mut rows: Vec<Vec<String>> = counts.rows.kept().iter().map(|(name, amount)| row(name, amount)).collect();
-    if counts.rows.left_out() > 0 {
-        rows.push(row(&format!("{} more", counts.rows.left_out()), counts.rows.left_out_sum()));
+    let mut rows: Vec<Vec<String>> = counts.rows.kept.iter().map(|(name, amount)| row(name, amount)).collect();
+    if counts.rows.left_out > 0 {
+        rows.push(row(&format!("{} more", counts.rows.left_out), &counts.rows.left_out_sum));
     }
     rows.extend(outside_tools(counts).map(|rest| row(OUTSIDE_TOOLS, &rest)));
     if rows.len() != 1 {
@@ -246,7 +246,7 @@ fn json(counts: &Counts) -> serde_json::Value {
         let cells = columns(counts.by).iter().map(|column| (column.title.to_owned(), (column.value)(amount).into()));
         cells.collect::<serde_json::Map<String, serde_json::Value>>()
     };
-    let rows = counts.rows.kept().iter().map(|(name, counted)| {
+    let rows = counts.rows.kept.iter().map(|(name, counted)| {
         let mut row = serde_json::Map::from_iter([(title(counts.by).to_owned(), name.as_str().into())]);
         row.extend(amount(counted));
         row.extend(share(counts, counted.tokens).map(|share| (SHARE.to_owned(), fraction(share).into())));
@@ -271,7 +271,7 @@ fn json(counts: &Counts) -> serde_json::Value {
         "longest": counts.longest,
         "by": title(counts.by),
         "rows": rows.collect::<Vec<_>>(),
-        "more": {"rows": counts.rows.left_out(), "tokens": counts.rows.left_out_sum().tokens},
+        "more": {"rows": counts.rows.left_out, "tokens": counts.rows.left_out_sum.tokens},
     })
 }
 
@@ -284,7 +284,7 @@ pub(crate) fn csv_header(counts: &Counts) -> String {
 pub(crate) fn csv_rows(counts: &Counts) -> String {
     let columns = columns(counts.by);
     let mut text = String::new();
-    for (name, amount) in counts.rows.kept() {
+    for (name, amount) in &counts.rows.kept {
         let cells = columns.iter().map(|column| (column.value)(amount).to_string());
         let share = share(counts, amount.tokens).map(|share| format!("{:.3}", fraction(share)));
         text.push_str(&std::iter::once(csv_field(name)).chain(cells).chain(share).collect::<Vec<_>>().join(","));

@@ -1,10 +1,11 @@
 //! Tokens, messages and calls of all inputs, by file, transcript, message, role or tool.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
 use crate::console;
 use crate::options::global::Global;
-use crate::reports::count_rows::Rows;
 use crate::reports::remarks;
 use crate::works::count::{BlockCounts, By, CountSums};
 use crate::works::count_rows::CountRow;
@@ -42,6 +43,25 @@ pub(crate) struct Longest {
     pub(crate) file: String,
     pub(crate) line: usize,
     pub(crate) tokens: usize,
+}
+
+/// Complete rows. Those that are left out are only counted and added up.
+#[derive(Default)]
+pub(crate) struct Rows {
+    pub(crate) kept: Vec<(String, CountRow)>,
+    pub(crate) left_out: usize,
+    /// What the rows that were left out add up to.
+    pub(crate) left_out_sum: CountRow,
+}
+
+impl Rows {
+    /// Leaves out the rows after the first `most`.
+    fn leave_out_after(&mut self, most: usize) {
+        for (_, counts) in self.kept.drain(most.min(self.kept.len())..) {
+            self.left_out += 1;
+            self.left_out_sum.add(counts);
+        }
+    }
 }
 
 /// The most rows of transcripts in a table or in JSON, which are written at the end. Rows of CSV are written at once.
@@ -94,14 +114,16 @@ impl Counts {
         {
             self.longest = Some(Longest { file: file.to_owned(), line, tokens });
         }
-        self.rows.extend(block.each.drain(..).map(|row| (format!("{file}:{}{}", row.line, row.label), row.counts)));
+        self.rows
+            .kept
+            .extend(block.each.drain(..).map(|row| (format!("{file}:{}{}", row.line, row.label), row.counts)));
     }
 
     /// Leaves out rows once there are many, because a dataset has millions: those that cannot be among the largest, or the last.
     pub(crate) fn leave_out_rows(&mut self) {
         const MANY: usize = 4096;
         match self.top {
-            Some(top) if self.rows.kept().len() > top.saturating_mul(2).max(MANY) => self.rank(),
+            Some(top) if self.rows.kept.len() > top.saturating_mul(2).max(MANY) => self.rank(),
             None if self.by == By::Transcript => self.rows.leave_out_after(MOST_ROWS),
             _ => {}
         }
@@ -109,21 +131,22 @@ impl Counts {
 
     /// Makes rows of the sums by name, because all is read, and keeps those that were requested, in their order.
     pub(crate) fn finish(&mut self) {
-        self.rows.extend(std::mem::take(&mut self.sums.by_name).sums);
+        self.rows.kept.extend(std::mem::take(&mut self.sums.by_name).sums);
         self.rank();
     }
 
     /// Sorts the rows by their tokens if that was requested, and leaves out those after the largest.
     fn rank(&mut self) {
         if self.top.is_some() || matches!(self.by, By::Tool | By::Message) {
-            self.rows.sort();
+            // Of equals, the first stays the first.
+            self.rows.kept.sort_by_key(|(_, counts)| Reverse(counts.tokens));
         }
         self.rows.leave_out_after(self.top.unwrap_or(usize::MAX));
     }
 
     /// Reports rows that were left out although all were requested.
     pub(crate) fn note_missing_rows(&self) {
-        if self.top.is_none() && self.rows.left_out() > 0 {
+        if self.top.is_none() && self.rows.left_out > 0 {
             console::note(&format!(
                 "only the first {MOST_ROWS} transcripts have a row; pass --top N for the largest, or --output-format csv for all"
             ));

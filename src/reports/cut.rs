@@ -67,6 +67,8 @@ pub(crate) struct SideOutputs<'f> {
 /// The state of the current file.
 #[derive(Default)]
 struct CurrentFile {
+    /// Whether one is open.
+    is_open: bool,
     /// Its output, if it is written block by block.
     sink: Option<OutputSink>,
     /// Whether its output is complete.
@@ -131,7 +133,7 @@ impl<'f> CutReporter<'f> {
     pub(crate) fn event(&mut self, event: Event<'_, CutOutput>) -> Flow {
         match event {
             Event::Opened(_) => {
-                self.file = CurrentFile::default();
+                self.file = CurrentFile { is_open: true, ..CurrentFile::default() };
                 self.stdout.next_file();
                 if let Some(map) = &mut self.beside.map {
                     map.begin();
@@ -267,9 +269,8 @@ impl<'f> CutReporter<'f> {
             }
         } else {
             self.fail(&failure.error);
-            if failure.record.is_none() {
-                self.sums.failed_files += usize::from(self.file.sink.is_none());
-            }
+            // One that was opened is counted when it is closed.
+            self.sums.failed_files += usize::from(!self.file.is_open);
         }
         self.reject(failure)
     }
@@ -295,6 +296,7 @@ impl<'f> CutReporter<'f> {
             self.fail(&error);
         }
         let done = self.file.written || !self.cutting.targets.are_files();
+        self.file.is_open = false;
         let ended: Vec<FileError> = self.line_files().filter_map(|file| file.end(done).err()).collect();
         ended.iter().for_each(|error| self.fail(error));
         if complete && done {

@@ -43,7 +43,7 @@ impl DecisionReporter {
         let kinds = [Kind::Count, Kind::Count, Kind::Text, Kind::Text];
         let table = Table::new(titles.into_iter().zip(kinds)).with(decisions.iter().map(row)).text(screen);
         for decision in decisions {
-            *self.outcomes.entry(one_line(&decision.decision.outcome()).into_owned()).or_default() += 1;
+            *self.outcomes.entry(decision.decision.outcome()).or_default() += 1;
         }
         if is_headed { table } else { format!("{}\n{table}", painted(PATH, &one_line(file))) }
     }
@@ -81,7 +81,7 @@ fn row(DecisionAt { line, decider, decision }: &DecisionAt) -> [String; 4] {
     if !decider.level.is_empty() {
         outcome += &format!(" [{} at {}]", decider.processor, decider.level);
     }
-    [line.to_string(), number, one_line(&message).into_owned(), one_line(&outcome).into_owned()]
+    [line.to_string(), number, message, outcome]
 }
 
 #[derive(Serialize)]

@@ -17,7 +17,7 @@ pub(crate) struct LineFile {
     file: File,
     /// Whether this run made the file.
     is_new: bool,
-    /// Where the lines of the current input begin; `None` if the file cannot be truncated.
+    /// Where the lines of the current input begin; `None` for a pipe or a device, which cannot be truncated.
     input_start: Option<u64>,
 }
 
@@ -37,13 +37,14 @@ impl LineFile {
         let inputs = sources.iter().filter_map(|source| source.path.as_deref());
         let opened = options_of_copy(inputs).write(true).create(true).truncate(!continues).open(path);
         let mut file = opened.map_err(|error| FileError::system(path.to_string_lossy(), &error))?;
-        let input_start = file.seek(SeekFrom::End(0)).ok();
+        let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        let input_start = file.seek(SeekFrom::End(0)).ok().filter(|_| is_file);
         Ok(Self { path: path.to_owned(), file, is_new, input_start })
     }
 
     /// Begins an input.
     pub(crate) fn begin(&mut self) {
-        self.input_start = self.file.stream_position().ok();
+        self.input_start = self.input_start.and_then(|_| self.file.stream_position().ok());
     }
 
     /// Adds lines to those of the current input.

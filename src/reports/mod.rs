@@ -3,7 +3,6 @@
 pub(crate) mod answer;
 pub(crate) mod baseline;
 pub(crate) mod check;
-mod count_rows;
 pub(crate) mod count_table;
 pub(crate) mod counts;
 pub(crate) mod cut;
@@ -17,6 +16,7 @@ pub(crate) mod pager;
 pub(crate) mod pages;
 pub(crate) mod progress;
 pub(crate) mod remarks;
+mod repeats;
 pub(crate) mod replay;
 pub(crate) mod screen;
 pub(crate) mod session_list;

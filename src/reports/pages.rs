@@ -253,11 +253,12 @@ fn write(
 
 /// A relative path as a link.
 fn link(path: &Path) -> String {
-    let text = path.to_string_lossy().replace('\\', "/");
     let mut url = String::from("./");
-    for byte in text.bytes() {
+    for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' => url.push(char::from(byte)),
+            // Elsewhere, a name may contain one.
+            b'\\' if cfg!(windows) => url.push('/'),
             _ => url.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -358,7 +359,15 @@ impl Spool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, MAX_IN_MEMORY, Spool};
+    use super::{CHUNK, MAX_IN_MEMORY, Spool, link};
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_leads_to_any_name() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let name = std::ffi::OsStr::from_bytes(b"a b/c\\d\xff.html");
+        assert_eq!(link(name.as_ref()), "./a%20b/c%5Cd%FF.html");
+    }
 
     #[test]
     fn long_text_comes_back_whole() -> anyhow::Result<()> {

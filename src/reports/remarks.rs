@@ -1,13 +1,13 @@
 //! Remarks about the inputs of a run, on standard error: what failed, what was passed over, and how each was read.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crate::console;
 use crate::options::global::Global;
 use crate::reports::progress::Progress;
+use crate::reports::repeats::{Repeated, Repeats};
 use curtail_core::counting::REFUSED;
 use curtail_core::numbers;
 use curtail_core::processors::Counting;
@@ -21,43 +21,24 @@ const MAX_PRINTED: usize = 5;
 const MAX_KINDS: usize = 1000;
 
 /// The errors of records so far, by what they say without its numbers, and by what became of the record.
-static ERRORS: Mutex<BTreeMap<(String, Option<&str>), Repeated>> = Mutex::new(BTreeMap::new());
-
-/// Errors of a kind.
-struct Repeated {
-    /// What they say; numbers that differ are left out.
-    what: String,
-    count: usize,
-    /// How many of them were printed.
-    printed: usize,
-}
+static ERRORS: LazyLock<Mutex<Repeats>> = LazyLock::new(Mutex::default);
 
 /// Prints the error of a record, or a warning if the run goes on with what became of the record, its `fate`. Without
-/// `--verbose`, only some of a kind are printed, and an error of a chat template once: usually the template is wrong, and then
-/// every record has the error.
+/// `--verbose`, only some of a kind are printed.
 pub(crate) fn record_error(error: &FileError, fate: Option<&'static str>, global: &Global) {
-    let is_template = error.what.starts_with(REFUSED);
-    if global.verbose || fate.is_none() && !is_template {
-        return error_with_fate(error, fate);
-    }
-    let without_numbers = without_numbers(&error.what);
-    let mut known = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
-    if known.len() >= MAX_KINDS && !known.contains_key(&(without_numbers.clone(), fate)) {
-        return error_with_fate(error, fate);
-    }
-    let kind = known.entry((without_numbers.clone(), fate)).or_insert_with(|| Repeated {
-        what: error.what.clone(),
-        count: 0,
-        printed: 0,
-    });
-    kind.count += 1;
-    if kind.what != error.what {
-        kind.what = without_numbers;
-    }
-    if kind.printed < if is_template { 1 } else { MAX_PRINTED } {
-        kind.printed += 1;
+    let most = most_printed(error);
+    let is_alone = global.verbose || fate.is_none() && most > 1;
+    let mut errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let kind = || format!("{} {}", fate.unwrap_or_default(), without_numbers(&error.what));
+    if is_alone || errors.count(kind(), fate, error, MAX_KINDS).is_none_or(|before| before < most) {
         error_with_fate(error, fate);
     }
+}
+
+/// How many errors of the kind of this one are printed. One of a chat template is printed once: usually the template is wrong,
+/// and then every record has the error.
+fn most_printed(error: &FileError) -> usize {
+    if error.what.starts_with(REFUSED) { 1 } else { MAX_PRINTED }
 }
 
 /// `text` with `…` for each number.
@@ -75,10 +56,14 @@ fn without_numbers(text: &str) -> String {
 
 /// Prints how many errors were not printed because they repeated others.
 pub(crate) fn finish() {
-    let known = std::mem::take(&mut *ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
-    for ((_, fate), kind) in known.into_iter().filter(|(_, kind)| kind.count > kind.printed) {
-        let more = numbers::counted(kind.count - kind.printed, "more transcript");
-        error_with_fate(&format!("{more}: {} (--verbose lists them)", kind.what), fate);
+    let errors = std::mem::take(&mut *ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
+    for Repeated { first, label, count, differ } in errors.kinds {
+        let more = count.saturating_sub(most_printed(&first));
+        if more > 0 {
+            let more = numbers::counted(more, "more transcript");
+            let what = if differ { without_numbers(&first.what) } else { first.what };
+            error_with_fate(&format!("{more}: {what} (--verbose lists them)"), label);
+        }
     }
 }
 

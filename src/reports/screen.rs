@@ -24,7 +24,7 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 /// What a shortened text ends with, or has in its middle.
 const ELLIPSIS: char = '…';
 
-/// The fewest columns of a text that is continued, however narrow the terminal is.
+/// The fewest columns of a text that is continued or cut, however narrow the terminal is.
 const NARROWEST: usize = 20;
 
 /// The width of what a report is written to.
@@ -50,11 +50,6 @@ impl Screen {
         if self.width.is_some() { figure(number) } else { number.to_string() }
     }
 
-    /// The columns that are left after `used` ones.
-    pub(crate) fn room(self, used: usize) -> Option<usize> {
-        self.width.map(|width| width.saturating_sub(used).max(NARROWEST))
-    }
-
     /// The lines of `text`, broken between words so that they fit. A line is continued `indent` columns to the right of its
     /// first word. A command to paste, on a line of its own, is not broken.
     pub(crate) fn wrapped(self, text: &str, indent: usize) -> String {
@@ -72,33 +67,39 @@ impl Screen {
 
     /// `text`, which stands after `used` columns, without its end if it does not fit.
     pub(crate) fn cut(self, text: &str, used: usize) -> Cow<'_, str> {
-        self.room(used).map_or(Cow::Borrowed(text), |room| without_end(text, room))
+        let room = self.width.map(|width| width.saturating_sub(used).max(NARROWEST));
+        room.map_or(Cow::Borrowed(text), |room| without_end(text, room))
     }
 }
 
 /// A line that is continued `indent` columns to the right of its first word.
 fn continued(line: &str, width: usize, indent: usize) -> String {
-    let blanks = line.len() - line.trim_start_matches(' ').len();
-    let room = width.max(blanks + indent + NARROWEST);
-    let mut text = " ".repeat(blanks);
-    let mut column = blanks;
-    let mut is_first = true;
-    for word in line[blanks..].split(' ') {
+    let text = line.trim_start_matches(' ');
+    let blanks = line.len() - text.len();
+    let room = width.max(blanks + indent + NARROWEST) - blanks;
+    " ".repeat(blanks) + &broken(text, room, room - indent).join(&format!("\n{}", " ".repeat(blanks + indent)))
+}
+
+/// The lines of a text, broken between words: the first has at most `first` columns, and each other one `rest`.
+pub(crate) fn broken(text: &str, first: usize, rest: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut used = 0;
+    for word in text.split(' ') {
         let columns = columns(word);
-        if is_first {
-            is_first = false;
-        } else if column + 1 + columns > room {
-            text.push('\n');
-            text.push_str(&" ".repeat(blanks + indent));
-            column = blanks + indent;
-        } else {
-            text.push(' ');
-            column += 1;
+        let room = if lines.len() == 1 { first } else { rest };
+        match lines.last_mut() {
+            Some(line) if used + 1 + columns <= room => {
+                line.push(' ');
+                line.push_str(word);
+                used += 1 + columns;
+            }
+            _ => {
+                lines.push(word.to_owned());
+                used = columns;
+            }
         }
-        text.push_str(word);
-        column += columns;
     }
-    text
+    lines
 }
 
 /// How many columns a text takes, whose styles take none.
@@ -130,13 +131,7 @@ pub(crate) fn without_middle(path: &str, room: usize) -> Cow<'_, str> {
     }
     let tail_room = room.saturating_sub(1) * 2 / 3;
     let head = head_of(path, room.saturating_sub(1) - tail_room);
-    let mut taken = 0;
-    let tail = path.char_indices().rev().take_while(|(_, c)| {
-        taken += c.width().unwrap_or(0);
-        taken <= tail_room
-    });
-    let start = tail.last().map_or(path.len(), |(at, _)| at);
-    Cow::Owned(format!("{head}{ELLIPSIS}{}", &path[start..]))
+    Cow::Owned(format!("{head}{ELLIPSIS}{}", tail_of(path, tail_room)))
 }
 
 /// The beginning of `text` that fits into `room` columns.
@@ -146,7 +141,31 @@ fn head_of(text: &str, room: usize) -> &str {
         taken += c.width().unwrap_or(0);
         taken > room
     });
-    &text[..end.map_or(text.len(), |(at, _)| at)]
+    let mut end = end.map_or(text.len(), |(at, _)| at);
+    // Several characters can be one emoji, which is wider than they are.
+    while end > 0 && (is_inside_cluster(text, end) || text[..end].width() > room) {
+        end = text.floor_char_boundary(end - 1);
+    }
+    &text[..end]
+}
+
+/// The end of `text` that fits into `room` columns.
+fn tail_of(text: &str, room: usize) -> &str {
+    let mut taken = 0;
+    let fits = text.char_indices().rev().take_while(|(_, c)| {
+        taken += c.width().unwrap_or(0);
+        taken <= room
+    });
+    let mut start = fits.last().map_or(text.len(), |(at, _)| at);
+    while start < text.len() && (is_inside_cluster(text, start) || text[start..].width() > room) {
+        start = text.ceil_char_boundary(start + 1);
+    }
+    &text[start..]
+}
+
+/// Whether what is before `at` is shown together with what follows, such as a letter and its accent, or parts of an emoji.
+fn is_inside_cluster(text: &str, at: usize) -> bool {
+    text[..at].ends_with('\u{200d}') || text[at..].chars().next().is_some_and(|c| c.width() == Some(0))
 }
 
 #[cfg(test)]
@@ -159,11 +178,16 @@ mod tests {
         assert_eq!(without_end("longer text", 8), "longer…");
         assert_eq!(without_middle("home/ada/project/chat.jsonl", 19), "home/a…t/chat.jsonl");
         for room in 3..30 {
-            for text in
-                ["home/ada/project/chat.jsonl", "桜の写真/東京/会話.jsonl", "e\u{301}tude e\u{301}tude e\u{301}tude"]
-            {
+            let hearts = "❤\u{fe0f}1\u{fe0f}\u{20e3}👩\u{200d}💻".repeat(20);
+            for text in [
+                "home/ada/project/chat.jsonl",
+                "桜の写真/東京/会話.jsonl",
+                "e\u{301}tude e\u{301}tude e\u{301}tude",
+                &hearts,
+            ] {
                 assert!(columns(&without_middle(text, room)) <= room, "{text} {room}");
                 assert!(columns(&without_end(text, room)) <= room, "{text} {room}");
+                assert!(!without_end(text, room).contains("\u{200d}…"), "{text} {room}");
             }
         }
     }

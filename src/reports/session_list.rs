@@ -67,12 +67,14 @@ pub(crate) fn table(listed: &[ListedSession], now: SystemTime, paths: bool, scre
     let table = Table::new(columns).with(listed.iter().map(|one| row(one, now, has_sums, screen)));
     let mut lines = table.lines(screen).into_iter();
     let mut text: String = lines.next().into_iter().map(|title| title + "\n").collect();
-    for (line, one) in lines.zip(listed) {
+    for (one, line) in listed.iter().zip(lines.by_ref()) {
         text += &format!("{line}\n");
         if paths {
             text += &format!("    {}\n", painted(PATH, &one.place()));
         }
     }
+    // On a narrow screen, other columns follow in a table of their own.
+    text.extend(lines.map(|line| line + "\n"));
     text
 }
 
@@ -112,8 +114,26 @@ fn size(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{age, size};
+    use super::{age, size, table};
+    use crate::reports::screen::Screen;
+    use crate::sessions::content::SessionHead;
+    use crate::sessions::found::KeptSession;
+    use crate::sessions::listed::ListedSession;
+    use curtail_core::dialects::AGENTS;
     use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn a_narrow_screen_hides_no_column() {
+        let now = SystemTime::now();
+        let session =
+            KeptSession { agent: &AGENTS[0], path: "s.jsonl".into(), modified: now, size: None, stored: None };
+        let head = SessionHead { project: Some("/home/ada/project".to_owned()), prompt: Some("hello".to_owned()) };
+        let listed = [ListedSession { name: "@claude".to_owned(), session, head, sums: None }];
+        for width in 20..100 {
+            let text = table(&listed, now, true, Screen { width: Some(width) });
+            assert!(text.contains("s.jsonl") && text.contains("proje") && text.contains("hello"), "{text}");
+        }
+    }
 
     #[test]
     fn times_and_sizes_are_short() {

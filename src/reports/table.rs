@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use anstyle::Style;
 
-use crate::reports::screen::{COUNT, DIM, NAME, PATH, Screen, columns, painted, without_end, without_middle};
+use crate::reports::screen::{COUNT, DIM, NAME, PATH, Screen, broken, columns, painted, without_end, without_middle};
 use curtail_core::visible::one_line;
 
 /// What a column contains, and so what becomes of a cell that does not fit.
@@ -54,16 +54,13 @@ impl Table {
         Self { titles, kinds, rows: Vec::new() }
     }
 
-    /// Adds a row, one cell for each column.
-    pub(crate) fn add<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+    /// Adds a row, one cell for each column. What a cell quotes cannot break its line.
+    pub(crate) fn add<C: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        self.rows.push(cells.into_iter().map(|cell| one_line(cell.as_ref()).into_owned()).collect());
     }
 
     /// The table with these rows.
-    pub(crate) fn with<C: Into<String>, R: IntoIterator<Item = C>>(
-        mut self,
-        rows: impl IntoIterator<Item = R>,
-    ) -> Self {
+    pub(crate) fn with<C: AsRef<str>, R: IntoIterator<Item = C>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
         rows.into_iter().for_each(|row| self.add(row));
         self
     }
@@ -113,7 +110,8 @@ impl Table {
     }
 
     fn title_lines(&self, part: &[usize], widths: &[usize]) -> Vec<String> {
-        let titles: Vec<Vec<String>> = part.iter().map(|at| broken(&self.titles[*at], widths[*at])).collect();
+        let titles: Vec<Vec<String>> =
+            part.iter().map(|at| broken(&self.titles[*at], widths[*at], widths[*at])).collect();
         let height = titles.iter().map(Vec::len).max().unwrap_or(0);
         let line = |nth: usize| {
             // Short titles stand directly above their columns.
@@ -127,7 +125,7 @@ impl Table {
 
     fn row_lines(&self, row: &[String], part: &[usize], widths: &[usize]) -> Vec<String> {
         let cell = |at: &usize| match self.kinds[*at] {
-            Kind::Prose => broken(&row[*at], widths[*at]),
+            Kind::Prose => broken(&row[*at], widths[*at], widths[*at]),
             Kind::Path => vec![without_middle(&row[*at], widths[*at]).into_owned()],
             Kind::Count => vec![row[*at].clone()],
             Kind::Name | Kind::Text => vec![without_end(&row[*at], widths[*at]).into_owned()],
@@ -184,21 +182,6 @@ fn parts(widths: &[usize], screen: Screen) -> Vec<Vec<usize>> {
     parts
 }
 
-/// The lines of a text with at most `width` columns, broken between words.
-fn broken(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if columns(line) + 1 + columns(word) <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 /// A field on one line, in quotation marks if it needs them. A text that a spreadsheet would run as a formula gets an
 /// apostrophe in front, which makes it a text there.
 pub(crate) fn csv_field(text: &str) -> String {
@@ -206,7 +189,7 @@ pub(crate) fn csv_field(text: &str) -> String {
     let number = || text.parse::<f64>().is_ok_and(f64::is_finite);
     let formula = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) && !number();
     let field = if formula { Cow::Owned(format!("'{field}")) } else { field };
-    match field.contains(['"', ',', '\n', '\r']) {
+    match field.contains(['"', ',']) {
         true => format!("\"{}\"", field.replace('"', "\"\"")),
         false => field.into_owned(),
     }
@@ -234,6 +217,12 @@ mod tests {
             let words = ["1,234", "january.jsonl", "exact", "provider"];
             assert!(words.iter().filter(|word| text.contains(*word)).count() >= 3, "{width}: {text}");
         }
+    }
+
+    #[test]
+    fn a_cell_is_one_line() {
+        let table = Table::new([("policy", Kind::Name)]).with([["a\nb\u{1b}[2J"]]);
+        assert_eq!(table.lines(Screen::default()).len(), 2);
     }
 
     #[test]

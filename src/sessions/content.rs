@@ -15,7 +15,7 @@ use curtail_io::batch::Rescued;
 use curtail_lab::{CountedRequest, counted_requests};
 
 /// How many bytes to read of a log: each next number applies if no prompt was found.
-const HEADS: [u64; 3] = [8 * 1024, 128 * 1024, 1024 * 1024];
+const HEADS: [u64; 4] = [8 * 1024, 128 * 1024, 1024 * 1024, 64 * 1024 * 1024];
 /// The same of a document.
 const DOCUMENT_HEADS: [u64; 2] = [4 * 1024 * 1024, 64 * 1024 * 1024];
 
@@ -240,7 +240,28 @@ fn prompt(message: &Message<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::closed;
+    use super::{SessionHead, closed};
+    use crate::sessions::found::KeptSession;
+    use curtail_core::dialects::agent_named;
+    use std::time::SystemTime;
+
+    #[test]
+    fn a_prompt_beside_a_large_picture_is_found() -> std::io::Result<()> {
+        let picture = "A".repeat(2_000_000);
+        let source = format!(r#"{{"type":"base64","media_type":"image/png","data":"{picture}"}}"#);
+        let content = format!(r#"[{{"type":"image","source":{source}}},{{"type":"text","text":"what is this?"}}]"#);
+        let line = format!(
+            r#"{{"type":"user","uuid":"1","parentUuid":null,"sessionId":"s","cwd":"/w","message":{{"role":"user","content":{content}}}}}"#
+        );
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("s.jsonl");
+        std::fs::write(&path, line + "\n")?;
+        let agent = agent_named("claude").expect("an agent");
+        let session = KeptSession { agent, path, modified: SystemTime::now(), size: None, stored: None };
+        let head = SessionHead::read(&session)?;
+        assert_eq!((head.project.as_deref(), head.prompt.as_deref()), (Some("/w"), Some("what is this?")));
+        Ok(())
+    }
 
     #[test]
     fn a_beginning_is_closed_at_its_last_comma() {

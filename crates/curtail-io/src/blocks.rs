@@ -183,7 +183,9 @@ impl Blocks {
     /// A read or decompression error, a line over the limit, or the error of `doubt`. The bytes read for this block are
     /// lost.
     pub fn next_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<(), FileError> {
-        self.begin(block)?;
+        block.clear();
+        block.append(&self.carry).map_err(|error| self.read_error(&error, 0))?;
+        self.carry.clear();
         let mut searched = 0;
         while !self.ended {
             // The bytes that were read to detect the compression may contain a record already.
@@ -267,14 +269,6 @@ impl Blocks {
         let Stream::Plain(file) = &self.stream else { return usize::MAX };
         let rest = self.stamp.as_ref().and_then(|stamp| stamp.bytes_from(file.at));
         rest.and_then(|rest| (rest + 1).checked_next_multiple_of(UNIT)).unwrap_or(usize::MAX)
-    }
-
-    /// Begins a block with the bytes read past the end of the previous one.
-    fn begin(&mut self, block: &mut Buffer) -> Result<(), FileError> {
-        block.clear();
-        block.append(&self.carry).map_err(|error| self.read_error(&error, 0))?;
-        self.carry.clear();
-        Ok(())
     }
 
     /// Reads up to `wanted` more bytes. If nothing has arrived and `waits` is set, waits until something does.

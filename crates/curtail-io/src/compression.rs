@@ -18,7 +18,12 @@ pub enum Packing {
 }
 
 /// How streams of the supported compressions begin.
-const SUPPORTED: [(&[u8], Packing); 2] = [(b"\x1f\x8b", Packing::Gzip), (b"\x28\xb5\x2f\xfd", Packing::Zstd)];
+const SUPPORTED: [(&[u8], Packing); 3] = [
+    (b"\x1f\x8b", Packing::Gzip),
+    (b"\x28\xb5\x2f\xfd", Packing::Zstd),
+    // A frame that is skipped, with which `pzstd` begins.
+    (b"\x50\x2a\x4d\x18", Packing::Zstd),
+];
 
 /// How streams of other compressions begin, with the name of each, and the command that decompresses it.
 const UNSUPPORTED: [(&[u8], &str, &str); 4] = [
@@ -27,6 +32,9 @@ const UNSUPPORTED: [(&[u8], &str, &str); 4] = [
     (b"\x04\x22\x4d\x18", "lz4", "lz4 -dc"),
     (b"PK\x03\x04", "zip", "unzip -p"),
 ];
+
+/// The longest window that zstd has, as a power of two: `zstd --long=31` writes data sets with it.
+const LONGEST_WINDOW: u32 = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
 
 impl Packing {
     /// The compression of an output with this name: `.gz`, `.zst`, or none. Upper and lower case are the same.
@@ -90,7 +98,11 @@ impl Packing {
         Ok(match self {
             Self::Plain => Box::new(stream),
             Self::Gzip => Box::new(Members::Member(GzDecoder::new(stream))),
-            Self::Zstd => Box::new(zstd::Decoder::with_buffer(stream)?),
+            Self::Zstd => {
+                let mut decoder = zstd::Decoder::with_buffer(stream)?;
+                decoder.window_log_max(LONGEST_WINDOW)?;
+                Box::new(decoder)
+            }
         })
     }
 
@@ -179,5 +191,29 @@ impl<W: Write> Write for Packer<W> {
             Self::Gzip(out) => out.flush(),
             Self::Zstd(out) => out.flush(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Read as _};
+
+    use super::Packing;
+
+    fn read(stream: &[u8]) -> io::Result<String> {
+        let mut text = String::new();
+        Packing::of_head(stream).unpack(stream)?.read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    #[test]
+    fn what_other_programs_compress_is_read() -> io::Result<()> {
+        // A frame with a window of 2^28 bytes, and a block that is stored.
+        let long = b"\x28\xb5\x2f\xfd\0\x90\x21\0\0text";
+        assert_eq!(read(long)?, "text");
+        // `pzstd` begins with a frame that is skipped.
+        let skipped = [&b"\x50\x2a\x4d\x18\x04\0\0\0size"[..], long].concat();
+        assert_eq!(read(&[&*skipped, &*skipped].concat())?, "texttext");
+        Ok(())
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::Source;
 use super::metadata::FileId;
 use crate::error::{ErrorKind, FileError};
+use crate::scratch::lock;
 
 /// The files of a run, each with its only use: an output must not be an input, another file that the run reads, or
 /// another output. Every file that a command writes is recorded here first.
@@ -89,7 +90,7 @@ impl FileUses {
         if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(());
         }
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = lock(&self.0);
         let ids = FileId::all_at_path(path);
         // The same output is recorded when it is planned and again when it is written.
         let conflicts = |other: &&FileUse| !matches!(new, FileUse::Output(_)) || *other != new;

@@ -176,6 +176,7 @@ fn sync_directories(directories: &HashSet<PathBuf>) {
     }
 }
 
+/// Locks a mutex; a panic in another thread does not cause a second one here.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,7 +13,7 @@ use crate::error::{ErrorKind, FileError};
 use crate::event_folders::event_folders;
 use crate::walk_globs::WalkGlobs;
 use curtail_core::error::system_message;
-use curtail_core::globs::{self, Stars};
+use curtail_core::globs::{self, InvalidGlob, Stars};
 
 /// Extensions of the files that are read from a directory, each also followed by `.gz` or `.zst`.
 #[cfg(feature = "tables")]
@@ -136,34 +136,41 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
     };
     for path in wanted.paths {
         if path.as_os_str() == "-" {
-            if finder.sources.iter().any(|source| source.path.is_none()) {
+            if finder.found.sources.iter().any(|source| source.path.is_none()) {
                 return Err(FileError::new(ErrorKind::Usage, "", "standard input, `-`, can be named only once"));
             }
-            finder.sources.push(Source::stdin(wanted.stdin_name));
+            finder.found.sources.push(Source::stdin(wanted.stdin_name));
         } else {
             finder.add(path);
         }
     }
     finder.reject_event_folders();
     let unmatched = finder.globs.iter().chain([&*finder.excludes]).flat_map(WalkGlobs::unmatched).collect();
-    let Finder { sources, errors, links, has_walked, passed_over, .. } = finder;
-    Ok(Inputs { sources, errors, links, unmatched, has_walked, passed_over })
+    Ok(Inputs { unmatched, ..finder.found })
 }
 
 /// The inputs found so far, and where to look for more.
 #[derive(Default)]
 struct Finder {
-    sources: Vec<Source>,
-    errors: Vec<FileError>,
+    found: Inputs,
     except: Option<PathBuf>,
     globs: Option<WalkGlobs>,
     excludes: Arc<WalkGlobs>,
-    has_walked: bool,
     skips_links: bool,
     beside: Beside,
-    passed_over: usize,
-    links: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
+    /// How many files were found again.
+    repeated: usize,
+}
+
+/// A glob that the user named as an input, in two parts.
+struct PathGlob {
+    /// The directory before its first component with a wildcard.
+    base: PathBuf,
+    /// The rest, matched below that directory.
+    set: GlobSet,
+    /// How many levels below the directory the rest can match; `None` for any.
+    depth: Option<usize>,
 }
 
 impl Finder {
@@ -172,18 +179,20 @@ impl Finder {
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.add_directory(path),
             Ok(_) => self.push(Source::file(path.to_owned(), below(path))),
-            Err(error) => match split_glob(path) {
-                Some((base, pattern)) => self.add_glob(path, &base, &pattern),
-                None => self.errors.push(FileError::system(path.to_string_lossy(), &error)),
+            Err(error) => match path_glob(path) {
+                Some(Ok(glob)) => self.add_glob(path, &glob),
+                Some(Err(error)) => self.fail(path, &error.to_string()),
+                None => self.found.errors.push(FileError::system(path.to_string_lossy(), &error)),
             },
         }
     }
 
     fn add_directory(&mut self, path: &Path) {
-        let before = self.sources.len() + self.errors.len() + self.links.len();
+        self.found.has_walked = true;
+        let before = self.count();
         self.walk(path, None, self.beside);
-        if before == self.sources.len() + self.errors.len() + self.links.len() && self.beside != Beside::ALL {
-            self.passed_over += self.transcripts_in(path);
+        if before == self.count() && self.beside != Beside::ALL {
+            self.found.passed_over += self.transcripts_in(path);
         }
     }
 
@@ -191,33 +200,28 @@ impl Finder {
     fn transcripts_in(&self, path: &Path) -> usize {
         let mut all = Self { except: self.except.clone(), excludes: Arc::clone(&self.excludes), ..Self::default() };
         all.walk(path, None, Beside::ALL);
-        all.sources.iter().filter(|source| !source.doubtful).count()
+        all.found.sources.iter().filter(|source| !source.doubtful).count()
     }
 
-    fn add_glob(&mut self, path: &Path, base: &Path, pattern: &str) {
-        match globs::compile([pattern], Stars::OneComponent) {
-            Ok(glob) => {
-                let before = self.sources.len() + self.errors.len();
-                self.walk(base, Some(&glob), Beside::ALL);
-                if before == self.sources.len() + self.errors.len() {
-                    self.fail(path, "no file matches");
-                }
-            }
-            Err(error) => self.fail(path, &error.to_string()),
+    fn add_glob(&mut self, path: &Path, glob: &PathGlob) {
+        let before = self.count();
+        self.walk(&glob.base, Some(glob), Beside::ALL);
+        if before == self.count() {
+            self.fail(path, "no file matches");
         }
     }
 
     fn fail(&mut self, path: &Path, message: &str) {
-        self.errors.push(FileError::new(ErrorKind::System, path.to_string_lossy(), message));
+        self.found.errors.push(FileError::new(ErrorKind::System, path.to_string_lossy(), message));
     }
 
-    /// Adds all transcripts below `root`, or the files that match a glob. Symlink loops are errors.
-    fn walk(&mut self, root: &Path, glob: Option<&GlobSet>, beside: Beside) {
-        self.has_walked |= glob.is_none();
-        // The walk of an empty root starts at `.`.
+    /// Adds all transcripts below `root`, or the files that match a glob. Symlink loops are errors, except to a glob, whose files
+    /// are all found on the way to the loop.
+    fn walk(&mut self, root: &Path, glob: Option<&PathGlob>, beside: Beside) {
+        // The walk of an empty root starts at `.`, which is not part of the path of an input.
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let mut walk = WalkBuilder::new(walked);
-        walk.standard_filters(!beside.ignored).hidden(!beside.hidden);
+        walk.standard_filters(!beside.ignored).hidden(!beside.hidden).max_depth(glob.and_then(|glob| glob.depth));
         walk.follow_links(!self.skips_links).sort_by_file_name(Ord::cmp);
         let except = self.except.clone();
         let excludes = Arc::clone(&self.excludes);
@@ -233,32 +237,29 @@ impl Finder {
         for entry in walk.build() {
             match entry {
                 Ok(entry) => {
+                    let inside = entry.path().strip_prefix(walked).unwrap_or(entry.path());
                     let is_skipped = self.skips_links && entry.depth() > 0 && entry.path_is_symlink();
-                    self.add_entry(root, entry.path(), is_skipped, glob);
+                    self.add_entry(root.join(inside), inside, is_skipped, glob);
                 }
-                Err(error) => self.walk_error(&error),
+                Err(error) => {
+                    let (path, message, is_loop) = walk_error(&error);
+                    if !is_loop || glob.is_none() {
+                        self.fail(path.unwrap_or(Path::new("")), &message);
+                    }
+                }
             }
         }
     }
 
-    fn add_entry(&mut self, root: &Path, path: &Path, is_skipped: bool, glob: Option<&GlobSet>) {
-        // The walk of an empty root starts at `.`, which is not part of the path of an input.
-        let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
-        let inside = path.strip_prefix(walked).unwrap_or(path);
-        let selected = match glob {
-            Some(glob) => glob.is_match(inside) && path.is_file(),
-            None => is_transcript(path) && path.is_file(),
-        };
+    /// Adds what a walk found at `path`, which is `inside` its root.
+    fn add_entry(&mut self, path: PathBuf, inside: &Path, is_skipped: bool, glob: Option<&PathGlob>) {
+        let is_named = glob.map_or_else(|| is_transcript(&path), |glob| glob.set.is_match(inside));
+        let is_wanted = |globs: &WalkGlobs| globs.is_match(inside);
+        let is_selected = is_named && path.is_file() && self.globs.as_ref().is_none_or(is_wanted);
         // The directory that is skipped here may contain selected files.
-        if is_skipped && path.is_dir() {
-            self.links.push(root.join(inside));
-        }
-        if selected && self.globs.as_ref().is_none_or(|globs| globs.is_match(inside)) {
-            let path = root.join(inside);
-            if is_skipped {
-                self.links.push(path);
-                return;
-            }
+        if is_skipped && (is_selected || path.is_dir()) {
+            self.found.links.push(path);
+        } else if is_selected {
             let relative = if glob.is_some() { below(&path) } else { inside.to_owned() };
             // A glob names the files that it matches.
             let doubtful = glob.is_none() && ending(&path) == Some("json");
@@ -268,8 +269,8 @@ impl Finder {
 
     /// Replaces the files of each folder of events by one error, because a single event is not a transcript.
     fn reject_event_folders(&mut self) {
-        let folders = event_folders(&self.sources);
-        self.sources.retain(|source| {
+        let folders = event_folders(&self.found.sources);
+        self.found.sources.retain(|source| {
             let folder = source.path.as_deref().and_then(Path::parent).filter(|_| source.doubtful);
             folder.is_none_or(|folder| !folders.contains_key(folder))
         });
@@ -278,20 +279,18 @@ impl Finder {
         }
     }
 
-    fn walk_error(&mut self, error: &ignore::Error) {
-        let (path, message) = walk_message(error);
-        self.errors.push(FileError::new(
-            ErrorKind::System,
-            path.map(|path| path.to_string_lossy()).unwrap_or_default(),
-            message,
-        ));
-    }
-
     fn push(&mut self, source: Source) {
         let real = source.path.as_ref().and_then(|path| path.canonicalize().ok());
-        if real.is_none_or(|real| self.seen.insert(real)) {
-            self.sources.push(source);
+        match real.is_none_or(|real| self.seen.insert(real)) {
+            true => self.found.sources.push(source),
+            false => self.repeated += 1,
         }
+    }
+
+    /// How much was found, or failed.
+    fn count(&self) -> usize {
+        let Inputs { sources, errors, links, .. } = &self.found;
+        sources.len() + errors.len() + links.len() + self.repeated
     }
 }
 
@@ -317,15 +316,19 @@ fn is_made_up(path: &Path) -> bool {
     path.starts_with("/dev")
 }
 
-fn walk_message(error: &ignore::Error) -> (Option<&Path>, String) {
+/// The path and the words of an error, and whether it is a loop of links.
+fn walk_error(error: &ignore::Error) -> (Option<&Path>, String, bool) {
     match error {
-        ignore::Error::WithPath { path, err } => (Some(path), walk_message(err).1),
-        ignore::Error::WithDepth { err, .. } => walk_message(err),
-        ignore::Error::Loop { ancestor, child } => {
-            (Some(child), format!("a symbolic link leads back to {}; it is not followed", ancestor.display()))
+        ignore::Error::WithPath { path, err } => {
+            let (_, message, is_loop) = walk_error(err);
+            (Some(path), message, is_loop)
         }
-        ignore::Error::Io(error) => (None, system_message(error)),
-        other => (None, other.to_string()),
+        ignore::Error::WithDepth { err, .. } => walk_error(err),
+        ignore::Error::Loop { ancestor, child } => {
+            (Some(child), format!("a symbolic link leads back to {}; it is not followed", ancestor.display()), true)
+        }
+        ignore::Error::Io(error) => (None, system_message(error), false),
+        other => (None, other.to_string(), false),
     }
 }
 
@@ -362,11 +365,58 @@ pub(super) fn is_missing_name(path: &Path) -> bool {
     name != "-" && !name.contains(['*', '?', '[', '{']) && !is_transcript(path) && !path.exists()
 }
 
-/// Splits a glob into the directory before its first component with a wildcard, and the rest; `None` without wildcards.
-fn split_glob(path: &Path) -> Option<(PathBuf, String)> {
+/// The glob at `path`; `None` without wildcards.
+fn path_glob(path: &Path) -> Option<Result<PathGlob, InvalidGlob>> {
     let is_wild = |step: &Component<'_>| step.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
     let steps: Vec<Component<'_>> = path.components().collect();
-    let first = steps.iter().position(is_wild)?;
-    let pattern: PathBuf = steps[first..].iter().collect();
-    Some((steps[..first].iter().collect(), pattern.to_str()?.to_owned()))
+    let (base, rest) = steps.split_at(steps.iter().position(is_wild)?);
+    let pattern: PathBuf = rest.iter().collect();
+    let pattern = pattern.to_str()?;
+    let depth = (!pattern.contains("**")).then_some(rest.len());
+    let set = globs::compile([pattern], Stars::OneComponent);
+    Some(set.map(|set| PathGlob { base: base.iter().collect(), set, depth }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::{Inputs, Wanted, find_sources};
+
+    fn found(folder: &Path, names: &[&str]) -> Inputs {
+        let paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+        find_sources(&Wanted { paths: &paths, ..Wanted::default() }).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_is_found_again_is_no_missing_one() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join("a.jsonl"), "")?;
+        for again in ["*.jsonl", "."] {
+            let Inputs { sources, errors, passed_over, .. } = found(folder.path(), &["a.jsonl", again]);
+            assert_eq!((sources.len(), errors, passed_over), (1, Vec::new(), 0), "{again}");
+        }
+        assert_eq!(found(folder.path(), &["a.jsonl", "*.json"]).errors.len(), 1);
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_glob_looks_no_deeper_than_it_can_match() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("below/deep"))?;
+        for name in ["a.jsonl", "below/b.jsonl", "below/deep/c.jsonl"] {
+            fs::write(at(name), "")?;
+        }
+        std::os::unix::fs::symlink("..", at("below/up"))?;
+        std::os::unix::fs::symlink(".", at("loop"))?;
+        for (glob, files) in [("*.jsonl", 1), ("*/*.jsonl", 1), ("{a,below/b}.jsonl", 2), ("**/*.jsonl", 3)] {
+            let Inputs { sources, errors, .. } = found(folder.path(), &[glob]);
+            assert_eq!((sources.len(), errors), (files, Vec::new()), "{glob}");
+        }
+        assert_eq!(found(folder.path(), &["."]).errors.len(), 2);
+        Ok(())
+    }
 }

@@ -199,7 +199,7 @@ impl Targets {
         if packing == Packing::Plain || Packing::of_name(&path) != packing {
             return Ok(None);
         }
-        let mut sink = FileSink::create(&path, Packing::Plain, Some(input), &self.scratch)?;
+        let mut sink = self.create(&path, Packing::Plain, source)?;
         let mut original = File::open(input).map_err(|error| FileError::system(&source.name, &error))?;
         let mut block = vec![0; BLOCK];
         loop {

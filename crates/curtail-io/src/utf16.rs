@@ -19,12 +19,15 @@ impl ByteOrder {
     /// The order of the bytes of a text that begins with `head`; `None` if it is not UTF-16. JSON is what most of its keys are,
     /// whatever its other characters are, and a damaged file may contain lines of another encoding.
     pub(super) fn of(head: &[u8]) -> Option<Self> {
+        if is_utf32(head) {
+            return None;
+        }
         let marked = Self::ALL.into_iter().find(|order| head.starts_with(&order.bytes(MARK)));
         if marked.is_none() {
             memchr::memchr(0, head)?;
         }
         let [little, big] = Self::ALL.map(|order| order.keys_in(head));
-        let narrow = memmem::find_iter(head, END_OF_KEY).count();
+        let narrow = memmem::find_iter(head, &END_OF_KEY).count();
         match little.max(big) {
             0 if narrow == 0 => marked.or_else(|| Self::of_ascii(head)),
             wide if wide > narrow => Some(if wide == little { Self::Little } else { Self::Big }),
@@ -60,8 +63,14 @@ impl ByteOrder {
     }
 }
 
+/// Whether a text that begins with `head` is UTF-32: the keys of JSON show it, as those of UTF-16.
+pub(super) fn is_utf32(head: &[u8]) -> bool {
+    let ends = [END_OF_KEY.map(|byte| [byte, 0, 0, 0]), END_OF_KEY.map(|byte| [0, 0, 0, byte])];
+    memchr::memchr(0, head).is_some() && ends.iter().any(|end| memmem::find(head, end.as_flattened()).is_some())
+}
+
 /// How a key of an object ends.
-const END_OF_KEY: &[u8] = b"\":";
+const END_OF_KEY: [u8; 2] = *b"\":";
 
 /// A byte order mark.
 const MARK: u16 = 0xFEFF;
@@ -145,7 +154,7 @@ impl<R: Read> Read for Utf16Reader<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ByteOrder, converted};
+    use super::{ByteOrder, converted, is_utf32};
 
     const RECORD: &str = "{\"role\":\"user\",\"content\":\"上海 ── 🙂 \u{7b22}\"}\n";
 
@@ -189,6 +198,19 @@ mod tests {
         ] {
             assert!(converted(&text).is_none(), "{}", String::from_utf8_lossy(&text));
         }
+    }
+
+    #[test]
+    fn utf32_is_none() {
+        for text in [RECORD.to_owned(), format!("\u{feff}{RECORD}")] {
+            let units = || text.chars().map(u32::from);
+            for encoded in
+                [units().flat_map(u32::to_le_bytes).collect::<Vec<u8>>(), units().flat_map(u32::to_be_bytes).collect()]
+            {
+                assert!(is_utf32(&encoded) && converted(&encoded).is_none());
+            }
+        }
+        assert!(!is_utf32(&encoded(RECORD, ByteOrder::Big)) && !is_utf32(RECORD.as_bytes()));
     }
 
     #[test]

@@ -20,7 +20,8 @@ fn write_suites(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     let mut xml = Writer::new_with_indent(out, b' ', 4);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let suites = suites_of(outcome);
-    let counts = suites.iter().map(Suite::counts).fold([0; 3], |sum, suite| [0, 1, 2].map(|nth| sum[nth] + suite[nth]));
+    let counts =
+        suites.iter().map(Suite::counts).fold([0; 4], |sum, suite| [0, 1, 2, 3].map(|nth| sum[nth] + suite[nth]));
     let root = xml.create_element("testsuites").with_attribute(("name", "curtail"));
     let root = root.with_attributes(borrowed(&attributes(counts)));
     root.write_inner_content(|xml| suites.iter().try_for_each(|suite| suite.write(xml)))?;
@@ -33,11 +34,16 @@ struct Suite<'o> {
     file: &'o str,
     findings: Vec<&'o Finding>,
     errors: Vec<&'o FileError>,
+    /// Whether some of its findings fail the check and are not shown, so that it has not passed.
+    fails_unshown: bool,
 }
 
 /// A suite for each file, first for those that were read.
 fn suites_of(outcome: &CheckOutcome) -> Vec<Suite<'_>> {
-    let mut suites: Vec<Suite> = outcome.files.iter().map(|file| Suite { file, ..Suite::default() }).collect();
+    let fails_unshown = |nth: usize| outcome.failing_unshown.contains(&nth);
+    let files = outcome.files.iter().enumerate();
+    let mut suites: Vec<Suite> =
+        files.map(|(nth, file)| Suite { file, fails_unshown: fails_unshown(nth), ..Suite::default() }).collect();
     for FileFinding { file, finding } in outcome.shown() {
         if let Some(suite) = suites.get_mut(*file) {
             suite.findings.push(finding);
@@ -55,18 +61,32 @@ fn suites_of(outcome: &CheckOutcome) -> Vec<Suite<'_>> {
 }
 
 impl Suite<'_> {
-    /// The numbers of tests, failures and errors. A file without findings and errors is one test that passes.
-    fn counts(&self) -> [usize; 3] {
+    /// Whether it is one test of the whole file: it passes, or is skipped.
+    const fn is_one_test(&self) -> bool {
+        self.findings.is_empty() && self.errors.is_empty()
+    }
+
+    /// The numbers of tests, of those that are skipped, and of failures and errors.
+    fn counts(&self) -> [usize; 4] {
         let failures = self.findings.iter().filter(|finding| finding.level == Level::Deny).count();
-        [(self.findings.len() + self.errors.len()).max(1), failures, self.errors.len()]
+        let skipped = usize::from(self.is_one_test() && self.fails_unshown);
+        [(self.findings.len() + self.errors.len()).max(1), skipped, failures, self.errors.len()]
     }
 
     fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
         let suite = xml.create_element("testsuite").with_attribute(("name", &*printable(&one_line(self.file))));
         let suite = suite.with_attributes(borrowed(&attributes(self.counts())));
         suite.write_inner_content(|xml| {
-            if self.findings.is_empty() && self.errors.is_empty() {
-                xml.create_element("testcase").with_attribute(("name", "check")).write_empty()?;
+            let test = xml.create_element("testcase").with_attribute(("name", "check"));
+            match (self.is_one_test(), self.fails_unshown) {
+                (true, true) => drop(test.write_inner_content(|xml| {
+                    xml.create_element("skipped")
+                        .with_attribute(("message", "its findings are not shown"))
+                        .write_empty()?;
+                    Ok(())
+                })?),
+                (true, false) => drop(test.write_empty()?),
+                (false, _) => {}
             }
             self.findings.iter().try_for_each(|finding| test_case(xml, self.file, finding))?;
             self.errors.iter().try_for_each(|error| error_case(xml, error))
@@ -75,8 +95,8 @@ impl Suite<'_> {
     }
 }
 
-fn attributes([tests, failures, errors]: [usize; 3]) -> [(&'static str, String); 4] {
-    [("tests", tests), ("skipped", 0), ("failures", failures), ("errors", errors)]
+fn attributes([tests, skipped, failures, errors]: [usize; 4]) -> [(&'static str, String); 4] {
+    [("tests", tests), ("skipped", skipped), ("failures", failures), ("errors", errors)]
         .map(|(key, count)| (key, count.to_string()))
 }
 

@@ -9,13 +9,13 @@ mod junit;
 mod sarif;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::reports::notes::kind_of;
+use crate::reports::repeats::kind_of;
 use crate::reports::screen::Screen;
 use curtail_core::checks::{ALL, Finding, Level, Rule};
 use curtail_core::numbers::counted;
@@ -64,6 +64,8 @@ pub(crate) struct CheckOutcome {
     unwritten_errors: Vec<FileError>,
     /// The number of findings of each rule, by its code.
     counts: BTreeMap<&'static str, Count>,
+    /// The files with findings that fail the check and are not shown.
+    failing_unshown: BTreeSet<usize>,
 }
 
 /// What a baseline removes from a report.
@@ -150,6 +152,8 @@ impl CheckOutcome {
         let is_hidden = self.is_quiet && finding.level != Level::Deny;
         if !is_hidden && self.written + self.unwritten.len() < limit {
             self.unwritten.push(FileFinding { file, finding });
+        } else if finding.level == Level::Deny {
+            self.failing_unshown.insert(file);
         }
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::{CheckOutcome, Count, FileFinding, Format};
-use crate::reports::screen::{COUNT, NAME, Screen};
+use crate::reports::screen::{COUNT, NAME, Screen, columns};
 use curtail_core::checks::{Finding, Level};
 use curtail_core::numbers::{counted, figure};
 use curtail_core::visible::{one_line, printed};
@@ -81,11 +81,14 @@ pub(in crate::reports) fn text_of(file: &str, finding: &Finding, colors: bool, s
     out += &format!("{gutter}{frame}-->{frame:#} {file}:{}:{}{message}{path}\n", at.line, at.column);
     let excerpt = &finding.excerpt;
     let before = number.len() + 3;
-    let shown = one_line(&excerpt.text);
+    let (head, rest) = split_after(&excerpt.text, excerpt.before);
+    let (marked, tail) = split_after(rest, excerpt.width);
+    let [head, marked, tail] = [head, marked, tail].map(one_line);
+    let shown = format!("{head}{marked}{tail}");
     out += &format!("{gutter} {frame}|{frame:#}\n{frame}{number} |{frame:#} {}\n", screen.cut(&shown, before));
-    let pad = " ".repeat(excerpt.before);
-    let most = screen.room(before + excerpt.before).unwrap_or(usize::MAX);
-    let carets = "^".repeat(excerpt.width.min(most));
+    let pad = " ".repeat(columns(&head));
+    let most = screen.width.map_or(usize::MAX, |width| width.saturating_sub(before + pad.len()));
+    let carets = "^".repeat(columns(&marked).min(most).max(1));
     out += &format!("{gutter} {frame}|{frame:#} {pad}{style}{carets}{style:#}\n");
     let other = finding.other.as_ref().map(|other| format!("its counterpart: {file}:{}:{}", other.line, other.column));
     let answer = finding.answer.map(|answer| format!("the provider answers: {answer}"));
@@ -93,6 +96,11 @@ pub(in crate::reports) fn text_of(file: &str, finding: &Finding, colors: bool, s
         out += &screen.wrapped(&format!("{gutter} {frame}={frame:#} {about}\n"), 2);
     }
     out + "\n"
+}
+
+/// `text` in two, the first with this number of characters.
+fn split_after(text: &str, characters: usize) -> (&str, &str) {
+    text.split_at(text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at))
 }
 
 fn write_counts(

@@ -17,10 +17,15 @@ pub(crate) fn workflow_commands(all: &[Verified], options: &VerifyOptions) -> St
     let mut text = String::new();
     for verified in all {
         let failing = Failing::all(verified, options);
-        for judged in verified.comparison.losses().into_iter().take(ANNOTATIONS) {
+        let losses = verified.comparison.losses();
+        for judged in losses.iter().take(ANNOTATIONS) {
             text += &annotation(verified, judged, &failing);
         }
         let file = property(&verified.before.file);
+        if let Some(more @ 1..) = losses.len().checked_sub(ANNOTATIONS) {
+            let _ =
+                writeln!(text, "::notice file={file},title=verify::… and {more} more (--output-format json lists all)");
+        }
         for one in &failing {
             let _ = writeln!(text, "::error file={file},title=verify::{}", data(&reason(one)));
         }

@@ -130,6 +130,9 @@ fn claims(verified: &Verified) -> String {
         let about = shortened(&claim.about);
         let _ = writeln!(text, "claim   {about} was only read; AFTER says: {}", quoted(&claim.text));
     }
+    if let Some(more @ 1..) = verified.comparison.claims.len().checked_sub(CLAIMS) {
+        let _ = writeln!(text, "claim   … and {more} more (--output-format json lists all)");
+    }
     text
 }
 
@@ -160,9 +163,9 @@ pub(crate) fn rows(all: &[Verified], options: &VerifyOptions) -> String {
 
 fn row(verified: &Verified, options: &VerifyOptions) -> [String; 7] {
     let share = verified.comparison.all();
-    let file = one_line(&verified.before.file);
+    let file = &verified.before.file;
     [
-        verified.compaction.map_or_else(|| file.to_string(), |number| format!("{file} #{number}")),
+        verified.compaction.map_or_else(|| file.clone(), |number| format!("{file} #{number}")),
         figure(verified.before.tokens),
         figure(verified.after.tokens),
         format!("{} of {}", share.kept, share.all()),
@@ -175,7 +178,7 @@ fn row(verified: &Verified, options: &VerifyOptions) -> [String; 7] {
 /// A loss in a cell.
 fn worst(judged: &JudgedFact) -> String {
     let words: String = judged.fact.text.chars().take(LONGEST).collect();
-    one_line(&format!("{}: {words}", judged.fact.kind.name())).into_owned()
+    format!("{}: {words}", judged.fact.kind.name())
 }
 
 /// Letters of a loss in a cell.

@@ -374,6 +374,21 @@ fn junit_is_well_formed() {
     assert_eq!((count("<system-out>warning: "), count("</system-out>")), (1, 1), "{out}");
     let (_, clean, _) = check(&["--output-format", "junit"], &lines(&[ASK, SAY]));
     assert!(clean.contains("tests=\"1\"") && clean.contains("<testcase name=\"check\"/>"), "{clean}");
+    // A file whose findings are only counted has not passed.
+    let (_, counted, _) = check(&["--output-format", "junit", "--statistics"], &lines(&[ASK, RESULT, SAY]));
+    assert!(counted.contains("skipped=\"1\" failures=\"0\"") && counted.contains("<skipped message="), "{counted}");
+}
+
+/// A character can be two columns wide, and one that a terminal would obey is shown by its code.
+#[test]
+fn carets_are_below_what_they_mark() {
+    use unicode_width::UnicodeWidthStr as _;
+
+    let ask = ASK.replace("in Oslo", "\u{4e0a}\u{6d77}\u{202e}\u{2764}\u{fe0f}");
+    let (_, out, _) = check(&[], &format!("{{\"messages\":[{ask},{RESULT}]}}\n"));
+    let shown: Vec<&str> = out.lines().skip_while(|line| !line.contains("answers no earlier call")).collect();
+    let marked = shown[3].find(&RESULT[..10]).unwrap_or_else(|| panic!("{out}"));
+    assert_eq!(shown[3][..marked].width(), shown[4].find('^').unwrap(), "{out}");
 }
 
 /// A format needs no second list: its name is in the help of the flag and on the page of the command.

@@ -170,6 +170,43 @@ fn odd_names_deep_trees_and_loops() {
     assert!(out.join(deep.strip_prefix(place.path("data")).unwrap()).join("x.jsonl").exists());
 }
 
+#[test]
+fn a_file_that_fails_counts_once() {
+    let place = Place::new();
+    let whole = gzip(&chats(3000));
+    place.write("a.jsonl.gz", &whole[..whole.len() / 2]);
+    for inputs in [&["a.jsonl.gz"][..], &["none.jsonl", "a.jsonl.gz"]] {
+        for to in [&[][..], &["--output-dir", "out"]] {
+            let arguments = [&["window", "-n", "2", "--stats=json"], inputs, to].concat();
+            let stderr = text(&place.curtail(&arguments).output().unwrap().stderr);
+            assert!(stderr.contains(&format!("\"failed_files\":{}", inputs.len())), "{stderr}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn rejects_can_be_discarded() {
+    let place = Place::new();
+    place.write("a.jsonl", b"{bad\n");
+    let done = place.curtail(&["window", "a.jsonl", "-O", "out", "--rejects", "/dev/null"]).output().unwrap();
+    assert_eq!(text(&done.stderr), "curtail: a.jsonl:1:2: expected a key in double quotes\n");
+}
+
+#[test]
+fn utf32_is_never_read_as_something_else() {
+    let place = Place::new();
+    let text_of = "{\"messages\":[{\"role\":\"user\",\"content\":\"\u{4e2d} \u{1f600}\"}]}\n".repeat(2);
+    let bytes: Vec<u8> = text_of.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    place.write("a.jsonl", &bytes);
+    for command in [&["repair", "--damaged", "a.jsonl"][..], &["repair", "a.jsonl"], &["count", "a.jsonl"]] {
+        let done = place.curtail(command).output().unwrap();
+        let stderr = text(&done.stderr);
+        assert!(stderr.contains("a.jsonl:1:1: the file is UTF-32"), "{command:?}: {stderr}");
+        assert_eq!((done.status.code(), text(&done.stdout).contains("-N")), (Some(2), false), "{command:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_to_nothing_in_a_directory_is_named_once() {

@@ -3,11 +3,12 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::feed::{Feed, Task};
 use super::worker::{Done, Worker};
 use super::{Batch, BatchProgress, Event, Flow, Opened, Work};
+use crate::scratch::lock;
 use crate::{Buffer, Source};
 
 /// How many folded results a worker keeps for its next blocks.
@@ -159,11 +160,6 @@ impl Drop for ReleaseOnDrop<'_> {
         self.halt.fetch_or(std::thread::panicking(), Ordering::Relaxed);
         self.tickets.give();
     }
-}
-
-/// Locks a mutex; a panic in another thread does not cause a second one here.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The fold, and which events of the current file it received.

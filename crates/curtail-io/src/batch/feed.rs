@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use super::heads::valid_prefix;
 use super::opening::{FirstBlock, Unopened};
 use super::reader::{ReadBlock, Reader, Start};
-use super::records::Records;
+use super::rescue::Records;
 use super::{Batch, Damage, Opened};
 use crate::{BLOCK, Blocks, Buffer, FileError, Limits, Source};
 use curtail_core::dialects::Framing;

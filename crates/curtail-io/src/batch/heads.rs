@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::rescue::Rescued;
-use crate::utf16::{ByteOrder, converted};
+use crate::utf16::{ByteOrder, converted, is_utf32};
 use crate::{ErrorKind, FileError};
 use curtail_core::dialects::{ReadError, begins_damaged};
 use curtail_core::error::TextPlace;
@@ -19,7 +19,7 @@ const TOKEN: usize = 16;
 /// early.
 pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
     // It may be converted.
-    if is_utf16(head) {
+    if foreign_encoding(head).is_some() {
         return None;
     }
     let text = valid_prefix(head);
@@ -37,24 +37,19 @@ pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<File
     Some(FileError::new(ErrorKind::Content, name, reason_of(broken, head, line)).at(place))
 }
 
-/// What is wrong with a file that is not converted.
-const IS_UTF16: &str = "the file is UTF-16; convert it to UTF-8, as `curtail repair --damaged` does";
-
-/// The error of a text that is UTF-16 and is not converted.
-pub(super) fn utf16_error() -> ReadError {
-    ReadError { offset: 0, what: String::from(IS_UTF16) }
-}
-
-/// Whether a file that begins with `head` is UTF-16.
-pub(super) fn is_utf16(head: &[u8]) -> bool {
-    ByteOrder::of(head).is_some()
+/// Why nothing can be read of a file that begins with `head`, if its encoding is not UTF-8.
+pub(super) fn foreign_encoding(head: &[u8]) -> Option<&'static str> {
+    match ByteOrder::of(head) {
+        Some(_) => Some("the file is UTF-16; convert it to UTF-8, as `curtail repair --damaged` does"),
+        None => is_utf32(head).then_some("the file is UTF-32; convert it to UTF-8 first"),
+    }
 }
 
 /// What is wrong with `text`, which begins on `line` of a file. A file whose first byte is not JSON is most likely not a
 /// transcript.
 pub fn reason_of(broken: ReadError, text: &[u8], line: usize) -> String {
-    if line == 1 && is_utf16(text) {
-        return String::from(IS_UTF16);
+    if let Some(reason) = foreign_encoding(text).filter(|_| line == 1) {
+        return String::from(reason);
     }
     let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
     match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {

@@ -49,7 +49,6 @@ mod feed;
 mod heads;
 mod opening;
 mod reader;
-mod records;
 mod rescue;
 mod worker;
 
@@ -178,8 +177,8 @@ pub struct Opened {
     pub rebuilt: bool,
     /// Whether its text was converted from UTF-16.
     is_converted: bool,
-    /// Whether its text is UTF-16, which nothing can be read of.
-    is_utf16: bool,
+    /// Why nothing can be read of it, if its encoding is not UTF-8.
+    foreign_encoding: Option<&'static str>,
     /// What it is, if it is an export that is looked at and not cut.
     pub export: Option<&'static str>,
     /// Whether the rest of it is skipped.
@@ -203,7 +202,7 @@ impl Opened {
             table: None,
             rebuilt: false,
             is_converted: false,
-            is_utf16: false,
+            foreign_encoding: None,
             export: None,
             rest_skipped: Arc::default(),
         }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::heads::{is_utf16, readable_head, valid_prefix};
-use super::reader::{Reader, Start, convert_utf16, next_lines};
+use super::heads::{foreign_encoding, readable_head, valid_prefix};
+use super::reader::{Reader, Start};
 use super::{Damage, InputOptions, Opened};
 use crate::{Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Source, Table, TableFormat, WantedColumn};
 use curtail_core::dialects::{Framing, Reading, detect_framing, framing_of_first};
@@ -47,9 +47,9 @@ impl Unopened<'_> {
             return self.open_table(format, &blocks, buffer);
         }
         let start = Start { name: &self.source.name, line: &|| 1 };
-        next_lines(&mut blocks, buffer, start)?;
-        let is_converted = self.damage != Damage::Fail && convert_utf16(&mut blocks, buffer, start)?;
-        let is_utf16 = !is_converted && is_utf16(buffer);
+        start.read(|doubt| blocks.next_lines(buffer, doubt))?;
+        let is_converted = self.damage != Damage::Fail && start.read(|doubt| blocks.convert_utf16(buffer, doubt))?;
+        let foreign_encoding = foreign_encoding(buffer).filter(|_| !is_converted);
         let head = readable_head(buffer);
         let head = head.as_ref();
         let key = self.input_options.messages_key.as_deref();
@@ -61,7 +61,7 @@ impl Unopened<'_> {
             framing => framing,
         });
         let reading = self.reading(framing, head)?;
-        let opened = Opened { is_converted, is_utf16, ..self.opened(&blocks, reading, None) };
+        let opened = Opened { is_converted, foreign_encoding, ..self.opened(&blocks, reading, None) };
         Ok(FirstBlock { opened: Arc::new(opened), reader: Reader::Lines(blocks), rows: None })
     }
 

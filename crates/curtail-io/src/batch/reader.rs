@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Opened;
 use super::heads::{fault_of_head, placed_at, readable_head};
-use crate::{Blocks, Buffer, ErrorKind, FileError, RowBlock, Rows, Unread};
+use crate::{Blocks, Buffer, Doubt, ErrorKind, FileError, RowBlock, Rows, Unread};
 use curtail_core::dialects::Framing;
 use curtail_core::error::TextPlace;
 use curtail_core::json::Document;
@@ -16,6 +16,13 @@ pub(super) struct Start<'p> {
     pub(super) name: &'p str,
     /// Returns the number of its first line. Waits for the lines before it to be counted, so only an error asks for it.
     pub(super) line: &'p dyn Fn() -> usize,
+}
+
+impl Start<'_> {
+    /// Calls `read` with a check of the beginning of a long line, and places its error here.
+    pub(super) fn read<T>(self, read: impl FnOnce(Doubt<'_>) -> Result<T, FileError>) -> Result<T, FileError> {
+        read(&|head| fault_of_head(head, self.name, (self.line)())).map_err(|error| placed_at(error, self.line))
+    }
 }
 
 /// Reads an open input, block by block.
@@ -66,8 +73,8 @@ impl Reader {
     pub(super) fn claim(&mut self, buffer: &mut Buffer, start: Start<'_>) -> Result<ReadBlock, FileError> {
         match self {
             Self::Lines(blocks) => {
-                let unread = blocks.claim_lines(buffer, &|head| fault_of_head(head, start.name, (start.line)()));
-                unread.map(|unread| ReadBlock { unread, rows: None }).map_err(|error| placed_at(error, start.line))
+                let unread = start.read(|doubt| blocks.claim_lines(buffer, doubt))?;
+                Ok(ReadBlock { unread, rows: None })
             }
             Self::Rows(rows) => rows.next_block(buffer, false).map(|rows| ReadBlock { rows: Some(rows), unread: None }),
         }
@@ -114,16 +121,4 @@ pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(
     buffer.append(text.as_bytes()).map_err(|error| FileError::system(name, &error))?;
     *opened = Arc::new(other);
     Ok(())
-}
-
-/// Reads an input as UTF-8 whose first lines, which are in `buffer`, are UTF-16. Returns whether they are.
-pub(super) fn convert_utf16(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Result<bool, FileError> {
-    let fault = |head: &[u8]| fault_of_head(head, start.name, (start.line)());
-    blocks.convert_utf16(buffer, &fault).map_err(|error| placed_at(error, start.line))
-}
-
-/// Reads the next whole lines.
-pub(super) fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Result<(), FileError> {
-    let fault = |head: &[u8]| fault_of_head(head, start.name, (start.line)());
-    blocks.next_lines(buffer, &fault).map_err(|error| placed_at(error, start.line))
 }

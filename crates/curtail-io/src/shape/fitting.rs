@@ -2,22 +2,23 @@
 
 use super::olds::Olds;
 use super::{Field, Fitted, Shape};
-use curtail_core::json::{Text, Value, ValueKind};
+use curtail_core::dialects::TextParts;
+use curtail_core::json::{Value, ValueKind};
 
 /// What is known of the old list when a new value is fitted.
 pub(super) struct Fitting<'s, 'a> {
     shape: &'s Shape,
     olds: Olds<'a>,
-    parts: PartNames,
+    parts: TextParts,
 }
 
-/// The place of a value: what was there before, and whether the model wrote the message around it.
+/// The place of a value: what was there before, and who wrote the message around it.
 #[derive(Clone, Copy)]
 struct Place<'o, 'a> {
     olds: &'o Olds<'a>,
     /// The old value that this one was made of, as far as that is known.
     source: Option<Value<'a>>,
-    is_assistant: bool,
+    is_by_model: bool,
 }
 
 /// Why a value does not fit: the fields that lead to it, from the innermost, and what is wrong.
@@ -38,7 +39,7 @@ enum MisfitKind {
 impl<'a> Fitting<'_, 'a> {
     /// For new values of `shape`, in place of the `elements` of the list `before`.
     pub(super) fn new<'s>(shape: &'s Shape, elements: &[Value<'a>], before: &str) -> Fitting<'s, 'a> {
-        Fitting { shape, olds: Olds::new(elements, shape), parts: PartNames::of(before) }
+        Fitting { shape, olds: Olds::new(elements, shape), parts: TextParts::in_messages(before) }
     }
 
     /// `value`, which was made of `source`, as far as that is known.
@@ -46,7 +47,7 @@ impl<'a> Fitting<'_, 'a> {
     /// # Errors
     /// It does not fit, and why.
     pub(super) fn value(&self, value: Value<'a>, source: Option<Value<'a>>) -> Result<Fitted, String> {
-        let place = Place { olds: &self.olds, source, is_assistant: false };
+        let place = Place { olds: &self.olds, source, is_by_model: false };
         self.fitted(value, self.shape, place).map_err(|misfit| misfit.reason())
     }
 
@@ -91,8 +92,7 @@ impl<'a> Fitting<'_, 'a> {
     }
 
     fn object(&self, value: Value<'a>, fields: &[Field], place: Place<'_, 'a>) -> Result<Fitted, Misfit> {
-        let role = value.get_text("role").map(Text::into_decoded);
-        let is_assistant = role.map_or(place.is_assistant, |role| role == "assistant");
+        let is_by_model = TextParts::is_by_model(value).unwrap_or(place.is_by_model);
         let has_value = value.members().filter(|member| member.value.kind() != ValueKind::Null);
         let mut keys = has_value.map(|member| member.key.into_decoded());
         if let Some(key) = keys.find(|key| fields.iter().all(|field| field.name != *key)) {
@@ -101,7 +101,7 @@ impl<'a> Fitting<'_, 'a> {
         let values = fields.iter().zip(&place.olds.below).map(|(field, olds)| {
             let source = place.source.and_then(|source| source.get(&field.name));
             let fitted = match value.get(&field.name) {
-                Some(value) => self.fitted(value, &field.shape, Place { olds, source, is_assistant }),
+                Some(value) => self.fitted(value, &field.shape, Place { olds, source, is_by_model }),
                 None => Ok(Fitted::Null),
             };
             let fitted = match fitted {
@@ -120,35 +120,16 @@ impl<'a> Fitting<'_, 'a> {
         };
         let mut values = vec![Fitted::Null; fields.len()];
         let at = |name: &str| fields.iter().position(|field| field.name == name && field.shape == Shape::Text);
-        let Some(text_at) = at("text") else {
-            return Err(MisfitKind::Unknown.here().below("text"));
+        let Some(text_at) = at(TextParts::TEXT) else {
+            return Err(MisfitKind::Unknown.here().below(TextParts::TEXT));
         };
         values[text_at] = text_of(text).unwrap_or(Fitted::Null);
-        if let Some(type_at) = at("type") {
-            values[type_at] = Fitted::Text(self.parts.name(place.is_assistant).to_owned());
+        if let Some(type_at) = at(TextParts::TYPE) {
+            values[type_at] = Fitted::Text(self.parts.type_name(place.is_by_model).to_owned());
         }
-        Ok(Fitted::Struct(values))
-    }
-}
-
-/// How the types of text parts are called. In `OpenAI`'s Responses API, the name depends on who wrote the text.
-#[derive(Clone, Copy)]
-enum PartNames {
-    Plain,
-    ByAuthor,
-}
-
-impl PartNames {
-    fn of(before: &str) -> Self {
-        let by_author = ["\"input_text\"", "\"output_text\""].iter().any(|name| before.contains(name));
-        if by_author { Self::ByAuthor } else { Self::Plain }
-    }
-
-    const fn name(self, is_assistant: bool) -> &'static str {
-        match self {
-            Self::Plain => "text",
-            Self::ByAuthor if is_assistant => "output_text",
-            Self::ByAuthor => "input_text",
+        match fields.iter().zip(&values).find(|(field, value)| !field.optional && **value == Fitted::Null) {
+            Some((field, _)) => Err(MisfitKind::Required.here().below(&field.name)),
+            None => Ok(Fitted::Struct(values)),
         }
     }
 }

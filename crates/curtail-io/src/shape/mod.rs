@@ -213,6 +213,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_part_for_a_text_has_all_required_fields() {
+        let more = Field { name: "more".to_owned(), shape: Shape::Text, optional: false };
+        let part = Shape::Struct(vec![field("text", Shape::Text), more]);
+        let shape = Shape::Struct(vec![field("content", Shape::List(Box::new(part)))]);
+        let error = shape.fit(r#"[{"content":[{"text":"a","more":"b"}]}]"#, r#"[{"content":"a"}]"#).unwrap_err();
+        assert!(error.starts_with("the column requires the field `content.more`"), "{error}");
+    }
+
     /// The numbers of the old values in elements that are new.
     fn numbers(shape: &Shape, before: &str, after: &str) -> Vec<Vec<Option<usize>>> {
         let Ok(Fit::New(text)) = shape.fit(before, after) else { panic!("a new element") };

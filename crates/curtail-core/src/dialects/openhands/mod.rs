@@ -2,6 +2,7 @@
 //! and `observation`). A condensation names the events that the model no longer reads.
 
 mod condensations;
+mod event_files;
 mod relink;
 mod usage;
 mod version0;
@@ -11,6 +12,7 @@ use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, Log
 use crate::json::{Text, Value};
 use crate::transcript::{Draft, Layout, PairingRules, ProviderRules, ResultPlace, Usage};
 use condensations::{Condensation, StillRead, mark};
+pub use event_files::{event_advice, event_number};
 use relink::{forget_drafts, renumber};
 
 /// The dialect `openhands`.

@@ -1,8 +1,9 @@
 //! A damaged line: the records in it that are sound, and what is lost of it.
 
 use super::Loss;
+use super::known::Records;
+use super::parting::{Part, Parting};
 use super::soundness::{MARK, is_record, is_value};
-use crate::batch::records::{Part, Records};
 use curtail_core::numbers::number_of;
 
 /// A damaged line of a log.
@@ -62,7 +63,7 @@ impl DamagedLine<'_> {
         if !nulls.is_empty() {
             losses.push(self.changed(format!("{} cut", number_of(nulls.len(), "NUL byte"))));
         }
-        let parts = known.in_line(&text, &nulls, self.end == LineEnd::Whole);
+        let parts = Parting::new(known, &text, &nulls, self.end == LineEnd::Whole).parts();
         let (sound, lost): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.is_sound);
         for part in &lost {
             let bytes = text[part.range.clone()].trim_ascii();

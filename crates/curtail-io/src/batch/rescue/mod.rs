@@ -2,12 +2,14 @@
 //! nothing is guessed.
 
 mod damaged_line;
+mod known;
+mod parting;
 mod soundness;
 
-use super::records::Records;
 use crate::{ErrorKind, FileError, utf16};
 use curtail_core::error::TextPlace;
 use damaged_line::{DamagedLine, LineEnd, SoundRecord};
+pub(super) use known::Records;
 use soundness::spans_lines;
 pub(super) use soundness::{hides_damage, is_record, is_sound, looks_damaged};
 
@@ -49,6 +51,10 @@ impl Rescued {
     }
 
     fn read(mut self, text: &[u8]) -> Option<Self> {
+        // Without its NUL bytes, it would be read as other characters.
+        if utf16::is_utf32(text) {
+            return None;
+        }
         let converted = utf16::converted(text);
         self.losses.extend(converted.as_ref().map(|_| Loss::conversion()));
         let text = converted.as_deref().unwrap_or(text);

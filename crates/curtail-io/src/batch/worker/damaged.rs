@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::unit::{FilePlace, RawUnit};
 use super::{Done, Worker};
 use crate::batch::heads::valid_prefix;
-use crate::batch::records::Records;
-use crate::batch::rescue::{Loss, Rescued, is_record, is_sound, looks_damaged};
+use crate::batch::rescue::{Loss, Records, Rescued, is_record, is_sound, looks_damaged};
 use crate::batch::{Damage, Opened, Work};
 use crate::{ErrorKind, FileError};
 use curtail_core::error::TextPlace;
@@ -27,7 +26,8 @@ impl<W: Work> Worker<'_, W> {
 
     /// Works on a record, or on what can be read of a damaged line. Returns whether anything was read.
     pub(super) fn record(&self, unit: RawUnit<'_>, done: &mut Done<W::Out>) -> bool {
-        let damage = self.batch.damage;
+        // Of what is in another encoding, whatever looks sound is not.
+        let damage = if unit.opened.foreign_encoding.is_some() { Damage::Fail } else { self.batch.damage };
         if damage == Damage::ReadAround && !looks_damaged(unit.bytes) {
             let unit = RawUnit { is_one_value: true, ..unit };
             return self.unit_or(unit, done, |done| self.rescue_record(unit, done));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::feed::{Block, Task, TaskKind};
 use super::opening::{FirstBlock, Unopened};
 use super::reader::{Reader, Start};
-use super::records::Records;
+use super::rescue::Records;
 use super::{Batch, Failure, Opened, Work};
 use crate::{Buffer, FileError, RowBlock, Source};
 use curtail_core::dialects::Framing;
@@ -117,7 +117,7 @@ impl<W: Work> Worker<'_, W> {
         let input_options = &self.batch.input_options;
         let unopened = Unopened { input_options, damage: self.batch.damage, source, number };
         let first = unopened.open(&input_options.limits(&self.batch.stop), &mut self.buffer);
-        let FirstBlock { mut opened, mut reader, rows } = first.map_err(|error| done.end(error)).ok()?;
+        let FirstBlock { mut opened, mut reader, mut rows } = first.map_err(|error| done.end(error)).ok()?;
         if let Reader::Lines(blocks) = &mut reader
             && opened.reading.framing != Framing::Records
         {
@@ -125,24 +125,22 @@ impl<W: Work> Worker<'_, W> {
             return Some(opened);
         }
         done.unrelated = opened.is_unrelated(&self.buffer);
-        self.find_units(rows.as_ref());
-        self.known.take();
         self.report_conversion(&opened, done);
-        let mut offset = 0;
-        let mut units = self.units(&opened, FilePlace::START, rows.as_ref(), done);
-        while !reader.is_done() && !done.broken && !done.unrelated {
-            let line = units + 1;
-            offset += self.buffer.len();
-            match reader.next(&mut self.buffer, Start { name: &source.name, line: &|| line }, false) {
-                Ok(rows) => {
-                    self.find_units(rows.as_ref());
-                    self.known.take();
-                    units += self.units(&opened, FilePlace { line, offset }, rows.as_ref(), done);
-                }
-                Err(error) => done.end(error),
+        let mut place = FilePlace::START;
+        loop {
+            self.find_units(rows.as_ref());
+            self.known.take();
+            place.line += self.units(&opened, place, rows.as_ref(), done);
+            place.offset += self.buffer.len();
+            if reader.is_done() || done.broken || done.unrelated {
+                break;
+            }
+            match reader.next(&mut self.buffer, Start { name: &source.name, line: &|| place.line }, false) {
+                Ok(next) => rows = next,
+                Err(error) => break done.end(error),
             }
         }
-        self.advance(number, reader.taken(), units);
+        self.advance(number, reader.taken(), place.line - 1);
         Some(opened)
     }
 

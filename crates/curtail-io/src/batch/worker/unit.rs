@@ -1,7 +1,7 @@
 //! One unit: it is passed to the command's work, and what fails is handled as the batch says.
 
 use super::{Done, Worker};
-use crate::batch::heads::{reason_of, utf16_error, valid_prefix};
+use crate::batch::heads::{reason_of, valid_prefix};
 use crate::batch::{Failure, OnError, Opened, Unit, Work};
 use crate::{ErrorKind, FileError, RowPlace, too_long};
 use curtail_core::dialects::ReadError;
@@ -59,7 +59,7 @@ impl<W: Work> Worker<'_, W> {
         rescue: impl FnOnce(&mut Done<W::Out>) -> Option<bool>,
     ) -> bool {
         let Err(error) = self.try_unit(unit, &mut done.out) else {
-            if unit.opened.is_utf16 {
+            if unit.opened.foreign_encoding.is_some() {
                 // One finding says what is wrong with all of the file.
                 done.broken = true;
                 unit.opened.skip_rest();
@@ -78,8 +78,9 @@ impl<W: Work> Worker<'_, W> {
         if let Some(most) = self.batch.input_options.max_record.filter(|&most| bytes.len() > most) {
             return Err(too_long(name, most).at(TextPlace { line, column: 1 }));
         }
-        let result = if opened.is_utf16 {
-            self.work.garbled(&unit.with_text(valid_prefix(bytes)), utf16_error(), out)
+        let result = if let Some(reason) = opened.foreign_encoding {
+            let error = ReadError { offset: 0, what: String::from(reason) };
+            self.work.garbled(&unit.with_text(valid_prefix(bytes)), error, out)
         } else if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
             self.work.unit(&unit.with_text(text), out)
         } else {
