@@ -85,7 +85,8 @@ fn recover_calls(read: &mut [Item<'_>]) {
     let mut answers: Vec<(usize, usize)> = Vec::new();
     for (at, item) in read.iter_mut().enumerate() {
         let Some(message) = item.message_mut().filter(|message| !message.standing.is_rolled_back()) else { continue };
-        calls.extend(ids_of_calls(message).map(|id| (id, at)));
+        let ids = message.calls().filter_map(|(_, call)| call.id.as_ref());
+        calls.extend(ids.map(|id| (id.decode().into_owned(), at)));
         let answered = message.results().filter_map(|(_, result)| calls.get(&*result.id.as_ref()?.decode()));
         answers.extend(answered.map(|call| (*call, at)));
     }
@@ -100,10 +101,6 @@ fn recover_calls(read: &mut [Item<'_>]) {
             message.call_rules.indivisible |= recovered.contains(at);
         }
     }
-}
-
-fn ids_of_calls<'m>(message: &'m Message<'_>) -> impl Iterator<Item = String> + 'm {
-    message.calls().filter_map(|(_, call)| call.id.as_ref().map(|id| id.decode().into_owned()))
 }
 
 /// Marks the calls that may be answered at any time. The program joins every answer with its call, wherever it is, and takes the

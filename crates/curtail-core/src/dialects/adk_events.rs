@@ -1,6 +1,7 @@
 //! What an event of the Agent Development Kit (ADK) does to the history of its session. Keys are in camel case or snake case.
 
 use std::borrow::Cow;
+use std::mem::discriminant;
 
 use super::blocks;
 use crate::json::{Text, Value};
@@ -72,7 +73,7 @@ fn replaced_times(compaction: Value<'_>) -> Option<(Moment, Moment)> {
         blocks::either(compaction, "startTimestamp", "start_timestamp").or_else(|| compaction.some("startTime"));
     let end = blocks::either(compaction, "endTimestamp", "end_timestamp").or_else(|| compaction.some("endTime"));
     let (start, end) = (Moment::of(start)?, Moment::of(end)?);
-    (start.is_text() == end.is_text()).then_some((start, end))
+    (discriminant(&start) == discriminant(&end)).then_some((start, end))
 }
 
 /// A time, in what a program counts it or as it writes it. Numbers are before texts, so that no time of one kind is between two of
@@ -97,9 +98,5 @@ impl Moment {
     #[expect(clippy::cast_possible_truncation, reason = "a finite number, and no time is that large")]
     pub(super) fn number(number: f64) -> Self {
         Self::Number((number * 1e7).round() as i128)
-    }
-
-    const fn is_text(&self) -> bool {
-        matches!(self, Self::Text(_))
     }
 }

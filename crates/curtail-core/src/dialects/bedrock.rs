@@ -99,9 +99,16 @@ fn read_block(block: Value<'_>) -> Part<'_> {
         "text" => return blocks::part(block, blocks::plain_block(block)),
         "toolUse" => read_call(value),
         "toolResult" => return read_result(block, value),
-        "reasoningContent" => Content::Reasoning(reasoning(value)),
+        "reasoningContent" => {
+            let text = value.get("reasoningText").and_then(|inner| inner.get_text("text"));
+            Content::Reasoning(text.unwrap_or(Text::Escaped("")))
+        }
         "citationsContent" | "searchResult" => Content::Text(cited(value)),
-        "guardContent" => guarded(value).map_or_else(|| blocks::unknown(block), Content::Text),
+        // A text that a guardrail checks.
+        "guardContent" => value
+            .get("text")
+            .and_then(|text| text.get_text("text"))
+            .map_or_else(|| blocks::unknown(block), Content::Text),
         "image" | "document" | "video" | "audio" => Content::Media(Text::Json(block.raw())),
         "cachePoint" => Content::Other,
         _ => blocks::unknown(block),
@@ -139,15 +146,6 @@ fn read_result<'a>(block: Value<'a>, result: Value<'a>) -> Part<'a> {
 
 fn answer_text(block: Value<'_>) -> Option<Text<'_>> {
     block.get_text("text").or_else(|| block.some("json").map(|json| Text::Json(json.raw())))
-}
-
-fn reasoning(value: Value<'_>) -> Text<'_> {
-    value.get("reasoningText").map_or(Text::Escaped(""), |inner| inner.text_or_empty("text"))
-}
-
-/// A text that a guardrail checks.
-fn guarded(value: Value<'_>) -> Option<Text<'_>> {
-    value.get("text")?.get_text("text")
 }
 
 fn cited(value: Value<'_>) -> Text<'_> {

@@ -7,9 +7,9 @@ use foldhash::{HashMap, HashMapExt as _};
 use super::branches::newest;
 use super::is_boundary;
 use super::preserved::{anchored, kept_at, records_by_uuid};
-use crate::dialects::{HistoryChange, Item};
+use crate::dialects::{HistoryChange, Item, blocks};
 use crate::json::Value;
-use crate::transcript::{MessageKind, Standing};
+use crate::transcript::MessageKind;
 
 /// Calls that are open at a compaction are never answered: the next message of its conversation closes them. The boundary
 /// belongs to that message. `trees` are those of the main conversation.
@@ -45,14 +45,9 @@ pub(super) fn close_at_compactions<'a>(
         previous = at;
     }
     let records = LazyCell::new(|| records_by_uuid(items));
-    for boundary in conversations.into_values().filter_map(|conversation| conversation.last) {
-        for at in kept_at(items, boundary, &records) {
-            // Its calls may be answered after the boundary.
-            if let Item::Message(message) = &mut read[at] {
-                message.standing = Standing::Preserved;
-            }
-        }
-    }
+    // Calls in these messages may be answered after the boundary.
+    let last = conversations.into_values().filter_map(|conversation| conversation.last);
+    blocks::preserve(read, last.flat_map(|boundary| kept_at(items, boundary, &records)).map(|at| at..at + 1).collect());
 }
 
 /// What is known of the compactions of a conversation.

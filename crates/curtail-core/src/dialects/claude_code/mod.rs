@@ -16,7 +16,7 @@ use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, SizeFigures, anthropic, blocks,
 };
 use crate::json::{Json, Text, Value, object, quote};
-use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Usage};
+use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing, Usage};
 use attachments::read_attachment;
 use branches::{roll_back, rollbacks, trees_of};
 use compactions::{close_at_compactions, compactions};
@@ -98,6 +98,9 @@ impl Dialect for ClaudeCode {
         message.parts = anthropic::read_content(content);
         anthropic::mark_compaction(&mut message);
         message.automatic = role == Role::User && (meta.is_some_and(is_true) || is_own(&message));
+        if is_error_of_api(item) {
+            message.standing = Standing::Unsent;
+        }
         if let Some(copy) = copy {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
             results.for_each(|part| part.add_copy(copy));
@@ -206,6 +209,12 @@ fn is_own(message: &Message<'_>) -> bool {
 fn has_arguments(text: &str) -> bool {
     let rest = text.split_once("<command-args>").map(|(_, rest)| rest);
     rest.and_then(|rest| rest.split_once("</command-args>")).is_some_and(|(words, _)| !words.trim().is_empty())
+}
+
+/// Whether the program wrote a record in place of a reply: why there is none. It shows it, and does not send it.
+fn is_error_of_api(item: Value<'_>) -> bool {
+    item.is_true("isApiErrorMessage")
+        && item.get("message").is_some_and(|message| message.member_is("model", "<synthetic>"))
 }
 
 /// Whether a record marks a compaction.

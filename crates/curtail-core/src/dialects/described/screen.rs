@@ -1,5 +1,7 @@
 //! Which described dialects the keys of an item allow: asked of every item, so that no other description is.
 
+use foldhash::HashMap;
+
 use super::rules::{Condition, Mark, Wanted};
 use crate::json::{Value, ValueKind};
 
@@ -16,10 +18,6 @@ const COMMON: [&str; 25] = [
 /// How an escape can spell a character.
 const ESCAPE: &str = "\\u0061";
 
-/// The places that keys are distributed to. A lookup by length and first byte takes three quarters of the instructions of one by
-/// a hash of the whole key, and each key of each item of every format is looked up.
-const PLACES: usize = 128;
-
 /// The keys by which items of built-in dialects are recognized.
 #[derive(Default)]
 pub(super) struct Screen {
@@ -29,9 +27,9 @@ pub(super) struct Screen {
 }
 
 /// Keys of an object, each with the dialects that it allows.
+#[derive(Default)]
 struct Keys {
-    /// The known keys, by their [`place`].
-    known: [Vec<(String, Allowed)>; PLACES],
+    known: HashMap<Vec<u8>, Allowed>,
 }
 
 /// What a key allows.
@@ -40,7 +38,7 @@ struct Allowed {
     /// With any value.
     any: Mask,
     /// With one of some texts.
-    texts: Vec<(String, Mask)>,
+    texts: HashMap<String, Mask>,
     /// With an object that has one of these keys.
     object: Option<Box<Keys>>,
     /// With a list of objects of which one has one of these keys.
@@ -136,21 +134,15 @@ fn is_rare(key: &str) -> bool {
     !COMMON.contains(&key)
 }
 
-impl Default for Keys {
-    fn default() -> Self {
-        Self { known: std::array::from_fn(|_| Vec::new()) }
-    }
-}
-
 impl Keys {
     fn allowed(&mut self, key: &str) -> &mut Allowed {
-        entry(&mut self.known[place(key.as_bytes())], key)
+        self.known.entry(key.into()).or_default()
     }
 
     fn mask(&self, object: Value<'_>) -> Mask {
         let mut mask = 0;
         for (key, value) in object.written_members() {
-            mask |= match find(&self.known[place(key)], key) {
+            mask |= match self.known.get(key) {
                 Some(allowed) => allowed.mask(value),
                 // Escapes can spell any of them.
                 None if object.is_beside_escaped_keys() && key.contains(&b'\\') => self.all(),
@@ -162,33 +154,14 @@ impl Keys {
 
     /// The dialects that one of the keys may allow.
     fn all(&self) -> Mask {
-        self.known.iter().flatten().fold(0, |mask, (_, allowed)| mask | allowed.all())
+        self.known.values().fold(0, |mask, allowed| mask | allowed.all())
     }
-}
-
-/// Where a key is among [`PLACES`]: by its length and its first byte, which distinguish most keys.
-fn place(key: &[u8]) -> usize {
-    let first = key.first().map_or(0, |first| usize::from(*first));
-    ((key.len() * 31) ^ first) % PLACES
-}
-
-/// What is known of `key`; made if nothing is.
-fn entry<'l, T: Default>(list: &'l mut Vec<(String, T)>, key: &str) -> &'l mut T {
-    let at = list.iter().position(|(known, _)| known == key).unwrap_or(list.len());
-    if at == list.len() {
-        list.push((key.to_owned(), T::default()));
-    }
-    &mut list[at].1
-}
-
-fn find<'l, T>(list: &'l [(String, T)], key: &[u8]) -> Option<&'l T> {
-    list.iter().find(|(known, _)| known.as_bytes() == key).map(|(_, value)| value)
 }
 
 impl Allowed {
     fn add(&mut self, texts: &[String], dialect: Mask) {
         for text in texts {
-            *entry(&mut self.texts, text) |= dialect;
+            *self.texts.entry(text.clone()).or_default() |= dialect;
         }
     }
 
@@ -210,17 +183,20 @@ impl Allowed {
     }
 
     fn mask_of_text(&self, text: &str) -> Mask {
-        let longest = self.texts.iter().map(|(text, _)| text.len()).max().unwrap_or(0);
-        match find(&self.texts, text.as_bytes()) {
+        let longest = self.texts.keys().map(String::len).max().unwrap_or(0);
+        // Escapes can spell any of them, each character of it in six.
+        if text.len() > ESCAPE.len() * longest {
+            return 0;
+        }
+        match self.texts.get(text) {
             Some(dialects) => *dialects,
-            // Escapes can spell any of them, each character of it in six.
-            None if text.len() <= ESCAPE.len() * longest && text.contains('\\') => self.all_texts(),
+            None if text.contains('\\') => self.all_texts(),
             None => 0,
         }
     }
 
     fn all_texts(&self) -> Mask {
-        self.texts.iter().fold(0, |mask, (_, dialects)| mask | dialects)
+        self.texts.values().fold(0, |mask, dialects| mask | dialects)
     }
 
     fn all(&self) -> Mask {

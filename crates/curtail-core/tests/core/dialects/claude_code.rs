@@ -570,6 +570,19 @@ fn what_a_compaction_preserved_stands_behind_its_summary() {
     }
 }
 
+/// Why there was no reply is shown, and not sent with the next prompt.
+#[test]
+fn an_error_of_the_api_is_not_sent() {
+    let error =
+        record("m2", "m1", "assistant", &text_block("API Error: 529")).replace("claude-opus-5-5", "<synthetic>");
+    let log = [
+        record("m1", "", "user", &text_block("Fill the jar.")),
+        error.replacen('{', "{\"isApiErrorMessage\":true,", 1),
+        record("m3", "m2", "user", &text_block("Again.")),
+    ];
+    assert_eq!(read_texts(&log.concat()), ["Fill the jar.", "Again."]);
+}
+
 /// The output of a command that a person ran, and the note that a person stopped the model, are no prompts.
 #[test]
 fn what_the_program_writes_begins_no_turn() {
