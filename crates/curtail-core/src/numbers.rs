@@ -37,6 +37,7 @@ pub const fn nearest_rank(count: usize, percent: usize) -> usize {
 }
 
 /// The different ones of `items`, each with how many there are, in the order in which they are met.
+#[must_use]
 pub fn tally<T: Clone + Eq + Hash>(items: impl IntoIterator<Item = T>) -> Vec<(T, usize)> {
     let mut places: HashMap<T, usize> = HashMap::new();
     let mut counts: Vec<(T, usize)> = Vec::new();

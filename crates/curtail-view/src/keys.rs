@@ -44,6 +44,8 @@ const KINDS: &[(&str, &str)] = &[
 ];
 /// A character of the name of a home folder.
 const LETTER: &str = r#"[^/\s"'`\\:;,<>|*?$&(){}\[\]]"#;
+/// A character that JSON writes by its code.
+const CODE: &str = r"\\{1,4}u[0-9A-Fa-f]{4}";
 /// The most bytes of a name of a home folder in which dashes stand for other characters.
 const MAX_NAME: usize = 64;
 /// Fewer different characters than these are a placeholder.
@@ -51,6 +53,7 @@ const DISTINCT: usize = 8;
 
 static KEYS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&KINDS.iter().map(|(_, pattern)| *pattern).collect::<Vec<_>>().join("|")).ok());
+static CODES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(CODE).ok());
 /// Paths of home folders. The group that matches is the name.
 static HOME_FOLDERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let name = format!("({LETTER}{{1,64}})");
@@ -60,8 +63,8 @@ static HOME_FOLDERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let on_windows =
         |separator| format!(r"(?:[A-Za-z]:|^|[^\\]){separator}Users{separator}(?:{}|{name})", with_blanks(separator));
     let mut paths: Vec<String> = [r"\\", r"\\\\", r"\\\\\\\\"].into_iter().map(on_windows).collect();
-    paths.push(format!("[A-Za-z]:/Users/{}", with_blanks("/")));
-    paths.push(format!(r"\\{{0,4}}/(?:home|Users)\\{{0,4}}/{name}"));
+    paths.push(format!("(?:[A-Za-z]:|/[A-Za-z])/Users/{}", with_blanks("/")));
+    paths.push(format!(r"\\{{0,4}}/(?:home|Users)\\{{0,4}}/((?:{LETTER}|{CODE}){{1,64}})"));
     // Where dashes stand for slashes, as in the names of folders of sessions.
     paths.push(String::from("(?:-home-|-Users-)([A-Za-z][A-Za-z0-9._]*)"));
     Regex::new(&paths.join("|")).ok()
@@ -114,17 +117,15 @@ pub fn masked(text: &str) -> Cow<'_, str> {
         }
         let start = place.start.max(from);
         out.push_str(&text[from..start]);
-        // Escapes stay, so that JSON stays JSON: a backslash, and the next byte, or the next five if that is `u`.
-        let mut escaped = 0_usize;
-        for byte in text[start..place.end].bytes() {
-            match byte {
-                b'\\' => escaped = 2,
-                b'u' if escaped == 1 => escaped = 5,
-                _ => {}
-            }
-            let is_kept = escaped > 0 && byte.is_ascii() || matches!(byte, b'\n' | b'\r');
+        // Escapes stay, so that JSON stays JSON; those that write a character by its code become as many `x`.
+        let hidden = &text[start..place.end];
+        let blank = |code: &Captures<'_>| "x".repeat(code[0].len());
+        let hidden = CODES.as_ref().map_or(Cow::Borrowed(hidden), |codes| codes.replace_all(hidden, blank));
+        let mut is_escaped = false;
+        for byte in hidden.bytes() {
+            let is_kept = is_escaped && byte.is_ascii() || matches!(byte, b'\\' | b'\n' | b'\r');
             out.push(if is_kept { char::from(byte) } else { 'x' });
-            escaped = escaped.saturating_sub(1);
+            is_escaped = byte == b'\\';
         }
         from = place.end;
     }
@@ -258,6 +259,7 @@ mod tests {
         assert_eq!((found.keys.len(), found.homes, found.home.as_deref()), (1, 4, Some("/home/ada")));
         assert!(masked(&text).ends_with(r"/home/xxx/a /home/xxx/b C:\\Users\\xxx\\c -Users-xxx-kiln /home/"));
         assert_eq!(masked("/home/mary-ann/a /Users/Zoë/b"), "/home/xxxxxxxx/a /Users/xxxx/b");
+        assert_eq!(masked(r"/Users/Zo\u00eb/b /c/Users/Mary Ann/a"), "/Users/xxxxxxxx/b /c/Users/xxxxxxxx/a");
         assert_eq!(masked("the take-home-pay"), "the take-home-pay");
         assert_eq!(masked(r"C:\Users\Mary Ann\a C:/Users/Mary Ann/b"), r"C:\Users\xxxxxxxx\a C:/Users/xxxxxxxx/b");
         assert_eq!(

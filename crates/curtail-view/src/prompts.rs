@@ -127,15 +127,11 @@ fn files(paths: &[String]) -> Markup {
         span class="brief" { (counted(paths.len(), "file")) }
         span class="full" {
             "changed " @for (nth, path) in paths.iter().take(MAX_FILES).enumerate() {
-                @if nth > 0 { ", " } code title=(Shown(path)) { (Shown(&file_name(path))) }
+                @if nth > 0 { ", " } code title=(Shown(path)) { (Shown(&line(path.rsplit(['/', '\\']).next().unwrap_or(path), 40))) }
             }
             @if paths.len() > MAX_FILES { " and " (figure(paths.len() - MAX_FILES)) " more" }
         }
     }
-}
-
-fn file_name(path: &str) -> String {
-    line(path.rsplit(['/', '\\']).next().unwrap_or(path), 40)
 }
 
 /// How the work after a prompt ended.

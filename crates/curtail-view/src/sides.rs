@@ -76,9 +76,10 @@ impl Starters {
             for task in texts(&call.arguments.decode()) {
                 starters.tasks.entry(task.trim().to_owned()).or_default().push(at);
             }
-            let result = pairs.counterpart(at).and_then(|result| messages[result.message].value());
-            if let Some(agent) = result.and_then(agent_of_result) {
-                starters.agents.insert(agent, at);
+            let result =
+                pairs.counterpart(at).and_then(|result| messages[result.message].value()?.some("toolUseResult"));
+            if let Some(agent) = result.and_then(|result| result.get_text("agentId")) {
+                starters.agents.insert(agent.decode().into_owned(), at);
             }
         }
         starters
@@ -115,11 +116,6 @@ fn starts_agent(name: &str) -> bool {
     let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
     has(&["task", "agent", "subagent", "delegate", "spawn", "subtask"])
         && !has(&["create", "update", "list", "get", "stop", "output", "wait", "close", "complete", "done"])
-}
-
-/// The id of the sub-agent whose answer `item` contains.
-fn agent_of_result(item: Value<'_>) -> Option<String> {
-    Some(item.some("toolUseResult")?.get_text("agentId")?.decode().into_owned())
 }
 
 /// The texts in the arguments of a call that can be a task.

@@ -201,7 +201,9 @@ impl TerminalChat<'_, '_> {
     fn text(&mut self, text: &str, indent: &str) {
         let (shown, cut) = self.capped(text);
         self.lines(shown, indent);
-        self.note_cut(cut, indent);
+        if cut > 0 {
+            self.note(indent, &counted(cut, "more character"), "--max-text");
+        }
     }
 
     /// The text that is printed at most, and the number of characters after it.
@@ -213,12 +215,6 @@ impl TerminalChat<'_, '_> {
     fn lines(&mut self, text: &str, indent: &str) {
         for line in text.split('\n') {
             self.push(&format!("{indent}{}", visible::lines(line)));
-        }
-    }
-
-    fn note_cut(&mut self, characters: usize, indent: &str) {
-        if characters > 0 {
-            self.note(indent, &counted(characters, "more character"), "--max-text");
         }
     }
 

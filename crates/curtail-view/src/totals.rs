@@ -1,11 +1,12 @@
 //! Totals of a conversation: tokens by writer and by tool, and its costliest messages.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::conversation::Conversation;
 
 /// Tokens under a name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) name: String,
     /// Messages of a writer, or calls of a tool.
@@ -15,58 +16,47 @@ pub(super) struct Share {
     pub(super) kept: usize,
 }
 
-impl Share {
-    fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), count: 0, tokens: 0, kept: 0 }
-    }
-
-    fn add(&mut self, count: usize, tokens: usize, kept: usize) {
-        self.count += count;
-        self.tokens += tokens;
-        self.kept += kept;
-    }
-}
-
 /// Tokens by writer, the largest first; instructions outside the messages are `outside`.
 pub(super) fn writers(conversation: &Conversation<'_>) -> Vec<Share> {
-    let mut shares: BTreeMap<&'static str, Share> = BTreeMap::new();
-    for (at, cost) in conversation.costs.iter().enumerate() {
+    let messages = conversation.costs.iter().enumerate().map(|(at, cost)| {
         let kept = conversation.fate(at).map_or(cost.tokens, |fate| fate.tokens);
-        let writer = conversation.writer(at);
-        shares.entry(writer).or_insert_with(|| Share::new(writer)).add(1, cost.tokens, kept);
-    }
-    if conversation.outside > 0 {
-        let tokens = conversation.outside;
-        shares.insert("outside", Share { name: String::from("outside"), count: 0, tokens, kept: tokens });
-    }
-    sorted(shares.into_values())
+        Share { name: conversation.writer(at).to_owned(), count: 1, tokens: cost.tokens, kept }
+    });
+    let tokens = conversation.outside;
+    let outside = Share { name: String::from("outside"), count: 0, tokens, kept: tokens };
+    summed(messages.chain(Some(outside).filter(|_| tokens > 0)))
 }
 
 /// Tokens of calls and results by tool, the largest first.
 pub(super) fn tools(conversation: &Conversation<'_>) -> Vec<Share> {
-    let mut shares: BTreeMap<String, Share> = BTreeMap::new();
     let pairs = &conversation.pairs;
-    for &at in pairs.calls().iter().chain(pairs.results()) {
+    summed(pairs.calls().iter().chain(pairs.results()).map(|&at| {
         let tokens = conversation.costs[at.message].parts[at.part];
         let kept = conversation.fate(at.message).map_or(tokens, |fate| fate.parts[at.part].tokens(tokens));
-        let call = conversation.messages[at.message].parts[at.part].content.call().is_some();
-        let name = conversation.tool(at);
-        shares.entry(name.clone()).or_insert_with(|| Share::new(&name)).add(usize::from(call), tokens, kept);
-    }
-    sorted(shares.into_values())
+        let count = usize::from(conversation.part(at).content.call().is_some());
+        Share { name: conversation.tool(at), count, tokens, kept }
+    }))
 }
 
 /// Indexes of the messages with the most tokens, the costliest first.
 pub(super) fn costliest(conversation: &Conversation<'_>, most: usize) -> Vec<usize> {
     let tokens = |at: usize| conversation.costs[at].tokens;
     let mut order: Vec<usize> = (0..conversation.costs.len()).filter(|&at| tokens(at) > 0).collect();
-    order.sort_by_key(|&at| (std::cmp::Reverse(tokens(at)), at));
+    order.sort_by_key(|&at| Reverse(tokens(at)));
     order.truncate(most);
     order
 }
 
-fn sorted(shares: impl Iterator<Item = Share>) -> Vec<Share> {
-    let mut shares: Vec<Share> = shares.collect();
-    shares.sort_by(|one, other| other.tokens.cmp(&one.tokens).then_with(|| one.name.cmp(&other.name)));
-    shares
+/// The sum of the shares of each name, the largest first.
+fn summed(shares: impl Iterator<Item = Share>) -> Vec<Share> {
+    let mut sums: BTreeMap<String, Share> = BTreeMap::new();
+    for share in shares {
+        let sum = sums.entry(share.name.clone()).or_insert_with(|| Share { name: share.name, ..Share::default() });
+        sum.count += share.count;
+        sum.tokens += share.tokens;
+        sum.kept += share.kept;
+    }
+    let mut sums: Vec<Share> = sums.into_values().collect();
+    sums.sort_by_key(|share| Reverse(share.tokens));
+    sums
 }

@@ -55,11 +55,6 @@ fn append_plain<S: Simd>(simd: S, bytes: &[u8], mut at: usize, text: &mut Vec<u8
     plain.map(|plain| at + plain)
 }
 
-/// The same characters, one by one: for code that needs only the first few of a long string.
-pub(super) fn characters(raw: &str) -> impl Iterator<Item = char> {
-    characters_with_lengths(raw).map(|(c, _)| c)
-}
-
 /// Where the characters are written in `raw` that begin at these offsets of the decoded text, which are in order.
 pub(crate) fn written_offsets(raw: &str, decoded: &[usize]) -> Vec<usize> {
     let mut characters = characters_with_lengths(raw);
@@ -77,8 +72,8 @@ pub(crate) fn written_offsets(raw: &str, decoded: &[usize]) -> Vec<usize> {
     places
 }
 
-/// The characters, each with the number of bytes in which it is written.
-fn characters_with_lengths(raw: &str) -> impl Iterator<Item = (char, usize)> {
+/// The same characters, each with the number of bytes in which it is written: for code that needs only the first few.
+pub(super) fn characters_with_lengths(raw: &str) -> impl Iterator<Item = (char, usize)> {
     let mut rest = raw;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;

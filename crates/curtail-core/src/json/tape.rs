@@ -65,7 +65,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// As [`Document::parse`], but any number of values is allowed.
     pub fn parse_all(text: &'a str) -> Result<Self, ParseError> {
-        let mut document = Self::empty(text);
+        let mut document = Self::begin(text)?;
         document.append_all()?;
         Ok(document)
     }
@@ -76,7 +76,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// As [`Document::parse_all`], except for an incomplete last line, which [`Document::incomplete_end`] returns.
     pub fn parse_log(text: &'a str) -> Result<Self, ParseError> {
-        let mut document = Self::empty(text);
+        let mut document = Self::begin(text)?;
         let Err(fault) = document.append_all() else { return Ok(document) };
         // The incomplete value is the last root; its node was pushed if it is a list or an object.
         let root = document.roots.pop().unwrap_or(0);
@@ -96,10 +96,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// As [`Document::parse`], for the bytes of the value.
     pub fn parse_first(text: &'a str) -> Result<Self, ParseError> {
-        let mut document = Self::empty(text);
-        if text.len() >= NONE as usize {
-            return Err(ParseError { offset: NONE as usize, kind: ParseErrorKind::TooLong });
-        }
+        let mut document = Self::begin(text)?;
         let end = dispatch!(Level::new(), simd => document.append_value(simd, 0));
         steps::count(end.as_ref().map_or_else(|fault| fault.offset, |end| *end));
         end.map(|_| document)
@@ -111,8 +108,11 @@ impl<'a> Document<'a> {
         self.incomplete_end.as_ref()
     }
 
-    fn empty(text: &'a str) -> Self {
-        Self {
+    fn begin(text: &'a str) -> Result<Self, ParseError> {
+        if text.len() >= NONE as usize {
+            return Err(ParseError { offset: NONE as usize, kind: ParseErrorKind::TooLong });
+        }
+        Ok(Self {
             text,
             nodes: Vec::new(),
             roots: Vec::new(),
@@ -120,15 +120,12 @@ impl<'a> Document<'a> {
             escaped_keys: false,
             ranks: OnceLock::new(),
             surrogates: OnceLock::new(),
-        }
+        })
     }
 
     fn append_all(&mut self) -> Result<(), ParseError> {
         let bytes = self.text.as_bytes();
         steps::count(bytes.len());
-        if bytes.len() >= NONE as usize {
-            return Err(ParseError { offset: NONE as usize, kind: ParseErrorKind::TooLong });
-        }
         let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         // Real transcripts have a value or a key for every 60 to 200 bytes; growing in steps would copy the tape several
         // times.

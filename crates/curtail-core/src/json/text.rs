@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::escapes::{characters, unescape};
+use super::escapes::{characters_with_lengths, unescape};
 use crate::steps;
 
 /// Text that a model reads, not decoded yet.
@@ -53,7 +53,7 @@ impl<'a> Text<'a> {
             Self::Json(text) => ("", *text),
             Self::Owned(text) => ("", text.as_str()),
         };
-        characters(escaped).chain(plain.chars())
+        characters_with_lengths(escaped).map(|(c, _)| c).chain(plain.chars())
     }
 
     /// Whether the characters are `text`.

@@ -138,16 +138,12 @@ impl CheckerBuilder {
         }
         let levels = Levels::new(&Table::default(), &self.levels)
             .map_err(|error| Error::InvalidRule { what: error.to_string() })?;
-        let profile = self.profile.as_deref().map(profile_named).transpose()?;
+        let profile = self.profile.as_deref().map(Profile::named).transpose();
+        let profile = profile.map_err(|error| Error::UnknownDialect { what: error.to_string() })?;
         Ok(Checker {
             reader: TextReader::new(self.framing, self.dialect.as_deref(), self.messages_key)?,
             inspection: Inspection { profile, budget: self.budget, ..Inspection::default() },
             verdicts: levels.for_path(""),
         })
     }
-}
-
-/// The requirements of the provider called `name`.
-fn profile_named(name: &str) -> Result<Profile, Error> {
-    Profile::named(name).map_err(|error| Error::UnknownDialect { what: error.to_string() })
 }

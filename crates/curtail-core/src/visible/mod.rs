@@ -47,6 +47,7 @@ pub fn cut_after(text: &str, letters: usize) -> Cow<'_, str> {
 }
 
 /// The beginning of `text` on one line of at most `letters` characters: a run of characters that are gaps is one blank.
+#[must_use]
 pub fn first_words(text: &str, letters: usize, is_gap: fn(char) -> bool) -> String {
     let words = text.split(is_gap).filter(|word| !word.is_empty()).flat_map(|word| [" ", word]).skip(1);
     let line: String = words.flat_map(str::chars).take(letters + 1).collect();

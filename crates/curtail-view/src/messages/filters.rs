@@ -2,7 +2,6 @@
 //! script builds when they come into view, of which the filters know as much.
 
 use std::collections::HashSet;
-use std::ops::AddAssign;
 
 use maud::html;
 
@@ -16,13 +15,6 @@ use curtail_core::transcript::PartRef;
 pub(super) struct Tally {
     pub(super) failures: usize,
     pub(super) edits: usize,
-}
-
-impl AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.failures += other.failures;
-        self.edits += other.edits;
-    }
 }
 
 impl Chat<'_, '_> {
@@ -41,10 +33,11 @@ impl Chat<'_, '_> {
         all
     }
 
-    /// The numbers of failed calls and of edits in a message and its sub-agents.
-    pub(super) fn tally(&self, at: usize) -> Tally {
+    /// The numbers of failed calls and of edits in messages and their sub-agents.
+    pub(super) fn tally(&self, messages: &[usize]) -> Tally {
         let mut tally = Tally::default();
-        for call in self.with_agents(at).iter().flat_map(|at| self.calls_of(*at)) {
+        let all = messages.iter().flat_map(|at| self.with_agents(*at));
+        for call in all.flat_map(|at| self.calls_of(at)) {
             if self.conversation.is_failed(call) {
                 tally.failures += 1;
             } else if self.calls.get(&call).is_some_and(|sketch| sketch.is_edit) {
@@ -88,8 +81,7 @@ impl Chat<'_, '_> {
         let tools = range.clone().filter_map(|at| self.tools(at));
         let prompts = rows.iter().filter(|at| conversation.story.is_prompt(**at)).count();
         let dropped = range.clone().filter(|at| self.state(*at) == State::Dropped).count();
-        let mut tally = Tally::default();
-        rows.iter().for_each(|at| tally += self.tally(*at));
+        let tally = self.tally(rows);
         let html = html! {
             div class="later" data-first=(rows[0]) data-rows=(rows.len()) data-prompts=(prompts) data-failures=(tally.failures)
                 data-edits=(tally.edits) data-dropped=(dropped) data-by=(distinct_lines(writers))

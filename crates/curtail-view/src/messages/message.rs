@@ -26,7 +26,7 @@ impl Chat<'_, '_> {
         let fate = conversation.fate(at);
         let state = self.state(at).name();
         let by = conversation.writer(at);
-        let tally = self.tally(at);
+        let tally = self.tally(&[at]);
         let tools = self.tools_with_agents(at);
         let joined = if before == Some(by) && !message.begins_context() { " joined" } else { "" };
         let slim = if self.is_slim(at) { " slim" } else { "" };
