@@ -96,7 +96,7 @@ pub(super) struct Preserved<'m, 'a> {
     /// Index of the message that `first_user` keeps.
     task: Option<usize>,
     /// Indices of the messages that `question` keeps.
-    questions: Vec<usize>,
+    pub(super) questions: Vec<usize>,
     /// Why they are kept.
     asked: Reason,
     awaiting: Awaiting,
@@ -114,11 +114,6 @@ impl Preserved<'_, '_> {
     pub(super) fn opening(self, start: usize) -> Self {
         let opener = opener(&prompts(self.messages), start).filter(|_| self.keep.question != Question::Never);
         Self { questions: opener.into_iter().collect(), asked: OPENER, ..self }
-    }
-
-    /// Indices of the questions among them.
-    pub(super) fn questions(&self) -> &[usize] {
-        &self.questions
     }
 
     /// Whether the message is one of them.

@@ -16,7 +16,7 @@ impl LimitedTranscript<'_, '_, '_> {
     pub(super) fn overflow(&self, asking: &Self, start: usize) -> Result<Plan, ProcessorError> {
         let newest = self.newest();
         let fits = (start..self.view.messages.len()).any(|at| !self.preserved.contains(at));
-        let is_asked = !asking.preserved.questions().is_empty();
+        let is_asked = !asking.preserved.questions.is_empty();
         let (mut plan, outcome) = match self.limit.on_overflow {
             Overflow::Error => return Err(self.too_large(asking)),
             Overflow::Truncate => return self.truncated_to_fit(asking).ok_or_else(|| self.too_large(asking)),
@@ -48,7 +48,7 @@ impl LimitedTranscript<'_, '_, '_> {
     /// question only if shortening the others is not enough. `None` if that is impossible.
     fn truncated_to_fit(&self, asking: &Self) -> Option<Plan> {
         let prompted;
-        let asking = if asking.preserved.questions().is_empty() {
+        let asking = if asking.preserved.questions.is_empty() {
             prompted = self.asking(prompts(self.view.messages).pop().into_iter().collect());
             &prompted
         } else {
@@ -61,7 +61,7 @@ impl LimitedTranscript<'_, '_, '_> {
         if with_question.is_some() {
             return with_question;
         }
-        let questions = asking.preserved.questions();
+        let questions = &asking.preserved.questions;
         let room = budget.checked_sub(asking.needed_beside(questions))?;
         asking.truncated_into(newest, room, questions)
     }
@@ -107,7 +107,7 @@ impl LimitedTranscript<'_, '_, '_> {
         let budget = self.limit.max_tokens;
         let reserve = self.limit.counting.reserve;
         let prompt = prompts(view.messages).pop();
-        let start = match prompt.filter(|_| asking.preserved.questions().is_empty()) {
+        let start = match prompt.filter(|_| asking.preserved.questions.is_empty()) {
             Some(prompt) => segments[segments.partition_point(|segment| segment.end <= prompt)].start,
             None => self.newest(),
         };

@@ -107,7 +107,7 @@ impl LimitedTranscript<'_, '_, '_> {
             Some(start) => asking.noted_plan(start),
             None => self.overflow(&asking, newest)?,
         };
-        let questions = asking.preserved.questions();
+        let questions = &asking.preserved.questions;
         let messages = self.view.messages;
         let still = self.limit.question.still(questions, &plan, messages);
         if still.len() == questions.len() {

@@ -25,7 +25,7 @@ impl LimitedTranscript<'_, '_, '_> {
     /// The same beside the question, which is counted first; `None` if no question is kept, or if it does not fit.
     pub(super) fn newest_start_beside_question(&self) -> Option<usize> {
         let fixed = self.needed();
-        let is_asked = !self.preserved.questions().is_empty();
+        let is_asked = !self.preserved.questions.is_empty();
         (is_asked && fixed <= self.limit.max_tokens).then(|| self.user_start(self.newest_start(fixed)))
     }
 

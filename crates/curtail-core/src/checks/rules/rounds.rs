@@ -34,15 +34,20 @@ pub(super) fn miscounted_rounds(context: &RuleContext<'_, '_>) -> Vec<Miscounted
 
 /// The round of a turn and the messages after it. A round in flight may lack results.
 fn miscounted(context: &RuleContext<'_, '_>, turn: &[usize], after: &[usize]) -> Option<MiscountedRound> {
-    let answers: Vec<usize> =
-        after.iter().map(|at| results_of(context, *at)).take_while(|results| *results > 0).collect();
+    let answering = after.iter().copied().take_while(|at| results_of(context, *at).next().is_some());
+    let answers = after[0]..after[0] + answering.count();
     let calls: usize = turn.iter().map(|at| calls_of(context, *at)).sum();
-    let results = answers.iter().sum();
-    let next = after[0];
-    let answers = next..next + answers.len();
+    let answered = answers.clone().flat_map(|at| results_of(context, at)).filter_map(|result| {
+        match context.pairs.counterpart(result) {
+            // The answer to a call that may be answered late, and again, is of no round.
+            Some(call) if call.message < turn[0] && is_deferred(context, call) => None,
+            call => Some(call.unwrap_or(result)),
+        }
+    });
+    let results = answered.collect::<HashSet<PartRef>>().len();
     let pending = results < calls && answers.end == context.messages.len();
     let is_wrong = calls > 0 && results > 0 && results != calls && !pending;
-    is_wrong.then(|| MiscountedRound { turn: turn[0]..next, calls, answers, results })
+    is_wrong.then(|| MiscountedRound { turn: turn[0]..after[0], calls, answers, results })
 }
 
 /// The messages of rounds with the wrong number of results, which is reported once.
@@ -50,25 +55,24 @@ pub(super) fn miscounted_messages(context: &RuleContext<'_, '_>) -> HashSet<usiz
     miscounted_rounds(context).into_iter().flat_map(|round| round.turn.chain(round.answers)).collect()
 }
 
-/// How many calls of a message the next one must answer. The results of a deferred call may come later, and again.
+/// How many calls of a message another message must answer.
 fn calls_of(context: &RuleContext<'_, '_>, message: usize) -> usize {
-    let wanted = context.messages[message].calls().filter(|(_, call)| !call.hosted && !call.deferred);
+    let wanted = context.messages[message].calls().filter(|(_, call)| !call.hosted);
     wanted.filter(|(part, _)| !is_answered_inside(context, PartRef { message, part: *part })).count()
 }
 
-/// How many results of a message answer such calls of another message.
-fn results_of(context: &RuleContext<'_, '_>, message: usize) -> usize {
-    let results = context.messages[message].results().map(|(part, _)| PartRef { message, part });
-    results.filter(|&result| !is_answered_inside(context, result) && !answers_deferred(context, result)).count()
+/// The results of a message that answer calls of another message.
+fn results_of(context: &RuleContext<'_, '_>, message: usize) -> impl Iterator<Item = PartRef> {
+    let results = context.messages[message].results().map(move |(part, _)| PartRef { message, part });
+    results.filter(move |&result| !is_answered_inside(context, result))
 }
 
 fn is_answered_inside(context: &RuleContext<'_, '_>, at: PartRef) -> bool {
     context.pairs.counterpart(at).is_some_and(|other| other.message == at.message)
 }
 
-fn answers_deferred(context: &RuleContext<'_, '_>, result: PartRef) -> bool {
-    let call = context.pairs.counterpart(result).and_then(|call| call.part_in(context.messages).content.call());
-    call.is_some_and(|call| call.deferred)
+fn is_deferred(context: &RuleContext<'_, '_>, call: PartRef) -> bool {
+    call.part_in(context.messages).content.call().is_some_and(|call| call.deferred)
 }
 
 /// The calls whose missing result another finding explains: their result comes before them or is of another kind, or two
