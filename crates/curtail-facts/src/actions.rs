@@ -81,13 +81,16 @@ impl Facts {
 }
 
 /// Which of the checks of a line its output says nothing of: it is that of another one, and that failed, or says nothing of those
-/// before it.
+/// before it. Where it names tests that failed, it is not that of a build.
 fn silent(checks: &[&CheckRun], call: &CallWithResult<'_>) -> impl Fn(&CheckRun) -> bool + use<> {
     let outcome = if checks.len() > 1 { outcomes::read_output(&call.output()) } else { None };
     let printed = outcome.filter(|outcome| checks.iter().any(|run| run.runner == Some(outcome.runner)));
+    let tests = |run: &CheckRun| run.command.split(' ').any(|word| matches!(word, "test" | "t" | "nextest"));
+    let have_tests = checks.iter().any(|run| tests(run));
     move |run| {
         printed.as_ref().is_some_and(|outcome| {
-            let is_other = run.runner.is_some_and(|runner| runner != outcome.runner);
+            let is_build = have_tests && !tests(run) && !outcome.failed.is_empty();
+            let is_other = run.runner.is_some_and(|runner| runner != outcome.runner) || is_build;
             is_other && (outcome.verdict == Verdict::Failed || run.status == LineStatus::Other)
         })
     }

@@ -1,5 +1,7 @@
 //! The files that a script changes when it is run, as far as its text names those that it opens for writing.
 
+use foldhash::HashMap;
+
 use super::paths;
 use super::programs::{PROGRAMS, is_interpreter, lists};
 
@@ -11,16 +13,18 @@ const MAX_FILES: usize = 16;
 /// that runs it.
 pub(super) fn opened_files(name: &str, text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    if is_interpreter(name) || lists(&PROGRAMS.script_endings, paths::extension(name)) {
-        for call in &PROGRAMS.writers {
-            add_files(text, call, path_at, &mut found);
-        }
-        for call in &PROGRAMS.openers {
-            add_files(text, call, opened_file, &mut found);
-        }
-        for call in &PROGRAMS.writing_methods {
-            add_files(text, call, |before, _| receiver_path(before), &mut found);
-        }
+    if !is_interpreter(name) && !lists(&PROGRAMS.script_endings, paths::extension(name)) {
+        return found;
+    }
+    let variables = Variables::of(text);
+    for call in &PROGRAMS.writers {
+        add_files(text, call, |before, rest| path_at(&variables, before, rest), &mut found);
+    }
+    for call in &PROGRAMS.openers {
+        add_files(text, call, |before, rest| opened_file(&variables, before, rest), &mut found);
+    }
+    for call in &PROGRAMS.writing_methods {
+        add_files(text, call, |before, _| receiver_path(&variables, before), &mut found);
     }
     found
 }
@@ -35,7 +39,7 @@ pub(super) fn add(found: &mut Vec<String>, path: &str) {
 }
 
 /// Adds the files that `file` finds in the text before and after each occurrence of `call`.
-fn add_files(text: &str, call: &str, file: fn(&str, &str) -> Option<String>, found: &mut Vec<String>) {
+fn add_files(text: &str, call: &str, file: impl Fn(&str, &str) -> Option<String>, found: &mut Vec<String>) {
     for (at, _) in text.match_indices(call) {
         let whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') || call.starts_with('.');
         if whole && let Some(path) = file(&text[..at], &text[at + call.len()..]) {
@@ -45,48 +49,62 @@ fn add_files(text: &str, call: &str, file: fn(&str, &str) -> Option<String>, fou
 }
 
 /// The file of `open(…, "w")`; `None` if the mode does not write.
-fn opened_file(before: &str, rest: &str) -> Option<String> {
+fn opened_file(variables: &Variables<'_>, before: &str, rest: &str) -> Option<String> {
     let arguments = &rest[..rest.find([')', '\n']).unwrap_or(rest.len())];
     let (_, mode) = arguments.split_once(',')?;
     let mode = mode.trim_start().strip_prefix("mode=").unwrap_or(mode.trim_start());
     let mode = literal(mode)?.0;
     let writes = mode.starts_with(['w', 'a', 'x']) || mode.contains('+');
-    if writes && mode.len() <= 3 { path_at(before, rest) } else { None }
+    if writes && mode.len() <= 3 { path_at(variables, before, rest) } else { None }
 }
 
 /// The path at the beginning of `rest`: a literal, or a variable that was set to one `before`.
-fn path_at(before: &str, rest: &str) -> Option<String> {
+fn path_at(variables: &Variables<'_>, before: &str, rest: &str) -> Option<String> {
     let rest = rest.trim_start();
     if let Some((path, after)) = literal(rest) {
         return after.trim_start().starts_with([',', ')']).then(|| path.to_owned());
     }
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-    rest[end..].trim_start().starts_with([',', ')']).then(|| variable_path(before, &rest[..end])).flatten()
+    rest[end..].trim_start().starts_with([',', ')']).then(|| variables.path(&rest[..end], before.len())).flatten()
 }
 
 /// The path that a method is called on: `Path("a.py")`, or a variable.
-fn receiver_path(before: &str) -> Option<String> {
+fn receiver_path(variables: &Variables<'_>, before: &str) -> Option<String> {
     if let Some(inside) = before.strip_suffix(')') {
         let (_, path) = inside.rsplit_once("Path(")?;
         return literal(path).filter(|(_, after)| after.is_empty()).map(|(path, _)| path.to_owned());
     }
     let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
-    variable_path(before, &before[start..])
+    variables.path(&before[start..], start)
 }
 
-/// The literal that a variable was set to last: `name = "a.py"`, `const name = 'a.js'`, `name = Path("a.py")`.
-fn variable_path(before: &str, name: &str) -> Option<String> {
-    if name.is_empty() {
-        return None;
+/// What a script sets its variables to: for each, the value and where, in order.
+struct Variables<'t>(HashMap<&'t str, Vec<(usize, &'t str)>>);
+
+impl<'t> Variables<'t> {
+    fn of(text: &'t str) -> Self {
+        let mut values: HashMap<&str, Vec<(usize, &str)>> = HashMap::default();
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let bare = line.trim().trim_end_matches(';');
+            let bare = ["const ", "let ", "var ", "$"].iter().find_map(|word| bare.strip_prefix(word)).unwrap_or(bare);
+            if let Some((name, value)) = bare.split_once('=') {
+                values.entry(name.trim_end()).or_default().push((at, value.trim_start()));
+            }
+            at += line.len();
+        }
+        Self(values)
     }
-    let value = before.lines().rev().find_map(|line| {
-        let line = line.trim().trim_end_matches(';');
-        let line = ["const ", "let ", "var ", "$"].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
-        Some(line.strip_prefix(name)?.trim_start().strip_prefix('=')?.trim_start())
-    })?;
-    let inside = value.strip_suffix(')').and_then(|value| value.split_once("Path(")).map_or(value, |(_, path)| path);
-    let (path, after) = literal(inside)?;
-    (after.is_empty() || after.trim_start().starts_with('#')).then(|| path.to_owned())
+
+    /// The literal that a variable was set to last before a place: `name = "a.py"`, `const name = 'a.js'`, `name = Path("a.py")`.
+    fn path(&self, name: &str, before: usize) -> Option<String> {
+        let values = self.0.get(name)?;
+        let (_, value) = values[..values.partition_point(|(at, _)| *at < before)].last()?;
+        let inside =
+            value.strip_suffix(')').and_then(|value| value.split_once("Path(")).map_or(*value, |(_, path)| path);
+        let (path, after) = literal(inside)?;
+        (after.is_empty() || after.trim_start().starts_with('#')).then(|| path.to_owned())
+    }
 }
 
 /// The quoted text at the beginning, and what follows it.

@@ -98,16 +98,21 @@ fn markdown(text: &str) -> Vec<Todo> {
         let line = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
         let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
         let (mark, text) = line.strip_prefix('[')?.split_once(']')?;
-        let progress = match mark.trim() {
-            "" => Progress::Pending,
-            "x" | "X" | "✓" => Progress::Done,
-            "~" | "-" | ">" | "/" => Progress::InProgress,
-            _ => return None,
-        };
+        let progress = progress_of_box(mark)?;
         let text = one_line(text);
         (!text.is_empty()).then(|| Todo { text, progress, ..Todo::default() })
     };
     text.lines().filter_map(item).collect()
+}
+
+/// How far an item is whose box has this mark.
+pub(super) fn progress_of_box(mark: &str) -> Option<Progress> {
+    match mark.trim() {
+        "" => Some(Progress::Pending),
+        "x" | "X" | "✓" => Some(Progress::Done),
+        "~" | "-" | ">" | "/" => Some(Progress::InProgress),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub fn seconds(time: &str) -> Option<f64> {
     let behind = rest.strip_prefix(['.', ',']).unwrap_or_default();
     let (digits, _) = behind.split_at(behind.bytes().take_while(u8::is_ascii_digit).count());
     let fraction = format!("0.{digits}0").parse::<f64>().ok()?;
-    let zone = if digits.is_empty() { rest } else { &behind[digits.len()..] };
+    let zone = if digits.is_empty() { rest } else { &behind[digits.len()..] }.trim_start();
     let whole = days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone);
     #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^52")]
     Some(whole as f64 + fraction)
@@ -47,6 +47,7 @@ mod tests {
             ("2000-02-29T00:00", 951_782_400.0),
             ("2000-02-29T00:00:00,990Z", 951_782_400.99),
             ("2000-02-29T02:00+02:00", 951_782_400.0),
+            ("2000-02-29 02:00:00 +0200", 951_782_400.0),
         ] {
             assert_eq!(seconds(time), Some(expected), "{time}");
         }

@@ -292,8 +292,23 @@ impl Lexicon {
     }
 }
 
+/// The words of a statement that carry it, in lower case.
+pub(super) fn content_words(text: &str) -> Vec<String> {
+    let carries = |word: &String| {
+        !LANGUAGES.stop.contains(word)
+            && LANGUAGES.rule.first_in(word) != Some(0)
+            && LANGUAGES.negation.first_in(word) != Some(0)
+    };
+    let words = tokens(text).into_iter().filter(|token| !token.inner).flat_map(|token| match token.class {
+        Class::Word => vec![token.text.to_lowercase()],
+        Class::Han => han_pairs(token.text),
+        Class::Name => vec![token.text.to_owned()],
+    });
+    words.filter(carries).collect()
+}
+
 /// Pairs of characters of a run that carry something; a single character stands for itself.
-pub(super) fn han_pairs(run: &str) -> Vec<String> {
+fn han_pairs(run: &str) -> Vec<String> {
     let is_japanese = run.contains(|c: char| matches!(c, '\u{3040}'..='\u{30ff}'));
     let mut text = run.to_owned();
     for silent in &LANGUAGES.silent {

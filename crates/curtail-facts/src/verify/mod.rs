@@ -5,7 +5,6 @@
 
 mod about;
 mod clauses;
-mod content_words;
 mod digests;
 mod fact;
 mod facts;

@@ -1,8 +1,8 @@
 //! Names that no longer hold: values of settings that got another one, and what a sentence says is replaced.
 
 use super::clauses::each_clause;
-use super::content_words::content_words;
 use super::languages::{LANGUAGES, is_small};
+use super::lexicon::content_words;
 use super::outcomes::parts;
 use super::statements::replaced_words;
 use super::tokens::{is_han, tokens};

@@ -2,9 +2,9 @@
 
 use super::decided;
 use crate::verify::clauses::segments;
-use crate::verify::content_words::content_words;
 use crate::verify::fact::{Fact, Kind};
 use crate::verify::languages::LANGUAGES;
+use crate::verify::lexicon::content_words;
 use crate::verify::negation::negates;
 use crate::verify::said::Sentence;
 use crate::verify::statements::replaced_words;

@@ -3,10 +3,9 @@
 
 use super::meaning::{means_the_same, segment_about};
 use super::{Decision, Fate, Wanted};
-use crate::verify::content_words::content_words;
 use crate::verify::fact::{Fact, Kind};
 use crate::verify::languages::LANGUAGES;
-use crate::verify::lexicon::{Need, Term};
+use crate::verify::lexicon::{Need, Term, content_words};
 use crate::verify::negation::negates;
 use crate::verify::outcomes::{Outcome, outcome_in};
 use crate::verify::said::{Said, Sentence};

@@ -21,7 +21,7 @@ use todos::{Todos, todos};
 
 pub(super) use overtaken::replaced_words;
 
-/// The longest statement, in bytes.
+/// The longest statement, in characters.
 const LONGEST: usize = 400;
 
 /// The most statements of one kind.
@@ -91,7 +91,7 @@ impl Statements {
         let is_listed = labelled.is_some() || clause.is_item && clause.heading.is_some_and(is_rule_heading);
         let may_rule = !is_pasted || is_listed;
         let parts = match labelled {
-            _ if clause.text.len() > LONGEST => Vec::new(),
+            _ if is_long(clause.text) => Vec::new(),
             Some(rules) => rules,
             None => segments(&text),
         };
@@ -108,7 +108,7 @@ impl Statements {
         }
         let is_decision = matches!(spoken.voice, Voice::Person | Voice::Model | Voice::Summary)
             && !clause.text.starts_with(['{', '['])
-            && clause.text.len() <= LONGEST
+            && !is_long(clause.text)
             && LANGUAGES.decided.are_in(clause.text)
             && !negates_decision(clause.text);
         if is_decision && rules == 0 && self.decisions.len() < MOST {
@@ -152,6 +152,11 @@ fn document_in(text: &str) -> usize {
         at += line.len();
     }
     text.len()
+}
+
+/// Whether a text is too long for a statement.
+fn is_long(text: &str) -> bool {
+    text.chars().count() > LONGEST
 }
 
 /// Whether a line before a list or a quotation is a sentence that asks for something, as opposed to a title.

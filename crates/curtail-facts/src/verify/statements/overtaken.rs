@@ -1,8 +1,8 @@
 //! What a later statement overtakes.
 
-use super::super::content_words::content_words;
 use super::super::fact::Fact;
 use super::super::languages::LANGUAGES;
+use super::super::lexicon::content_words;
 use super::super::negation::negates;
 use super::super::word_forms::{are_opposite, forms, same_word, without_ge};
 use curtail_core::steps;

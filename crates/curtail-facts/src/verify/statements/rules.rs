@@ -1,8 +1,8 @@
 //! Which sentences give a rule: by their words, their form, or the heading of their list.
 
 use super::super::clauses::{labelled_list, without_condition};
-use super::super::content_words::content_words;
 use super::super::languages::LANGUAGES;
+use super::super::lexicon::content_words;
 use super::super::voices::Voice;
 
 /// The most words of a ban that has no verb: a longer sentence tells something.

@@ -1,9 +1,9 @@
 //! What a person asks: the task, the last instruction, and those before them.
 
 use super::super::clauses::each_clause;
-use super::super::content_words::content_words;
 use super::super::fact::{Fact, Kind};
 use super::super::languages::LANGUAGES;
+use super::super::lexicon::content_words;
 use super::super::tokens::is_han;
 use super::LONGEST;
 
@@ -81,7 +81,7 @@ fn main_words(text: &str, is_new_plan: bool) -> String {
         let words = words.trim().trim_start_matches([':', ',', '.', '-', '，', '：']).trim().to_owned();
         // A name or a date alone answers a question.
         let carries = content_words(&words).len() > 1 && says_something(&words);
-        let length: usize = found.iter().map(String::len).sum();
+        let length: usize = found.iter().map(|words| words.chars().count()).sum();
         if carries && found.len() < SENTENCES && length < LONGEST {
             found.push(words);
         }
@@ -89,8 +89,7 @@ fn main_words(text: &str, is_new_plan: bool) -> String {
     if found.is_empty() {
         return text.lines().next().unwrap_or_default().trim().to_owned();
     }
-    let text = found.join(" ");
-    text[..text.floor_char_boundary(LONGEST * 2)].to_owned()
+    found.join(" ").chars().take(LONGEST * 2).collect()
 }
 
 /// A sentence about a new plan without the old one, which it may name at its end.

@@ -1,11 +1,13 @@
 //! To-dos in lists, and their states.
 
 use super::super::clauses::{Clause, labelled_list};
-use super::super::content_words::content_words;
 use super::super::fact::{Fact, Kind, State};
 use super::super::languages::LANGUAGES;
+use super::super::lexicon::content_words;
 use super::super::voices::{Spoken, Voice};
-use super::{LONGEST, bare};
+use super::{bare, is_long};
+use crate::Progress;
+use crate::todos::progress_of_box;
 
 /// The most to-dos, the last ones, that a list of to-dos changes.
 const MOST_OPEN: usize = 400;
@@ -42,7 +44,7 @@ impl Todos {
 
 /// The to-dos of a sentence or an item of a list.
 pub(super) fn todos(clause: &Clause<'_>, spoken: &Spoken) -> Vec<Fact> {
-    if !matches!(spoken.voice, Voice::Person | Voice::Model | Voice::Summary) || clause.text.len() > LONGEST {
+    if !matches!(spoken.voice, Voice::Person | Voice::Model | Voice::Summary) || is_long(clause.text) {
         return Vec::new();
     }
     let todo = |text: &str, state| Fact::new(Kind::Todo, bare(text), spoken.message).in_state(state);
@@ -55,11 +57,8 @@ pub(super) fn todos(clause: &Clause<'_>, spoken: &Spoken) -> Vec<Fact> {
 fn listed_todo<'t>(clause: &Clause<'t>) -> Option<(&'t str, State)> {
     let boxed = clause.text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     if let Some((mark, rest)) = boxed.filter(|(mark, _)| mark.len() <= '✓'.len_utf8()) {
-        return match mark.trim() {
-            "" | "~" | "-" | ">" | "/" => Some((rest, State::Open)),
-            "x" | "X" | "✓" => Some((rest, State::Done)),
-            _ => None,
-        };
+        let state = |progress| if progress == Progress::Done { State::Done } else { State::Open };
+        return progress_of_box(mark).map(|progress| (rest, state(progress)));
     }
     let heading = clause.heading.filter(|_| clause.is_item)?;
     let is_near = LANGUAGES.todo_heading.first_in(heading).is_some_and(|at| at <= LONGEST_ARTICLE);
