@@ -65,12 +65,20 @@ enum RenderHost {
 
 impl ChatTemplate {
     /// Reads a template: a `chat_template.jinja`, a `tokenizer_config.json`, or the folder of a model that contains one of
-    /// them. Special tokens are those of the `tokenizer_config.json` beside it. Other processes compile and render the template:
-    /// `command` is a program, which calls [`serve`] with its standard streams, and its arguments. Whatever a template does can
-    /// only end such a process, which is an error here.
+    /// them. Special tokens are those of the `tokenizer_config.json` beside it.
     ///
     /// # Errors
-    /// A file that cannot be read, no template in it, a template that cannot be compiled, or a program that cannot be started.
+    /// A file that cannot be read, no template in it, or a template that cannot be compiled.
+    pub fn open(path: &Path) -> Result<Self, TemplateError> {
+        Self::here(Sources::read(path)?)
+    }
+
+    /// As [`open`](Self::open), and lets other processes compile and render the template. `command` is a program, which
+    /// calls [`serve`] with its standard streams, and its arguments. Whatever a template does can only end such a process,
+    /// which is an error here.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); the program cannot be started.
     pub fn open_isolated(path: &Path, command: Vec<OsString>) -> Result<Self, TemplateError> {
         Self::by(RenderHost::Elsewhere(Renderers::new(command, &Sources::read(path)?)?))
     }
@@ -80,7 +88,11 @@ impl ChatTemplate {
     /// # Errors
     /// The template is not valid.
     pub fn compile(source: &str) -> Result<Self, TemplateError> {
-        Self::by(RenderHost::Here(Box::new(Compiled::new(Sources::of_template(source))?)))
+        Self::here(Sources::of_template(source))
+    }
+
+    fn here(sources: Sources) -> Result<Self, TemplateError> {
+        Self::by(RenderHost::Here(Box::new(Compiled::new(sources)?)))
     }
 
     fn by(host: RenderHost) -> Result<Self, TemplateError> {
