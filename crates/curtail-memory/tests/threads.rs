@@ -165,6 +165,24 @@ fn a_thread_has_the_dialect_of_all_its_messages() {
     assert_eq!(one_by_one.shown(&summary), whole.shown(&summary));
 }
 
+/// In the log of a subagent, its messages are the conversation.
+#[test]
+fn a_log_of_a_subagent_alone_has_interactions() {
+    let reading = Reading::new(Framing::Lines, Some("claude-code"), None).unwrap();
+    let line = |nth: usize| {
+        let role = if nth % 2 == 1 { "user" } else { "assistant" };
+        let parent = if nth == 1 { String::from("null") } else { format!("\"u{}\"", nth - 1) };
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":true,"sessionId":"s","uuid":"u{nth}","type":"{role}","message":{{"role":"{role}","content":"<{nth}> was said"}}}}"#
+        ) + "\n"
+    };
+    let text: String = (1..=9).map(line).collect();
+    let summary = RollingSummary { tokens: 200, ..summary(2) };
+    let given = Given { text: &text, from: Some(1), rewind: false };
+    let [_, context] = Kept::default().take(&summary, &reading, &given).unwrap().shown(&summary);
+    assert_eq!(context.matches("\"uuid\":\"u").count(), 2, "{context}");
+}
+
 #[test]
 fn a_window_may_be_as_large_as_a_number() {
     let reading = Reading::new(Framing::Lines, None, None).unwrap();

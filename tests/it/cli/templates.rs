@@ -14,7 +14,7 @@ fn template() -> String {
 
 /// Tokens of a record as the template renders it.
 fn rendered(record: &str) -> usize {
-    let template = ChatTemplate::compile(&std::fs::read_to_string(template()).unwrap()).unwrap();
+    let template = ChatTemplate::open(Path::new(&template())).unwrap();
     let reading = Reading::new(Framing::Records, None, None).unwrap();
     let document = reading.parse(record).unwrap();
     let transcripts = reading.transcripts(&document).unwrap();

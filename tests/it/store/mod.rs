@@ -232,12 +232,8 @@ fn a_read_only_store_may_be_read() {
 }
 
 #[test]
-fn an_older_store_is_brought_up_to_date() {
+fn a_store_has_the_version_of_this_program() {
     let (_folder, path) = fresh();
-    let old = Connection::open(&path).unwrap();
-    old.pragma_update(None, "application_id", 0x6375_7274).unwrap();
-    old.execute_batch("VACUUM").unwrap();
-    drop(old);
     write(&mut Store::open(&path).unwrap(), "a", "{}");
     let raw = Connection::open(&path).unwrap();
     let version: i32 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();

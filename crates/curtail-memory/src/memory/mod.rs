@@ -3,7 +3,6 @@
 
 mod block;
 mod merging;
-mod owner;
 mod schema;
 mod scratchpad;
 mod stored;
@@ -14,10 +13,11 @@ use serde_json::{Map, Value};
 
 pub use block::{Block, TooSmall, fit, is_block};
 pub use merging::{DEPTH, merge, strip};
-pub use owner::{NoId, Owner};
 pub use schema::{Schema, SchemaError};
 pub use scratchpad::{Outcome, Scratchpad, Update};
-pub use stored::{Loaded, MemoryError, Replayed, Rules, Spawned, Unusable, amend, clear, load, replay, set, spawn};
+pub use stored::{
+    Loaded, MemoryError, NoId, Owner, Replayed, Rules, Spawned, Unusable, amend, clear, load, replay, set, spawn,
+};
 pub use tool::{NAMES, Shape, definition};
 pub use working_memory::{FoundUpdate, StateSource, WorkingMemory, updates};
 

@@ -2,8 +2,41 @@
 
 use thiserror::Error;
 
-use super::{NoId, Outcome, Owner, Schema, Scratchpad, State, Update};
-use crate::store::{RecordKey, Scope, Store, StoreError};
+use super::{Outcome, Schema, Scratchpad, State, Update};
+use crate::store::{RecordKey, Scope, Shelf, Store, StoreError};
+
+/// The owner of a state: a thread or a resource, as the scope says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Owner<'a> {
+    /// Which of the two ids names the owner.
+    pub scope: Scope,
+    /// The thread's id.
+    pub thread: Option<&'a str>,
+    /// The resource's id: a user, a project.
+    pub resource: Option<&'a str>,
+}
+
+impl<'a> Owner<'a> {
+    /// The key of the state in the store.
+    ///
+    /// # Errors
+    /// The scope's id is not given.
+    pub fn key(&self) -> Result<RecordKey<'a>, NoId> {
+        let id = match self.scope {
+            Scope::Thread => self.thread,
+            Scope::Resource => self.resource,
+        };
+        Ok(RecordKey { shelf: Shelf::Memory, scope: self.scope, id: id.ok_or(NoId(self.scope))? })
+    }
+
+    /// Distinguishes the threads that share a resource's state: the thread's id; empty for a thread's own state.
+    pub fn origin(&self) -> &'a str {
+        match self.scope {
+            Scope::Thread => "",
+            Scope::Resource => self.thread.unwrap_or_default(),
+        }
+    }
+}
 
 /// The rules for a state and its updates.
 #[derive(Debug, Clone, Copy, Default)]
@@ -221,3 +254,8 @@ pub enum MemoryError {
     #[error("the stored state is unusable: {0}")]
     Unusable(String),
 }
+
+/// No id was given for the scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("no {} id given", .0.name())]
+pub struct NoId(pub Scope);

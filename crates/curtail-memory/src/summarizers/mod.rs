@@ -1,15 +1,13 @@
-//! Summarizers: utterances in, a short summary out. There is one per file, and one file for the wrappers of others.
+//! Summarizers: utterances in, a short summary out. There is one per file, and one file for those that ask another one.
 //! A summarizer knows neither files nor dialects, nor which messages the utterances come from.
 
 mod api;
-mod bounded;
 mod cached;
 mod clip;
 mod command;
 mod connections;
 mod endpoint;
 mod extractive;
-mod fallback;
 mod fences;
 mod halves;
 mod http;
@@ -18,26 +16,23 @@ mod models;
 mod overflow;
 mod prompt;
 mod quote;
-mod remembered;
 mod secrets;
 mod utterance;
 mod wrappers;
 
 pub use api::Api;
-pub use bounded::Bounded;
 pub use cached::Cached;
 pub use clip::clip;
 pub use command::{Command, stop_flag};
 pub use connections::Authorities;
 pub use endpoint::{Endpoint, shown_endpoint};
 pub use extractive::Extractive;
-pub use fallback::Fallback;
 pub use http::{Http, RequestLimits};
 pub use key::ApiKey;
 pub use models::Model;
 pub use prompt::Prompt;
-pub use remembered::RememberedSummaries;
 pub use utterance::{Speaker, Utterance};
+pub use wrappers::{Bounded, Fallback, RememberedSummaries};
 
 use thiserror::Error;
 

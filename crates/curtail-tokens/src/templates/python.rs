@@ -207,13 +207,9 @@ pub(super) fn strftime(format: &str, seconds: u64) -> String {
         let digits = after.trim_start_matches('-');
         let mut codes = digits.chars();
         rest = match codes.next().and_then(|code| time_field(code, seconds)) {
-            Some(field) if digits.len() < after.len() => {
-                let short = field.trim_start_matches('0');
-                out.push_str(if short.is_empty() { "0" } else { short });
-                codes.as_str()
-            }
             Some(field) => {
-                out.push_str(&field);
+                let short = if digits.len() < after.len() { field.trim_start_matches('0') } else { &field };
+                out.push_str(if short.is_empty() { "0" } else { short });
                 codes.as_str()
             }
             None => {
