@@ -29,10 +29,13 @@ impl RecordEdits {
         if mark.is_none() && id_key.is_none() {
             return Ok(Self::default());
         }
+        const NEEDED: &str = "--mark and --id-key need records that are objects with a list of messages";
+        if layout.record == layout.span {
+            return Err(NEEDED.to_owned());
+        }
         let start = layout.record.start;
         let document = Document::parse(layout.record.slice(layout.source)).map_err(|error| error.kind.to_string())?;
-        let record = document.roots().next().filter(|record| record.is_object() && layout.record != layout.span);
-        let record = record.ok_or("--mark and --id-key need records that are objects with a list of messages")?;
+        let record = document.roots().next().filter(|record| record.is_object()).ok_or(NEEDED)?;
         let id_end = id_key.as_deref().map(|key| id_end(record, key)).transpose()?;
         let mark = mark.as_deref().map(|key| mark_place(record, key)).transpose()?;
         Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|(at, text, comma)| (start + at, text, comma)) })

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use thin_vec::ThinVec;
+
 use super::{DraftId, Estimated, Part, PartOrigin, ToolCall, ToolResult};
 use crate::json::{Text, Value};
 use crate::steps;
@@ -16,9 +18,9 @@ pub struct Message<'a> {
     /// The parts, in order; without those that an edit cut.
     pub parts: Vec<Part<'a>>,
     /// Texts that the model reads beside it, in the metadata after it: counted, kept and dropped with the message.
-    pub attached: Vec<Text<'a>>,
+    pub attached: ThinVec<Text<'a>>,
     /// Texts in it, outside its parts, that are counted as an estimate.
-    pub estimated: Vec<Estimated<'a>>,
+    pub estimated: ThinVec<Estimated<'a>>,
     /// What it is to the conversation.
     pub kind: MessageKind,
     /// Whether it replaces only some of the messages around it, which a mark of their own or their time names.
@@ -41,7 +43,7 @@ pub struct Message<'a> {
     /// Where it comes from, and whether an edit moved or wrote it.
     pub origin: Origin<'a>,
     /// The parts that edits cut out of it.
-    pub cut: Vec<Part<'a>>,
+    pub cut: ThinVec<Part<'a>>,
 }
 
 impl<'a> Message<'a> {
@@ -68,8 +70,8 @@ impl<'a> Message<'a> {
             role,
             id: None,
             parts: Vec::new(),
-            attached: Vec::new(),
-            estimated: Vec::new(),
+            attached: ThinVec::new(),
+            estimated: ThinVec::new(),
             kind: MessageKind::Ordinary,
             marks_range: false,
             automatic: false,
@@ -80,7 +82,7 @@ impl<'a> Message<'a> {
             binding: Binding::None,
             dropped_with: None,
             origin,
-            cut: Vec::new(),
+            cut: ThinVec::new(),
         }
     }
 
