@@ -98,7 +98,8 @@ impl Manifest {
             Ok(_) => std::fs::read(path).map_err(|error| FileError::system(path.to_string_lossy(), &error))?,
         };
         let text = String::from_utf8(bytes).map_err(|_| not_a_record(path))?;
-        if !text.is_empty() && !text.starts_with(SIGNATURE) && !is_torn_signature(&text) {
+        // A killed run leaves an incomplete first line.
+        if !text.starts_with(SIGNATURE) && !SIGNATURE.starts_with(&text) {
             return Err(not_a_record(path));
         }
         manifest.torn = !text.is_empty() && !text.ends_with('\n');
@@ -218,11 +219,6 @@ impl Manifest {
 
 /// The beginning of every record.
 const SIGNATURE: &str = "{\"options\":\"curtail ";
-
-/// Whether `text` is an incomplete first line, as a killed run leaves it.
-fn is_torn_signature(text: &str) -> bool {
-    SIGNATURE.starts_with(text)
-}
 
 fn not_a_record(path: &Path) -> FileError {
     let message = "not overwritten: the file is not empty and no record of --resume; name another file";

@@ -257,7 +257,8 @@ impl Finder {
         let is_wanted = |globs: &WalkGlobs| globs.is_match(inside);
         let is_selected = is_named && path.is_file() && self.globs.as_ref().is_none_or(is_wanted);
         // The directory that is skipped here may contain selected files.
-        if is_skipped && (is_selected || path.is_dir()) {
+        let is_entered = || glob.and_then(|glob| glob.depth).is_none_or(|depth| inside.components().count() < depth);
+        if is_skipped && (is_selected || is_entered() && path.is_dir()) {
             self.found.links.push(path);
         } else if is_selected {
             let relative = if glob.is_some() { below(&path) } else { inside.to_owned() };
@@ -417,6 +418,11 @@ mod tests {
             assert_eq!((sources.len(), errors), (files, Vec::new()), "{glob}");
         }
         assert_eq!(found(folder.path(), &["."]).errors.len(), 2);
+        // Links that are not followed are named where files behind them could match.
+        for (glob, links) in [("*.jsonl", 0), ("*/*.jsonl", 1), ("**/*.jsonl", 2)] {
+            let wanted = Wanted { paths: &[at(glob)], skips_links: true, ..Wanted::default() };
+            assert_eq!(find_sources(&wanted).unwrap().links.len(), links, "{glob}");
+        }
         Ok(())
     }
 }

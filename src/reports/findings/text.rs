@@ -42,7 +42,8 @@ fn write_text(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     }
     let hidden = outcome.hidden();
     if hidden > 0 && !outcome.only_counts {
-        writeln!(out, "… and {} more, not shown (--max-findings)\n", figure(hidden))?;
+        let more = format!("… and {} more, not shown (--max-findings)", figure(hidden));
+        writeln!(out, "{}\n", outcome.screen.wrapped(&more, 2))?;
     }
     if outcome.only_counts || outcome.found() > 0 {
         write_counts(&outcome.by_rule(), &Styles::new(outcome.colors), outcome.screen, out)?;
