@@ -143,7 +143,7 @@ const ADVICE: [(&str, &str); 8] = [
 
 /// Prints `text`, and returns whether that succeeded.
 fn print(text: &str) -> bool {
-    console::out(&Screen::of_stdout().wrapped(text, 2)).inspect_err(|error| console::error(error)).is_ok()
+    console::out(&Screen::of_stdout().wrapped(text, 2)).inspect_err(console::error).is_ok()
 }
 
 fn rule_of(row: &Constraint) -> &'static str {

@@ -31,11 +31,11 @@ pub fn hunks(old: &str, new: &str, first: usize, out: &mut String) {
 /// and added before them. Of several, those with the most even numbers: a changed line is one removed and one added.
 fn nearest_pair(old: &[&str], i: usize, j: usize, places: &HashMap<&str, Vec<usize>>) -> Option<(usize, usize)> {
     let mut best: Option<((usize, usize), (usize, usize))> = None;
-    for at in i..old.len() {
+    for (at, line) in old.iter().enumerate().skip(i) {
         if best.is_some_and(|((sum, _), _)| at - i > sum) {
             break;
         }
-        let Some(places) = places.get(old[at]) else { continue };
+        let Some(places) = places.get(line) else { continue };
         let Some(&other) = places.get(places.partition_point(|place| *place < j)) else { continue };
         let distance = (at - i + other - j, (at - i).abs_diff(other - j));
         if best.is_none_or(|(least, _)| distance <= least) {

@@ -128,7 +128,7 @@ fn entries(list: &str) -> Vec<&str> {
         found.push(&rest[..end]);
         rest = rest.get(end + 2..).unwrap_or_default();
     }
-    found.retain(|entry| !entry.strip_suffix(" more").is_some_and(|count| count.parse::<usize>().is_ok()));
+    found.retain(|entry| entry.strip_suffix(" more").is_none_or(|count| count.parse::<usize>().is_err()));
     found
 }
 

@@ -34,7 +34,9 @@ impl FollowedLog<'_> {
     pub(super) fn follow(&self, memory: ThreadMemory, from: Option<usize>) -> anyhow::Result<ExitCode> {
         let Source { name, path, .. } = self.source;
         match path {
-            None => drop(curtail_io::input().with_context(|| name.clone())?),
+            None => {
+                curtail_io::input().with_context(|| name.clone())?;
+            }
             Some(path) if Packing::of_name(path) != Packing::Plain => {
                 bail!(
                     "{name}: --follow reads a file that grows, and this one is compressed; summarize it without --follow"

@@ -19,6 +19,8 @@ pub(super) struct RecordEdits {
     mark: Option<(u32, String, &'static str)>,
 }
 
+const NO_RECORD: &str = "--mark and --id-key need records that are objects with a list of messages";
+
 impl RecordEdits {
     /// The edits that `splitting` requires in the record of `layout`.
     ///
@@ -29,13 +31,12 @@ impl RecordEdits {
         if mark.is_none() && id_key.is_none() {
             return Ok(Self::default());
         }
-        const NEEDED: &str = "--mark and --id-key need records that are objects with a list of messages";
         if layout.record == layout.span {
-            return Err(NEEDED.to_owned());
+            return Err(NO_RECORD.to_owned());
         }
         let start = layout.record.start;
         let document = Document::parse(layout.record.slice(layout.source)).map_err(|error| error.kind.to_string())?;
-        let record = document.roots().next().filter(|record| record.is_object()).ok_or(NEEDED)?;
+        let record = document.roots().next().filter(|record| record.is_object()).ok_or(NO_RECORD)?;
         let id_end = id_key.as_deref().map(|key| id_end(record, key)).transpose()?;
         let mark = mark.as_deref().map(|key| mark_place(record, key)).transpose()?;
         Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|(at, text, comma)| (start + at, text, comma)) })

@@ -28,8 +28,12 @@ pub(super) struct Log<'l, 'a> {
     /// Index of the first of them in each side conversation, by the first record of that.
     firsts: HashMap<usize, usize>,
     /// The homes of records that are not written, as far as they are known.
-    homes: RefCell<Vec<Option<Option<Name>>>>,
+    homes: RefCell<Vec<Option<Home>>>,
 }
+
+/// The nearest kept record above one, if there is any.
+#[derive(Clone, Copy)]
+struct Home(Option<Name>);
 
 impl<'l, 'a> Log<'l, 'a> {
     pub(super) fn new(keys: &Tree, layout: &'l Layout<'a>, kept: &[bool]) -> Self {
@@ -187,19 +191,19 @@ impl<'l, 'a> Log<'l, 'a> {
 
     /// The nearest kept record from the one called `name` upwards.
     pub(super) fn home_of(&self, name: Name) -> Option<Name> {
-        self.home_before(name, usize::MAX).flatten()
+        self.home_before(name, usize::MAX)?.0
     }
 
-    /// The same, as the records before `end` tell: parents precede their children. The outer `None` if none of them has that name.
-    fn home_before(&self, name: Name, end: usize) -> Option<Option<Name>> {
+    /// The same, as the records before `end` tell: parents precede their children. `None` if none of them has that name.
+    fn home_before(&self, name: Name, end: usize) -> Option<Home> {
         let mut homes = self.homes.borrow_mut();
         let mut path = Vec::new();
         let mut next = Some((name, end));
         let home = loop {
             steps::count(1);
-            let Some((name, end)) = next else { break None };
+            let Some((name, end)) = next else { break Home(None) };
             if self.places.get(&name).is_some_and(|place| *place < end) {
-                break Some(name);
+                break Home(Some(name));
             }
             let at = self.links.last_before(name, end)?;
             if let Some(home) = homes[at] {
@@ -209,7 +213,9 @@ impl<'l, 'a> Log<'l, 'a> {
             let mut links = self.links.links(at);
             next = links.find(|link| self.links.last_before(*link, at).is_some()).map(|link| (link, at));
         };
-        path.into_iter().for_each(|at| homes[at] = Some(home));
+        for at in path {
+            homes[at] = Some(home);
+        }
         Some(home)
     }
 
@@ -223,6 +229,6 @@ impl<'l, 'a> Log<'l, 'a> {
     pub(super) fn relink_inside(&self, link: Value<'_>, root: impl Fn() -> Option<Name>) -> Option<Patch> {
         let target = self.links.number(&link.text()?.decode())?;
         let home = self.home_before(target, usize::MAX)?;
-        repointed(link, home.or_else(root).map(|name| self.links.text(name)))
+        repointed(link, home.0.or_else(root).map(|name| self.links.text(name)))
     }
 }

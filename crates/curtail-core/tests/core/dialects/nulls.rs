@@ -44,7 +44,7 @@ fn number_texts(value: &mut Value) {
             for (key, member) in members {
                 match member {
                     Value::String(_) if ["text", "content", "value"].contains(&key.as_str()) => {
-                        *member = Value::from(0)
+                        *member = Value::from(0);
                     }
                     member => number_texts(member),
                 }
