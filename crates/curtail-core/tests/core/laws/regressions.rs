@@ -776,3 +776,18 @@ fn numbers_and_shares_are_those_of_what_was_read() {
     let of_half = left(Chain::default().then(half));
     assert!((18..=22).contains(&of_half), "{of_half} of 40 messages");
 }
+
+/// A provider refuses a message without a text: where nothing fits, the limit says what it needs.
+#[test]
+fn no_text_is_shortened_to_nothing() {
+    let said = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{}\"}}\n", text.repeat(9));
+    let chat = [said("user", "When does the train leave? "), said("assistant", "At seventeen to ten. ")].concat();
+    let mut fits = 0;
+    for tokens in 1..80 {
+        let chain = Chain::default().then(limit(tokens, Overflow::Truncate));
+        let Ok(cut) = cut_with(chain, Some("openai"), Framing::Lines, &chat) else { continue };
+        assert!(!cut.contains(r#""content":"""#), "{tokens}: {cut}");
+        fits += 1;
+    }
+    assert!(fits > 20, "{fits}");
+}
