@@ -25,6 +25,22 @@ fn status(words: &[&str], input: &str) -> i32 {
     run(words, input).status.code().unwrap()
 }
 
+/// The finding that is new is named, and not one that was there before.
+#[test]
+fn a_new_finding_is_told_from_a_known_one() {
+    let place = Place::new();
+    let line = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "1"});
+    let log = |results: &[&str]| {
+        let question = json!({"role": "user", "content": "hi"});
+        let lines = std::iter::once(question).chain(results.iter().map(|id| line(id)));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let before = written(&place, "before.jsonl", &log(&["known"]));
+    let after = written(&place, "after.jsonl", &log(&["added", "known"]));
+    let found = report(&[&before, &after]).to_string();
+    assert!(found.contains("added") && !found.contains("`known`"), "{found}");
+}
+
 /// Standard input is read once, whatever is written.
 #[test]
 fn a_log_from_standard_input_is_compared_and_shown() {
@@ -48,6 +64,8 @@ fn requirements_decide_the_status() {
     assert_eq!(status(&["verify", "--require", "task,file", BEFORE, after], ""), 0);
     assert_eq!(status(&["verify", BEFORE, "fixtures/verify/none.md"], ""), 2);
     assert_eq!(status(&["verify", after, BEFORE], ""), 2);
+    // There is no thread without work, however many are asked for.
+    assert_eq!(status(&["verify", "--jobs", "100000", BEFORE, after], ""), 0);
 }
 
 #[test]

@@ -463,3 +463,11 @@ fn messages_between_spans_are_reported_with_their_place() {
     let (_, out, _) = ran(&place, &["show", "runs.jsonl"]);
     assert_eq!(out.matches("When?").count(), 2, "{out}");
 }
+
+#[test]
+fn a_sample_can_come_from_standard_input() {
+    let sample = std::fs::read_to_string(crate::program::root().join("fixtures/own/ferry.jsonl")).unwrap();
+    let tried = crate::program::run(&["dialects", "--test", "fixtures/own/ferry.toml", "-"], &sample);
+    let out = crate::program::text(&tried.stdout);
+    assert!(tried.status.success() && out.contains("\nstdin: framing lines\n"), "{out}");
+}
