@@ -68,9 +68,6 @@ impl CountArgs {
     /// Counts the input and writes the counts.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let counting = self.template.counting(&self.counting)?;
-        if let Some(note) = self.counting.note() {
-            console::note(&note);
-        }
         remarks::counted(&counting, global);
         let top = self.top.or((self.by == By::Message).then_some(LARGEST));
         let gradual = self.by == By::Transcript && top.is_none() && self.output_format == CountFormat::Csv;

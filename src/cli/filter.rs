@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{bail, ensure};
 
+use crate::cutting;
 use crate::cutting::{Cuts, Job, JobIdentity};
 use crate::options::counting::{CountingOptions, TemplateOptions};
 use crate::options::cut::CutFlags;
@@ -12,7 +13,6 @@ use crate::options::global::Global;
 use crate::options::numbers::Tokens;
 use crate::options::processor::Options as _;
 use crate::works::check::Checking;
-use crate::{console, cutting};
 use curtail_core::checks::{ALL, Budget, Inspection, Level, Levels, Table, first_that_needs_budget};
 use curtail_core::pipeline::Chain;
 
@@ -71,9 +71,6 @@ impl FilterArgs {
             "--max-tokens applies to rules of --drop-records-with that need a limit, such as too-long; none is named"
         );
         self.counting.check_reserve(budget)?;
-        if let Some(note) = self.counting.note() {
-            console::note(&note);
-        }
         Ok(Budget { max_tokens: budget.0, counting: self.template.counting(&self.counting)? })
     }
 }

@@ -85,7 +85,7 @@ impl CountingOptions {
         let by_usage = tokenizers::tokenizer_by_usage(&flags.tokenizer).filter(|_| flags.model.is_none());
         let calibrate = by_usage.is_some().then_some(Figures::counting as Calibrate);
         let tokenizer = match (&flags.model, by_usage) {
-            (Some(model), _) => tokenizers::tokenizer_for_model(model)?.tokenizer,
+            (Some(model), _) => tokenizers::tokenizer_for_model(model)?,
             (None, Some(tokenizer)) => tokenizer?,
             (None, None) => tokenizers::tokenizer_by_name(&flags.tokenizer)?,
         };
@@ -123,15 +123,6 @@ impl CountingOptions {
     /// Whether the command line says how to count.
     pub(crate) const fn is_given(&self) -> bool {
         self.is_given
-    }
-
-    /// A note about the counts, such as that they are estimates.
-    pub(crate) fn note(&self) -> Option<String> {
-        self.flags
-            .model
-            .as_ref()
-            .and_then(|model| tokenizers::tokenizer_for_model(model).ok())
-            .and_then(|picked| picked.note)
     }
 }
 

@@ -191,16 +191,18 @@ impl std::error::Error for TemplateError {}
 ///
 /// assert_eq!(Approximate::default().count("When does the first train leave?"), 8);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approximate {
     name: &'static str,
     /// UTF-16 units per token, in tenths.
     tenths: usize,
+    /// Why it stands for the tokenizer of a model.
+    remark: Option<String>,
 }
 
 impl Default for Approximate {
     fn default() -> Self {
-        Self { name: "approx:o200k_base", tenths: 42 }
+        Self::new("approx:o200k_base", 42)
     }
 }
 
@@ -211,6 +213,10 @@ impl Tokenizer for Approximate {
 
     fn at_most_bytes(&self) -> bool {
         self.tenths >= 10
+    }
+
+    fn remark(&self) -> Option<String> {
+        self.remark.clone()
     }
 
     fn count(&self, text: &str) -> usize {
@@ -230,7 +236,13 @@ impl Approximate {
     /// An estimate with this name, of `tenths` tenths of a UTF-16 unit per token; 0 is taken for 1.
     #[must_use]
     pub const fn new(name: &'static str, tenths: usize) -> Self {
-        Self { name, tenths: if tenths == 0 { 1 } else { tenths } }
+        Self { name, tenths: if tenths == 0 { 1 } else { tenths }, remark: None }
+    }
+
+    /// The same estimate, which remarks why it stands for the tokenizer of a model.
+    #[must_use]
+    pub fn with_remark(self, remark: String) -> Self {
+        Self { remark: Some(remark), ..self }
     }
 
     /// Bytes of as many characters as have at most `tokens` tokens.

@@ -183,7 +183,7 @@ fn models_have_their_encoding() {
         ("gpt2", "gpt2"),
     ] {
         let picked = tokenizer_for_model(model).unwrap();
-        assert_eq!((picked.tokenizer.name(), picked.note), (encoding, None), "{model}");
+        assert_eq!((picked.name(), picked.remark()), (encoding, None), "{model}");
     }
 }
 
@@ -198,8 +198,8 @@ fn other_models_are_approximated_and_said_to_be() {
         "deepseek/deepseek-chat",
     ] {
         let picked = tokenizer_for_model(model).unwrap();
-        assert_eq!((picked.tokenizer.name(), picked.tokenizer.exact()), ("approx:o200k_base", false), "{model}");
-        assert!(picked.note.is_some_and(|note| note.contains("approximation")), "{model}");
+        assert_eq!((picked.name(), picked.exact()), ("approx:o200k_base", false), "{model}");
+        assert!(picked.remark().is_some_and(|remark| remark.contains("approximation")), "{model}");
     }
 }
 

@@ -142,15 +142,7 @@ fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
 }
 
 // Which tokenizer a model uses. The encodings list their models, like `model.py` of tiktoken. A model whose tokenizer
-// is not public or not built in is approximated, with a note.
-
-/// The tokenizer of a model.
-pub struct ModelTokenizer {
-    /// The tokenizer.
-    pub tokenizer: Arc<dyn Tokenizer>,
-    /// Why the counts are an approximation, if they are; to be printed after "curtail: ".
-    pub note: Option<String>,
-}
+// is not public or not built in is approximated, and says so in its remark.
 
 /// Families of models that are approximated with the ratio of `o200k_base`, and why. The names are patterns like those of an
 /// encoding's models.
@@ -165,22 +157,22 @@ const APPROXIMATED: &[(&[&str], &str)] = &[
     (&["command*", "granite*", "nemotron*", "olmo*", "yi*"], OPEN),
 ];
 
-/// The note for models with a public tokenizer.
+/// The reason for models with a public tokenizer.
 const OPEN: &str = "for exact counts, pass the path of its tokenizer.json as the tokenizer";
 
-/// The tokenizer of a model. Ignores case, a leading `ft:` and the name of a provider (`openai/`, `us.anthropic.`).
+/// The tokenizer of a model, or an estimate that remarks why it is one. Ignores case, a leading `ft:` and the name of a provider (`openai/`, `us.anthropic.`).
 ///
 /// # Errors
 /// [`UnknownTokenizer`] if no family of models has that name. Its message names the most similar one.
-pub fn tokenizer_for_model(model: &str) -> Result<ModelTokenizer, UnknownTokenizer> {
+pub fn tokenizer_for_model(model: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokenizer> {
     let name = bare_name(model);
     if let Some((_, encoding)) = closest_family(encoded(), &name) {
-        return Ok(ModelTokenizer { tokenizer: tokenizer_by_name(encoding)?, note: None });
+        return tokenizer_by_name(encoding);
     }
     match closest_family(approximated(), &name) {
         Some((_, why)) => {
-            let note = format!("{model}: counts are an approximation (characters over 4.2): {why}");
-            Ok(ModelTokenizer { tokenizer: tokenizer_by_name(DEFAULT_ESTIMATE)?, note: Some(note) })
+            let remark = format!("{model}: counts are an approximation (characters over 4.2): {why}");
+            Ok(Arc::new(Approximate::default().with_remark(remark)))
         }
         None => Err(unknown(model, &name)),
     }
@@ -266,7 +258,7 @@ mod tests {
             ("azure/gpt-4.1-mini", true),
             ("ft:gpt-4o-mini:team", true),
         ] {
-            assert_eq!(tokenizer_for_model(model).unwrap().tokenizer.exact(), exact, "{model}");
+            assert_eq!(tokenizer_for_model(model).unwrap().exact(), exact, "{model}");
         }
         let unknown = tokenizer_for_model("acme.gpt-9").map(|_| ()).unwrap_err().to_string();
         assert!(unknown.contains("acme.gpt-9"), "{unknown}");

@@ -136,7 +136,7 @@ pub(super) static ESTIMATES: Family = Family {
     open: |name| {
         let name = if name == "approx" { DEFAULT_ESTIMATE } else { name };
         let encoding = ENCODINGS.iter().find(|encoding| encoding.estimate.name() == name)?;
-        Some(Ok(Arc::new(encoding.estimate)))
+        Some(Ok(Arc::new(encoding.estimate.clone())))
     },
 };
 
