@@ -15,7 +15,7 @@ use curtail_io::batch::Rescued;
 use curtail_lab::{CountedRequest, counted_requests};
 
 /// How many bytes to read of a log: each next number applies if no prompt was found.
-const HEADS: [u64; 4] = [8 * 1024, 128 * 1024, 1024 * 1024, 64 * 1024 * 1024];
+const HEADS: [u64; 4] = [8 * 1024, 128 * 1024, 1024 * 1024, 8 * 1024 * 1024];
 /// The same of a document.
 const DOCUMENT_HEADS: [u64; 2] = [4 * 1024 * 1024, 64 * 1024 * 1024];
 

@@ -14,6 +14,9 @@ const MASK: &str = "***";
 /// Shorter secrets are masked only as they are written, because other spellings of them would be parts of words everywhere.
 const SHORTEST_ENCODED: usize = 8;
 
+/// So many backslashes are read before a character: JSON in JSON, six deep. Each of a long run is the first of those behind it.
+const MOST_BACKSLASHES: usize = 64;
+
 /// A text that no message may show.
 #[derive(Clone)]
 pub struct Secret {
@@ -115,7 +118,7 @@ fn after(text: &str, c: char) -> Option<&str> {
     let encoded = match first {
         '%' => after_percent(&text[1..]),
         '&' => after_ampersand(&text[1..]),
-        '\\' => after_backslash(text.trim_start_matches('\\'), c),
+        '\\' => after_backslash(behind_backslashes(text), c),
         _ => None,
     };
     let literal = || first.eq_ignore_ascii_case(&c).then(|| &text[first.len_utf8()..]);
@@ -133,6 +136,15 @@ fn after_percent(digits: &str) -> Option<(char, &str)> {
 
 /// `&#x2F;`, `&#47;`, `&quot;`, and `&amp;quot;` where it was escaped twice.
 fn after_ampersand(text: &str) -> Option<(char, &str)> {
+    let mut text = text;
+    while let Some(inner) = text.strip_prefix("amp;").filter(|inner| after_entity(inner).is_some()) {
+        text = inner;
+    }
+    after_entity(text)
+}
+
+/// The character that `#x2F;`, `#47;` or `quot;` is, and what follows it.
+fn after_entity(text: &str) -> Option<(char, &str)> {
     const NAMES: [(&str, char); 8] = [
         ("amp", '&'),
         ("lt", '<'),
@@ -153,8 +165,12 @@ fn after_ampersand(text: &str) -> Option<(char, &str)> {
         },
         None => NAMES.iter().find(|(known, _)| *known == name).map(|(_, c)| *c),
     };
-    let twice = (name == "amp").then(|| after_ampersand(rest)).flatten();
-    twice.or_else(|| Some((found?, rest)))
+    Some((found?, rest))
+}
+
+fn behind_backslashes(text: &str) -> &str {
+    let count = text.bytes().take(MOST_BACKSLASHES).take_while(|byte| *byte == b'\\').count();
+    &text[count..]
 }
 
 /// `\u002f`, `\x2f`, or the character itself; `text` is behind the backslashes, of which each encoding adds some.
@@ -230,5 +246,15 @@ mod tests {
             assert_eq!(secret.mask(text), text);
         }
         assert_eq!(Secret::new("pass").mask("pass Pass p%61ss"), "*** Pass p%61ss");
+    }
+
+    #[test]
+    fn long_runs_of_what_escapes_are_read() {
+        let secret = Secret::new(KEY);
+        for escape in ["&amp;", "amp;", "\\", "%25"] {
+            let text = format!("&{}", escape.repeat(200_000));
+            assert_eq!(secret.mask(&text), text);
+            assert!(secret.mask(&format!("{text} {KEY}")).ends_with(" ***"));
+        }
     }
 }

@@ -20,7 +20,7 @@ pub(super) const UNANSWERED: &str = "Unanswered";
 pub(super) const EARLIER: &str = "Earlier summary";
 pub(super) const SAID: &str = "Said last";
 
-/// Marks an item in progress, and a file that was removed.
+/// Marks an item in progress.
 pub(super) const BEGUN: &str = " (in progress)";
 
 /// A section of the text.

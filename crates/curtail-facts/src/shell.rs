@@ -144,6 +144,8 @@ struct Splitter<'l> {
     /// In how many `$(…)` the text is. The parenthesis that closes the innermost one ends it.
     depth: usize,
     word: Option<String>,
+    /// Whether some of the word was quoted.
+    is_quoted: bool,
     /// What the next word is: an argument, or the target of a redirection.
     target: Target,
     /// The command that is being read.
@@ -155,6 +157,8 @@ struct Splitter<'l> {
     folders: Vec<Option<String>>,
     /// Whether a `cd` follows the last command in `done`.
     ends_with_cd: bool,
+    /// Whether nothing joins that `cd` to what follows so far.
+    is_cd_open: bool,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
@@ -246,9 +250,13 @@ impl Splitter<'_> {
 
     /// Joins the last command, or the group that ends with it, to what follows. A line break after an operator says nothing.
     fn join(&mut self, joint: Joint) {
-        if let Some(last) = self.done.last_mut() {
-            last.joint.get_or_insert(joint);
+        let is_behind_cd = std::mem::take(&mut self.is_cd_open);
+        let Some(last) = self.done.last_mut() else { return };
+        // `a && cd b; c` ends with the exit code of c, as `a; c` does.
+        if is_behind_cd && last.joint == Some(Joint::And) {
+            last.joint = Some(joint);
         }
+        last.joint.get_or_insert(joint);
     }
 
     fn skip_to(&mut self, letter: char) {
@@ -263,6 +271,7 @@ impl Splitter<'_> {
 
     /// Reads the rest of `'…'`.
     fn single_quoted(&mut self) {
+        self.is_quoted = true;
         let end = self.rest.find('\'').unwrap_or(self.rest.len());
         self.word.get_or_insert_default().push_str(&self.rest[..end]);
         self.rest = self.rest.get(end + 1..).unwrap_or_default();
@@ -270,6 +279,7 @@ impl Splitter<'_> {
 
     /// Reads the rest of `"…"`. A `$(…)` inside is copied unchanged, and a backslash, unless the shell reads it.
     fn double_quoted(&mut self) {
+        self.is_quoted = true;
         self.word.get_or_insert_default();
         while let Some(letter) = self.rest.chars().next() {
             self.rest = &self.rest[letter.len_utf8()..];
@@ -318,7 +328,8 @@ impl Splitter<'_> {
 
     /// Reads a redirection that begins with `first`: `>`, `>>`, `2>`, `&>`, `<`, `<<` or `<<<`.
     fn redirection(&mut self, first: char) {
-        let descriptor = self.word.take_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_number = |word: &mut String| word.bytes().all(|byte| byte.is_ascii_digit());
+        let descriptor = if self.is_quoted { None } else { self.word.take_if(is_number) };
         self.end_word();
         let length = self.rest.find(|c| !matches!(c, '>' | '<' | '|' | '-')).unwrap_or(self.rest.len());
         let (more, rest) = self.rest.split_at(length);
@@ -338,6 +349,7 @@ impl Splitter<'_> {
 
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
+        self.is_quoted = false;
         match std::mem::take(&mut self.target) {
             Target::Words => self.current.words.push(word),
             Target::Output => self.current.writes.push(word),
@@ -358,6 +370,7 @@ impl Splitter<'_> {
             [] if command.writes.is_empty() => {}
             [cd] | [cd, _] if cd == "cd" => {
                 self.ends_with_cd = true;
+                self.is_cd_open = true;
                 let folder = command.words.get(1).filter(|folder| !folder.contains(['$', '`']) && *folder != "-");
                 self.current.folder = folder.map(|folder| paths::resolved(command.folder.as_deref(), folder));
             }
@@ -387,7 +400,7 @@ impl Splitter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Simple, commands};
+    use super::{LineStatus, Simple, commands};
 
     fn words(line: &str) -> Vec<Vec<String>> {
         commands(line).into_iter().map(|command| command.words).collect()
@@ -418,6 +431,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_behind_a_cd_has_its_own_exit_code() {
+        for (line, expected) in [
+            ("a && cd b; c", LineStatus::Other),
+            ("a && cd ..\nc", LineStatus::Other),
+            ("a && cd b &&\nc", LineStatus::Own),
+            ("a && cd b", LineStatus::Own),
+            ("a && cd b | c", LineStatus::Hidden),
+            ("a; cd b && c", LineStatus::Other),
+        ] {
+            assert_eq!(commands(line)[0].status, expected, "{line}");
+        }
+    }
+
+    #[test]
     fn files_that_are_written_and_the_folder_are_found() {
         for (line, writes, folder) in [
             ("cd /r && a > x 2>&1", &["x"][..], Some("/r")),
@@ -427,6 +454,8 @@ mod tests {
             ("a &> all", &["all"], None),
             ("cat > a.py <<'E'\nx > y\nE", &["a.py"], None),
             ("a < in 2>/dev/null", &[], None),
+            ("echo \"42\">answer", &["answer"], None),
+            ("echo ''>empty", &["empty"], None),
         ] {
             let found = commands(line);
             let Some(Simple { writes: found, folder: below, .. }) = found.last() else { panic!("{line}") };

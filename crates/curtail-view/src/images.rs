@@ -28,7 +28,11 @@ fn source(text: &str) -> Option<String> {
         Some(rest) => rest.split_once(";base64,")?.1,
         None => text,
     };
-    let (_, format) = FORMATS.iter().find(|(start, _)| data.starts_with(start))?;
+    let (start, format) = FORMATS.iter().find(|(start, _)| data.starts_with(start))?;
+    // A RIFF file can be a sound, too: the letters EBP of its form are characters 12 to 16, behind part of the W.
+    if *start == "UklGR" && data.get(11..16) != Some("XRUJQ") {
+        return None;
+    }
     (data.len() > 40 && data.len() <= MAX_IMAGE && data.bytes().all(is_base64))
         .then(|| format!("data:{format};base64,{data}"))
 }
@@ -50,10 +54,12 @@ mod tests {
         assert!(images(&url).0.contains("src=\"data:image/png;"), "the format is that of the bytes");
         let two = images(&format!("{{\"a\":[\"{png}\"],\"b\":\"/9j/{png}\"}}")).0;
         assert!(two.find("image/png") < two.find("image/jpeg"), "they are shown in their order: {two}");
+        assert!(images(&format!("\"UklGRiQAAABXRUJQ{png}\"")).0.contains("image/webp"));
         for other in [
             "\"https://example.com/a.png\"".to_owned(),
             "\"data:text/html;base64,PHNjcmlwdD4=\"".to_owned(),
             "\"data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"".to_owned(),
+            format!("\"UklGRiQAAABXQVZF{}\"", "A".repeat(60)),
             format!("\"{png}\\\" onerror=\\\"x\""),
             format!("{{\"a\": {png}"),
         ] {

@@ -211,8 +211,11 @@ fn has_context(parts: &[Part<'_>]) -> bool {
     parts.iter().any(|part| matches!(&part.content, Content::Text(text) if is_context(&text.decode())))
 }
 
+/// Whether a text begins and ends as one that the program writes, or as two of them.
 fn is_context(text: &str) -> bool {
-    CONTEXT.iter().any(|(begin, end)| text.trim_start().starts_with(begin) && text.trim_end().ends_with(end))
+    let begins = |(begin, _): &(&str, &str)| text.trim_start().starts_with(begin);
+    let ends = |(_, end): &(&str, &str)| !end.is_empty() && text.trim_end().ends_with(end);
+    CONTEXT.iter().any(|known| begins(known) && (known.1.is_empty() || CONTEXT.iter().any(ends)))
 }
 
 /// Whether an item is in the list of a compaction.

@@ -329,11 +329,11 @@ pub(super) fn is_encoded(record: Value<'_>) -> bool {
 /// Whether a list under `key` is a part of a message, as some formats call it, and no list of messages.
 fn is_content(record: Value<'_>, key: &str) -> bool {
     let first = record.get(key).and_then(|list| list.items().next());
-    let is_message = |first: Value<'_>| first.has("role") || first.has("from");
-    match key {
-        "messages" | "conversations" | "conversation" => false,
-        "contents" => first.is_some_and(|first| !first.has("parts") && !first.has("role")),
-        _ => record.has("role") && !first.is_some_and(is_message),
+    match (key, first) {
+        ("contents", Some(first)) => !first.has("parts") && !first.has("role"),
+        ("items", Some(first)) => record.has("role") && !first.has("role"),
+        (_, Some(_)) | ("messages" | "conversations" | "conversation", None) => false,
+        (_, None) => record.has("role") && record.has("content"),
     }
 }
 

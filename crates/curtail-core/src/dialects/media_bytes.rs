@@ -3,6 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use memchr::memmem;
 
 /// The longest base64 that is decoded to find the size of an image: cameras write up to 64 KB before it.
 pub(super) const HEAD: usize = 1 << 18;
@@ -42,27 +43,35 @@ pub(super) fn image_type(head: &[u8]) -> Option<String> {
 
 /// The number of pages of a PDF, as its tree of pages says, or as many pages as can be seen.
 pub(super) fn pdf_pages(bytes: &[u8]) -> Option<usize> {
+    const END: &[u8] = b"endobj";
     let mut counted = 0;
     let mut seen = 0;
-    for at in memchr::memmem::find_iter(bytes, b"/Type") {
-        let kind = bytes[at + b"/Type".len()..].trim_ascii_start();
-        let name = kind.strip_prefix(b"/").unwrap_or_default();
-        match &name[..name.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()] {
-            b"Page" => seen += 1,
-            // Bookmarks have a count, too.
-            b"Pages" => counted = counted.max(count_in_object(bytes, at).unwrap_or(0)),
-            _ => {}
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = memmem::find(&bytes[start..], END).map_or(bytes.len(), |at| start + at);
+        let object = &bytes[start..end];
+        seen += kinds(object).filter(|kind| *kind == b"Page").count();
+        // Bookmarks have a count, too.
+        if kinds(object).any(|kind| kind == b"Pages") {
+            counted = counted.max(count_in(object).unwrap_or(0));
         }
+        start = end + END.len();
     }
     Some(counted.max(seen)).filter(|most| *most > 0)
 }
 
-/// The count in the object around `at`.
-fn count_in_object(bytes: &[u8], at: usize) -> Option<usize> {
-    let begin = memchr::memmem::rfind(&bytes[..at], b" obj").unwrap_or(0);
-    let end = memchr::memmem::find(&bytes[at..], b"endobj").map_or(bytes.len(), |end| at + end);
-    let object = &bytes[begin..end];
-    number_at(&object[memchr::memmem::find(object, b"/Count")? + b"/Count".len()..])
+/// The kinds of the dictionaries in an object.
+fn kinds(object: &[u8]) -> impl Iterator<Item = &[u8]> {
+    const TYPE: &[u8] = b"/Type";
+    memmem::find_iter(object, TYPE).map(|at| {
+        let name = object[at + TYPE.len()..].trim_ascii_start().strip_prefix(b"/").unwrap_or_default();
+        &name[..name.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()]
+    })
+}
+
+fn count_in(object: &[u8]) -> Option<usize> {
+    const COUNT: &[u8] = b"/Count";
+    number_at(&object[memmem::find(object, COUNT)? + COUNT.len()..])
 }
 
 /// The number at the beginning of `bytes`.

@@ -137,11 +137,20 @@ impl LogPatch {
             Some(key) => Some(PathStep::Key(key.into_decoded().into_owned())),
             None => Some(PathStep::Index(step.raw().parse().ok()?)),
         };
+        let path = match patch.get("k") {
+            Some(path) if path.is_array() => path.items().map(step).collect::<Option<_>>()?,
+            Some(_) => return None,
+            None => Vec::new(),
+        };
+        let from = match patch.some("i") {
+            Some(from) => Some(from.raw().parse().ok()?),
+            None => None,
+        };
         Some(Self {
             kind: patch.get("kind")?.raw().parse().ok()?,
-            path: patch.items_under("k").map(step).collect::<Option<_>>()?,
+            path,
             value: patch.get("v").map_or(Json::Null, loose),
-            from: patch.some("i").and_then(|from| from.raw().parse().ok()),
+            from,
         })
     }
 
@@ -256,6 +265,8 @@ mod tests {
         for (patch, reason) in [
             (r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, "this patch changes a path"),
             (r#"{"kind":1,"k":[null],"v":1}"#, "this line is not a patch"),
+            (r#"{"kind":1,"k":"requests","v":1}"#, "this line is not a patch"),
+            (r#"{"kind":2,"k":["requests"],"v":[],"i":"0"}"#, "this line is not a patch"),
             (r#"{"kind":1,"k":["requests","x"],"v":1}"#, "this patch changes a path"),
             (r#"{"kind":2,"k":["version"],"v":[1]}"#, "that is not a list"),
             (r#"{"kind":9,"k":[]}"#, "an unknown `kind`"),

@@ -37,7 +37,7 @@ impl ToolList {
             let is_json = matches!(text, Text::Json(_));
             match serde_json::from_str(&decoded) {
                 Ok(value @ (Json::Array(_) | Json::Object(_))) if is_json || are_tools(&value) => {
-                    tools.extend(definitions(value));
+                    tools.extend(definitions(value).into_iter().filter(|tool| *tool != json!({})));
                 }
                 _ => others.push(decoded.into_owned()),
             }
@@ -66,12 +66,16 @@ fn definitions(mut value: Json) -> Vec<Json> {
 /// The keys of the schema of a tool's arguments: those of OpenAI and Gemini, of Anthropic, and of MCP and Bedrock.
 const SCHEMAS: [&str; 3] = ["parameters", "input_schema", "inputSchema"];
 
-/// Whether a value names tools only, and says what the arguments of some are.
+/// Whether a value names tools only, and says what one does or takes; an empty one names none.
 fn are_tools(value: &Json) -> bool {
+    if value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(serde_json::Map::is_empty) {
+        return true;
+    }
     let function = |definition| as_function(definition).get("function").cloned().unwrap_or_default();
     let functions: Vec<Json> = definitions(value.clone()).into_iter().map(function).collect();
     let is_named = |function: &Json| function["name"].is_string();
-    functions.iter().all(is_named) && functions.iter().any(|function| function.get("parameters").is_some())
+    functions.iter().all(is_named)
+        && functions.iter().any(|function| ["parameters", "description"].iter().any(|key| function.get(*key).is_some()))
 }
 
 /// A definition with its function under `function`. One that has this form, or names no tool, is unchanged.
@@ -124,8 +128,8 @@ mod tests {
     #[test]
     fn instructions_may_be_json() {
         let persona = r#"{\"name\":\"Ada\",\"rules\":[1,2]}"#;
-        let list = r#"[{\"name\":\"tide\",\"parameters\":{}}]"#;
-        let (tools, texts) = ToolList::from_preamble(&[persona, list, "[1]"].map(Text::escaped));
+        let list = r#"[{\"name\":\"tide\",\"description\":\"When.\"}]"#;
+        let (tools, texts) = ToolList::from_preamble(&[persona, list, "[1]", "[]", "{}"].map(Text::escaped));
         assert_eq!(texts, [r#"{"name":"Ada","rules":[1,2]}"#, "[1]"]);
         assert_eq!(tools.unwrap().0.len(), Some(1));
     }

@@ -11,6 +11,8 @@ use curtail_core::transcript::{Content, Part, PartRef, Role};
 
 /// So many calls in a row that only look at something are folded into a line.
 const MIN_LOOKS: usize = 3;
+/// So many messages without a call end a line: those behind it are looked at once, and not again for each of them.
+const MAX_THOUGHTS: usize = 16;
 /// How many names of what they look at are on it.
 const MAX_NAMES: usize = 4;
 
@@ -22,7 +24,8 @@ impl Chat<'_, '_> {
         let mut calls = 0;
         let mut end = 0;
         for (nth, &at) in rows.iter().enumerate() {
-            let goes_on = nth == 0 || turn.is_none_or(|turn| at < turn) && self.conversation.drafts(at).is_empty();
+            let is_near = nth < end + MAX_THOUGHTS && turn.is_none_or(|turn| at < turn);
+            let goes_on = nth == 0 || is_near && self.conversation.drafts(at).is_empty();
             let Some(looks) = self.looks_in(at).filter(|_| goes_on && self.state(at) == state) else { break };
             calls += looks;
             if looks > 0 {

@@ -40,7 +40,9 @@ impl CallKind {
                 let html = if capped(text, max_chars).1 > 0 { None } else { markdown(text) };
                 html.unwrap_or_else(|| passage(Passage { text, byte, max_chars, mono: false }))
             }
-            Self::Ask(questions) => html! { @for question in questions { (question.draw(answer)) } },
+            Self::Ask(questions) => {
+                html! { @for question in questions { (question.draw(question.answer_in(answer, questions.len()))) } }
+            }
             Self::Lookup { .. } | Self::Other => return None,
         })
     }
@@ -63,7 +65,18 @@ impl Item {
 }
 
 impl Question {
-    /// The question with the answers that it offers; those that `answer` repeats were chosen.
+    /// What `result` says of this one of `count` questions: `"Deploy?"="Yes"` names it, and otherwise only the answer to a
+    /// single question is known.
+    fn answer_in<'r>(&self, result: &'r str, count: usize) -> &'r str {
+        let named = result.split_once(&format!("\"{}\"=\"", self.text));
+        match named {
+            Some((_, rest)) => rest.split('"').next().unwrap_or_default(),
+            None if count == 1 => result,
+            None => "",
+        }
+    }
+
+    /// The question with the answers that it offers; those that `answer` has as a whole were chosen.
     fn draw(&self, answer: &str) -> Markup {
         html! {
             div class="question" {
@@ -78,7 +91,8 @@ impl Question {
 
 impl Answer {
     fn draw(&self, answer: &str) -> Markup {
-        let is_chosen = !self.label.is_empty() && answer.contains(self.label.as_str());
+        let pieces = answer.split(['"', '\n', '<', '>']).flat_map(|piece| [piece].into_iter().chain(piece.split(", ")));
+        let is_chosen = !self.label.is_empty() && pieces.into_iter().any(|piece| piece.trim() == self.label);
         html! {
             li class=[is_chosen.then_some("chosen")] {
                 b { (if is_chosen { "● " } else { "○ " }) (Shown(&self.label)) }
@@ -174,12 +188,26 @@ mod tests {
             &["1 of 2 done", "☑ &lt;a&gt;", "in progress"],
         ),
         ("update_plan", r#"{"plan":[{"step":"a","status":"pending"}]}"#, &["☐ a"]),
+        ("create_order", r#"{"items":[{"title":"mug","quantity":2}]}"#, &["other: "]),
+        ("search_orders", r#"{"query":"mugs","offset":20,"limit":10}"#, &["<code>mugs</code>"]),
+        ("Read", r#"{"file_path":"a","offset":10,"limit":0}"#, &["<code>a, from line 10</code>"]),
         ("ExitPlanMode", r##"{"plan":"# A <script>"}"##, &["<h4>A &lt;script&gt;</h4>"]),
         ("Read", r#"{"file_path":"a.rs","offset":10,"limit":5}"#, &["<code>a.rs, lines 10 to 14</code>"]),
         ("Grep", r#"{"pattern":"<x>","path":"src"}"#, &["<code>&lt;x&gt; in src</code>"]),
         ("timetable", r#"{"from":"Graz"}"#, &["other: "]),
         ("bash", "not json", &["shell:", "not json"]),
     ];
+
+    #[test]
+    fn an_answer_is_chosen_where_its_question_says_so() {
+        let asked = r#"{"questions":[{"question":"Deploy now?","options":[{"label":"Yes"},{"label":"No"}]},
+            {"question":"React or React Native?","options":[{"label":"React"},{"label":"React Native"}]}]}"#;
+        let result = "Answered: \"Deploy now?\"=\"Yes\", \"React or React Native?\"=\"React Native\". Go on.";
+        let html = CallKind::from_call("AskUserQuestion", asked).draw(0, 1_000, result).unwrap().0;
+        for part in ["● Yes", "○ No", "○ React<", "● React Native"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
 
     #[test]
     fn calls_are_known_by_their_arguments() {

@@ -19,6 +19,7 @@ const CONTENTS: &[&str] =
     &["content", "contents", "file_text", "new_source", "CodeContent", "code_edit", "insert_text"];
 const REPLACEMENTS: &[&str] = &["edits", "replacements"];
 const LISTS: &[&str] = &["todos", "plan", "items", "todo_list"];
+const STATES: &[&str] = &["status", "state"];
 const PLANS: &[&str] = &["plan"];
 const WORDS: &[&str] = &["thought", "result", "message"];
 
@@ -40,7 +41,7 @@ impl CallKind {
             Some(root) => edit(root)
                 .or_else(|| ask(name, root))
                 .or_else(|| shell(name, root))
-                .or_else(|| list(root))
+                .or_else(|| list(name, root))
                 .or_else(|| prose(name, root))
                 .or_else(|| lookup(name, root))
                 .unwrap_or(Self::Other),
@@ -217,15 +218,23 @@ fn is_verb(command: &str, name: &str, object: Value<'_>) -> bool {
     !command.contains(' ') && object.members().count() > 1 || name.to_ascii_lowercase().contains("edit")
 }
 
-fn list(object: Value<'_>) -> Option<CallKind> {
-    let list = LISTS.iter().find_map(|key| object.some(key).filter(|value| value.is_array()))?;
+/// A list of what is to be done: its key or the tool says so, or each of its items has a state.
+fn list(name: &str, object: Value<'_>) -> Option<CallKind> {
+    const TO_DO: &[&str] = &["todo", "todos", "plan", "task", "tasks"];
+    let is_list = |key: &&&str| object.some(key).is_some_and(Value::is_array);
+    let key = LISTS.iter().find(is_list)?;
+    let list = object.some(key)?;
+    let is_named = key.contains("todo") || words_of_name(name).iter().any(|word| TO_DO.contains(&word.as_str()));
+    if !is_named && list.items().any(|item| member_text(item, STATES).is_none()) {
+        return None;
+    }
     let items: Vec<Item> = list.items().map(item).collect::<Option<_>>()?;
     (!items.is_empty()).then_some(CallKind::List(items))
 }
 
 fn item(value: Value<'_>) -> Option<Item> {
     let words = member_text(value, &["content", "step", "text", "title", "description", "task"])?;
-    let state = member_text(value, &["status", "state"]).unwrap_or_default().to_ascii_lowercase();
+    let state = member_text(value, STATES).unwrap_or_default().to_ascii_lowercase();
     let progress = match state.as_str() {
         "completed" | "complete" | "done" | "cancelled" => Progress::Done,
         "in_progress" | "in-progress" | "active" => Progress::Begun,
@@ -259,14 +268,17 @@ fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
 
 /// The lines that a call asks for, if not for all.
 fn lines_read(look: Look, object: Value<'_>) -> String {
+    if look != Look::Read {
+        return String::new();
+    }
     let from = member_number(object, &["offset", "start_line", "line_start"]);
     let to = member_number(object, &["end_line", "line_end"]);
     let count = member_number(object, &["limit"]).or_else(|| Some(to?.saturating_sub(from?).saturating_add(1)));
-    match (from, count) {
+    match (from, count.filter(|count| *count > 0)) {
         (Some(from), Some(count)) => format!(", lines {from} to {}", from.saturating_add(count).saturating_sub(1)),
         (Some(from), None) => format!(", from line {from}"),
-        (None, Some(count)) if look == Look::Read => format!(", {count} lines"),
-        _ => String::new(),
+        (None, Some(count)) => format!(", {count} lines"),
+        (None, None) => String::new(),
     }
 }
 

@@ -269,11 +269,11 @@ fn content_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         .collect()
 }
 
-/// The texts of a list of blocks; `None` if it has other blocks as well.
+/// The texts of a list of blocks that have nothing else; `None` if one has more, or is of another kind.
 fn texts_alone(list: Value<'_>) -> Option<Vec<Text<'_>>> {
-    list.items()
-        .map(|block| block.get_text("text").filter(|_| block.get("type").is_some_and(|kind| kind.is("text"))))
-        .collect()
+    let is_text =
+        |block: &Value<'_>| block.members().count() == 2 && block.get("type").is_some_and(|kind| kind.is("text"));
+    list.items().map(|block| block.get_text("text").filter(|_| is_text(&block))).collect()
 }
 
 /// The patch that writes `texts` in place of `list`.

@@ -102,10 +102,11 @@ fn all_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<(usize, Mark<'a>)> {
     marks
 }
 
-/// Members that hold the blocks of a message, of a result, or of the definitions of tools.
-const HOLDERS: [&str; 7] = ["content", "parts", "output", "tools", "toolResult", "message", "payload"];
+/// Members with what a tool takes or gives: keys in there are the tool's.
+const OF_TOOLS: [&str; 8] =
+    ["input", "arguments", "args", "parameters", "input_schema", "inputSchema", "json", "response"];
 
-/// The objects in `value` that can be marked, in the order of the text. What tools take and how it is defined is not among them.
+/// The objects in `value` that can be marked, in the order of the text.
 fn blocks(value: Value<'_>) -> Vec<Value<'_>> {
     let mut found = Vec::new();
     let mut open = vec![value];
@@ -113,8 +114,8 @@ fn blocks(value: Value<'_>) -> Vec<Value<'_>> {
         if value.is_object() {
             found.push(value);
         }
-        let inside = HOLDERS.iter().filter_map(|key| value.get(key));
-        open.extend(value.items().chain(inside));
+        let members = value.members().filter(|member| !OF_TOOLS.iter().any(|key| member.key.is(key)));
+        open.extend(value.items().chain(members.map(|member| member.value)));
     }
     found.sort_by_key(|block| block.span().start);
     found

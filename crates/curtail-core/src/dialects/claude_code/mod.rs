@@ -191,7 +191,7 @@ const OWN_BEGINNINGS: &[&str] = &[
     "<command-message>",
     "<bash-stdout>",
     "<bash-stderr>",
-    "<task-notification>",
+    "<task-",
     "[Request interrupted by user",
     "Operation stopped by hook:",
 ];

@@ -34,7 +34,7 @@ impl Path {
     /// The path that `text` writes.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let inside = text.strip_prefix('^');
-        let routes = inside.unwrap_or(text).split('|').map(|route| match route.strip_prefix('=') {
+        let routes = inside.unwrap_or(text).split('|').map(|route| match route.trim().strip_prefix('=') {
             Some(constant) => Ok(Route::Constant(constant.to_owned())),
             None => steps(route.trim()).map(Route::Steps),
         });
@@ -174,7 +174,10 @@ impl Path {
     pub(super) fn all<'a>(&self, from: Value<'a>) -> Vec<Value<'a>> {
         let found = self.routes.iter().filter_map(|route| {
             let mut values = Vec::new();
-            collect(from, route.steps()?, &mut values);
+            find(from, route.steps()?, &mut |value| {
+                values.push(value);
+                false
+            });
             Some(values)
         });
         found.into_iter().find(|values| !values.is_empty()).unwrap_or_default()
@@ -193,9 +196,8 @@ impl Path {
 
     /// Whether there is a value other than `false`.
     pub(super) fn has(&self, from: Value<'_>) -> bool {
-        let is_on = |value: &Value<'_>| value.raw() != "false";
         self.routes.iter().any(|route| match route {
-            Route::Steps(steps) => any(from, steps, &is_on),
+            Route::Steps(steps) => any(from, steps, |value| value.raw() != "false"),
             Route::Constant(_) => true,
         })
     }
@@ -203,7 +205,7 @@ impl Path {
     /// Whether there is a value that is one of `wanted`.
     pub(super) fn holds(&self, from: Value<'_>, wanted: &[String]) -> bool {
         self.routes.iter().any(|route| match route {
-            Route::Steps(steps) => any(from, steps, &|value| is_one_of(*value, wanted)),
+            Route::Steps(steps) => any(from, steps, |value| is_one_of(value, wanted)),
             Route::Constant(_) => true,
         })
     }
@@ -248,7 +250,9 @@ impl Route {
                 Step::Each => shown.push_str("[]"),
                 Step::Any => shown += &format!("{dot}*"),
                 Step::Name => shown += &format!("{dot}{{}}"),
-                Step::Key(key) if key.contains(['.', '[']) => shown += &format!("{dot}\"{key}\""),
+                Step::Key(key) if key.contains(['.', '[']) || matches!(key.as_str(), "*" | "{}") => {
+                    shown += &format!("{dot}\"{key}\"");
+                }
                 Step::Key(key) => shown += &format!("{dot}{key}"),
             }
         }
@@ -264,7 +268,8 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
     let mut steps = Vec::new();
     let mut rest = text;
     loop {
-        let (key, after) = match rest.strip_prefix('"') {
+        let quoted = rest.strip_prefix('"');
+        let (key, after) = match quoted {
             Some(quoted) => quoted.split_once('"').ok_or_else(|| format!("`{text}` has a quote without an end"))?,
             None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
         };
@@ -275,8 +280,8 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
                 ));
             }
             "" => {}
-            "*" => steps.push(Step::Any),
-            "{}" => steps.push(Step::Name),
+            "*" if quoted.is_none() => steps.push(Step::Any),
+            "{}" if quoted.is_none() => steps.push(Step::Name),
             key => steps.push(Step::Key(key.to_owned())),
         }
         let mut after = after;
@@ -293,39 +298,29 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
     }
 }
 
-fn first<'a>(from: Value<'a>, steps: &[Step]) -> Option<Value<'a>> {
-    let Some((step, rest)) = steps.split_first() else { return Some(from) };
+/// The first value that the steps lead to and that is `wanted`. One element may stand in place of a list of one.
+fn find<'a>(from: Value<'a>, steps: &[Step], wanted: &mut impl FnMut(Value<'a>) -> bool) -> Option<Value<'a>> {
+    let Some((step, rest)) = steps.split_first() else { return wanted(from).then_some(from) };
     match step {
-        Step::Key(key) => first(from.some(key)?, rest),
-        Step::Each => from.items().find_map(|item| first(item, rest)),
-        Step::Any => from.members().find_map(|member| first(member.value, rest)),
+        Step::Key(key) => find(from.some(key)?, rest, wanted),
+        Step::Each if from.is_object() => find(from, rest, wanted),
+        Step::Each => from.items().find_map(|item| find(item, rest, wanted)),
+        Step::Any => from.members().find_map(|member| find(member.value, rest, wanted)),
         Step::Name => None,
     }
 }
 
-fn collect<'a>(from: Value<'a>, steps: &[Step], found: &mut Vec<Value<'a>>) {
-    let Some((step, rest)) = steps.split_first() else { return found.push(from) };
-    match step {
-        Step::Key(key) => from.some(key).into_iter().for_each(|value| collect(value, rest, found)),
-        Step::Each if from.is_array() => from.items().for_each(|item| collect(item, rest, found)),
-        // One element instead of a list of one.
-        Step::Each if from.is_object() => collect(from, rest, found),
-        Step::Any => from.members().for_each(|member| collect(member.value, rest, found)),
-        Step::Each | Step::Name => {}
-    }
+fn first<'a>(from: Value<'a>, steps: &[Step]) -> Option<Value<'a>> {
+    find(from, steps, &mut |_| true)
 }
 
-fn any(from: Value<'_>, steps: &[Step], wanted: &impl Fn(&Value<'_>) -> bool) -> bool {
-    let Some((step, rest)) = steps.split_first() else {
-        return from.kind() != ValueKind::Null && wanted(&from);
+/// Whether the steps lead to a value that is `wanted`, or to the key of an object.
+fn any<'a>(from: Value<'a>, steps: &[Step], wanted: impl Fn(Value<'a>) -> bool) -> bool {
+    let found = match steps.split_last() {
+        Some((Step::Name, before)) => find(from, before, &mut |object| object.members().next().is_some()),
+        _ => find(from, steps, &mut |value| value.kind() != ValueKind::Null && wanted(value)),
     };
-    match step {
-        Step::Key(key) => from.some(key).is_some_and(|value| any(value, rest, wanted)),
-        Step::Each if from.is_object() => any(from, rest, wanted),
-        Step::Each => from.items().any(|item| any(item, rest, wanted)),
-        Step::Any => from.members().any(|member| any(member.value, rest, wanted)),
-        Step::Name => from.members().next().is_some(),
-    }
+    found.is_some()
 }
 
 #[cfg(test)]
@@ -346,6 +341,9 @@ mod tests {
             ("call.{}", "read"),
             ("call.*.p", "2"),
             ("nothing|=shell", "shell"),
+            ("nothing | =shell", "shell"),
+            ("a[].id", "x"),
+            ("call.\"*\"|=none", "none"),
         ] {
             let found = Path::parse(path).unwrap().text(root).map(|text| text.decode().into_owned());
             assert_eq!(found.as_deref(), Some(expected), "{path}");
@@ -373,8 +371,10 @@ mod tests {
 
     #[test]
     fn a_path_is_shown_as_it_is_written() {
-        for path in ["\"a.b\".c", "^\"x.y\".z", "id|call_id", "call.*.args", "call.{}", "=shell", ".", "[]", "list[].t"]
-        {
+        for path in [
+            "\"a.b\".c", "^\"x.y\".z", "id|call_id", "call.*.args", "call.{}", "=shell", ".", "[]", "list[].t",
+            "\"*\".a",
+        ] {
             assert_eq!(Path::parse(path).unwrap().to_string(), path);
         }
     }
