@@ -336,6 +336,9 @@ fn a_failure_is_recognized_in_every_spelling() {
             .lines,
         Log::default().runs("ls x", "<returncode>2</returncode>").runs("ls", "error.log").lines,
         Log::default().runs("run", "Failed: 1, passed: 3").runs("run", "Failed: 0, passed: 3").lines,
+        Log::default().runs("run", "Error: 0 occurrences of old_string found").runs("run", "Errors: 0").lines,
+        Log::default().runs("run", "Failed: 0 of 1 hunks applied").runs("run", "Failed: 0").lines,
+        Log::default().runs("run", "Error: 0 hunks could be applied").runs("run", "0 failed").lines,
     ] {
         assert_eq!(failures(&text), [true, false], "{text}");
     }
