@@ -51,7 +51,7 @@ impl Facts {
             .collect();
         let is_checked = !checks.is_empty();
         let is_silent = silent(&checks, call);
-        let has_failed = call.failed() == Some(true) && effects::is_single(line);
+        let has_failed = call.failed() == Some(true) && effects::is_whole_or_nothing(line);
         for effect in effects {
             let is_none = match &effect {
                 Effect::Check(run) => is_silent(run),

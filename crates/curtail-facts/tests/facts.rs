@@ -357,6 +357,17 @@ fn a_command_that_failed_changes_nothing() {
 }
 
 #[test]
+fn what_failed_may_have_changed_some_files() {
+    let log = Log::default()
+        .runs("python3 - <<'E'\nopen('a.py', 'w').write(x)\nfail()\nE", "Exit code 1\nTraceback")
+        .runs("node -e \"fs.writeFileSync('b.js', x); fail()\"", "Exit code 1")
+        .runs("sed -i s/a/b/ c.rs missing.rs", "Exit code 2\nsed: can't read missing.rs")
+        .runs("bash -c 'sed -i s/a/b/ d.rs && make'", "Exit code 1")
+        .runs("bash -c 'sed -i s/a/b/ e.rs'", "Exit code 2\nsed: can't read e.rs");
+    assert_eq!(changed(&log.whole()), [("a.py", 1), ("b.js", 1), ("c.rs", 1), ("missing.rs", 1), ("d.rs", 1)]);
+}
+
+#[test]
 fn an_edit_that_failed_changes_nothing() {
     let call = json!({"type": "tool_use", "id": "t", "name": "Edit",
         "input": {"file_path": "/r/tide.ts", "old_string": "a", "new_string": "b"}});
