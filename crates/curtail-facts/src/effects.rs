@@ -503,6 +503,10 @@ mod tests {
             ("git rm a.rs", vec![Effect::Remove("a.rs".into())]),
             ("git checkout -- a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
             ("git checkout main; git checkout -b b/c", vec![]),
+            ("git checkout main -- a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
+            ("git checkout main src/a.rs", vec![Effect::Restore(Some(vec!["src/a.rs".into()]))]),
+            ("git restore --source main a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
+            ("git restore -s main -- a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
             ("git checkout src/a.rs", vec![Effect::Restore(Some(vec!["src/a.rs".into()]))]),
             (
                 "git checkout -- src/ && git checkout .",
@@ -518,9 +522,9 @@ mod tests {
             ("git commit -m \"$(cat <<'EOF'\nFix it\n\nMore\nEOF\n)\"", vec![commit(Some("Fix it"), false)]),
             ("git commit --amend --no-edit", vec![commit(None, true)]),
             ("cd r && git add a.rs", vec![Effect::Add(vec!["r/a.rs".into()])]),
-            ("git --no-pager diff --stat HEAD -- src/a.rs", vec![Effect::Changes(vec![])]),
-            ("git diff main", vec![Effect::Changes(vec!["main".into()])]),
-            ("git status -s", vec![Effect::Changes(vec![])]),
+            ("git --no-pager diff --stat HEAD -- src/a.rs", vec![Effect::Changes(None)]),
+            ("git diff main a.rs", vec![Effect::Changes(Some("main".into()))]),
+            ("git status -s", vec![Effect::Changes(None)]),
         ] {
             assert_eq!(effects(line), expected, "{line}");
         }

@@ -9,7 +9,7 @@ use curtail_facts::{Facts, Verdict, failed};
 use serde_json::json;
 
 /// A transcript in the making.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Log {
     lines: String,
     calls: usize,
@@ -113,12 +113,14 @@ fn files_that_version_control_names_are_changed() {
         .runs("cat > tool.py <<'E'\nx\nE\npython tool.py", "")
         .runs("git add tool.py && git status -s", "A  tool.py\n M src/a.rs\n?? new.py")
         .runs("git diff main --stat", " src/b.rs | 4 ++--")
-        .runs("git diff v1.2", "diff --git a/src/b.rs b/src/b.rs");
+        .runs("git diff v1.2", "diff --git a/src/b.rs b/src/b.rs")
+        .runs("git diff v1.2 src/b.rs", "diff --git a/src/b.rs b/src/b.rs")
+        .runs("git diff src/c.rs src/unchanged.rs && git diff src/*.rs", "diff --git a/src/c.rs b/src/c.rs");
     let facts = log.whole();
     let scripts: Vec<&str> =
         facts.changed.iter().filter(|change| change.is_script()).map(|change| change.path.as_str()).collect();
     assert_eq!(scripts, ["new.py"]);
-    assert_eq!(changed(&facts), [("new.py", 1), ("tool.py", 1), ("src/a.rs", 1)]);
+    assert_eq!(changed(&facts), [("new.py", 1), ("tool.py", 1), ("src/a.rs", 1), ("src/c.rs", 1)]);
 }
 
 #[test]
@@ -133,7 +135,15 @@ fn files_go_with_their_folder() {
     assert_eq!(changed(&log.runs("git checkout -- src/", "").whole()), [("d.rs", 1)]);
     let added = Log::default().edits("src/a.rs", "x", "y").runs("git add src docs Makefile b.rs", "").whole();
     let named: Vec<_> = added.changed.iter().map(|change| (change.path.as_str(), change.named)).collect();
-    assert_eq!(named, [("src/a.rs", true), ("b.rs", true)]);
+    assert_eq!(named, [("src/a.rs", true), ("docs", true), ("Makefile", true), ("b.rs", true)]);
+}
+
+#[test]
+fn a_commit_to_restore_from_is_no_folder() {
+    let log = Log::default().edits("/r/src/main/java/A.java", "x", "y").edits("/r/README.md", "x", "y");
+    for line in ["git checkout main -- README.md", "git restore --source main README.md"] {
+        assert_eq!(changed(&log.clone().runs(line, "").whole()), [("/r/src/main/java/A.java", 1)], "{line}");
+    }
 }
 
 #[test]
@@ -146,6 +156,8 @@ fn files_keep_their_changes_when_they_are_moved() {
         .runs("cd /r && mv c.rs lib", "");
     let facts = log.whole();
     assert_eq!(changed(&facts), [("/r/src/new/a.rs", 1), ("/r/src/new/b.rs", 1), ("/r/lib/c.rs", 2)]);
+    let above = Log::default().edits("/r/src/old/a.rs", "x", "y").runs("mv src lib", "");
+    assert_eq!(changed(&above.whole()), [("/r/lib/old/a.rs", 1)]);
 }
 
 #[test]
