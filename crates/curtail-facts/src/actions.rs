@@ -30,9 +30,9 @@ impl Facts {
             Effect::Move { from, to } => self.rename(&from, &to, call),
             Effect::Commit { subject, amend } => self.commit(subject, amend, call),
             Effect::Restore(files) => self.restore(files.as_deref()),
-            Effect::Add(files) => files.iter().for_each(|file| self.add(file, call)),
+            Effect::Add(files) => self.add(&files, call),
             Effect::Changes(compared) => {
-                let listed = git::changes(&call.output(), &compared);
+                let listed = git::changes(&call.output(), compared.as_deref());
                 listed.iter().for_each(|(file, deleted)| self.mark_named(file, *deleted, call));
             }
             Effect::Script { path, writes } => self.script(&path, writes, call),
@@ -51,7 +51,7 @@ impl Facts {
             .collect();
         let is_checked = !checks.is_empty();
         let is_silent = silent(&checks, call);
-        let has_failed = call.failed() == Some(true) && effects::is_single(line);
+        let has_failed = call.failed() == Some(true) && effects::is_whole_or_nothing(line);
         for effect in effects {
             let is_none = match &effect {
                 Effect::Check(run) => is_silent(run),

@@ -89,9 +89,16 @@ const REFUSALS: &[&str] = &[
 
 fn begins_with_refusal(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(48).collect::<String>().to_lowercase();
-    // A name, such as `error.log`, is no refusal, and no number of failures is: `Failed: 0`.
-    let is_none = |rest: &str| rest.trim_start_matches([':', ' ', '=']).starts_with('0');
+    // A name, such as `error.log`, is no refusal.
     let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
-    let ends = |rest: &str| !rest.starts_with(goes_on) && !is_none(rest);
+    let ends = |rest: &str| !rest.starts_with(goes_on) && !counts_none(rest);
     REFUSALS.iter().any(|refusal| start.strip_prefix(refusal).is_some_and(|rest| refusal.ends_with('>') || ends(rest)))
+}
+
+/// Whether the number of failures behind their name is 0: `Failed: 0, passed: 3`. With a noun, something else is counted: `Error: 0
+/// occurrences`.
+fn counts_none(text: &str) -> bool {
+    let count = text.trim_start_matches([':', ' ', '=']).strip_prefix('0');
+    let next = count.map(|rest| rest.trim_start_matches(' ').chars().next());
+    matches!(next, Some(None | Some(',' | ';' | '|' | '\n' | '\r')))
 }

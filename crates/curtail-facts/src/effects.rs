@@ -91,9 +91,17 @@ pub(super) fn is_patcher(program: &str) -> bool {
     paths::name(program) == "apply_patch"
 }
 
-/// Whether the line runs one command, so that what is said of the line is said of that.
-pub(super) fn is_single(line: &str) -> bool {
-    commands(line).len() == 1
+/// Whether the line did nothing if it failed: it runs one command, which has one effect or applies a patch. Of several files, or in a
+/// script, some may have been changed before the failure.
+pub(super) fn is_whole_or_nothing(line: &str) -> bool {
+    let commands = commands(line);
+    let [command] = &commands[..] else { return false };
+    let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return false };
+    let call = Call { command, program, name: paths::name(program), arguments };
+    match call.shell_script() {
+        Some(script) => is_whole_or_nothing(script),
+        None => is_patcher(program) || !is_interpreter(call.name) && effects_of(command).len() <= 1,
+    }
 }
 
 /// Whether the line runs a program whose output may be that of a check, even if no table lists it.
@@ -289,11 +297,15 @@ impl<'c> Call<'c> {
         patch_effects(patch).into_iter().map(below).collect()
     }
 
-    /// The script of a shell that runs its argument: `bash -lc 'rm a.py'`. Before its flag, `-o` has a value.
+    /// The script of a shell that runs its argument: `bash -lc 'rm a.py'`. Before its flag, `-o` and `--rcfile` have a value.
     fn shell_script(&self) -> Option<&'c str> {
         let mut words = self.arguments.iter().filter(|_| lists(&PROGRAMS.shells, self.name));
         loop {
             match words.next()?.strip_prefix('-')? {
+                "-rcfile" | "-init-file" => {
+                    words.next();
+                }
+                long if long.starts_with('-') => {}
                 flags if flags.ends_with('c') => return words.next().map(String::as_str),
                 flags if flags.ends_with('o') => {
                     words.next();
@@ -353,6 +365,8 @@ mod tests {
             ("git rm -q a.py b.py", &["a.py", "b.py"]),
             ("rm -rf build/ && bash -lc 'rm a.py'", &["build", "a.py"]),
             ("git rm -rq docs/ && bash -eo pipefail -c 'rm a.py'", &["docs", "a.py"]),
+            ("bash --noprofile --norc -c 'rm a.py'", &["a.py"]),
+            ("bash --rcfile /dev/null -c 'rm a.py'", &["a.py"]),
             ("bash -e build.sh; bash run.sh -c 'rm a.py'", &[]),
             ("terraform plan main.tf; git commit -m 'rm a.py'; confirm a.py; npm run rm a.py", &[]),
         ] {
@@ -489,6 +503,10 @@ mod tests {
             ("git rm a.rs", vec![Effect::Remove("a.rs".into())]),
             ("git checkout -- a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
             ("git checkout main; git checkout -b b/c", vec![]),
+            ("git checkout main -- a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
+            ("git checkout main src/a.rs", vec![Effect::Restore(Some(vec!["src/a.rs".into()]))]),
+            ("git restore --source main a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
+            ("git restore -s main -- a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
             ("git checkout src/a.rs", vec![Effect::Restore(Some(vec!["src/a.rs".into()]))]),
             (
                 "git checkout -- src/ && git checkout .",
@@ -504,9 +522,9 @@ mod tests {
             ("git commit -m \"$(cat <<'EOF'\nFix it\n\nMore\nEOF\n)\"", vec![commit(Some("Fix it"), false)]),
             ("git commit --amend --no-edit", vec![commit(None, true)]),
             ("cd r && git add a.rs", vec![Effect::Add(vec!["r/a.rs".into()])]),
-            ("git --no-pager diff --stat HEAD -- src/a.rs", vec![Effect::Changes(vec![])]),
-            ("git diff main", vec![Effect::Changes(vec!["main".into()])]),
-            ("git status -s", vec![Effect::Changes(vec![])]),
+            ("git --no-pager diff --stat HEAD -- src/a.rs", vec![Effect::Changes(None)]),
+            ("git diff main a.rs", vec![Effect::Changes(Some("main".into()))]),
+            ("git status -s", vec![Effect::Changes(None)]),
         ] {
             assert_eq!(effects(line), expected, "{line}");
         }

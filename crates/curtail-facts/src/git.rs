@@ -41,32 +41,49 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
         }
         "rm" => files().map(Effect::Remove).collect(),
         "add" => vec![Effect::Add(files().collect())],
-        "status" => vec![Effect::Changes(Vec::new())],
+        "status" => vec![Effect::Changes(None)],
         "diff" if !has(&["--no-index"]) => {
-            let compared = before.iter().filter(|word| !is_flag(word) && !matches!(**word, "HEAD" | "."));
-            vec![Effect::Changes(compared.map(|word| (*word).to_owned()).collect())]
+            let mut compared = before.iter().filter(|word| !is_flag(word) && !matches!(**word, "HEAD" | "."));
+            vec![Effect::Changes(compared.next().map(|word| (*word).to_owned()))]
         }
         "reset" if has(&["--hard"]) => vec![Effect::Restore(None)],
-        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => vec![restored(operands(), &command)],
-        // Before a `--`, only a word with a mark of paths is looked up among the known files: others are branches.
-        "checkout"
-            if !has(&["-b", "-B", "--orphan"])
-                && (!after.is_empty() || operands().any(|word| word.contains(['.', '/']))) =>
-        {
-            vec![restored(operands(), &command)]
+        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => {
+            restored(&restored_words(before, after), &command)
+        }
+        // Without a `--`, only a word with a mark of paths is looked up among the known files: others are branches.
+        "checkout" if !has(&["-b", "-B", "--orphan"]) => {
+            let mut words = restored_words(before, after);
+            words.retain(|word| !after.is_empty() || word.contains(['.', '/']));
+            restored(&words, &command)
         }
         _ => Vec::new(),
     }
+}
+
+/// The files and folders that a command restores: what stands behind a `--`, or else all words that are no flags and no sources.
+fn restored_words<'w>(before: &[&'w str], after: &[&'w str]) -> Vec<&'w str> {
+    if let Some((_, words)) = after.split_first() {
+        return words.to_vec();
+    }
+    let previous = std::iter::once("").chain(before.iter().copied());
+    let words = before.iter().copied().zip(previous);
+    words
+        .filter(|(word, previous)| !is_flag(word) && !matches!(*previous, "-s" | "--source"))
+        .map(|(word, _)| word)
+        .collect()
 }
 
 fn is_flag(word: &str) -> bool {
     word.starts_with('-')
 }
 
-/// The effect of discarding the changes of these files and folders.
-fn restored<'w>(words: impl Iterator<Item = &'w str> + Clone, command: &Simple) -> Effect {
-    let all = words.clone().any(|word| matches!(word, "." | ":/" | "*"));
-    Effect::Restore((!all).then(|| words.filter_map(|word| command.folder_at(word)).collect()))
+/// The effects of discarding the changes of these files and folders.
+fn restored(words: &[&str], command: &Simple) -> Vec<Effect> {
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let all = words.iter().any(|word| matches!(*word, "." | ":/" | "*"));
+    vec![Effect::Restore((!all).then(|| words.iter().filter_map(|word| command.folder_at(word)).collect()))]
 }
 
 /// The first line of the commit message in the arguments of `git commit`; `None` if the shell makes it.
@@ -94,23 +111,76 @@ fn message_in(word: &str) -> Option<&str> {
     flags.chars().all(|flag| "aeinopqsvz".contains(flag)).then_some(message)
 }
 
-/// The files that the output of `git status` or `git diff` lists as changed, each with whether it was removed. None if one of the
-/// `compared` words names no listed file: it may name another commit, from which this work did not make the changes.
-pub(super) fn changes(output: &str, compared: &[String]) -> Vec<(String, bool)> {
+/// The files that the output of `git status` or `git diff` lists as changed, each with whether it was removed. None if what is
+/// `compared`, the first operand, may be another commit, from which this work did not make the changes: behind the first file, all
+/// operands are files.
+pub(super) fn changes(output: &str, compared: Option<&str>) -> Vec<(String, bool)> {
     let listed = listed_files(output);
-    let is_listed = |word: &String| {
-        let word = word.trim_start_matches("./").trim_end_matches('/');
-        listed.iter().any(|(path, _)| paths::same_file(path, word) || paths::is_below(path, word, ""))
-    };
-    if compared.iter().all(is_listed) { listed } else { Vec::new() }
+    if compared.is_none_or(|word| looks_like_path(word) || names_listed(word, &listed)) { listed } else { Vec::new() }
+}
+
+/// Whether a word has a mark of paths or patterns that no name of a commit has: `v1.2`, `main...topic` and `upstream/main` have none.
+fn looks_like_path(word: &str) -> bool {
+    let ending = paths::name(word).rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_commit = word.contains("..") || word.starts_with("origin/");
+    ["/", "./", "../"].iter().any(|start| word.starts_with(start))
+        || word.ends_with('/')
+        || word.contains(['*', '?'])
+        || ending.starts_with(char::is_alphabetic) && !is_commit
+}
+
+/// Whether a word names one of these files, or a folder of them.
+fn names_listed(word: &str, listed: &[(String, bool)]) -> bool {
+    listed.iter().any(|(path, _)| paths::same_file(path, word) || paths::is_below(path, word, ""))
+}
+
+/// Where in a patch a line stands.
+#[derive(Clone, Copy)]
+enum Place {
+    Outside,
+    Head,
+    /// Before this many lines of the old file and of the new one.
+    Hunk(usize, usize),
+}
+
+impl Place {
+    /// The place of `line`, which follows a line at this place. Behind the last line of a hunk, a patch may end.
+    fn next(self, line: &str) -> Self {
+        if line.starts_with("diff --git ") {
+            return Self::Head;
+        }
+        match self {
+            Self::Hunk(..) if line.starts_with('\\') => self,
+            Self::Hunk(old, new) if (old, new) != (0, 0) => {
+                let (is_old, is_new) = (!line.starts_with('+'), !line.starts_with('-'));
+                Self::Hunk(old.saturating_sub(usize::from(is_old)), new.saturating_sub(usize::from(is_new)))
+            }
+            Self::Outside => self,
+            Self::Head => hunk_at(line).unwrap_or(self),
+            Self::Hunk(..) => hunk_at(line).unwrap_or(Self::Outside),
+        }
+    }
+}
+
+/// The hunk that a line begins, by how many lines it has: `@@ -1,2 +1 @@`.
+fn hunk_at(line: &str) -> Option<Place> {
+    let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
+    let (new, _) = rest.split_once(" @@")?;
+    Some(Place::Hunk(lines_of(old)?, lines_of(new)?))
+}
+
+/// How many lines a range has: `1,2`, or one without a number.
+fn lines_of(range: &str) -> Option<usize> {
+    range.split_once(',').map_or(Some(1), |(_, lines)| lines.parse().ok())
 }
 
 fn listed_files(output: &str) -> Vec<(String, bool)> {
     let mut found: Vec<(String, bool)> = Vec::new();
     let mut known: HashSet<&str> = HashSet::default();
-    let mut is_patch = false;
+    let mut place = Place::Outside;
     for line in output.lines() {
-        is_patch |= line.starts_with("diff --git ");
+        place = place.next(line);
+        let is_patch = !matches!(place, Place::Outside);
         // Every other line of a patch may be one of a file.
         let listed = if is_patch { named_by_patch(line) } else { listed_on(line) };
         if is_patch
@@ -181,9 +251,8 @@ fn listed_on(line: &str) -> Option<(&str, bool)> {
 mod tests {
     use super::changes;
 
-    fn names(output: &str, compared: &[&str]) -> Vec<String> {
-        let compared: Vec<String> = compared.iter().map(|&word| word.to_owned()).collect();
-        changes(output, &compared).into_iter().map(|(path, _)| path).collect()
+    fn names(output: &str, compared: Option<&str>) -> Vec<String> {
+        changes(output, compared).into_iter().map(|(path, _)| path).collect()
     }
 
     #[test]
@@ -213,31 +282,36 @@ mod tests {
                 "diff --git a/my a.rs b/my a.rs\ndiff --git a/b.rs b/c.rs\nrename from b.rs\nrename to c.rs\n",
                 &["my a.rs", "c.rs"],
             ),
+            (
+                "diff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,2 @@ fn a\n M x.rs\n-M  y.rs\n-\n+A  z.rs\n\\ No newline at end of file\n M b.rs\nA  c.rs",
+                &["a.rs", "b.rs", "c.rs"],
+            ),
             ("nothing to commit, working tree clean", &[]),
         ] {
-            assert_eq!(names(output, &[]), expected, "{output}");
+            assert_eq!(names(output, None), expected, "{output}");
         }
         for (output, removed) in [(" D gone.rs", true), ("MD gone.rs", true), ("UD gone.rs", false)] {
-            assert_eq!(changes(output, &[]), [(String::from("gone.rs"), removed)]);
+            assert_eq!(changes(output, None), [(String::from("gone.rs"), removed)]);
         }
         let patch = "diff --git a/gone.rs b/gone.rs\ndeleted file mode 100644\n-deleted file mode\n";
-        assert_eq!(changes(patch, &[]), [(String::from("gone.rs"), true)]);
+        assert_eq!(changes(patch, None), [(String::from("gone.rs"), true)]);
     }
 
     #[test]
     fn another_commit_is_no_file() {
         let patch = "diff --git a/src/a.rs b/src/a.rs\n";
-        for word in ["src/a.rs", "a.rs", "src", "./src/"] {
-            assert_eq!(names(patch, &[word]), ["src/a.rs"], "{word}");
+        for word in ["src/a.rs", "a.rs", "src", "./src/", "src/unchanged.rs", "src/*.rs", "below/", "../below"] {
+            assert_eq!(names(patch, Some(word)), ["src/a.rs"], "{word}");
         }
-        for words in [&["v1.2"][..], &["upstream/main"], &["main...topic"], &["v1.2", "src/a.rs"]] {
-            assert!(names(patch, words).is_empty(), "{words:?}");
+        for word in ["v1.2", "upstream/main", "main", "main...topic", "main..topic.x", "..main", "origin/v1.x"] {
+            assert!(names(patch, Some(word)).is_empty(), "{word}");
         }
     }
 
     #[test]
     fn long_lists_are_read_in_linear_time() {
         let status: String = (0..60_000).map(|nth| format!(" M src/file{nth}.rs\n")).collect();
-        assert_eq!(names(&status, &[]).len(), 60_000);
+        assert_eq!(names(&status, None).len(), 60_000);
+        assert!(names(&status, Some("main")).is_empty());
     }
 }

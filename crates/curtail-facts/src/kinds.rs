@@ -218,8 +218,8 @@ pub(super) enum Effect {
     Restore(Option<Vec<String>>),
     /// Adds these files to version control.
     Add(Vec<String>),
-    /// Prints the files that version control lists as changed; these words name files, or commits to compare with.
-    Changes(Vec<String>),
+    /// Prints the files that version control lists as changed; the first operand names a file, or a commit to compare with.
+    Changes(Option<String>),
     /// Writes a script that changes these files when it is run.
     Script { path: String, writes: Vec<String> },
     /// Runs a script.

@@ -314,9 +314,12 @@ mod tests {
 
     #[test]
     fn a_name_has_its_parameters_whole() {
-        let output =
-            "FAILED tests/a.py::test_x[a - b] - assert x[1] == 2\nFAILED tests/b.py::B::test_y\n2 failed in 0.1s";
-        failing(output, "pytest", &["tests/a.py::test_x[a - b]", "tests/b.py::B::test_y"]);
+        let output = "FAILED tests/a.py::test_x[a - b] - assert x[1] == 2\nFAILED tests/b.py::B::test_y\nFAILED tests/c.py::test_d (setup)\n3 failed in 0.1s";
+        failing(
+            output,
+            "pytest",
+            &["tests/a.py::test_x[a - b]", "tests/b.py::B::test_y", "tests/c.py::test_d (setup)"],
+        );
         failing(
             "        FAIL [   0.005s] (  2/12) my-crate tests::adds\n     Summary [ 0.1s] 2 tests run: 1 passed, 1 failed",
             "cargo",
@@ -332,6 +335,8 @@ mod tests {
             (" Test Files  1 passed (1)\n      Tests  3 passed (3)\n     Errors  1 error\n", "jest"),
             ("✖ 2 problems (0 errors, 2 warnings)\n\nESLint found too many warnings (maximum: 0).", "lint"),
             ("Found 3 errors (2 fixed, 1 remaining).", "lint"),
+            ("Found 3 errors and 1 warning.", "lint"),
+            ("Found 3 errors!", "lint"),
             ("t/a.t .. Failed 1/3 subtests\nResult: FAIL\n", "tap"),
         ] {
             let found = outcome_of(output);

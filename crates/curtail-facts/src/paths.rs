@@ -61,27 +61,28 @@ pub(super) fn same_file(one: &str, other: &str) -> bool {
     before.is_some_and(|before| before.is_empty() || !short.starts_with(['/', '~']) && before.ends_with(['/', '\\']))
 }
 
-/// The new path of a file if the folder `from` is moved to `to`; `None` if the file is not below it.
-pub(super) fn moved_with(path: &str, from: &str, to: &str, root: &str) -> Option<String> {
-    let (before, after) = around(path, from, root)?;
+/// The new path of a file if the folder `from` is moved to `to`; `None` if the file is not below it. Where a relative folder begins is
+/// unknown: the shell may have been anywhere.
+pub(super) fn moved_with(path: &str, from: &str, to: &str) -> Option<String> {
+    let (before, after) =
+        around(path, from).find(|(before, _)| before.is_empty() || !from.starts_with('/') && before.ends_with('/'))?;
     Some(format!("{}{after}", resolved(Some(before).filter(|before| !before.is_empty()), to)))
 }
 
-/// Whether a file is below `folder`.
+/// Whether a file is below `folder`. In an absolute path, a relative folder begins in `root`, the folder that all files share, or
+/// above it if it contains that: one of the same name farther below is another.
 pub(super) fn is_below(path: &str, folder: &str, root: &str) -> bool {
-    around(path, folder, root).is_some()
+    let is_alike = path.starts_with('/') == folder.starts_with('/');
+    around(path, folder).any(|(before, after)| {
+        let has_root = before.len() <= root.len() && path.len() - after.len() + 1 >= root.len();
+        before.is_empty() && is_alike || before.ends_with('/') && !is_alike && has_root
+    })
 }
 
-/// What stands in `path` before and after `folder`. Where a relative folder begins in an absolute path is unknown: it may be one that
-/// ends with or below `root`, the folder that all files share.
-fn around<'p>(path: &'p str, folder: &str, root: &str) -> Option<(&'p str, &'p str)> {
-    let mut found = path.match_indices(folder).map(|(at, _)| (&path[..at], &path[at + folder.len()..]));
-    let is_alike = path.starts_with('/') == folder.starts_with('/');
-    found.find(|(before, after)| match is_alike {
-        _ if !after.starts_with('/') => false,
-        true => before.is_empty(),
-        false => before.ends_with('/') && path.starts_with('/') && path.len() - after.len() + 1 >= root.len(),
-    })
+/// What stands in `path` before and after each `folder` of this name.
+fn around<'p>(path: &'p str, folder: &str) -> impl Iterator<Item = (&'p str, &'p str)> {
+    let found = path.match_indices(folder).map(|(at, name)| (&path[..at], &path[at + name.len()..]));
+    found.filter(|(_, after)| after.starts_with('/'))
 }
 
 /// What follows the last dot of a name; all of a name without a dot.
@@ -147,11 +148,13 @@ mod tests {
             ("/r/src/old/b/a.rs", "src/old", "lib", Some("/r/lib/b/a.rs")),
             ("/r/old/a.rs", "/r/old", "/q", Some("/q/a.rs")),
             ("/r/older/old/a.rs", "old", "new", Some("/r/older/new/a.rs")),
-            ("older/old/a.rs", "old", "new", None),
+            ("older/old/a.rs", "old", "new", Some("older/new/a.rs")),
+            ("/r/src/old/a.rs", "src", "lib", Some("/r/lib/old/a.rs")),
+            ("app/src/old/a.rs", "src/old", "src/new", Some("app/src/new/a.rs")),
             ("src/older/a.rs", "src/old", "new", None),
             ("old", "old", "new", None),
         ] {
-            assert_eq!(moved_with(path, from, to, "/r/").as_deref(), expected, "{path}");
+            assert_eq!(moved_with(path, from, to).as_deref(), expected, "{path}");
         }
     }
 
@@ -159,9 +162,11 @@ mod tests {
     fn files_are_below_a_folder_of_their_project() {
         let below = |path, folder| is_below(path, folder, "/usr/src/app/");
         assert!(below("src/a.rs", "src") && below("/usr/src/app/src/a.rs", "src") && below("/r/a/b.rs", "/r/a"));
+        assert!(below("/usr/src/app/a.rs", "app") && below("/usr/src/app/src/a.rs", "app/src"));
         for (path, folder) in [
             ("/usr/src/app/lib/a.rs", "src"),
             ("lib/src/a.rs", "src"),
+            ("/usr/src/app/lib/src/a.rs", "src"),
             ("src/a.rs", "/r/src"),
             ("/usr/src/app/srcs/a.rs", "src"),
         ] {

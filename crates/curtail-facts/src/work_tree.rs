@@ -57,16 +57,17 @@ impl Facts {
         writes.iter().for_each(|file| self.change(file, None, false, call));
     }
 
-    /// Records that a file was added to version control, or the files of a folder that are known. A name without an ending is that
-    /// of a folder, unless it is known.
-    pub(super) fn add(&mut self, path: &str, call: &CallWithResult<'_>) {
-        let is_there = self.at_or_below(path);
-        let mut is_known = false;
-        for change in self.changed.iter_mut().filter(|change| is_there(&change.path)) {
-            (change.named, is_known) = (true, true);
-        }
-        if !is_known && paths::name(path).contains('.') {
-            self.mark_named(path, false, call);
+    /// Records that files were added to version control, or the files of folders that are known.
+    pub(super) fn add(&mut self, places: &[String], call: &CallWithResult<'_>) {
+        let root = self.root();
+        for place in places {
+            let mut is_known = false;
+            for change in self.changed.iter_mut().filter(|change| is_at_or_below(&change.path, place, &root)) {
+                (change.named, is_known) = (true, true);
+            }
+            if !is_known {
+                self.mark_named(place, false, call);
+            }
         }
     }
 
@@ -96,9 +97,9 @@ impl Facts {
 
     /// Records that a folder was removed, with the files in it that are known, or a file that is.
     pub(super) fn remove_below(&mut self, path: &str, call: &CallWithResult<'_>) {
-        let is_there = self.at_or_below(path);
-        let files: Vec<String> =
-            self.changed.iter().map(|change| &change.path).filter(|file| is_there(file)).cloned().collect();
+        let root = self.root();
+        let known = self.changed.iter().map(|change| &change.path);
+        let files: Vec<String> = known.filter(|file| is_at_or_below(file, path, &root)).cloned().collect();
         files.iter().for_each(|file| self.remove(file, call));
     }
 
@@ -107,10 +108,9 @@ impl Facts {
         if let Some(trace) = &mut self.trace {
             trace.moved.push(Moved { from: from.to_owned(), at: call.at.message.unwrap_or_default() });
         }
-        let root = self.root();
         let mut moved_folder = false;
         for change in &mut self.changed {
-            if let Some(path) = paths::moved_with(&change.path, from, to, &root) {
+            if let Some(path) = paths::moved_with(&change.path, from, to) {
                 change.path = path;
                 change.committed = false;
                 moved_folder = true;
@@ -136,9 +136,10 @@ impl Facts {
 
     /// Drops changes that were discarded, unless a commit contains them. `files` is `None` for all files.
     pub(super) fn restore(&mut self, files: Option<&[String]>) {
-        let places: Option<Vec<_>> = files.map(|files| files.iter().map(|file| self.at_or_below(file)).collect());
-        let discarded = |path: &str| places.as_ref().is_none_or(|places| places.iter().any(|is_there| is_there(path)));
-        self.changed.retain(|change| change.committed || !discarded(&change.path));
+        let root = self.root();
+        let is_discarded =
+            |path: &str| files.is_none_or(|places| places.iter().any(|place| is_at_or_below(path, place, &root)));
+        self.changed.retain(|change| change.committed || !is_discarded(&change.path));
     }
 
     /// Records a commit, unless its result shows that there is none. `amend` is set if it takes the place of the last one.
@@ -158,12 +159,6 @@ impl Facts {
         self.commits.push(Commit { hash, subject: short_line(&subject), at: call.at.clone() });
         self.changed.iter_mut().for_each(|change| change.committed = true);
         keep_newest(&mut self.commits, MAX_FACTS);
-    }
-
-    /// Whether a changed file is at a path or below it.
-    fn at_or_below(&self, place: &str) -> impl Fn(&str) -> bool + use<> {
-        let (place, root) = (place.to_owned(), self.root());
-        move |path| paths::same_file(path, &place) || paths::is_below(path, &place, &root)
     }
 
     /// The folder that all changed files with absolute paths share.
@@ -187,6 +182,11 @@ impl Facts {
         self.changed.push(change);
         keep_newest(&mut self.changed, MAX_FACTS);
     }
+}
+
+/// Whether a changed file is at a place or below it.
+fn is_at_or_below(path: &str, place: &str, root: &str) -> bool {
+    paths::same_file(path, place) || paths::is_below(path, place, root)
 }
 
 /// The hash and the subject in a line such as `[main 1a2b3c4] Fix it`.

@@ -30,7 +30,7 @@ fn code_at(text: &str) -> Option<i32> {
     text[..end].parse().ok().filter(|_| !goes_on)
 }
 
-/// The output inside a wrapper: `{"output":"…"}`, or `<output>…</output>` after other tags.
+/// The output inside a wrapper: `{"output":"…"}`, or `<output>…</output>` after other tags or at the beginning of a line.
 pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
     if result.starts_with('{')
         && let Ok(Value::Object(members)) = serde_json::from_str(result)
@@ -38,8 +38,8 @@ pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
     {
         return Cow::Owned(output.to_owned());
     }
-    let tagged = if result.starts_with('<') { result.split_once("<output>") } else { None };
-    let inside = tagged.and_then(|(_, rest)| rest.rsplit_once("</output>"));
+    let tag = if result.starts_with('<') { "<output>" } else { "\n<output>" };
+    let inside = result.split_once(tag).and_then(|(_, rest)| rest.rsplit_once("</output>"));
     Cow::Borrowed(inside.map_or(result, |(output, _)| output))
 }
 
@@ -51,6 +51,7 @@ mod tests {
     fn the_output_is_in_the_wrapper_and_not_in_a_file() {
         assert_eq!(unwrapped("<returncode>0</returncode>\n<output>\na\n</output>"), "\na\n");
         assert_eq!(unwrapped("{\"output\":\"a\\nb\",\"metadata\":{}}"), "a\nb");
+        assert_eq!(unwrapped("Done.\n<output> M a.rs\n</output>"), " M a.rs\n");
         let page = "1 failed\n<p><output>0</output></p>";
         assert_eq!(unwrapped(page), page);
     }

@@ -9,7 +9,7 @@ use curtail_facts::{Facts, Verdict, failed};
 use serde_json::json;
 
 /// A transcript in the making.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Log {
     lines: String,
     calls: usize,
@@ -113,12 +113,14 @@ fn files_that_version_control_names_are_changed() {
         .runs("cat > tool.py <<'E'\nx\nE\npython tool.py", "")
         .runs("git add tool.py && git status -s", "A  tool.py\n M src/a.rs\n?? new.py")
         .runs("git diff main --stat", " src/b.rs | 4 ++--")
-        .runs("git diff v1.2", "diff --git a/src/b.rs b/src/b.rs");
+        .runs("git diff v1.2", "diff --git a/src/b.rs b/src/b.rs")
+        .runs("git diff v1.2 src/b.rs", "diff --git a/src/b.rs b/src/b.rs")
+        .runs("git diff src/c.rs src/unchanged.rs && git diff src/*.rs", "diff --git a/src/c.rs b/src/c.rs");
     let facts = log.whole();
     let scripts: Vec<&str> =
         facts.changed.iter().filter(|change| change.is_script()).map(|change| change.path.as_str()).collect();
     assert_eq!(scripts, ["new.py"]);
-    assert_eq!(changed(&facts), [("new.py", 1), ("tool.py", 1), ("src/a.rs", 1)]);
+    assert_eq!(changed(&facts), [("new.py", 1), ("tool.py", 1), ("src/a.rs", 1), ("src/c.rs", 1)]);
 }
 
 #[test]
@@ -133,7 +135,15 @@ fn files_go_with_their_folder() {
     assert_eq!(changed(&log.runs("git checkout -- src/", "").whole()), [("d.rs", 1)]);
     let added = Log::default().edits("src/a.rs", "x", "y").runs("git add src docs Makefile b.rs", "").whole();
     let named: Vec<_> = added.changed.iter().map(|change| (change.path.as_str(), change.named)).collect();
-    assert_eq!(named, [("src/a.rs", true), ("b.rs", true)]);
+    assert_eq!(named, [("src/a.rs", true), ("docs", true), ("Makefile", true), ("b.rs", true)]);
+}
+
+#[test]
+fn a_commit_to_restore_from_is_no_folder() {
+    let log = Log::default().edits("/r/src/main/java/A.java", "x", "y").edits("/r/README.md", "x", "y");
+    for line in ["git checkout main -- README.md", "git restore --source main README.md"] {
+        assert_eq!(changed(&log.clone().runs(line, "").whole()), [("/r/src/main/java/A.java", 1)], "{line}");
+    }
 }
 
 #[test]
@@ -146,6 +156,8 @@ fn files_keep_their_changes_when_they_are_moved() {
         .runs("cd /r && mv c.rs lib", "");
     let facts = log.whole();
     assert_eq!(changed(&facts), [("/r/src/new/a.rs", 1), ("/r/src/new/b.rs", 1), ("/r/lib/c.rs", 2)]);
+    let above = Log::default().edits("/r/src/old/a.rs", "x", "y").runs("mv src lib", "");
+    assert_eq!(changed(&above.whole()), [("/r/lib/old/a.rs", 1)]);
 }
 
 #[test]
@@ -336,6 +348,9 @@ fn a_failure_is_recognized_in_every_spelling() {
             .lines,
         Log::default().runs("ls x", "<returncode>2</returncode>").runs("ls", "error.log").lines,
         Log::default().runs("run", "Failed: 1, passed: 3").runs("run", "Failed: 0, passed: 3").lines,
+        Log::default().runs("run", "Error: 0 occurrences of old_string found").runs("run", "Errors: 0").lines,
+        Log::default().runs("run", "Failed: 0 of 1 hunks applied").runs("run", "Failed: 0").lines,
+        Log::default().runs("run", "Error: 0 hunks could be applied").runs("run", "0 failed").lines,
     ] {
         assert_eq!(failures(&text), [true, false], "{text}");
     }
@@ -351,6 +366,17 @@ fn a_command_that_failed_changes_nothing() {
         .runs("grep x y > c.txt", "Exit code 1")
         .calls("shell", &json!({"command": ["apply_patch", patch]}), failed);
     assert_eq!(changed(&log.whole()), [("c.txt", 1)]);
+}
+
+#[test]
+fn what_failed_may_have_changed_some_files() {
+    let log = Log::default()
+        .runs("python3 - <<'E'\nopen('a.py', 'w').write(x)\nfail()\nE", "Exit code 1\nTraceback")
+        .runs("node -e \"fs.writeFileSync('b.js', x); fail()\"", "Exit code 1")
+        .runs("sed -i s/a/b/ c.rs missing.rs", "Exit code 2\nsed: can't read missing.rs")
+        .runs("bash -c 'sed -i s/a/b/ d.rs && make'", "Exit code 1")
+        .runs("bash -c 'sed -i s/a/b/ e.rs'", "Exit code 2\nsed: can't read e.rs");
+    assert_eq!(changed(&log.whole()), [("a.py", 1), ("b.js", 1), ("c.rs", 1), ("missing.rs", 1), ("d.rs", 1)]);
 }
 
 #[test]

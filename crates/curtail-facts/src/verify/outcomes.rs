@@ -123,13 +123,18 @@ const NEGATION_REACH: usize = 20;
 
 /// Whether a sentence says that something is wrong, or of what something is not so, and leaves open what.
 pub(super) fn is_vague(text: &str) -> bool {
-    LANGUAGES.vague.are_in(text) || LANGUAGES.except.are_in(text)
+    LANGUAGES.vague.are_in(text) || excepts(text)
+}
+
+/// Whether a sentence says something of all but a few. Alone, such a word may be a keyword: `the except clause`.
+fn excepts(text: &str) -> bool {
+    LANGUAGES.every.are_in(text) && LANGUAGES.except.are_in(text)
 }
 
 /// The outcome that a sentence gives: of several, the last one that is not said of an earlier time. What it excepts may be the check
 /// that is asked about.
 pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
-    if LANGUAGES.except.are_in(text) {
+    if excepts(text) {
         return None;
     }
     if let Some(counted) = counted_outcome(text) {
@@ -311,6 +316,7 @@ mod tests {
             "npm test 失败",
             "échoue toujours",
             "tests are red",
+            "pytest fails: the except clause is wrong",
             "测试未通过",
             "10 runs, 20 assertions, 2 failures, 0 errors, 0 skips.",
             "Tests: 7 run, 2 failures, 0 errors.",

@@ -139,14 +139,18 @@ fn is_called(name: &str, model: &str) -> bool {
 }
 
 /// Whether what follows the name of a model says which edition it is: a date, `001`, `v1:0`, `preview-05-20`. One or two digits are
-/// another version.
+/// another version, and a word or a size is another model: `preview-tts`, `123b`.
 fn is_revision(text: &str) -> bool {
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let preview = text.strip_prefix("preview").filter(|rest| rest.is_empty() || rest.starts_with('-'));
-    text == "latest"
-        || preview.is_some()
-        || digits(text) >= 3
-        || text.strip_prefix('v').is_some_and(|rest| digits(rest) > 0)
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = match text.len() - rest.len() {
+        0..3 => false,
+        3 => rest.is_empty(),
+        _ => !rest.starts_with(char::is_alphabetic),
+    };
+    let is_digit_or_dash = |byte: u8| byte.is_ascii_digit() || byte == b'-';
+    let is_preview = text.strip_prefix("preview").is_some_and(|date| date.bytes().all(is_digit_or_dash));
+    let is_version = text.strip_prefix('v').is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()));
+    text == "latest" || is_numbered || is_preview || is_version
 }
 
 impl Prices {
@@ -203,6 +207,10 @@ mod tests {
             ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro", true),
             ("gemini-2.5-flash-001", "gemini-2.5-flash", true),
             ("gemini-2.5-flash-lite", "gemini-2.5-flash", false),
+            ("gemini-2.5-flash-preview-tts", "gemini-2.5-flash", false),
+            ("gemini-2.5-flash-preview-native-audio-dialog", "gemini-2.5-flash", false),
+            ("gpt-4o-123b", "gpt-4o", false),
+            ("qwen3-235b", "qwen3", false),
             ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5", true),
             ("anthropic/claude-opus-4.5", "claude-opus-4-5", true),
             ("anthropic/claude-opus-4.5", "claude-opus-4", false),

@@ -1,6 +1,6 @@
 //! Whether a sentence that has all the words of a statement also means it.
 
-use super::decided;
+use super::without_reason;
 use crate::verify::clauses::segments;
 use crate::verify::fact::{Fact, Kind};
 use crate::verify::languages::LANGUAGES;
@@ -26,7 +26,7 @@ pub(super) fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bo
 
 /// Whether a sentence has no name of a decision only in the reason that it gives: `A, because B is taken` does not decide for B.
 fn decides_the_same(text: &str, sentence: &str) -> bool {
-    let decided = decided(sentence);
+    let decided = without_reason(sentence);
     let mut names = tokens(text).into_iter().filter(|token| token.class == Class::Name).map(|token| token.text);
     names.all(|name| has_whole(decided, name) || !has_whole(sentence, name))
 }

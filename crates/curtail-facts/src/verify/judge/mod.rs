@@ -137,10 +137,21 @@ fn is_name(text: &str) -> bool {
 
 /// What a sentence decides: what it says before a colon, and the reason after it, are no part of that.
 fn decided(text: &str) -> &str {
-    let at = LANGUAGES.decided.first_in(text).unwrap_or_default();
-    let start = text[..at].rfind([':', '：']).map_or(0, |colon| text.ceil_char_boundary(colon + 1));
+    let (_, start) = decision_places(text);
+    without_reason(text)[start..].trim()
+}
+
+/// A sentence with a decision, without the reason for it.
+fn without_reason(text: &str) -> &str {
+    let (at, start) = decision_places(text);
     let end = LANGUAGES.reason.first_in(text).filter(|reason| *reason > at.max(start + SHORTEST)).unwrap_or(text.len());
-    text[start..end].trim()
+    &text[..end]
+}
+
+/// Where the word stands that says that something is decided, and where, behind a colon, what is decided begins.
+fn decision_places(text: &str) -> (usize, usize) {
+    let at = LANGUAGES.decided.first_in(text).unwrap_or_default();
+    (at, text[..at].rfind([':', '：']).map_or(0, |colon| text.ceil_char_boundary(colon + 1)))
 }
 
 /// The shortest decision, in bytes, that a reason may follow.
