@@ -126,6 +126,8 @@ impl Exposed {
         places
             .extend(messages.iter().enumerate().filter_map(|(at, message)| Some((range(message.value()?.span()), at))));
         places.sort_by_key(|(place, _)| place.start);
+        // Of several messages in one value, the first one is named.
+        places.dedup_by_key(|(place, _)| place.start);
         let message_at = |byte: usize| {
             let (place, at) = &places[places.partition_point(|(place, _)| place.start <= byte).checked_sub(1)?];
             place.contains(&byte).then_some(*at)
@@ -360,4 +362,22 @@ fn times(dialect: &'static dyn Dialect, layout: &Layout<'_>) -> Option<(String, 
     let first = layout.elements.iter().find_map(|item| dialect.time(*item))?;
     let last = layout.elements.iter().rev().find_map(|item| dialect.time(*item))?;
     Some((first, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Exposed, Exposure};
+    use curtail_core::dialects::{Framing, Reading};
+
+    #[test]
+    fn a_key_is_in_the_first_message_of_its_value() {
+        let log = r#"[{"role":"user","content":"Look."},{"role":"user","content":"ghp_Zk3vQ9xLr7Tn2WbY5uHdZk3vQ9xLr7Tn2WbY"}]"#;
+        let reading = Reading::new(Framing::Document, Some("openai"), None).unwrap();
+        let document = reading.parse(log).unwrap();
+        let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
+        let [first, second] = &transcript.messages[..] else { panic!("{:?}", transcript.messages) };
+        let messages = [first, second, second].map(Clone::clone);
+        let exposed = Exposed::new(&Exposure::of_text(log), &transcript.layout, &messages);
+        assert_eq!(exposed.keys, [("GitHub token", Some(1))]);
+    }
 }
