@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use super::effect::{Drafted, Effect, Fate, Policy, Recorded};
 use super::keys::Exposure;
@@ -95,7 +94,7 @@ pub struct Conversation<'a> {
     /// Conversations of sub-agents in files of their own.
     pub(super) attached: Vec<Attached<'a>>,
     /// What tells the calls that started them, collected when the first one is attached.
-    starters: OnceLock<Starters>,
+    starters: Option<Starters>,
     /// What should not be shown to others.
     pub(super) exposed: Exposed,
 }
@@ -127,6 +126,8 @@ impl Exposed {
         places
             .extend(messages.iter().enumerate().filter_map(|(at, message)| Some((range(message.value()?.span()), at))));
         places.sort_by_key(|(place, _)| place.start);
+        // Of several messages in one value, the first one is named.
+        places.dedup_by_key(|(place, _)| place.start);
         let message_at = |byte: usize| {
             let (place, at) = &places[places.partition_point(|(place, _)| place.start <= byte).checked_sub(1)?];
             place.contains(&byte).then_some(*at)
@@ -199,7 +200,7 @@ impl<'a> Conversation<'a> {
             failures,
             sides,
             attached: Vec::new(),
-            starters: OnceLock::new(),
+            starters: None,
             exposed,
             turns: turn_starts(&messages),
             costs,
@@ -215,15 +216,15 @@ impl<'a> Conversation<'a> {
     /// Adds the conversation of a sub-agent from a file of its own. `call` is the id of the call that started it, and
     /// `description` what it is about, if its program tells.
     pub fn attach(&mut self, conversation: Self, call: Option<&str>, description: Option<String>) {
-        let starters = self.starters.get_or_init(|| Starters::new(&self.messages, &self.pairs));
+        let starters = self.starters.get_or_insert_with(|| Starters::new(&self.messages, &self.pairs));
         let begun = conversation.moments.first().and_then(Option::as_ref).map(|moment| moment.seconds);
         let is_before = |call: &PartRef| {
             let called = self.moments[call.message].as_ref().map(|moment| moment.seconds);
             called.zip(begun).is_none_or(|(called, begun)| called <= begun)
         };
-        let taken: HashSet<PartRef> = self.attached.iter().filter_map(|attached| attached.call).collect();
-        let call = conversation.messages.first().and_then(|first| starters.call_of(first, call, &taken));
-        let call = call.or_else(|| starters.last_named(&taken, is_before));
+        let call = conversation.messages.first().and_then(|first| starters.call_of(first, call));
+        let call = call.or_else(|| starters.last_named(is_before));
+        starters.taken.extend(call);
         self.attached.push(Attached { conversation, call, description });
     }
 
@@ -361,4 +362,22 @@ fn times(dialect: &'static dyn Dialect, layout: &Layout<'_>) -> Option<(String, 
     let first = layout.elements.iter().find_map(|item| dialect.time(*item))?;
     let last = layout.elements.iter().rev().find_map(|item| dialect.time(*item))?;
     Some((first, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Exposed, Exposure};
+    use curtail_core::dialects::{Framing, Reading};
+
+    #[test]
+    fn a_key_is_in_the_first_message_of_its_value() {
+        let log = r#"[{"role":"user","content":"Look."},{"role":"user","content":"ghp_Zk3vQ9xLr7Tn2WbY5uHdZk3vQ9xLr7Tn2WbY"}]"#;
+        let reading = Reading::new(Framing::Document, Some("openai"), None).unwrap();
+        let document = reading.parse(log).unwrap();
+        let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
+        let [first, second] = &transcript.messages[..] else { panic!("{:?}", transcript.messages) };
+        let messages = [first, second, second].map(Clone::clone);
+        let exposed = Exposed::new(&Exposure::of_text(log), &transcript.layout, &messages);
+        assert_eq!(exposed.keys, [("GitHub token", Some(1))]);
+    }
 }

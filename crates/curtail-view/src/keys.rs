@@ -28,24 +28,27 @@ const KINDS: &[(&str, &str)] = &[
     ("PyPI token", r"pypi-([A-Za-z0-9_-]{50,})"),
     ("Stripe key", r"[rs]k_live_([A-Za-z0-9]{20,})"),
     ("JSON web token", r"(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})"),
-    // Up to its end, or else the lines behind its beginning. Between them may be a header, or the numbers of the lines.
-    ("private key", r#"-----BEGIN [A-Z ]*PRIVATE KEY-----((?s:[^"\\]|\\.)+?)-----END"#),
+    // Up to its end, or else the lines behind its beginning. Between them may be a header, or the numbers of the lines. Nothing in
+    // it has five dashes: one that is cut off is not read on behind the beginning of the next one. In a diff, a dash more is before
+    // its end.
+    ("private key", r#"-----BEGIN [A-Z ]*PRIVATE KEY-----((?s:-{0,4}(?:[^"\\-]|\\.))+?)-{5,8}END"#),
     (
         "private key",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----((?:\\{1,4}[nr]|\s)*[A-Za-z0-9+/=]{40}(?:\\{1,4}[nr]|[A-Za-z0-9+/=\s])*)",
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----((?:\\{1,4}(?:[nrt]|u[0-9A-Fa-f]{4})|[\s\d:,|→])*[A-Za-z0-9+/=]{20}(?:\\{1,4}(?:[nrt]|u[0-9A-Fa-f]{4})|[A-Za-z0-9+/=\s:,|→])*)",
     ),
     ("bearer token", r"[Bb]earer +([A-Za-z0-9._~+/-]{24,})"),
-    // A variable is no password.
-    (PASSWORD, r#"[a-z]://[^/\s:@"\\]{0,64}:([^/\s:@"\\${<][^/\s:@"\\]{7,99})@"#),
+    (PASSWORD, r#"[a-z]://[^/\s:@"\\]{0,64}:([^/\s:@"\\]{8,100})@"#),
     (
         "secret",
-        r#"(?i:api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key)?|(?:access|auth|refresh)[_-]?token|passw(?:or)?d)["'\\]{0,6} ?[:=] ?(?:\\{0,5}["'])?([A-Za-z0-9+/._-]{20,})"#,
+        r#"(?i:api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key)?|(?:access|auth|refresh)[_-]?token|passw(?:or)?d)["'\\]{0,6} ?[:=] ?(?:\\{0,5}["']){0,6}([A-Za-z0-9+/._-]{20,})"#,
     ),
 ];
+/// A variable in place of a password, such as `${NAME}`, `{{name}}`, `$NAME` or `<name>`.
+const VARIABLE: &str = r"^(?:\$\{[^{}]*\}|\$?\{\{[^{}]*\}\}|\$[A-Z_][A-Z0-9_]*|<[^<>]*>)$";
 /// A character of the name of a home folder.
 const LETTER: &str = r#"[^/\s"'`\\:;,<>|*?$&(){}\[\]]"#;
 /// A character that JSON writes by its code.
-const CODE: &str = r"\\{1,4}u[0-9A-Fa-f]{4}";
+const CODE: &str = r"\\+u[0-9A-Fa-f]{4}";
 /// The most bytes of a name of a home folder in which dashes stand for other characters.
 const MAX_NAME: usize = 64;
 /// Fewer different characters than these are a placeholder.
@@ -53,6 +56,7 @@ const DISTINCT: usize = 8;
 
 static KEYS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&KINDS.iter().map(|(_, pattern)| *pattern).collect::<Vec<_>>().join("|")).ok());
+static VARIABLES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(VARIABLE).ok());
 static CODES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(CODE).ok());
 /// Paths of home folders. The group that matches is the name.
 static HOME_FOLDERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -146,7 +150,7 @@ fn key(text: &str, captures: &Captures<'_>) -> Option<ExposedKey> {
     let kind = KINDS[nth].0;
     // Most kinds begin as no word does: behind an escape, such as that of a color, a letter may be before them.
     let is_whole = kind != API_KEY || begins_word(text, captures.get(0)?.start());
-    let is_secret = if kind == PASSWORD { has_many_characters } else { is_random };
+    let is_secret = if kind == PASSWORD { is_password } else { is_random };
     (is_whole && is_secret(secret.as_str())).then(|| ExposedKey { kind, place: secret.range() })
 }
 
@@ -162,6 +166,10 @@ fn begins_word(text: &str, at: usize) -> bool {
 fn is_random(text: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| text.as_bytes().iter().any(kind);
     has_many_characters(text) && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+}
+
+fn is_password(text: &str) -> bool {
+    has_many_characters(text) && !VARIABLES.as_ref().is_some_and(|variables| variables.is_match(text))
 }
 
 fn has_many_characters(text: &str) -> bool {
@@ -225,7 +233,16 @@ mod tests {
             (format!("-----BEGIN RSA PRIVATE KEY-----\\nDEK-Info: AES,7\\n\\n{random}\\n-----END"), "private key"),
             (format!("1→-----BEGIN PRIVATE KEY-----\\n2→{random}\\n3→-----END PRIVATE KEY-----"), "private key"),
             (format!("-----BEGIN PRIVATE KEY-----\\n{random}"), "private key"),
+            (format!("-----BEGIN PRIVATE KEY-----\n{}\n{}", &random[..29], &random[..37]), "private key"),
+            (format!("-----BEGIN PRIVATE KEY-----\\n     2\\t{random}\\n     3\\t{random}"), "private key"),
+            (format!("------BEGIN PRIVATE KEY-----\n-{random}\n------END PRIVATE KEY-----"), "private key"),
             (String::from("redis://:Zk3vQ9xLr7Tn2@cache/0"), "password in an address"),
+            (String::from("postgres://ada:$Q9xLr7Tide@db/x"), "password in an address"),
+            (String::from("postgres://ada:{Q9xLr7Tide@db/x"), "password in an address"),
+            (String::from("postgres://ada:<Q9xLr7Tide@db/x"), "password in an address"),
+            (format!("export API_KEY=\"'{random}'\""), "secret"),
+            (format!("api_key = ''{random}''"), "secret"),
+            (format!(r#""password: \"\"\"{random}\"\"\"""#), "secret"),
         ] {
             let found = Exposure::of_text(&text).keys;
             assert_eq!(found.iter().map(|key| key.kind).collect::<Vec<_>>(), [kind], "{text}");
@@ -245,11 +262,25 @@ mod tests {
             r"OPENAI_API_KEY=\nANTHROPIC_MODEL_3_NAME=",
             r"C:\\Users\nAda",
             "postgres://ada:${DATABASE_PASSWORD}@db/x",
+            "postgres://ada:$DATABASE_PASSWORD@db/x",
+            "postgres://ada:{{database_password}}@db/x",
+            "postgres://ada:<the-password>@db/x",
             "It begins with -----BEGIN PRIVATE KEY----- and lists all of the 12 words that are in it, one after another, until it ends",
         ] {
             assert!(Exposure::of_text(text).keys.is_empty(), "{text}");
             assert_eq!(masked(text), text);
         }
+    }
+
+    /// Otherwise, each one that is cut off would be looked for up to the end of the text.
+    #[test]
+    fn a_private_key_that_is_cut_off_ends_before_the_next_one() {
+        let [begin, end] = ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"];
+        let line = "Zk3vQ9xLr7Tn2WbY5uHdZk3vQ9xLr7Tn2WbY5uHd";
+        let text = format!("{begin} {line}. Cut off.\n{begin}\nA-B: 1\n{line}\n{end}\n");
+        let hidden = "x".repeat(line.len());
+        let safe = masked(&text);
+        assert_eq!(safe, format!("{begin}x{hidden}. Cut off.\n{begin}\nxxxxxx\n{hidden}\n{end}\n"));
     }
 
     #[test]
@@ -282,6 +313,8 @@ mod tests {
             numbered.as_str(),
             "Look for -----BEGIN PRIVATE KEY----- in the log",
             "password=Ab3-Xy9Qk2Lm5Np8Rt1Vw4",
+            "password=\"'Ab3-Xy9Qk2Lm5Np8Rt1Vw4'\"",
+            &numbered[..numbered.len() - 40],
         ] {
             let arguments = quote(&format!("{{\"text\":{}}}", quote(said)));
             let behind = "\"What is behind it stays, whatever was said before it.\"";

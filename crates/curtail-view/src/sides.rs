@@ -1,6 +1,6 @@
 //! Conversations of sub-agents inside a log, and the calls that start sub-agents.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::tools::words_of_name;
 use curtail_core::json::{Document, Text, Value};
@@ -33,38 +33,39 @@ pub(super) fn sides(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Side> {
     if sides.is_empty() {
         return sides;
     }
-    let starters = Starters::new(messages, pairs);
+    let mut starters = Starters::new(messages, pairs);
     let is_before =
         |call: &PartRef, first: usize| call.message < first && messages[call.message].thread != messages[first].thread;
-    let mut taken: HashSet<PartRef> = HashSet::new();
     for side in &mut sides {
         let first = side.messages[0];
-        side.call = starters.call_of(&messages[first], None, &taken).filter(|call| is_before(call, first));
-        taken.extend(side.call);
+        side.call = starters.call_of(&messages[first], None).filter(|call| is_before(call, first));
+        starters.taken.extend(side.call);
     }
     for side in sides.iter_mut().filter(|side| side.call.is_none()) {
-        side.call = starters.last_named(&taken, |call| is_before(call, side.messages[0]));
-        taken.extend(side.call);
+        side.call = starters.last_named(|call| is_before(call, side.messages[0]));
+        starters.taken.extend(side.call);
     }
     sides
 }
 
 /// What tells the calls that start sub-agents.
+#[derive(Default)]
 pub(super) struct Starters {
     /// By the id of the call.
     ids: HashMap<String, PartRef>,
     /// By the id of the sub-agent in its result.
     agents: HashMap<String, PartRef>,
     /// By a text of their arguments, which is the task. Several sub-agents may have the same.
-    tasks: HashMap<String, Vec<PartRef>>,
+    tasks: HashMap<String, VecDeque<PartRef>>,
     /// The calls of tools whose name says that they start one.
     named: Vec<PartRef>,
+    /// The calls whose sub-agent is known.
+    pub(super) taken: HashSet<PartRef>,
 }
 
 impl Starters {
     pub(super) fn new(messages: &[Message<'_>], pairs: &Pairs) -> Self {
-        let mut starters =
-            Self { ids: HashMap::new(), agents: HashMap::new(), tasks: HashMap::new(), named: Vec::new() };
+        let mut starters = Self::default();
         for &at in pairs.calls() {
             let Some(call) = messages[at.message].parts[at.part].content.call() else { continue };
             if starts_agent(&call.name.decode()) {
@@ -74,7 +75,7 @@ impl Starters {
                 starters.ids.insert(id.decode().into_owned(), at);
             }
             for task in texts(&call.arguments.decode()) {
-                starters.tasks.entry(task.trim().to_owned()).or_default().push(at);
+                starters.tasks.entry(task.trim().to_owned()).or_default().push_back(at);
             }
             let result =
                 pairs.counterpart(at).and_then(|result| messages[result.message].value()?.some("toolUseResult"));
@@ -87,26 +88,23 @@ impl Starters {
 
     /// The call that started the conversation that begins with `first`. `named` is the id of the call, if a file tells it. Of the
     /// calls with its task, it is the first one that is not `taken`.
-    pub(super) fn call_of(
-        &self,
-        first: &Message<'_>,
-        named: Option<&str>,
-        taken: &HashSet<PartRef>,
-    ) -> Option<PartRef> {
+    pub(super) fn call_of(&mut self, first: &Message<'_>, named: Option<&str>) -> Option<PartRef> {
         let value = first.value();
         let get = |key: &str| value.and_then(|value| Some(value.get_text(key)?.decode().into_owned()));
         let by_id = || self.ids.get(named.map(str::to_owned).or_else(|| get("parent_tool_use_id"))?.as_str());
         let by_agent = || self.agents.get(&get("agentId")?);
-        let by_task = || {
-            let calls = self.tasks.get(task_of(first).trim()).filter(|_| first.role == Role::User)?;
-            calls.iter().find(|call| !taken.contains(call))
-        };
-        by_id().or_else(by_agent).or_else(by_task).copied()
+        if let Some(call) = by_id().or_else(by_agent) {
+            return Some(*call);
+        }
+        let calls = self.tasks.get_mut(task_of(first).trim()).filter(|_| first.role == Role::User)?;
+        // A call that is taken stays so: nobody needs to pass it again.
+        while calls.pop_front_if(|call| self.taken.contains(call)).is_some() {}
+        calls.front().copied()
     }
 
     /// The last call that `is_before` a sub-agent and is not `taken`, of a tool whose name says that it starts one.
-    pub(super) fn last_named(&self, taken: &HashSet<PartRef>, is_before: impl Fn(&PartRef) -> bool) -> Option<PartRef> {
-        self.named.iter().rev().find(|call| is_before(call) && !taken.contains(call)).copied()
+    pub(super) fn last_named(&self, is_before: impl Fn(&PartRef) -> bool) -> Option<PartRef> {
+        self.named.iter().rev().find(|call| is_before(call) && !self.taken.contains(call)).copied()
     }
 }
 
@@ -134,7 +132,7 @@ fn task_of(message: &Message<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::sides;
+    use super::{Starters, sides};
     use curtail_core::dialects::{Framing, Reading};
     use curtail_core::transcript::Pairs;
 
@@ -162,5 +160,11 @@ mod tests {
         let found = sides(&transcript.messages, &Pairs::from_messages(&transcript.messages));
         let calls: Vec<_> = found.iter().map(|side| side.call.map(|call| call.part)).collect();
         assert_eq!(calls, [Some(0), Some(1)]);
+
+        // Calls that are taken are passed only once.
+        let mut starters = Starters::new(&transcript.messages, &Pairs::from_messages(&transcript.messages));
+        starters.taken.extend(found.iter().filter_map(|side| side.call));
+        assert_eq!(starters.call_of(&transcript.messages[3], None), None);
+        assert!(starters.tasks["Find the lamp."].is_empty());
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::markdown::plain;
 use super::requests::Cost;
 use super::spending::Spending;
+use super::tools::CallKind;
 use super::visible::{Moment, line};
 use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::{Text, Value};
@@ -232,15 +233,30 @@ impl TurnEnd {
 /// Names of tools that end a run, in which the model hands in its work; no result follows.
 const ENDS: &[&str] = &["submit", "finish", "complete", "completion", "done", "terminate", "exit", "final"];
 
-/// What the arguments of a call contain whose command hands in the work, in SWE-agent and mini-swe-agent.
-const SUBMITS: &[&str] = &["\"submit\"", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"];
+/// What a command prints that hands in the work, in mini-swe-agent.
+const SUBMITS: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 
 /// Whether a call hands in the work of the model: its tool does, or the command that it runs says so.
 fn hands_in(call: &ToolCall<'_>) -> bool {
     let name = call.name.decode().to_ascii_lowercase();
     let arguments = call.arguments.decode();
-    name.split(|c: char| !c.is_alphanumeric()).any(|word| ENDS.contains(&word))
-        || SUBMITS.iter().any(|command| arguments.contains(command))
+    name.split(|c: char| !c.is_alphanumeric()).any(|word| ENDS.contains(&word)) || submits(&name, &arguments)
+}
+
+/// Whether the arguments of a call hand in the work: with the command `submit` of SWE-agent, on a line of its own or beside others,
+/// or by what a command prints. What is written to a file says nothing.
+fn submits(name: &str, arguments: &str) -> bool {
+    let is_submit = |command: &str| {
+        let mut words = command.split_whitespace();
+        words.next() == Some("submit") && words.all(|word| word.starts_with('-'))
+    };
+    match CallKind::from_call(name, arguments) {
+        CallKind::Shell { command, .. } => {
+            command.contains(SUBMITS) || command.split(['\n', ';', '&', '|']).any(is_submit)
+        }
+        CallKind::Edit { .. } => false,
+        _ => ["\"submit\"", SUBMITS].iter().any(|words| arguments.contains(words)),
+    }
 }
 
 /// The first text of a message, without its markup.
@@ -254,4 +270,31 @@ fn tools(messages: &[Message<'_>]) -> Vec<(String, usize)> {
     let mut tools = tally(messages.iter().flat_map(Message::calls).map(|(_, call)| call.name.decode().into_owned()));
     tools.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     tools
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SUBMITS, submits};
+
+    #[test]
+    fn a_command_that_submits_hands_in_the_work() {
+        for command in [
+            "submit",
+            r"submit\n",
+            "cd /r; submit",
+            "submit && echo ok",
+            "submit -f",
+            "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT",
+        ] {
+            assert!(submits("bash", &format!(r#"{{"command":"{command}"}}"#)), "{command}");
+        }
+        assert!(submits("act", r#"{"action":"submit"}"#));
+        assert!(submits("act", &format!(r#"{{"keys":"echo {SUBMITS}"}}"#)));
+        for command in
+            ["git log --grep submit", r"git commit -m 'Let people\nsubmit a form'", r#"grep 'type=\"submit\"' a.html"#]
+        {
+            assert!(!submits("bash", &format!(r#"{{"command":"{command}"}}"#)), "{command}");
+        }
+        assert!(!submits("write_file", r#"{"path":"a.html","content":"<button type=\"submit\">\nsubmit\n"}"#));
+    }
 }
