@@ -76,13 +76,22 @@ impl Question {
         }
     }
 
-    /// The question with the answers that it offers; those that `answer` has as a whole were chosen.
+    /// Whether `answer` is or lists this label, or names it in a sentence in which no longer label has it.
+    fn is_chosen(&self, label: &str, answer: &str) -> bool {
+        let mut pieces = answer.split(['"', '\n', '<', '>']).flat_map(|piece| piece.split(", "));
+        let is_part =
+            |other: &Answer| other.label != label && other.label.contains(label) && names(answer, &other.label);
+        !label.is_empty()
+            && (pieces.any(|piece| piece.trim() == label) || names(answer, label) && !self.answers.iter().any(is_part))
+    }
+
+    /// The question with the answers that it offers; those that `answer` names were chosen.
     fn draw(&self, answer: &str) -> Markup {
         html! {
             div class="question" {
                 (markdown(&self.text).unwrap_or_else(|| html! { p { (Shown(&self.text)) } }))
                 @if !self.answers.is_empty() {
-                    ul { @for offered in &self.answers { (offered.draw(answer)) } }
+                    ul { @for offered in &self.answers { (offered.draw(self.is_chosen(&offered.label, answer))) } }
                 }
             }
         }
@@ -90,9 +99,7 @@ impl Question {
 }
 
 impl Answer {
-    fn draw(&self, answer: &str) -> Markup {
-        let pieces = answer.split(['"', '\n', '<', '>']).flat_map(|piece| [piece].into_iter().chain(piece.split(", ")));
-        let is_chosen = !self.label.is_empty() && pieces.into_iter().any(|piece| piece.trim() == self.label);
+    fn draw(&self, is_chosen: bool) -> Markup {
         html! {
             li class=[is_chosen.then_some("chosen")] {
                 b { (if is_chosen { "● " } else { "○ " }) (Shown(&self.label)) }
@@ -101,6 +108,14 @@ impl Answer {
             }
         }
     }
+}
+
+/// Whether `text` has `label` between other words.
+fn names(text: &str, label: &str) -> bool {
+    text.match_indices(label).any(|(at, _)| {
+        let is_in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        !is_in_word(text[..at].chars().next_back()) && !is_in_word(text[at + label.len()..].chars().next())
+    })
 }
 
 #[cfg(test)]
