@@ -437,6 +437,13 @@ fn open_tags(calls: usize) -> String {
     )
 }
 
+/// A record of many prompts before the only reply.
+fn prompts_before_a_reply(prompts: usize) -> String {
+    let prompt = |nth: usize| format!("{{\"role\":\"user\",\"content\":\"event {nth}\"}}");
+    let prompts: Vec<String> = (0..prompts).map(prompt).collect();
+    format!("{{\"messages\":[{},{{\"role\":\"assistant\",\"content\":\"ok\"}}]}}\n", prompts.join(","))
+}
+
 type MemoryCase = (&'static str, &'static str, &'static [&'static str], fn(usize) -> Vec<u8>);
 
 const MEMORY_CASES: &[MemoryCase] = &[
@@ -461,6 +468,7 @@ const CASES: &[GrowthCase] = &[
         marked(n, "and another of the many words in a row")
     }),
     ("limit by a template that says more", &["limit", "-t", "60", "--template", "long.jinja"], |n| marked(n, "")),
+    ("split by a template", &["split", "-t", "90", "--template", "each.jinja"], prompts_before_a_reply),
     ("check one message", &["check", "--exit-zero", "-q"], |n| one_message(n, true)),
     ("check unanswered", &["check", "--exit-zero", "-q"], |n| one_message(n, false)),
     ("stub", &["repair", "--mode", "stub"], |n| one_message(n, false)),
@@ -543,6 +551,7 @@ fn twice_the_input_takes_twice_the_work() {
         let template = format!("{{% for m in messages if m.content == 'mark' %}}{text}{{% endfor %}}");
         place.write(name, template.as_bytes());
     }
+    place.write("each.jinja", b"{% for m in messages %}{{ m.content }}\n{% endfor %}");
     for (name, arguments, input) in CASES {
         let counts = [most / 4, most / 2, most].map(|size| work(&place, arguments, "in.jsonl", input(size).as_bytes()));
         let [Some(small), Some(middle), Some(large)] = counts else { return };

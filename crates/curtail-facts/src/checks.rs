@@ -1,6 +1,7 @@
 //! Which programs build or test, and what of it their arguments select. The programs are in `programs.toml`.
 
 use super::kinds::CheckRun;
+use super::prefixes::behind_flags;
 use super::programs::{PROGRAMS, lists};
 use super::words::name_words;
 
@@ -9,11 +10,14 @@ pub(super) fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
     let listed = PROGRAMS.checks.iter().find(|listed| lists(&listed.programs, program))?;
     // `cargo +nightly test`
     let own = &arguments[usize::from(arguments.first().is_some_and(|word| word.starts_with('+')))..];
+    let is_verb = |word: &str| lists(&listed.verbs, word);
+    // `pnpm --filter web test`
+    let own = if listed.verbs.is_empty() { own } else { behind_flags(own, &listed.valued, is_verb) };
     let word = |at: usize| own.get(at).map_or("", String::as_str);
     let is_script = lists(&PROGRAMS.package_managers, program) && matches!(word(0), "run" | "run-script");
     let checks = match is_script {
         true => name_words(word(1)).iter().any(|part| lists(&PROGRAMS.check_scripts, part)),
-        false => listed.verbs.is_empty() || lists(&listed.verbs, word(0)),
+        false => listed.verbs.is_empty() || is_verb(word(0)),
     };
     let is_dry = |word: &str| word == "-n" && lists(&PROGRAMS.dry_runs, program);
     if !checks || own.iter().any(|word| lists(&PROGRAMS.idle_flags, word) || is_dry(word)) {
@@ -59,6 +63,12 @@ mod tests {
             ("cargo +nightly test -p core --features a,b parse", &["core", "parse"]),
             ("go test ./... -timeout 60s -run TestA", &["TestA"]),
             ("npm run test:unit -- a.test.ts", &["a.test.ts"]),
+            ("npm --prefix web run build", &[]),
+            ("pnpm --filter web typecheck", &[]),
+            ("pnpm -r build", &[]),
+            ("yarn workspace web test a.test.ts", &["a.test.ts"]),
+            ("cargo --locked test parse", &["parse"]),
+            ("node --enable-source-maps --test", &[]),
         ] {
             assert_eq!(targets(line).unwrap_or_default(), expected, "{line}");
             assert!(targets(line).is_some(), "{line}");

@@ -152,12 +152,12 @@ impl FileProgram {
 impl Simple {
     /// The file that a word names, resolved against the command's folder; `None` in a folder of temporary files.
     pub(super) fn file(&self, word: &str) -> Option<String> {
-        paths::project_path(word).map(|path| self.resolved(path))
+        self.any_file(word).filter(|path| !paths::is_scratch(path))
     }
 
     /// Like [`Simple::file`], but also in a folder of temporary files, where scripts are often written, run and removed.
     fn any_file(&self, word: &str) -> Option<String> {
-        paths::any_path(word).map(|path| self.resolved(path))
+        paths::any_path(word).filter(|path| !paths::is_expanded(path)).map(|path| self.resolved(path))
     }
 
     /// The file or folder that a word names.
@@ -176,7 +176,7 @@ impl Simple {
 
     /// The effect of writing `body` to a script at `word`; `None` if the script changes no files.
     fn script(&self, word: &str, body: &str) -> Option<Effect> {
-        let path = paths::any_path(word)?;
+        let path = paths::any_path(word).filter(|path| !paths::is_expanded(path))?;
         Effect::script(self.resolved(path), self.files_written(path, body))
     }
 
@@ -356,6 +356,13 @@ mod tests {
     #[test]
     fn the_table_is_valid() {
         assert!(!PROGRAMS.checks.is_empty());
+    }
+
+    #[test]
+    fn what_a_shell_or_a_script_expands_is_no_path() {
+        assert!(written("echo x > $OUT; touch a{1,2}.txt ${D}/b").is_empty());
+        assert!(files_written_by("python3", "open(f'a{n}.txt', 'w')").is_empty());
+        assert_eq!(written("echo x > a.txt"), ["a.txt"]);
     }
 
     #[test]

@@ -3,8 +3,7 @@
 /// The longest text that can be a path, in bytes.
 const LONGEST: usize = 400;
 
-/// The path of a file that may be part of the work's result, if `text` is one: no pattern, variable or device, and nothing
-/// below `/tmp`.
+/// The path of a file that may be part of the work's result, if `text` is one: no pattern or device, and nothing below `/tmp`.
 pub(super) fn project_path(text: &str) -> Option<&str> {
     any_path(text).filter(|path| !is_scratch(path))
 }
@@ -19,10 +18,15 @@ pub(super) fn any_path(text: &str) -> Option<&str> {
     let text = text.trim().trim_matches(['"', '\'']);
     let text = text.strip_prefix("file://").unwrap_or(text);
     let text = text.strip_prefix("./").unwrap_or(text);
-    let is_literal =
-        !text.is_empty() && text.len() <= LONGEST && !text.contains(['$', '*', '?', '`', '\n', '<', '>', '|', '{']);
+    let is_literal = !text.is_empty() && text.len() <= LONGEST && !text.contains(['*', '?', '`', '\n', '<', '>', '|']);
     let is_file = text.chars().any(char::is_alphanumeric) && !text.ends_with('/') && !text.starts_with('&');
     (is_literal && is_file).then_some(text)
+}
+
+/// Whether a shell or a script expands something in a word: then it is no path. In an argument of a tool, the same signs are letters,
+/// as in `routes/$id.tsx`.
+pub(super) fn is_expanded(word: &str) -> bool {
+    word.contains(['$', '{'])
 }
 
 /// `path`, resolved against the folder in which a command ran.
@@ -123,7 +127,7 @@ mod tests {
             ("/dev/null", None),
             ("&1", None),
             ("src/*.rs", None),
-            ("$OUT", None),
+            ("app/routes/$id.tsx", Some("app/routes/$id.tsx")),
             ("src/", None),
             ("", None),
         ] {

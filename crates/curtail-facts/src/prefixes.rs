@@ -41,23 +41,27 @@ fn is_assignment(word: &str) -> bool {
 impl Wrapper {
     /// What stands behind its flags and operands.
     fn behind<'w>(&self, arguments: &'w [String]) -> &'w [String] {
-        behind_flags(arguments, &self.valued, None).get(self.operands..).unwrap_or_default()
+        behind_flags(arguments, &self.valued, |_| false).get(self.operands..).unwrap_or_default()
     }
 }
 
 impl Runner {
     /// What stands behind its verb and its flags; `None` if it does something else.
     fn behind<'w>(&self, arguments: &'w [String]) -> Option<&'w [String]> {
-        let (verb, rest) = behind_flags(arguments, &self.valued, Some(&self.verb)).split_first()?;
-        (*verb == self.verb).then(|| behind_flags(rest, &self.valued, None))
+        let (verb, rest) = behind_flags(arguments, &self.valued, |word| word == self.verb).split_first()?;
+        (*verb == self.verb).then(|| behind_flags(rest, &self.valued, |_| false))
     }
 }
 
-/// What stands behind flags and their values. A `verb` ends them, even if it looks like a flag, and so does `--`.
-fn behind_flags<'w>(mut words: &'w [String], valued: &[String], verb: Option<&str>) -> &'w [String] {
+/// What stands behind flags and their values. A verb ends them, even if it looks like a flag, and so does `--`.
+pub(super) fn behind_flags<'w>(
+    mut words: &'w [String],
+    valued: &[String],
+    is_verb: impl Fn(&str) -> bool,
+) -> &'w [String] {
     while let Some((flag, rest)) = words.split_first()
-        && flag.starts_with('-')
-        && verb != Some(flag)
+        && (flag.starts_with('-') || lists(valued, flag))
+        && !is_verb(flag)
     {
         if flag == "--" {
             return rest;

@@ -31,7 +31,8 @@ pub(super) fn opened_files(name: &str, text: &str) -> Vec<String> {
 
 /// Adds a path once, up to the limit.
 pub(super) fn add(found: &mut Vec<String>, path: &str) {
-    if let Some(path) = paths::project_path(path).filter(|path| found.iter().all(|known| known != path))
+    if let Some(path) =
+        paths::project_path(path).filter(|path| !paths::is_expanded(path) && found.iter().all(|known| known != path))
         && found.len() < MAX_FILES
     {
         found.push(path.to_owned());

@@ -18,19 +18,34 @@ impl Filler<'_, '_, '_> {
         proposed: &SplitWindow,
         end: usize,
     ) -> Result<(SplitWindow, usize), ProcessorError> {
-        if let Some(fitting) = self.fit_rendered(rendering, at, target, limit, proposed.clone(), end) {
+        let smallest = self.context(at, usize::MAX).window;
+        // Where twice as much as the sums propose does not fit and does not reach the target, all that leads to it is not rendered.
+        let probe = at + 2 * (end - at);
+        let is_far = probe <= target && self.tokens_if_fits(rendering, &self.until(&smallest, at, probe)).is_none();
+        if !is_far && let Some(fitting) = self.fit_rendered(rendering, at, target, limit, proposed.clone(), end) {
             return Ok(fitting);
         }
         let alone = SplitWindow { own: self.segments[target].clone(), ..self.context(target, usize::MAX).window };
         if at == target || self.tokens_if_fits(rendering, &alone).is_none() {
             return Ok((self.rendered_overflow(rendering, self.until(proposed, at, target + 1))?, target + 1));
         }
-        let smallest = self.context(at, usize::MAX).window;
-        for end in (at + 1..=target).rev() {
+        // More messages render to more tokens, so the longest window is between one that fits and one that does not.
+        let mut longest = None;
+        let mut fits = at;
+        let mut exceeds = if is_far { probe } else { target + 1 };
+        while exceeds - fits > 1 {
+            let end = fits.midpoint(exceeds);
             let window = self.until(&smallest, at, end);
-            if let Some(tokens) = self.tokens_if_fits(rendering, &window) {
-                return Ok((SplitWindow { tokens, ..window }, end));
+            match self.tokens_if_fits(rendering, &window) {
+                Some(tokens) => {
+                    longest = Some((SplitWindow { tokens, ..window }, end));
+                    fits = end;
+                }
+                None => exceeds = end,
             }
+        }
+        if let Some(longest) = longest {
+            return Ok(longest);
         }
         Ok((self.rendered_overflow(rendering, self.until(&smallest, at, at + 1))?, at + 1))
     }
