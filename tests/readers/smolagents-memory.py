@@ -71,7 +71,7 @@ def constructed(step):
 
 
 def of_step(step):
-    """What a step is sent as: a text, its calls, what came of them, and what went wrong."""
+    """What a step is sent as: a text, its calls, what came of them all, and what went wrong."""
     for message in step.to_messages():
         text = message.content[0]["text"]
         if message.role == MessageRole.TOOL_CALL:
@@ -79,7 +79,7 @@ def of_step(step):
         elif message.role == MessageRole.TOOL_RESPONSE and (not step.tool_calls or step.observations and "Error:" in text):
             yield ("assistant", step.error.message)
         elif message.role == MessageRole.TOOL_RESPONSE:
-            yield ("result", step.tool_calls[0].id)
+            yield from (("result", call.id) for call in step.tool_calls)
         elif text != GO_ON:
             yield (message.role.value, text.removeprefix("New task:\n"))
 
