@@ -1,5 +1,6 @@
 //! What Cargo cannot say of the crates: each file opens with what it is for, and one module writes to the terminal.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 fn source() -> &'static Path {
@@ -29,6 +30,56 @@ fn files_say_what_they_are_for() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Layers go down: no two files of a crate need each other, directly or through others.
+#[test]
+fn no_circle_of_files() {
+    let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let modules: BTreeSet<String> = files().iter().map(|file| module(file)).collect();
+    for file in files() {
+        let text = std::fs::read_to_string(&file).expect("a source file");
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let own = module(&file);
+        let parent = own.rsplit_once("::").map_or("", |(parent, _)| parent).to_owned();
+        let root = own.split("::").next().unwrap_or_default().to_owned();
+        let here = if file.ends_with("mod.rs") || file.ends_with("lib.rs") { own.clone() } else { parent.clone() };
+        let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        for (word, from) in [("super::", &parent), ("self::", &here), ("crate::", &root)] {
+            for (at, _) in code.match_indices(word).filter(|(at, _)| ends_as_a_word(&code[..*at])) {
+                let rest = &code[at + word.len()..];
+                let end = rest.find(|sign: char| !sign.is_alphanumeric() && !"_:".contains(sign)).unwrap_or(rest.len());
+                // `use super::a::{b, c};`
+                let group =
+                    rest[end..].strip_prefix('{').and_then(|group| Some(group.split_once('}')?.0)).unwrap_or("");
+                for name in group.split(',').map(str::trim) {
+                    let path = format!("{from}::{}{name}", &rest[..end]);
+                    let ends = path.match_indices("::").map(|(at, _)| at).chain([path.len()]);
+                    let target = ends.map(|end| &path[..end]).filter(|path| modules.contains(*path)).last();
+                    if let Some(target) = target.filter(|target| *target != own) {
+                        needs.entry(own.clone()).or_default().insert(target.to_owned());
+                    }
+                }
+            }
+        }
+    }
+    // What needs nothing that is left, and what nothing that is left needs, stands in no circle.
+    while let Some(free) = needs.iter().find_map(|(name, of_name)| {
+        let is_end = !of_name.iter().any(|needed| needs.contains_key(needed));
+        let is_start = !needs.values().any(|others| others.contains(name));
+        (is_end || is_start).then(|| name.clone())
+    }) {
+        needs.remove(&free);
+    }
+    assert!(needs.is_empty(), "{needs:#?}");
+}
+
+/// The path of a file's module, with its crate in front.
+fn module(file: &Path) -> String {
+    let path = file.strip_prefix(source()).expect("below the root").with_extension("");
+    let name = path.to_string_lossy().replace("crates/", "").replace("/src/", "/").replace('/', "::");
+    let name = if let Some(of_program) = name.strip_prefix("src::") { format!("curtail::{of_program}") } else { name };
+    name.trim_end_matches("::mod").trim_end_matches("::lib").to_owned()
 }
 
 /// One module writes to standard output and standard error, so that no new message can forget to make visible what it

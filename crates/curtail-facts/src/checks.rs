@@ -1,8 +1,7 @@
 //! Which programs build or test, and what of it their arguments select. The programs are in `programs.toml`.
 
 use super::kinds::CheckRun;
-use super::prefixes::behind_flags;
-use super::programs::{PROGRAMS, lists};
+use super::programs::{PROGRAMS, behind_flags, lists};
 use super::words::name_words;
 
 /// The check that the program runs with these arguments; `None` if it runs none.

@@ -3,7 +3,7 @@
 
 use super::checks::check;
 use super::paths;
-use super::programs::{PROGRAMS, Runner, Wrapper, lists};
+use super::programs::{PROGRAMS, Runner, Wrapper, behind_flags, lists};
 
 /// The program and its arguments, without variables, wrappers and runners in front:
 /// `RUST_LOG=debug timeout 60 uv run pytest -q tests` is `pytest -q tests`.
@@ -51,24 +51,6 @@ impl Runner {
         let (verb, rest) = behind_flags(arguments, &self.valued, |word| word == self.verb).split_first()?;
         (*verb == self.verb).then(|| behind_flags(rest, &self.valued, |_| false))
     }
-}
-
-/// What stands behind flags and their values. A verb ends them, even if it looks like a flag, and so does `--`.
-pub(super) fn behind_flags<'w>(
-    mut words: &'w [String],
-    valued: &[String],
-    is_verb: impl Fn(&str) -> bool,
-) -> &'w [String] {
-    while let Some((flag, rest)) = words.split_first()
-        && (flag.starts_with('-') || lists(valued, flag))
-        && !is_verb(flag)
-    {
-        if flag == "--" {
-            return rest;
-        }
-        words = rest.get(usize::from(lists(valued, flag))..).unwrap_or_default();
-    }
-    words
 }
 
 #[cfg(test)]

@@ -92,3 +92,21 @@ pub(super) fn lists(names: &[String], name: &str) -> bool {
 pub(super) fn is_interpreter(program: &str) -> bool {
     lists(&PROGRAMS.interpreters, program) || program.starts_with("python3.")
 }
+
+/// What stands behind flags and their values. A verb ends them, even if it looks like a flag, and so does `--`.
+pub(super) fn behind_flags<'w>(
+    mut words: &'w [String],
+    valued: &[String],
+    is_verb: impl Fn(&str) -> bool,
+) -> &'w [String] {
+    while let Some((flag, rest)) = words.split_first()
+        && (flag.starts_with('-') || lists(valued, flag))
+        && !is_verb(flag)
+    {
+        if flag == "--" {
+            return rest;
+        }
+        words = rest.get(usize::from(lists(valued, flag))..).unwrap_or_default();
+    }
+    words
+}
