@@ -121,11 +121,10 @@ impl Path {
         starts.all(|start| start == Some(first)).then_some(first)
     }
 
-    /// The first two keys of a path without alternatives, and whether a list is between them.
-    pub(super) fn second_key(&self) -> Option<(&str, bool, &str)> {
+    /// The first two keys of a path without alternatives, and with no more than a list between them.
+    pub(super) fn two_keys(&self) -> Option<(&str, &str)> {
         match self.only_route()? {
-            [first, Step::Each, second, ..] => Some((first.key()?, true, second.key()?)),
-            [first, second, ..] => Some((first.key()?, false, second.key()?)),
+            [first, Step::Each, second, ..] | [first, second, ..] => Some((first.key()?, second.key()?)),
             _ => None,
         }
     }

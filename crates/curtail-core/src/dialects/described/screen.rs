@@ -39,10 +39,8 @@ struct Allowed {
     any: Mask,
     /// With one of some texts.
     texts: HashMap<String, Mask>,
-    /// With an object that has one of these keys.
-    object: Option<Box<Keys>>,
-    /// With a list of objects of which one has one of these keys.
-    list: Option<Box<Keys>>,
+    /// With an object that has one of these keys, or a list of objects of which one has.
+    inner: Option<Box<Keys>>,
 }
 
 impl Screen {
@@ -62,10 +60,8 @@ impl Screen {
         match Sign::of(mark) {
             Sign::Key(key) => self.items.allowed(key).any |= dialect,
             Sign::Text(key, texts) => self.items.allowed(key).add(texts, dialect),
-            Sign::Inner { first, in_list, key, texts } => {
-                let outer = self.items.allowed(first);
-                let keys = if in_list { &mut outer.list } else { &mut outer.object };
-                let allowed = keys.get_or_insert_default().allowed(key);
+            Sign::Inner { first, key, texts } => {
+                let allowed = self.items.allowed(first).inner.get_or_insert_default().allowed(key);
                 match texts {
                     Some(texts) => allowed.add(texts, dialect),
                     None => allowed.any |= dialect,
@@ -97,7 +93,7 @@ enum Sign<'m> {
     /// One of some texts under a key.
     Text(&'m str, &'m [String]),
     /// A key, with one of some texts if there are any, of the object under another one, or of an element of the list there.
-    Inner { first: &'m str, in_list: bool, key: &'m str, texts: Option<&'m [String]> },
+    Inner { first: &'m str, key: &'m str, texts: Option<&'m [String]> },
     /// A key of the record around the item.
     Record(&'m str),
     /// One of these keys, which most formats have.
@@ -116,11 +112,11 @@ impl<'m> Sign<'m> {
         if let Some((key, texts)) = inside.iter().find_map(|one| one.tag()) {
             return Self::Text(key, texts);
         }
-        let inner = || inside.iter().filter_map(|one| Some((one, one.path.second_key()?)));
-        let telling = inner().find(|(one, (.., key))| is_rare(key) || one.texts().is_some());
-        if let Some((one, (first, in_list, key))) = telling.or_else(|| inner().next()) {
+        let inner = || inside.iter().filter_map(|one| Some((one, one.path.two_keys()?)));
+        let telling = inner().find(|(one, (_, key))| is_rare(key) || one.texts().is_some());
+        if let Some((one, (first, key))) = telling.or_else(|| inner().next()) {
             let texts = one.texts().filter(|_| one.path.is_two_keys());
-            return Self::Inner { first, in_list, key, texts };
+            return Self::Inner { first, key, texts };
         }
         match starts(&around).into_iter().find(|key| is_rare(key)) {
             Some(key) => Self::Record(key),
@@ -169,13 +165,10 @@ impl Allowed {
         let raw = value.raw();
         let by_value = match value.kind() {
             ValueKind::Null => return 0,
-            ValueKind::Object => {
-                [&self.object, &self.list].into_iter().flatten().fold(0, |mask, keys| mask | keys.mask(value))
-            }
-            ValueKind::Array => match &self.list {
-                Some(keys) => value.items().fold(0, |mask, element| mask | keys.mask(element)),
-                None => 0,
-            },
+            ValueKind::Object | ValueKind::Array => self.inner.as_ref().map_or(0, |keys| {
+                let one = value.is_object().then_some(value);
+                value.items().chain(one).fold(0, |mask, element| mask | keys.mask(element))
+            }),
             ValueKind::String => self.mask_of_text(&raw[1..raw.len() - 1]),
             ValueKind::Number | ValueKind::Bool => self.mask_of_text(raw),
         };
@@ -200,7 +193,6 @@ impl Allowed {
     }
 
     fn all(&self) -> Mask {
-        let nested = [&self.object, &self.list].into_iter().flatten();
-        nested.fold(self.any | self.all_texts(), |mask, keys| mask | keys.all())
+        self.any | self.all_texts() | self.inner.as_ref().map_or(0, |keys| keys.all())
     }
 }

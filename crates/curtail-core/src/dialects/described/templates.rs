@@ -17,8 +17,6 @@ pub(super) struct Writing {
     pub(super) result_message: Option<Template>,
     /// What is around a message.
     pub(super) envelope: Option<Template>,
-    /// A call, as a part: nothing writes one but what tries the description.
-    pub(super) call: Option<Template>,
 }
 
 /// JSON with holes.
@@ -88,8 +86,9 @@ impl Writing {
             result: template("result", OF_RESULT)?.or(base.result),
             result_message: template("result-message", OF_RESULT)?.or(base.result_message),
             envelope: template("envelope", OF_ENVELOPE)?.or(base.envelope),
-            call: template("call", OF_CALL)?.or(base.call),
         };
+        // Nothing writes a call, but descriptions say how it looks.
+        template("call", OF_CALL)?;
         let span = table.span.clone();
         table.finish()?;
         let only_envelope = writing.messages.is_empty() && writing.envelope.is_some();
@@ -133,8 +132,8 @@ impl Writing {
 
     /// Gives keys other names, where `renamed` has one.
     pub(super) fn rename(&mut self, renamed: &impl Fn(&str) -> Option<String>) {
-        let Self { messages, text, result, result_message, envelope, call } = self;
-        let others = [text, result, result_message, envelope, call].into_iter().flatten();
+        let Self { messages, text, result, result_message, envelope } = self;
+        let others = [text, result, result_message, envelope].into_iter().flatten();
         for template in messages.iter_mut().map(|(_, template)| template).chain(others) {
             for piece in &mut template.pieces {
                 if let Piece::Key(key) | Piece::Copy(key) = piece
