@@ -69,12 +69,13 @@ impl Rules {
                 format!("`{wrong}` is not allowed in a name: use lower case letters, digits and `-`"),
             ));
         }
-        let changes = !table.tables("part")?.is_empty() || table.table("rename")?.is_some();
-        let mut rules = match table.text("extends")? {
-            None => Self::default(),
-            Some(base) if changes => Self::inherited(&base)?,
-            Some(base) => Self::around(&base)?,
-        };
+        let roles = table.tables("role")?.into_iter().map(role_rule).collect::<Result<Vec<_>, _>>()?;
+        let parts = table.tables("part")?;
+        let reads_messages = !parts.is_empty() || roles.iter().any(RoleRule::names_a_role);
+        let renames = table.table("rename")?.is_some();
+        let base = table.text("extends")?;
+        let mut rules =
+            base.map(|base| Self::extending(&base, reads_messages, renames)).transpose()?.unwrap_or_default();
         name.value.clone_into(&mut rules.name);
         if let Some(about) = table.text("about")? {
             about.value.clone_into(&mut rules.about);
@@ -83,9 +84,8 @@ impl Rules {
         rules.places(&table)?;
         rules.marks = marks(&table, "fits")?;
         rules.unlike = marks(&table, "unlike")?;
-        let roles = table.tables("role")?.into_iter().map(role_rule).collect::<Result<Vec<_>, _>>()?;
         rules.roles.splice(0..0, roles);
-        for part in table.tables("part")?.into_iter().rev() {
+        for part in parts.into_iter().rev() {
             rules.add_part(part)?;
         }
         rules.known.extend(table.texts("known")?.iter().map(|key| key.value.to_owned()));

@@ -8,28 +8,29 @@ use super::texts::{enveloped, extendable, extended};
 use crate::suggest;
 
 impl Rules {
-    /// The messages of another dialect, in an envelope or at another place.
-    pub(super) fn around(base: &At<&str>) -> Result<Self, Fault> {
-        let dialect = enveloped(base.value).ok_or_else(|| unknown_base(base))?;
-        Ok(Self { base: Some(dialect), about: dialect.format().signature.to_owned(), ..Self::default() })
-    }
-
-    /// Everything that another description says.
-    pub(super) fn inherited(base: &At<&str>) -> Result<Self, Fault> {
+    /// What a description begins with that extends another one, or a dialect that is code: everything that the other one says, or
+    /// the messages of the dialect in an envelope. `reads_messages` and `renames` say what of it is changed.
+    pub(super) fn extending(base: &At<&str>, reads_messages: bool, renames: bool) -> Result<Self, Fault> {
+        let code = enveloped(base.value);
+        if let (Some(dialect), false) = (code, reads_messages || renames) {
+            return Ok(Self { base: Some(dialect), about: dialect.format().signature.to_owned(), ..Self::default() });
+        }
+        let fixed = |name: &str| {
+            let reason = format!(
+                "`{name}` is code, so its messages can stand in an envelope, but no `rename`, `role` or `part` can change how \
+                 they are read"
+            );
+            Fault::new(&base.span, reason)
+        };
         let Some(text) = extended(base.value) else {
-            if enveloped(base.value).is_some() {
-                let reason = format!(
-                    "`{}` is code, so its messages can stand in an envelope, but no `rename`, `role` or `part` can change how \
-                     they are read",
-                    base.value
-                );
-                return Err(Fault::new(&base.span, reason));
-            }
-            return Err(unknown_base(base));
+            return Err(code.map_or_else(|| unknown_base(base), |_| fixed(base.value)));
         };
         let rules = Self::read(text)
             .map_err(|fault| Fault::new(&base.span, format!("`{}` is wrong itself: {}", base.value, fault.what)))?;
-        Ok(Self { marks: Vec::new(), unlike: Vec::new(), samples: Vec::new(), ..rules })
+        match rules.base.filter(|_| reads_messages) {
+            Some(code) => Err(fixed(code.name())),
+            None => Ok(Self { marks: Vec::new(), unlike: Vec::new(), samples: Vec::new(), ..rules }),
+        }
     }
 
     /// Gives keys of the description that this one extends other names.

@@ -145,8 +145,9 @@ impl Dialect for Described {
 
 #[cfg(test)]
 mod tests {
-    use super::{Description, Rules, built_in};
-    use crate::transcript::{Draft, Role};
+    use super::{Description, Dialect as _, Rules, built_in};
+    use crate::json::Document;
+    use crate::transcript::{Content, Draft, Role};
 
     #[test]
     fn every_description_says_what_it_means() {
@@ -187,6 +188,48 @@ mod tests {
             assert!(written.starts_with(expected), "{text}: {written}");
             let shown = format!("{:?}", dialect.rules.lists);
             assert!(!text.contains("steps") || shown.contains("steps") && !shown.contains("messages"), "{shown}");
+        }
+    }
+
+    /// Roles alone change how messages are read, and what changes nothing is extended as it is.
+    #[test]
+    fn whatever_is_extended_is_read_as_it_says() {
+        const ROLES: &str = "[role]\nat = \"role\"\nuser = \"human\"\nassistant = \"bot\"\n";
+        for (text, item) in [
+            (format!("extends = \"openai\"\n{ROLES}"), r#"{"role": "human", "content": "Lit?"}"#),
+            (String::from("extends = \"continue\"\n"), r#"{"message": {"role": "user", "content": "Lit?"}}"#),
+            (
+                String::from("extends = \"haystack\"\nmessage = \"in\"\n"),
+                r#"{"in": {"role": "user", "content": [{"text": "Lit?"}]}}"#,
+            ),
+        ] {
+            let dialect = Description::read(&format!("name = \"x\"\n{text}")).expect(&text).dialect;
+            let document = Document::parse(item).unwrap();
+            let read = dialect.read(document.roots().next().unwrap());
+            let message = read.into_message().expect(item);
+            let said = matches!(&message.parts[0].content, Content::Text(said) if said.is("Lit?"));
+            assert!(message.role == Role::User && said, "{text}");
+        }
+        for (base, code) in [("strands", "bedrock"), ("nextchat", "openai"), ("bedrock", "bedrock")] {
+            let error = Description::read(&format!("name = \"x\"\nextends = \"{base}\"\n{ROLES}")).expect_err(base);
+            assert!(error.to_string().starts_with(&format!("2:11: `{code}` is code")), "{error}");
+        }
+    }
+
+    /// A call may have its name, and a result its text, in the message around it.
+    #[test]
+    fn what_makes_a_part_may_be_around_it() {
+        let text = "name = \"x\"\n[role]\nat = \"role\"\n\
+            [[part]]\nis = \"call\"\nat = \"calls[]\"\nname = \"^tool\"\n\
+            [[part]]\nis = \"result\"\nat = \"results[]\"\ntext = \"^said\"\n";
+        let dialect = Description::read(text).unwrap().dialect;
+        for (item, expected) in [
+            (r#"{"role": "assistant", "tool": "look", "calls": [{"at": 1}]}"#, "tool-call"),
+            (r#"{"role": "tool", "said": "Lit.", "results": [{"ok": true}]}"#, "tool-result"),
+        ] {
+            let document = Document::parse(item).unwrap();
+            let message = dialect.read(document.roots().next().unwrap()).into_message().expect(item);
+            assert_eq!(message.parts[0].content.kind(), expected, "{item}");
         }
     }
 

@@ -117,7 +117,8 @@ impl<'r, 'a> Reading<'r, 'a> {
         };
         let inner = |kind: &Kind| {
             let inner = kind.inner.first(element)?;
-            (kind.when.iter().all(holds) && kind.is_of(self.role) && kind.has_its_value(inner)).then_some(inner)
+            (kind.when.iter().all(holds) && kind.is_of(self.role) && kind.has_its_value(inner, self.said))
+                .then_some(inner)
         };
         let found = group.kinds.iter().find_map(|kind| Some((kind, inner(kind)?)));
         match found {
@@ -250,19 +251,19 @@ impl Kind {
     }
 
     fn fits(&self, role: Role, said: Value<'_>, item: Value<'_>, inner: Value<'_>) -> bool {
-        self.is_of(role) && all_hold(&self.when, said, Some(item)) && self.has_its_value(inner)
+        self.is_of(role) && all_hold(&self.when, said, Some(item)) && self.has_its_value(inner, said)
     }
 
     pub(super) fn is_of(&self, role: Role) -> bool {
         self.roles.is_empty() || self.roles.contains(&role)
     }
 
-    /// Whether a value has what makes it a part of this kind.
-    fn has_its_value(&self, inner: Value<'_>) -> bool {
-        let has = |path: &Option<Path>| path.as_ref().is_some_and(|path| path.text(inner).is_some());
+    /// Whether a value of the message `said` has what makes it a part of this kind.
+    fn has_its_value(&self, inner: Value<'_>, said: Value<'_>) -> bool {
+        let has = |path: &Option<Path>| path.as_ref().is_some_and(|path| path.text(path.base(inner, said)).is_some());
         match self.is {
             Is::Text => match &self.text {
-                Some(text) => text.first(inner).is_some(),
+                Some(text) => text.first(text.base(inner, said)).is_some(),
                 None => inner.text().is_some(),
             },
             Is::Reasoning => {

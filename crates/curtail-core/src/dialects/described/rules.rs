@@ -124,6 +124,14 @@ pub(super) struct RoleRule {
     pub(super) other: Option<Speaker>,
 }
 
+impl RoleRule {
+    /// Whether it says of a message who speaks, and not only which items are none.
+    pub(super) fn names_a_role(&self) -> bool {
+        let mut speakers = self.names.iter().map(|(_, speaker)| speaker).chain(&self.other);
+        speakers.any(|speaker| matches!(speaker, Speaker::Role(_)))
+    }
+}
+
 /// What an item is by its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaker {
