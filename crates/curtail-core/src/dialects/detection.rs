@@ -96,7 +96,11 @@ impl<'a> Sniffer<'a> {
         }
         let fitting: Vec<_> = fits.into_iter().filter(|(_, fit)| *fit != Fit::No).map(|(dialect, _)| dialect).collect();
         if !self.readers.is_empty() && !has_any(&self.readers, &fitting) {
-            self.others.extend(&fitting);
+            for one in &fitting {
+                if !has_any(&self.others, &[*one]) {
+                    self.others.push(*one);
+                }
+            }
         }
         self.narrow(fitting);
         Ok(())
@@ -346,6 +350,18 @@ mod tests {
     use super::*;
     use crate::dialects::framing::{Framing, rows};
     use crate::json::Document;
+
+    /// Each of them reads all items: one that is named for each item would be quadratic.
+    #[test]
+    fn no_reader_is_named_twice() {
+        let said = r#", {"role": "user", "id": "m", "content": "A plan"}"#.repeat(3);
+        let text = format!(r#"{{"messages": [{{"role": "assistant", "parts": []}}{said}]}}"#);
+        let document = Document::parse(&text).unwrap();
+        let [row] = rows(&document, Framing::Records, None).unwrap().try_into().ok().unwrap();
+        let Ok(Sniffed::Plain(readers)) = sniff(&row.items, row.record) else { panic!("{text}") };
+        let names: std::collections::HashSet<_> = readers.iter().map(|reader| reader.name()).collect();
+        assert_eq!(names.len(), readers.len());
+    }
 
     /// No dialect has its mark in such a row, or reads more of it.
     #[test]
