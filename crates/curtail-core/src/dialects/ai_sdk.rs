@@ -157,8 +157,8 @@ fn is_signed_by_claude(part: Value<'_>) -> bool {
 /// Reads a call; version 4 of the SDK calls its input `args`.
 fn read_call<'a>(part: Value<'a>, name: Text<'a>, args: Option<Value<'a>>) -> Content<'a> {
     let call = ToolCall::new(part.get_text("toolCallId"), name, blocks::arguments(part.some("input").or(args)));
-    // A person has to approve the call before it runs.
-    let waits = part.member_is("state", "approval-requested");
+    // A person has to approve the call before it runs, or did, and it runs with the next request.
+    let waits = part.get("state").is_some_and(|state| state.is("approval-requested") || state.is("approval-responded"));
     Content::ToolCall(ToolCall { hosted: part.is_true("providerExecuted"), deferred: waits, waits, ..call })
 }
 
@@ -319,4 +319,20 @@ fn room_for_result(tool: Value<'_>) -> Option<Rewrite> {
         false => &["\"state\":\"output-error\",\"errorText\":", ","],
     };
     tool.members().next().map(|_| Rewrite { span: Span::new(front, front), around })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Document;
+
+    #[test]
+    fn a_call_waits_for_an_approval_and_after_it() {
+        for (state, waits) in [("approval-requested", true), ("approval-responded", true), ("input-available", false)] {
+            let part = format!(r#"{{"type": "tool-cut", "toolCallId": "c", "state": "{state}", "input": {{}}}}"#);
+            let document = Document::parse(&part).unwrap();
+            let parts = read_ui_part(document.roots().next().unwrap());
+            assert_eq!(parts[0].content.call().map(|call| call.waits), Some(waits), "{state}");
+        }
+    }
 }
