@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use curtail_core::checks::{Finding, Inspection, Level, Levels, LineIndex, Table};
 use curtail_core::dialects::{Dialect, Reading};
-use curtail_core::json::Text;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Message, Pairs, Standing, Transcript};
 use curtail_facts::verify::{Comparison, Side, compare, digest, used};
@@ -254,7 +253,7 @@ fn live<'a>(transcript: &Transcript<'a>) -> Vec<Message<'a>> {
 
 /// The texts outside of the messages.
 fn outside(transcript: &Transcript<'_>) -> Vec<String> {
-    transcript.layout.preamble.iter().map(Text::decode).map(std::borrow::Cow::into_owned).collect()
+    transcript.layout.outside().map(|text| text.decode().into_owned()).collect()
 }
 
 /// The denied findings of each of the transcripts of a file.

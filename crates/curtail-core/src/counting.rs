@@ -146,9 +146,9 @@ count_as_what_is_held!(Arc<T>, Box<T>, &T);
 
 /// Renders messages as a model reads them.
 pub trait Template: Send + Sync {
-    /// Prepares messages, and the instructions and tools outside their list, so that some of them can be rendered again and
-    /// again.
-    fn prepare(&self, preamble: &[Text<'_>], messages: &[Message<'_>]) -> Box<dyn Prepared + '_>;
+    /// Prepares messages, with the instructions and tools before their list and the replies after it, so that some of them can be
+    /// rendered again and again.
+    fn prepare(&self, preamble: &[Text<'_>], messages: &[Message<'_>], replies: &[Text<'_>]) -> Box<dyn Prepared + '_>;
 }
 
 /// Messages that a [`Template`] prepared.

@@ -141,7 +141,7 @@ fn with_side<T>(text: &str, each: impl FnOnce(&Side<'_, '_>) -> T) -> T {
     let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
     let document = reading.parse(text).unwrap();
     let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
-    let outside: Vec<String> = transcript.layout.preamble.iter().map(|text| text.decode().into_owned()).collect();
+    let outside: Vec<String> = transcript.layout.outside().map(|text| text.decode().into_owned()).collect();
     let pairs = Pairs::from_messages(&transcript.messages);
     each(&Side { messages: &transcript.messages, pairs: &pairs, outside: &outside })
 }
@@ -294,7 +294,7 @@ fn each_side(text: &str, mut each: impl FnMut(&Side<'_, '_>)) -> usize {
     let Ok(document) = reading.parse(text) else { return 0 };
     let Ok(transcripts) = reading.transcripts(&document) else { return 0 };
     for (_, transcript) in &transcripts {
-        let outside: Vec<String> = transcript.layout.preamble.iter().map(|text| text.decode().into_owned()).collect();
+        let outside: Vec<String> = transcript.layout.outside().map(|text| text.decode().into_owned()).collect();
         let pairs = Pairs::from_messages(&transcript.messages);
         each(&Side { messages: &transcript.messages, pairs: &pairs, outside: &outside });
     }

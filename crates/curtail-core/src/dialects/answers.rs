@@ -179,17 +179,27 @@ pub(super) fn beside(record: Value<'_>) -> Vec<Text<'_>> {
     said.into_iter().chain(outputs.into_iter().flat_map(Value::items).filter_map(Value::text)).collect()
 }
 
-/// The message in a response of a provider.
+/// The message in a response of a provider, or its list of items.
 fn first_in(response: Value<'_>) -> Value<'_> {
     let first = |list: &str, key: &str| response.get(list)?.items().next()?.get(key);
-    let nested = || response.get("output")?.get("message");
+    let nested = || {
+        let output = response.get("output").filter(|output| output.is_array() || output.is_object());
+        let message = output.unwrap_or(response).get("message").filter(|message| message.is_object());
+        message.or(output.filter(|output| output.is_array()))
+    };
     first("choices", "message").or_else(|| first("candidates", "content")).or_else(nested).unwrap_or(response)
 }
 
-/// What a text or a message says.
+/// What a text, a message or a list of the items of a response says.
 fn said_in(message: Value<'_>) -> Vec<Text<'_>> {
     if let Some(text) = message.text() {
         return vec![text];
+    }
+    if message.is_array() {
+        return message.items().filter(|item| item.is_object()).flat_map(said_in).collect();
+    }
+    if message.has("call_id") {
+        return vec![Text::Json(message.raw())];
     }
     if message.get("role").is_none() {
         return Vec::new();

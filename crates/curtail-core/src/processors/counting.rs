@@ -177,18 +177,18 @@ impl Counting {
         unread(beside.attached.iter().try_fold(total, text)?, beside)
     }
 
-    /// Tokens outside the messages: preamble, primed reply, reserve, and what the transcript does not contain.
+    /// Tokens outside the messages: preamble, replies, primed reply, reserve, and what the transcript does not contain.
     #[must_use]
     pub fn outside(&self, view: &View<'_, '_>) -> usize {
-        let preamble: usize = view.preamble.iter().map(|text| self.tokenizer.count(&text.decode())).sum();
-        preamble + self.overhead() + self.reserve + self.hidden
+        let texts = view.preamble.iter().chain(view.replies);
+        texts.map(|text| self.text(text)).sum::<usize>() + self.overhead() + self.reserve + self.hidden
     }
 
     /// Whether the length in bytes alone proves that the transcript has at most `limit` tokens: for this tokenizer a token has
     /// at least one byte, and decoding JSON never makes a text longer.
     #[must_use]
     pub fn surely_fits(&self, view: &View<'_, '_>, limit: usize) -> bool {
-        let outside: usize = view.preamble.iter().map(Text::len_bound).sum();
+        let outside: usize = view.preamble.iter().chain(view.replies).map(Text::len_bound).sum();
         let inside = view.messages.iter().map(|message| {
             let parts = message.parts.iter().map(upper_bound);
             self.frame() + parts.sum::<usize>() + Beside::of_message(message).upper_bound()
@@ -205,7 +205,7 @@ impl Counting {
     pub fn total(&self, view: &View<'_, '_>) -> Result<usize, TemplateError> {
         match &self.template {
             Some(template) => {
-                let prepared = template.prepare(view.preamble, view.messages);
+                let prepared = template.prepare(view.preamble, view.messages, view.replies);
                 self.rendered(&*prepared, &mut (0..view.messages.len()))
             }
             None => Ok(self.outside(view) + view.messages.iter().map(|message| self.message(message)).sum::<usize>()),

@@ -19,7 +19,7 @@ pub(super) struct Rendering<'c> {
 impl<'c> Rendering<'c> {
     /// Prepares `view`; `None` if `counting` has no template.
     pub(super) fn of_view(counting: &'c Counting, view: &View<'_, '_>) -> Option<Self> {
-        let prepared = counting.template.as_deref()?.prepare(view.preamble, view.messages);
+        let prepared = counting.template.as_deref()?.prepare(view.preamble, view.messages, view.replies);
         Some(Self { counting, prepared, count: view.messages.len(), whole: OnceCell::new() })
     }
 

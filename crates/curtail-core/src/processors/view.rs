@@ -13,6 +13,8 @@ pub struct View<'v, 'a> {
     pub messages: &'v [Message<'a>],
     /// Instructions and tool definitions outside the list of messages.
     pub preamble: &'v [Text<'a>],
+    /// Replies outside the list of messages, which follow it.
+    pub replies: &'v [Text<'a>],
     /// Where the format places results, and whether calls have ids.
     pub pairing_rules: PairingRules,
     /// Where blocks of context are written.
@@ -27,10 +29,11 @@ impl<'v, 'a> View<'v, 'a> {
     /// A view of messages of a transcript with this layout, without an observer.
     #[must_use]
     pub fn of_layout(layout: &'v Layout<'a>, messages: &'v [Message<'a>]) -> Self {
-        let Layout { preamble, pairing_rules, context, strangers, .. } = layout;
+        let Layout { preamble, replies, pairing_rules, context, strangers, .. } = layout;
         Self {
             messages,
             preamble,
+            replies,
             pairing_rules: *pairing_rules,
             context: *context,
             strangers: *strangers,

@@ -40,6 +40,8 @@ pub struct Layout<'a> {
     pub elements: Vec<Value<'a>>,
     /// Instructions and tool definitions outside the list of messages: counted, never cut.
     pub preamble: Vec<Text<'a>>,
+    /// The reply outside the list of messages, or the longest of the answers after them: counted, never cut.
+    pub replies: Vec<Text<'a>>,
     /// The rules of the wire format for calls and results.
     pub pairing_rules: PairingRules,
     /// Where blocks of context are written.
@@ -55,6 +57,11 @@ pub struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
+    /// The texts outside the list of messages.
+    pub fn outside(&self) -> impl Iterator<Item = &Text<'a>> {
+        self.preamble.iter().chain(&self.replies)
+    }
+
     /// Each element, with its slot.
     pub fn slotted_elements(&self) -> impl Iterator<Item = (&Slot, Value<'a>)> {
         let slots = self.slots.iter().filter(|slot| !matches!(slot.kind, SlotKind::Frame { .. }));

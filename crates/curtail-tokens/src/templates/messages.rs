@@ -33,16 +33,25 @@ pub(super) fn chat_messages(message: &Message<'_>, forms: Forms) -> Vec<ChatMess
 }
 
 impl ChatMessage {
-    /// The system message for instructions outside the list of messages.
-    pub(super) fn from_instructions(text: &str) -> Self {
-        Self(from_json(json!({"role": "system", "content": text})))
+    /// A message with a text that is outside the list of messages.
+    pub(super) fn of_role(role: Role, text: &str) -> Self {
+        Self(from_json(json!({"role": role.name(), "content": text})))
     }
 
     /// Its text, if it gives instructions.
     pub(super) fn instructions(&self) -> Option<String> {
+        self.said_by(&[Role::System, Role::Developer])
+    }
+
+    /// Its text, if it is a reply of the model and nothing else.
+    pub(super) fn reply(&self) -> Option<String> {
+        self.said_by(&[Role::Assistant]).filter(|_| self.0.len() == Some(2))
+    }
+
+    fn said_by(&self, roles: &[Role]) -> Option<String> {
         let part = |name: &str| self.0.get_attr(name).unwrap_or_default();
-        let instructs = [Role::System, Role::Developer].iter().any(|role| part("role").as_str() == Some(role.name()));
-        part("content").as_str().filter(|_| instructs).map(str::to_owned)
+        let is_said = roles.iter().any(|role| part("role").as_str() == Some(role.name()));
+        part("content").as_str().filter(|_| is_said).map(str::to_owned)
     }
 
     fn from_members(members: Map<String, Json>) -> Self {

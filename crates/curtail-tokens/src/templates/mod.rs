@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 use compiled::Compiled;
 use curtail_core::counting::{Prepared, Template};
 use curtail_core::json::Text;
-use curtail_core::transcript::Message;
+use curtail_core::transcript::{Message, Role};
 use messages::{Forms, chat_messages, from_json};
 use renderer::Renderers;
 use sources::Sources;
@@ -162,11 +162,13 @@ impl ChatTemplate {
 }
 
 impl Template for ChatTemplate {
-    fn prepare(&self, preamble: &[Text<'_>], messages: &[Message<'_>]) -> Box<dyn Prepared + '_> {
+    fn prepare(&self, preamble: &[Text<'_>], messages: &[Message<'_>], replies: &[Text<'_>]) -> Box<dyn Prepared + '_> {
         let (tools, texts) = ToolList::from_preamble(preamble);
         let instructions = (!texts.is_empty()).then(|| texts.join("\n"));
         let messages = messages.iter().map(|message| self.messages_of(message)).collect();
-        Box::new(PreparedChat { template: self, tools, instructions, messages })
+        let replies: Vec<_> = replies.iter().map(Text::decode).collect();
+        let reply = (!replies.is_empty()).then(|| replies.join("\n"));
+        Box::new(PreparedChat { template: self, tools, instructions, messages, reply })
     }
 }
 
@@ -178,6 +180,8 @@ struct PreparedChat<'t> {
     instructions: Option<String>,
     /// For each message of the transcript, the messages that it becomes.
     messages: Vec<Vec<ChatMessage>>,
+    /// What the model says behind the list of messages.
+    reply: Option<String>,
 }
 
 impl Prepared for PreparedChat<'_> {
@@ -189,8 +193,16 @@ impl Prepared for PreparedChat<'_> {
             let first = messages.first().and_then(|message| message.instructions());
             let instead = 0..usize::from(first.is_some());
             let all: Vec<String> = [Some(outside.clone()), first].into_iter().flatten().collect();
-            system = ChatMessage::from_instructions(&all.join("\n"));
+            system = ChatMessage::of_role(Role::System, &all.join("\n"));
             messages.splice(instead, [&system]);
+        }
+        let reply;
+        if let Some(outside) = &self.reply {
+            // Many templates refuse two replies in a row.
+            let last = messages.pop_if(|message| message.reply().is_some()).and_then(|message| message.reply());
+            let all: Vec<String> = last.into_iter().chain([outside.clone()]).collect();
+            reply = ChatMessage::of_role(Role::Assistant, &all.join("\n"));
+            messages.push(&reply);
         }
         self.template.render(&messages, self.tools.as_ref())
     }
@@ -207,7 +219,7 @@ mod tests {
         let reading = Reading::new(Framing::Records, None, None).unwrap();
         let document = reading.parse(record).unwrap();
         let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
-        let prepared = template.prepare(&transcript.layout.preamble, &transcript.messages);
+        let prepared = template.prepare(&transcript.layout.preamble, &transcript.messages, &transcript.layout.replies);
         prepared.text(&mut (0..transcript.messages.len())).unwrap()
     }
 
@@ -260,6 +272,27 @@ mod tests {
         let both = r#"{"instructions": "Be short.", "input": [{"role": "developer", "content": "Be kind."},
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "When?"}]}]}"#;
         assert_eq!(rendered(template, both), "system:Be short.\nBe kind.;0user:When?;0");
+    }
+
+    /// As a message of instructions, templates such as those of Gemma would refuse them.
+    #[test]
+    fn answers_outside_the_messages_are_a_reply() {
+        let template = "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no') }}{% endif %}\
+            {{ m.role }}:{{ m.content }};{% endfor %}";
+        let asked = r#""messages": [{"role": "user", "content": "When?"}]"#;
+        let said = r#"[{"role": "assistant", "content": "At noon."}]"#;
+        for record in [
+            format!(r#"{{{asked}, "chosen": {said}, "rejected": [{{"role": "assistant", "content": "No."}}]}}"#),
+            format!(
+                r#"{{{asked}, "response": {{"choices": [{{"message": {{"role": "assistant", "content": "At noon."}}}}]}}}}"#
+            ),
+            format!(r#"{{{asked}, "completion": {said}, "label": true}}"#),
+        ] {
+            assert_eq!(rendered(template, &record), "user:When?;assistant:At noon.;", "{record}");
+        }
+        let twice = r#"{"messages": [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "Soon."}],
+            "output": "At noon."}"#;
+        assert_eq!(rendered(template, twice), "user:When?;assistant:Soon.\nAt noon.;");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::json::{Text, Value};
 use crate::transcript::{
     Answers, Layout, Message, NonMessage, Origin, Strangers, Style, Transcript, Unknown, bind_split_replies, supersede,
 };
-use preamble::preamble;
+use preamble::preamble_and_replies;
 use slots::Slots;
 
 /// Reads a row as a transcript of `dialect`.
@@ -25,6 +25,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     }
     bind_split_replies(&mut messages);
     supersede(&mut messages);
+    let (preamble, replies) = preamble_and_replies(dialect, row, reader.header);
     let layout = Layout {
         source: row.source,
         span: row.span,
@@ -33,7 +34,8 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         template: messages.first().and_then(Message::value),
         non_messages: reader.non_messages,
         elements: reader.slots.elements,
-        preamble: preamble(dialect, row, reader.header),
+        preamble,
+        replies,
         pairing_rules: dialect.pairing_rules(),
         context: dialect.provider_rules().context_place(),
         reread: dialect.format().reread,

@@ -1,29 +1,40 @@
-//! What a model reads outside the messages of a transcript.
+//! What is beside the messages of a transcript: what a model reads before them, and what comes behind them.
 
 use crate::dialects::row::Row;
 use crate::dialects::{Dialect, answers};
 use crate::json::{Text, Value};
 
-/// The instructions, tool definitions and answers of `row` outside its messages; `header` are those in items before the first
-/// message.
-pub(super) fn preamble<'a>(dialect: &dyn Dialect, row: &Row<'a>, header: Vec<Text<'a>>) -> Vec<Text<'a>> {
-    let mut preamble: Vec<Text<'a>> = row.record.map_or_else(Vec::new, |record| dialect.preamble(record));
-    preamble.extend(request_in(row).map_or_else(Vec::new, |request| dialect.preamble(request)));
+/// The instructions and tool definitions of `row` outside its messages, with those in the `header` of items before the first
+/// message; and the replies outside of them.
+pub(super) fn preamble_and_replies<'a>(
+    dialect: &dyn Dialect,
+    row: &Row<'a>,
+    header: Vec<Text<'a>>,
+) -> (Vec<Text<'a>>, Vec<Text<'a>>) {
+    let records = row.record.into_iter().chain(request_in(row));
+    let mut preamble: Vec<Text<'a>> = records.flat_map(|record| dialect.preamble(record)).collect();
     preamble.extend(dialect.instructions(&row.items));
+    let mut replies: Vec<Text<'a>> = Vec::new();
     let beside = row.record.filter(|_| row.answers.branches.is_empty()).map_or_else(Vec::new, answers::beside);
-    for answer in beside {
-        if !preamble.contains(&answer) {
-            preamble.push(answer);
+    for reply in beside {
+        // Some formats name it among what is beside the messages.
+        if let Some(at) = preamble.iter().position(|text| *text == reply) {
+            preamble.remove(at);
+        }
+        if !replies.contains(&reply) {
+            replies.push(reply);
         }
     }
     preamble.extend(header);
-    preamble.extend(answers::texts(dialect, &row.answers));
-    preamble
+    replies.extend(answers::texts(dialect, &row.answers));
+    (preamble, replies)
 }
 
-/// The request that a record contains, if the messages are in it and not in the record itself: a line of a batch.
+/// The request that a record contains, if the messages are in it and not in the record itself: a line of a batch, or the input of
+/// answers that are compared.
 fn request_in<'a>(row: &Row<'a>) -> Option<Value<'a>> {
     let record = row.record?;
     let holder = row.items.first()?.parent()?.parent().filter(|holder| holder.is_object())?;
-    ["body", "params", "request", "modelInput"].iter().any(|key| record.get(key) == Some(holder)).then_some(holder)
+    let keys = ["body", "params", "request", "modelInput", "input"];
+    keys.iter().any(|key| record.get(key) == Some(holder)).then_some(holder)
 }

@@ -75,7 +75,7 @@ impl Rules {
         let answers = layout.answers.branches.iter().flatten().copied().chain(layout.answers.mirrors.iter().copied());
         let named = self.preamble.iter().flat_map(|path| path.all(record)).chain(answers).map(Value::span);
         // The text of a string is inside its quotes.
-        let read = layout.preamble.iter().filter_map(|text| span_of(layout.source, text));
+        let read = layout.outside().filter_map(|text| span_of(layout.source, text));
         let read = read.map(|text| Span::new(text.start.saturating_sub(1), text.end + 1));
         let accounted: Covered = lists.chain(named).chain(read).collect();
         let place = |value: Value<'a>| value.pointer().split_off(record.pointer().len());

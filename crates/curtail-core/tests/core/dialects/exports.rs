@@ -480,9 +480,23 @@ fn answers_beside_the_messages_are_counted() {
         let reading = Reading { framing: Framing::Records, dialect: None, named: false, messages_key: None };
         let document = reading.parse(&text).unwrap();
         let transcripts = reading.transcripts(&document).unwrap();
-        let preamble = &transcripts[0].1.layout.preamble;
-        assert!(preamble.iter().any(|text| text.is("It is.")), "{text}");
+        let layout = &transcripts[0].1.layout;
+        assert!(layout.preamble.is_empty() && layout.replies.iter().any(|text| text.is("It is.")), "{text}");
     }
+}
+
+/// The format in which OpenAI takes answers that are compared has the tools beside the messages.
+#[test]
+fn what_is_beside_the_input_of_compared_answers_is_counted() {
+    let tools = json!([{"type": "function", "function": {"name": "look", "parameters": {}}}]);
+    let said = |text: &str| json!([{"role": "assistant", "content": text}]);
+    let input = json!({"messages": [{"role": "user", "content": "Lit?"}], "tools": tools});
+    let row = json!({"input": input, "preferred_output": said("It is."), "non_preferred_output": said("No.")});
+    read_transcripts(&row.to_string(), |_, transcript| {
+        let outside: Vec<String> = transcript.layout.outside().map(|text| text.decode().into_owned()).collect();
+        assert_eq!(outside, [tools[0].to_string(), String::from("It is.")]);
+    })
+    .expect("it is read");
 }
 
 /// What a description does not say is not read in silence.
@@ -518,17 +532,22 @@ fn the_reply_beside_a_request_is_counted() {
         json!({"messages": asked, "response": {"role": "assistant", "content": blocks}}),
         json!({"modelInput": {"messages": asked}, "modelOutput": {"role": "assistant", "type": "message", "content": blocks}}),
         json!({"modelInput": {"messages": asked}, "modelOutput": {"output": {"message": {"role": "assistant", "content": [{"text": "It is lit."}]}}}}),
+        json!({"messages": asked, "response": {"message": {"role": "assistant", "content": "It is lit."}}}),
+        json!({"input": asked, "output": [{"type": "reasoning", "summary": []}, {"type": "message", "role": "assistant",
+            "content": [{"type": "output_text", "text": "It is lit."}]}]}),
+        json!({"body": {"input": asked}, "response": {"output": [{"type": "message", "role": "assistant", "content": [
+            {"type": "output_text", "text": "It is lit."}]}]}}),
         json!({"request": {"contents": [{"role": "user", "parts": [{"text": "Is the lamp lit?"}]}]},
             "response": {"candidates": [{"content": {"role": "model", "parts": [{"text": "It is lit."}]}}]}}),
     ] {
         let mut said = Vec::new();
         read_transcripts(&record.to_string(), |_, transcript| {
-            said.extend(transcript.layout.preamble.iter().map(|text| text.decode().into_owned()));
+            said.extend(transcript.layout.replies.iter().map(|text| text.decode().into_owned()));
         })
         .expect("it is read");
         assert_eq!(said, ["It is lit."], "{record}");
     }
     let silent = json!({"messages": asked, "response": {"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": call}}]}});
-    read_transcripts(&silent.to_string(), |_, transcript| assert_eq!(transcript.layout.preamble.len(), 1))
+    read_transcripts(&silent.to_string(), |_, transcript| assert_eq!(transcript.layout.replies.len(), 1))
         .expect("it is read");
 }
