@@ -1,7 +1,8 @@
 //! Outlines transcripts as they are read, and finds single messages of them.
 
 use curtail_core::dialects::{Dialect, ReadError, mark};
-use curtail_core::transcript::{Message, Outline, OutlineKind, OutlineOrigin, Transcript};
+use curtail_core::error::Locator;
+use curtail_core::transcript::{Message, Outline, OutlineKind, Transcript};
 use curtail_io::batch::{Unit, Work};
 
 /// Outlines every transcript.
@@ -14,14 +15,14 @@ impl Work for Outliner {
     type Out = Vec<Outlined>;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Outlined>) -> Result<(), ReadError> {
-        let origin = OutlineOrigin { offset: unit.offset, lines: unit.line - 1 };
         let document = unit.parse()?;
         let transcripts = unit.transcripts(&document)?;
+        let mut places = Locator::new(document.text().as_bytes(), unit.line);
         let mark = |dialect: &dyn Dialect, read| mark(dialect, read).filter(|_| !unit.opened.reading.named);
         let outlined = transcripts.iter().map(|(dialect, read)| Outlined {
             dialect: dialect.name(),
             mark: mark(*dialect, read),
-            outline: outline(read, origin, self.live),
+            outline: outline(read, unit.offset, &mut places, self.live),
         });
         out.extend(outlined);
         Ok(())
@@ -37,8 +38,8 @@ pub(crate) struct Outlined {
 }
 
 /// The outline of a transcript, or with `live` of what the model still reads.
-fn outline(transcript: &Transcript<'_>, origin: OutlineOrigin, live: bool) -> Outline {
-    let mut outline = Outline::from_transcript(transcript, origin);
+fn outline(transcript: &Transcript<'_>, offset: usize, places: &mut Locator<'_>, live: bool) -> Outline {
+    let mut outline = Outline::from_transcript(transcript, offset, places);
     let is_read = |index: usize| transcript.messages.get(index).is_none_or(|message| message.standing.is_read());
     outline.items.retain(|item| match &item.kind {
         _ if !live => true,

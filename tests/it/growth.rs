@@ -488,6 +488,7 @@ const CASES: &[GrowthCase] = &[
     ("window with a retreating round", &["window", "-n", "3"], retreating),
     ("count messages", &["count", "--by", "message", "--top", "3"], messages),
     ("count records of a list", &["count", "--by", "transcript", "--top", "3"], list),
+    ("show a list", &["show"], records_in_a_list),
     ("replay compactions", &["replay", "-p", "mask-10"], compactions),
     ("replay compactions by time", &["replay", "-p", "mask-10"], |n| compactions_by_time(n, n + 1)),
     ("replay compactions that preserve", &["replay", "-p", "mask-10"], preserving_compactions),

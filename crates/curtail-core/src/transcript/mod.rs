@@ -40,7 +40,7 @@ pub use marking::{bind_split_replies, supersede};
 pub use message::{
     Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, PartRef, ReplyKey, Role, Standing,
 };
-pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
+pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlinePart};
 pub use own_blocks::{blocks_in_text, is_own_block, marked, own_blocks};
 pub use pairing::{Mismatch, Pairs};
 pub use part::{Content, Estimated, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution};

@@ -18,7 +18,7 @@ use crate::numbers::tally;
 pub struct Outline {
     /// Messages and metadata in the order of the text.
     pub items: Vec<OutlineItem>,
-    /// Number of instructions and tool definitions outside the list of messages.
+    /// Number of instructions, tool definitions and replies outside the list of messages.
     pub preamble: usize,
     /// Index of the first message of the in-flight round, if the transcript ends in one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,26 +102,16 @@ pub struct OutlinePart {
     pub begins: String,
 }
 
-/// Where a text begins in its file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutlineOrigin {
-    /// Bytes before it.
-    pub offset: usize,
-    /// Lines before it.
-    pub lines: usize,
-}
-
 impl Outline {
-    /// Outlines `transcript`, whose text begins at `origin` in its file.
-    #[must_use]
-    pub fn from_transcript(transcript: &Transcript<'_>, origin: OutlineOrigin) -> Self {
+    /// Outlines `transcript`, whose text begins at the byte `offset` of its file. `places` finds places in that text: one for all
+    /// transcripts of it, because each would be counted from the beginning.
+    pub fn from_transcript(transcript: &Transcript<'_>, offset: usize, places: &mut Locator<'_>) -> Self {
         let messages = &transcript.messages;
         let pairs = Pairs::from_messages(messages);
         let groups = Groups {
             turns: numbers(messages.len(), &turns(messages)),
             segments: numbers(messages.len(), &segments(messages, &pairs)),
         };
-        let mut places = Locator::new(transcript.layout.source.as_bytes(), origin.lines + 1);
         let non_messages = transcript.layout.non_messages.iter();
         let unknown: HashMap<u32, String> = non_messages
             .filter_map(|item| Some((item.value.span().start, item.unknown.as_ref()?.to_string())))
@@ -130,14 +120,14 @@ impl Outline {
             let kind = match slot.kind {
                 SlotKind::Frame { .. } => return None,
                 SlotKind::Message(index) => {
-                    OutlineKind::Message(message(&messages[index], index, &pairs, &groups, origin))
+                    OutlineKind::Message(message(&messages[index], index, &pairs, &groups, offset))
                 }
                 SlotKind::With(index) => OutlineKind::With(index),
                 SlotKind::Pinned => OutlineKind::Pinned(true),
             };
             Some(OutlineItem {
                 line: places.place(slot.span.start as usize).line,
-                span: span(slot.span, origin),
+                span: span(slot.span, offset),
                 unknown: unknown.get(&slot.span.start).cloned(),
                 begins: match kind {
                     OutlineKind::Message(_) => String::new(),
@@ -149,7 +139,7 @@ impl Outline {
         let flight = in_flight(messages);
         Self {
             items: slots.collect(),
-            preamble: transcript.layout.preamble.len(),
+            preamble: transcript.layout.outside().count(),
             in_flight: (flight < messages.len()).then_some(flight),
         }
     }
@@ -183,17 +173,11 @@ fn numbers(count: usize, groups: &[Range<usize>]) -> Vec<usize> {
     numbers
 }
 
-fn span(span: Span, origin: OutlineOrigin) -> [usize; 2] {
-    [span.start as usize + origin.offset, span.end as usize + origin.offset]
+fn span(span: Span, offset: usize) -> [usize; 2] {
+    [span.start as usize + offset, span.end as usize + offset]
 }
 
-fn message(
-    message: &Message<'_>,
-    index: usize,
-    pairs: &Pairs,
-    groups: &Groups,
-    origin: OutlineOrigin,
-) -> OutlineMessage {
+fn message(message: &Message<'_>, index: usize, pairs: &Pairs, groups: &Groups, offset: usize) -> OutlineMessage {
     let properties = [
         ("binds-next", message.is_bound()),
         ("indivisible", message.call_rules.indivisible),
@@ -205,7 +189,7 @@ fn message(
     ];
     let parts = message.parts.iter().enumerate().map(|(nth, part)| {
         let other = pairs.counterpart(PartRef { message: index, part: nth });
-        self::part(part, other.map(|other| [other.message, other.part]), origin)
+        self::part(part, other.map(|other| [other.message, other.part]), offset)
     });
     OutlineMessage {
         index,
@@ -219,7 +203,7 @@ fn message(
     }
 }
 
-fn part(part: &Part<'_>, pair: Option<[usize; 2]>, origin: OutlineOrigin) -> OutlinePart {
+fn part(part: &Part<'_>, pair: Option<[usize; 2]>, offset: usize) -> OutlinePart {
     let text = match &part.content {
         Content::Text(text) | Content::Reasoning(text) => Some(text),
         Content::ToolCall(call) => Some(&call.arguments),
@@ -230,7 +214,7 @@ fn part(part: &Part<'_>, pair: Option<[usize; 2]>, origin: OutlineOrigin) -> Out
         kind: if matches!(part.content, Content::Unknown(_)) { "other" } else { part.content.kind() },
         id: part.content.tool_id().map(decoded),
         name: part.content.tool_name().map(decoded),
-        span: part.place().map_or([0, 0], |place| span(place.piece.unwrap_or(place.element.span()), origin)),
+        span: part.place().map_or([0, 0], |place| span(place.piece.unwrap_or(place.element.span()), offset)),
         pair,
         hosted: part.content.call().is_some_and(|call| call.hosted),
         begins: text.map_or_else(String::new, |text| beginning(&text.decode())),
