@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use foldhash::HashSet;
 
 use super::gemini_history::{History, is_context, list_of, mark_records, read_list, repoint_rewinds};
-use super::gemini_parts::{SNAKE_RESULT, is_part, only_first_is_signed, plain, with_place};
+use super::gemini_parts::{self, SNAKE_RESULT, is_part, only_first_is_signed, plain};
 use super::gemini_records::{
     fit_record, is_header, is_metadata, is_passing, is_record, thoughts, tool_calls, usage_of_record,
 };
@@ -49,7 +49,7 @@ impl Dialect for Gemini {
         if adk::is_event(item) || is_exchange(item) || is_header(item) {
             return Fit::Certain;
         }
-        if item.items_under("parts").any(is_part) {
+        if item.items_under("parts").any(is_part) || has_bare_parts(item) {
             return if item.has("uuid") { Fit::No } else { Fit::Certain };
         }
         fit_record(item)
@@ -111,13 +111,9 @@ impl DialectWriter for Gemini {
         let contents =
             items.iter().map(|item| item.some("content").filter(|content| content.is_object()).unwrap_or(*item));
         let parts = contents.filter_map(|content| content.some("parts")).flat_map(Value::items);
-        let has = |part: Value<'_>, camel: &str, snake: &str| {
-            part.some(camel).map(|_| false).or(part.some(snake).map(|_| true))
-        };
-        let mut spellings = parts.filter_map(|part| {
-            has(part, "functionResponse", SNAKE_RESULT).or_else(|| has(part, "functionCall", "function_call"))
-        });
-        spellings.next().filter(|snake| *snake).map(|_| SNAKE_RESULT)
+        let keys = ["functionResponse", SNAKE_RESULT, "functionCall", "function_call"];
+        let mut written = parts.filter_map(|part| keys.into_iter().find(|key| part.has(key)));
+        written.next().filter(|key| key.contains('_')).map(|_| SNAKE_RESULT)
     }
 
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
@@ -202,6 +198,16 @@ impl LogHabits for Gemini {
     }
 }
 
+/// Whether the parts of a content are written as the Python SDK takes them: as texts, or one without a list.
+fn has_bare_parts(item: Value<'_>) -> bool {
+    let is_text = |part: Value<'_>| part.text().is_some();
+    item.has("role")
+        && item.get("parts").is_some_and(|parts| match parts.is_array() {
+            true => parts.items().next().is_some() && parts.items().all(is_text),
+            false => is_text(parts) || parts.is_object() && is_part(parts),
+        })
+}
+
 /// A turn of an evaluation of the Agent Development Kit: the question, the tools used, and the last answer.
 fn is_exchange(item: Value<'_>) -> bool {
     item.get("user_content").or_else(|| item.get("userContent")).is_some_and(Value::is_object)
@@ -240,7 +246,7 @@ fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<
     message.id = item.get_text("id");
     message.parts = thoughts(item);
     let list = content.some("parts").or_else(|| content.some("content"));
-    message.parts.extend(blocks::content(list, plain).into_iter().map(with_place));
+    message.parts.extend(gemini_parts::read(list));
     message.call_rules.indivisible = only_first_is_signed(list);
     message.parts.extend(tool_calls(item));
     message.automatic = role == Role::User && is_record(item) && is_context(&message);

@@ -85,8 +85,16 @@ pub(super) fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewr
     (blocks::texts(Some(response)), Some(Rewrite { span: response.span(), around }))
 }
 
+/// The parts of a content: a text, a part, or a list of them.
+pub(super) fn read(content: Option<Value<'_>>) -> Vec<Part<'_>> {
+    match content {
+        Some(part) if part.is_object() => vec![with_place(blocks::part(part, plain(part)))],
+        list => blocks::content(list, plain).into_iter().map(with_place).collect(),
+    }
+}
+
 /// The same part, with the place where its result may be rewritten.
-pub(super) fn with_place(mut part: Part<'_>) -> Part<'_> {
+fn with_place(mut part: Part<'_>) -> Part<'_> {
     if let PartOrigin::Source(place) = &mut part.origin
         && part.content.result().is_some()
     {

@@ -2,7 +2,7 @@
 //! result.
 
 use super::gemini_parts::{answer, plain};
-use super::{Fit, blocks};
+use super::{Fit, blocks, provenance};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{Content, Part, PartPlace, Rewrite, Usage};
 
@@ -48,9 +48,8 @@ pub(super) fn fit_record(item: Value<'_>) -> Fit {
 /// The usage of a reply. The input includes cached tokens.
 pub(super) fn usage_of_record(item: Value<'_>) -> Option<Usage> {
     let tokens = item.some("tokens")?;
-    let input = tokens.number("input");
     let output = tokens.number("output") + tokens.number("thoughts");
-    (input > 0).then(|| Usage { input, cache_read: tokens.number("cached"), output, ..Usage::default() })
+    provenance::counted(tokens.number("input"), [tokens.number("cached"), 0], output)
 }
 
 /// The thoughts beside the content.

@@ -153,5 +153,27 @@ fn result(block: Value<'_>) -> Part<'_> {
     let value = result.and_then(|result| result.some("value"));
     let list = value.and_then(|value| if value.is_object() { value.get("content") } else { Some(value) });
     let content = list.or_else(|| result?.get("error"));
-    blocks::result_part(block, blocks::result(block.get_text("id"), None, content), content)
+    let mut part = blocks::result_part(block, blocks::result(block.get_text("id"), None, content), content);
+    let items = content.into_iter().flat_map(Value::items);
+    let (sent, shown): (Vec<_>, Vec<_>) = items.partition(|item| is_for_model(*item));
+    if let (Content::ToolResult(result), false) = (&mut part.content, shown.is_empty()) {
+        result.content = sent.iter().filter_map(|item| text_of(*item)).collect();
+        result.media = sent.iter().filter(|item| blocks::is_media(**item)).count();
+    }
+    // Tools say the same to the user in other words.
+    shown.into_iter().for_each(|item| part.add_copy(item));
+    part
+}
+
+/// Whether an item of a result is sent to the model: it names no audience, or the model among it.
+fn is_for_model(item: Value<'_>) -> bool {
+    let audience = item.some("annotations").and_then(|annotations| annotations.some("audience"));
+    audience.is_none_or(|audience| audience.items().any(|who| who.is("assistant")))
+}
+
+fn text_of(item: Value<'_>) -> Option<Text<'_>> {
+    match blocks::plain_block(item) {
+        Content::Text(text) | Content::Unknown(text) => Some(text),
+        _ => None,
+    }
 }

@@ -2,7 +2,7 @@
 //! thought, a call, or a result.
 
 use super::responses::{bind_reasoning, bind_reasoning_again};
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks, provenance};
 use crate::json::{Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, PairingRules, Part, ProviderRules, ResultPlace, Role, Usage,
@@ -100,7 +100,7 @@ impl LogHabits for Interactions {
 fn usage(usage: Value<'_>) -> Option<Usage> {
     let input = usage.number("total_input_tokens") + usage.number("total_tool_use_tokens");
     let output = usage.number("total_output_tokens") + usage.number("total_thought_tokens");
-    (input > 0).then(|| Usage { input, cache_read: usage.number("total_cached_tokens"), output, ..Usage::default() })
+    provenance::counted(input, [usage.number("total_cached_tokens"), 0], output)
 }
 
 /// Tools that the provider runs: each has a step for the call and one for the result.

@@ -130,8 +130,15 @@ impl LogHabits for Kimi {
 
 fn read_message(item: Value<'_>) -> Item<'_> {
     let Some(body) = item.get("message") else { return Item::Metadata };
-    blocks::read_message(item, body.some_text("role"), blocks::speaker_of, |message| {
-        message.parts = blocks::plain_parts(body.get("content"));
+    let content = body.get("content");
+    blocks::read_message(item, body.some_text("role"), blocks::role_of, |message| {
+        // A session that was taken over from an older program has its results in messages.
+        if message.role == Role::Tool {
+            let result = blocks::result(body.get_text("toolCallId"), None, content);
+            message.parts.push(blocks::result_part(item, result, content));
+            return;
+        }
+        message.parts = blocks::plain_parts(content);
         message.parts.extend(body.items_under("toolCalls").map(|call| {
             let inner = call.get("function").unwrap_or(call);
             blocks::whole(call, blocks::call(call.get_text("id"), inner.get_text("name"), inner.get("arguments")))
@@ -154,11 +161,24 @@ fn read_event<'a>(item: Value<'a>, event: Value<'a>) -> Item<'a> {
         "tool.result" => {
             let output = event.get("result").map(|result| result.get("output").unwrap_or(result));
             let result = blocks::result(event.get_text("toolCallId"), None, output);
-            (Role::Tool, blocks::rewritable(item, result, output))
+            let mut part = blocks::rewritable(item, result, output);
+            add_note(event, &mut part);
+            (Role::Tool, part)
         }
         _ => return Item::Metadata,
     };
     blocks::message(role, item, step, vec![part])
+}
+
+/// Adds what a tool says to the model alone, behind its output.
+fn add_note<'a>(event: Value<'a>, part: &mut Part<'a>) {
+    let note = event.get("result").and_then(|result| result.get("note"));
+    if let (Some(note), Content::ToolResult(result)) = (note, &mut part.content)
+        && let Some(text) = note.text()
+    {
+        result.content.push(text);
+        part.add_copy(note);
+    }
 }
 
 fn read_content<'a>(item: Value<'a>, part: Option<Value<'a>>) -> Part<'a> {

@@ -1,5 +1,9 @@
-//! LangChain messages as LangChain serializes them: constructors (`lc`, `kwargs`), `{"type": "ai", "data": …}`, or flat;
-//! and event streams of LangGraph, of which the last state is read.
+//! LangChain messages as LangChain serializes them: constructors (`lc`, `kwargs`), `{"type": "ai", "data": …}`, flat, or as it
+//! takes them, `["ai", "…"]`; and event streams of LangGraph, of which the last state is read.
+
+use std::borrow::Cow;
+
+use foldhash::HashMap;
 
 use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
 use crate::json::{ObjectWriter, Text, Value, list, object, quote};
@@ -22,7 +26,7 @@ impl Dialect for LangChain {
 
     fn fit(&self, item: Value<'_>) -> Fit {
         if item.is_array() {
-            return if is_event(item) { Fit::Certain } else { Fit::No };
+            return if is_event(item) || role_and_text(item).is_some() { Fit::Certain } else { Fit::No };
         }
         let Some(kind) = kind(item) else { return Fit::No };
         if is_dump(item) {
@@ -32,8 +36,10 @@ impl Dialect for LangChain {
         if item.has("role") || !body.has("content") {
             return Fit::No;
         }
+        let is_own =
+            ["human", "ai", "Human", "AI"].iter().any(|name| kind.starts_with(name)) || kind.ends_with("Chunk");
         match role_of(&kind, body) {
-            Ok(_) if kind.starts_with("human") || kind.starts_with("ai") || kind.ends_with("Chunk") => Fit::Certain,
+            Ok(_) if is_own => Fit::Certain,
             Ok(Some(Role::Tool)) if body.has("tool_call_id") && !item.has("uuid") => Fit::Certain,
             Ok(Some(Role::System)) if !item.has("uuid") && body.has("additional_kwargs") => Fit::Certain,
             Ok(Some(Role::System)) if !item.has("uuid") => Fit::Possible,
@@ -42,6 +48,10 @@ impl Dialect for LangChain {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        if let Some((role, text)) = role_and_text(item) {
+            let text = text.text().map(|said| blocks::rewritable(item, Content::Text(said), Some(text)));
+            return blocks::message(role, item, None, text.into_iter().collect());
+        }
         if item.is_array() {
             return Item::Pinned;
         }
@@ -89,7 +99,11 @@ impl DialectWriter for LangChain {
                 let data = write_members(ObjectWriter::new(), draft).member("type", kind).end();
                 object! { "type": kind, "data": data }.0
             }
-            _ => write_members(ObjectWriter::new().member("type", kind), draft).end().0,
+            Some(anchor) if anchor.is_array() => list([quote(kind), quote(&draft.joined_text())]).0,
+            _ => {
+                let is_class = anchor.is_some_and(|anchor| anchor.word("type").ends_with("Message"));
+                write_members(ObjectWriter::new().member("type", if is_class { class } else { kind }), draft).end().0
+            }
         }
     }
 }
@@ -144,6 +158,19 @@ fn role_of(kind: &str, body: Value<'_>) -> Result<Option<Role>, String> {
     }
 }
 
+/// The role and the text of a message that is written as a pair of them.
+pub(super) fn role_and_text(item: Value<'_>) -> Option<(Role, Value<'_>)> {
+    let mut pair = item.items();
+    let (name, text) = pair.next().zip(pair.next())?;
+    let role = match &*name.text()?.decode() {
+        "human" | "user" => Role::User,
+        "ai" | "assistant" => Role::Assistant,
+        "system" => Role::System,
+        _ => return None,
+    };
+    (text.text().is_some() && pair.next().is_none()).then_some((role, text))
+}
+
 fn read_parts<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Vec<Part<'a>> {
     let content = body.get("content");
     if role == Role::Tool {
@@ -167,7 +194,13 @@ fn read_block(block: Value<'_>) -> Part<'_> {
             let text = text.unwrap_or_else(|| summary(block));
             blocks::whole(block, Content::Reasoning(text)).bound_to_prefix(signed)
         }
-        _ => blocks::part(block, blocks::plain_block(block)),
+        "server_tool_call" => blocks::whole(block, blocks::hosted(blocks::call_in(block, ["id", "name", "args"]))),
+        "server_tool_result" => {
+            let result = blocks::result(block.get_text("tool_call_id"), None, block.get("output"));
+            blocks::whole(block, blocks::hosted(result))
+        }
+        // The provider's own blocks.
+        _ => blocks::part(block, anthropic::read_block(block)),
     }
 }
 
@@ -200,31 +233,73 @@ struct StoredCall<'a> {
     value: Value<'a>,
     /// The others.
     copies: Vec<Value<'a>>,
-    /// Whether a call before it is the same one.
-    is_repeated: bool,
+    /// The provider's own ids of it, which stay with it whatever its arguments become.
+    ids: Vec<Value<'a>>,
+}
+
+/// The calls of a message.
+#[derive(Default)]
+struct StoredCalls<'a> {
+    calls: Vec<StoredCall<'a>>,
+    /// Index of the first call with each id.
+    by_id: HashMap<Cow<'a, str>, usize>,
+    /// The same with each name.
+    by_name: HashMap<Cow<'a, str>, usize>,
+}
+
+impl<'a> StoredCalls<'a> {
+    /// The call that is written at `value` as well. One without an id, such as the legacy `function_call`, is identified by name.
+    fn find(&mut self, value: Value<'a>) -> Option<&mut StoredCall<'a>> {
+        let at = match id_of(value) {
+            Some(id) => self.by_id.get(&*id.decode()),
+            None => self.by_name.get(&*name_of(value)?.decode()),
+        };
+        self.calls.get_mut(*at?)
+    }
+
+    fn add(&mut self, value: Value<'a>) {
+        let at = self.calls.len();
+        if let Some(id) = id_of(value) {
+            self.by_id.entry(id.into_decoded()).or_insert(at);
+        }
+        if let Some(name) = name_of(value) {
+            self.by_name.entry(name.into_decoded()).or_insert(at);
+        }
+        self.calls.push(StoredCall { value, copies: Vec::new(), ids: Vec::new() });
+    }
+
+    fn with_id(&mut self, id: &Text<'_>) -> Option<&mut StoredCall<'a>> {
+        self.calls.get_mut(*self.by_id.get(&*id.decode())?)
+    }
 }
 
 /// The calls of a message: those of `tool_calls` and `invalid_tool_calls`, and those that are only in other places.
 fn call_parts(body: Value<'_>) -> Vec<Part<'_>> {
-    let mut calls: Vec<StoredCall<'_>> = Vec::new();
-    for value in message_calls(body) {
-        let is_repeated = calls.iter().any(|earlier| same_call(earlier.value, value));
-        calls.push(StoredCall { value, copies: Vec::new(), is_repeated });
-    }
+    let mut stored = StoredCalls::default();
+    let listed = body.items_under("tool_calls").chain(body.items_under("invalid_tool_calls"));
+    listed.for_each(|value| stored.add(value));
     for value in elsewhere(body) {
-        match calls.iter_mut().find(|call| same_call(call.value, value)) {
+        match stored.find(value) {
             Some(call) => call.copies.push(value),
-            None => calls.push(StoredCall { value, copies: Vec::new(), is_repeated: false }),
+            None => stored.add(value),
         }
     }
-    calls.into_iter().map(|call| call_part(body, call)).collect()
+    for (id, trace) in traces(body) {
+        if let Some(call) = stored.with_id(&id) {
+            call.copies.push(trace);
+        }
+    }
+    let ids = body.get("additional_kwargs").and_then(|extra| extra.get("__openai_function_call_ids__"));
+    for member in ids.into_iter().flat_map(Value::members) {
+        if let Some(call) = stored.with_id(&member.key) {
+            call.ids.push(member.value);
+        }
+    }
+    stored.calls.into_iter().map(|call| call_part(body, call)).collect()
 }
 
 /// A call that is also a block of the content is read there, and any other after the content.
-fn call_part<'a>(body: Value<'a>, StoredCall { value, mut copies, is_repeated }: StoredCall<'a>) -> Part<'a> {
-    if !is_repeated {
-        copies.extend(traces(body, value));
-    }
+fn call_part<'a>(body: Value<'a>, StoredCall { value, copies, ids }: StoredCall<'a>) -> Part<'a> {
     let content = body.get("content").map_or(0, |content| content.span().end);
     let block = copies.iter().find(|copy| copy.span().end <= content && is_call(**copy));
     let read_at = block.map_or(content.max(value.span().start), |block| block.span().start);
@@ -233,14 +308,12 @@ fn call_part<'a>(body: Value<'a>, StoredCall { value, mut copies, is_repeated }:
     let call = blocks::call(id_of(value), name_of(value), arguments);
     let place = PartPlace { copies: copies.into_iter().collect(), ..PartPlace::in_shell(value) };
     let mut part = Part::from_source(call, place).read_at(read_at);
-    if let (false, PartOrigin::Source(place)) = (is_repeated, &mut part.origin) {
-        place.further_mut().copies_cut.extend(provider_ids(body, value));
+    if let PartOrigin::Source(place) = &mut part.origin
+        && !ids.is_empty()
+    {
+        place.further_mut().copies_cut.extend(ids);
     }
     part
-}
-
-fn message_calls(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
-    body.items_under("tool_calls").chain(body.items_under("invalid_tool_calls"))
 }
 
 /// Other places of calls. If `tool_calls` lacks a call, the first of these places that has it is read.
@@ -251,22 +324,12 @@ fn elsewhere(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     blocks.chain(extra.into_iter().flat_map(|extra| extra.items_under("tool_calls"))).chain(legacy)
 }
 
-/// Copies of a call in places that are never read as calls: chunks, and the raw reply.
-fn traces<'a>(body: Value<'a>, call: Value<'a>) -> Vec<Value<'a>> {
-    let Some(id) = id_of(call) else { return Vec::new() };
-    let id = id.decode();
-    let chunks = body.items_under("tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|name| name.is(&id)));
+/// Copies of calls in places that are never read as calls, chunks and the raw reply, each with the id of its call.
+fn traces<'a>(body: Value<'a>) -> impl Iterator<Item = (Text<'a>, Value<'a>)> {
+    let chunks = body.items_under("tool_call_chunks").map(|chunk| (chunk, "id"));
     let output = body.get("response_metadata").into_iter().flat_map(|reply| reply.items_under("output"));
-    let raw = output.filter(|item| item.get("call_id").is_some_and(|name| name.is(&id)));
-    chunks.chain(raw).collect()
-}
-
-/// The provider's own ids of a call, which stay with it whatever its arguments become.
-fn provider_ids<'a>(body: Value<'a>, call: Value<'a>) -> Vec<Value<'a>> {
-    let Some(id) = id_of(call) else { return Vec::new() };
-    let id = id.decode();
-    let ids = body.get("additional_kwargs").and_then(|extra| extra.get("__openai_function_call_ids__"));
-    ids.into_iter().flat_map(Value::members).filter(|member| member.key.is(&id)).map(|member| member.value).collect()
+    let named = chunks.chain(output.map(|item| (item, "call_id")));
+    named.filter_map(|(trace, key)| Some((trace.get_text(key)?, trace)))
 }
 
 /// Blocks from Responses have an `id` of their own in addition to the id of the call.
@@ -276,15 +339,6 @@ fn id_of(call: Value<'_>) -> Option<Text<'_>> {
 
 fn name_of(call: Value<'_>) -> Option<Text<'_>> {
     call.get("function").unwrap_or(call).get_text("name")
-}
-
-/// Calls without an id, such as the legacy `function_call`, are identified by name.
-fn same_call(one: Value<'_>, other: Value<'_>) -> bool {
-    match (id_of(one), id_of(other)) {
-        (Some(one), Some(other)) => one.decode() == other.decode(),
-        (_, None) => name_of(one).zip(name_of(other)).is_some_and(|(one, other)| one.decode() == other.decode()),
-        (None, Some(_)) => false,
-    }
 }
 
 /// Adds the reasoning beside the content, a text or a summary in blocks. It is a copy if the content contains the same.

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
 
 use super::Patch;
 use super::media_bytes::{HEAD, decoded, decoded_length, image_type, is_base64, pdf_pages};
-use crate::json::{Member, Span, Text, Value, quote, repeated_members};
+use crate::json::{Member, Span, Text, Value, ValueKind, quote};
 use crate::transcript::{Content, Part, SIGNATURES, Substitution};
 
 /// The types of blocks that are images, audio or files, in most wire formats.
@@ -53,14 +53,7 @@ pub struct Medium<'a> {
     before: usize,
 }
 
-/// The text that is a medium, or where one is.
-struct Payload<'a> {
-    /// The member that it is.
-    value: Value<'a>,
-    text: Text<'a>,
-}
-
-/// What a payload is.
+/// What the payload of a medium is.
 enum Source<'a> {
     /// Bytes.
     Base64(Cow<'a, str>),
@@ -141,14 +134,12 @@ fn media_in(value: Value<'_>) -> Vec<Medium<'_>> {
     found
 }
 
-/// The members of an object. Of a key that is there several times, the last one applies.
+/// The members of an object, the last one first. Of a key that is there several times, the last one applies.
 fn effective_members(value: Value<'_>) -> Vec<Member<'_>> {
     let mut members: Vec<Member<'_>> = value.members().collect();
-    if !repeated_members(value).is_empty() {
-        let last: HashMap<String, Span> =
-            members.iter().map(|member| (member.key.decode().into_owned(), member.span)).collect();
-        members.retain(|member| last.get(&*member.key.decode()) == Some(&member.span));
-    }
+    members.reverse();
+    let mut seen = HashSet::default();
+    members.retain(|member| seen.insert(member.key.clone().into_decoded()));
     members
 }
 
@@ -200,21 +191,20 @@ impl<'a> Medium<'a> {
     }
 
     /// The longest text that is the medium or says where it is.
-    fn payload(&self) -> Option<Payload<'a>> {
+    fn payload(&self) -> Option<Value<'a>> {
         let is_blob = self.value.get_text("type").is_some_and(|kind| kind.is("blob"));
-        let mut longest: Option<Payload<'a>> = None;
+        let mut longest: Option<Value<'a>> = None;
         let mut open = vec![self.value];
         while let Some(value) = open.pop() {
             for member in value.members() {
-                let Some(text) = member.value.text() else {
+                if member.value.text().is_none() {
                     open.push(member.value);
                     continue;
-                };
+                }
                 let is_known = [BYTES, EITHER, ADDRESSES].iter().any(|names| member.key.is_one_of(names))
                     || is_blob && member.key.is("content");
-                let is_longer = longest.as_ref().is_none_or(|known| known.text.len_bound() < text.len_bound());
-                if is_known && is_longer {
-                    longest = Some(Payload { value: member.value, text });
+                if is_known && longest.is_none_or(|known| known.span().len() < member.value.span().len()) {
+                    longest = Some(member.value);
                 }
             }
         }
@@ -229,7 +219,7 @@ impl<'a> Medium<'a> {
         let kind = kind(self.value, named.as_deref());
         let last = |name: String| name.rsplit('/').next().map(str::to_owned);
         let format = |name: Option<String>| name.and_then(last).filter(|name| !name.is_empty() && name.len() <= 20);
-        match payload.source() {
+        match source_of(payload) {
             Source::Address(address) => {
                 let address = Some(address.into_owned()).filter(|address| address.len() <= LONGEST_ADDRESS);
                 MediumFacts { kind, address, ..MediumFacts::default() }
@@ -255,7 +245,7 @@ impl<'a> Medium<'a> {
     /// What is wrong with its bytes; `None` if nothing is, or if they are elsewhere.
     #[must_use]
     pub fn fault(&self) -> Option<MediumFault> {
-        let Source::Base64(base64) = self.payload()?.source() else { return None };
+        let Source::Base64(base64) = source_of(self.payload()?) else { return None };
         if base64.trim().is_empty() {
             return Some(MediumFault::Empty);
         }
@@ -283,7 +273,7 @@ impl<'a> Medium<'a> {
     /// The patch that leaves nothing but base64 of a data URL, where it is the data and no address.
     #[must_use]
     pub fn bare_base64(&self) -> Option<Patch> {
-        let Payload { value, .. } = self.payload()?;
+        let value = self.payload()?;
         let holder = value.parent()?;
         let is_data = ["data", "bytes"].iter().any(|key| holder.get(key) == Some(value));
         let raw = value.raw().strip_prefix("\"data:").filter(|_| is_data)?;
@@ -314,7 +304,7 @@ impl<'a> Medium<'a> {
     /// The pages of a document, as it says itself.
     #[must_use]
     pub fn pages(&self) -> Option<usize> {
-        let Source::Base64(base64) = self.payload()?.source() else { return None };
+        let Source::Base64(base64) = source_of(self.payload()?) else { return None };
         // `%PDF`
         if !base64.starts_with("JVBE") {
             return None;
@@ -339,7 +329,7 @@ impl<'a> Medium<'a> {
         let (text, start, length) = match named {
             Some((text, span)) => (text, span.start + 1, span.len() - 2),
             None => {
-                let value = self.payload()?.value;
+                let value = self.payload()?;
                 let head = value.raw().strip_prefix("\"data:")?;
                 let head = &head[..head.find([';', ','])?];
                 (Text::escaped(head), value.span().start + 6, head.len())
@@ -370,31 +360,27 @@ impl<'a> Medium<'a> {
     }
 }
 
-impl<'a> Payload<'a> {
-    fn source(self) -> Source<'a> {
-        let holder = self.value.parent();
-        let is_text = holder.and_then(|holder| holder.get_text("type")).is_some_and(|kind| kind.is("text"));
-        let is_named =
-            |names: &[&str]| holder.is_some_and(|holder| names.iter().any(|name| holder.get(name) == Some(self.value)));
-        let is_either = is_named(EITHER);
-        let is_address = is_named(ADDRESSES);
-        let text = self.text.into_decoded();
-        if is_text {
-            return Source::Text(text);
-        }
-        if let Some((head, data)) = text.strip_prefix("data:").and_then(|url| url.split_once(',')) {
-            let data = data.to_owned();
-            return if head.ends_with("base64") { Source::Base64(data.into()) } else { Source::Text(data.into()) };
-        }
-        // A path or an id may be written in digits of base64, but is not padded.
-        let is_image = || decoded(&text, HEAD).is_some_and(|head| image_type(&head).is_some());
-        let is_padded = || text.ends_with('=') && is_base64(&text);
-        let is_plain = || text.len() <= LONGEST_ADDRESS && !is_padded() && !is_image();
-        if is_address || text.contains("://") || is_either && is_plain() {
-            return Source::Address(text);
-        }
-        Source::Base64(text)
+fn source_of(payload: Value<'_>) -> Source<'_> {
+    let holder = payload.parent();
+    let is_text = holder.and_then(|holder| holder.get_text("type")).is_some_and(|kind| kind.is("text"));
+    let is_named =
+        |names: &[&str]| holder.is_some_and(|holder| names.iter().any(|name| holder.get(name) == Some(payload)));
+    let text = payload.text().map(Text::into_decoded).unwrap_or_default();
+    if is_text {
+        return Source::Text(text);
     }
+    if let Some((head, data)) = text.strip_prefix("data:").and_then(|url| url.split_once(',')) {
+        let data = data.to_owned();
+        return if head.ends_with("base64") { Source::Base64(data.into()) } else { Source::Text(data.into()) };
+    }
+    // A path or an id may be written in digits of base64, but is not padded.
+    let is_image = || decoded(&text, HEAD).is_some_and(|head| image_type(&head).is_some());
+    let is_padded = || text.ends_with('=') && is_base64(&text);
+    let is_plain = || text.len() <= LONGEST_ADDRESS && !is_padded() && !is_image();
+    if is_named(ADDRESSES) || text.contains("://") || is_named(EITHER) && is_plain() {
+        return Source::Address(text);
+    }
+    Source::Base64(text)
 }
 
 /// What is wrong with the bytes of a medium.
@@ -464,7 +450,9 @@ pub fn size(bytes: u64) -> String {
 
 fn kind(value: Value<'_>, format: Option<&str>) -> &'static str {
     let named = ["type", "kind", "modality"].into_iter().map(|key| value.word(key));
-    let keys = value.members().map(|member| member.key.into_decoded());
+    // Dumps of the Python SDK of Gemini have every key.
+    let members = value.members().filter(|member| member.value.kind() != ValueKind::Null);
+    let keys = members.map(|member| member.key.into_decoded());
     let words: Vec<Cow<'_, str>> = named.chain(keys).chain(format.map(Cow::Borrowed)).collect();
     let mentions = |word: &str| words.iter().any(|found| found.contains(word));
     ["image", "audio", "video"].into_iter().find(|kind| mentions(kind)).unwrap_or("file")
@@ -485,6 +473,10 @@ mod tests {
             (r#"{"kind":"binary","data":"QUJD","media_type":"image/png"}"#, "[image: png, 3 bytes, removed]"),
             (r#"{"type":"image_url","value":"https://a.org/b.png"}"#, "[image: https://a.org/b.png, removed]"),
             (r#"{"type":"image_url","image_url":{"url":"/view?key="}}"#, "[image: /view?key=, removed]"),
+            (
+                r#"{"video_metadata":null,"inline_data":{"data":"QUJD","mime_type":"application/pdf"}}"#,
+                "[file: pdf, 3 bytes, removed]",
+            ),
         ] {
             let list = format!("[{block}]");
             let document = Document::parse(&list).unwrap();

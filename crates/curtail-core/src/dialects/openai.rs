@@ -3,7 +3,7 @@
 
 use foldhash::HashSet;
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks, provenance, written};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks, provenance, simple};
 use crate::json::{Document, Text, Value, ValueKind, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftResult, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
@@ -50,7 +50,9 @@ impl Dialect for OpenAi {
         }
         let [role, id, calls] = item.get_each(["role", "id", "tool_calls"]);
         let Some(role) = role.and_then(Value::text) else { return Item::Unknown(Unknown::NoRole) };
-        let Some(role) = role_of(&role) else { return Item::Unknown(Unknown::Named(role.decode().into_owned())) };
+        let Some(role) = simple::role_of(&role.decode()) else {
+            return Item::Unknown(Unknown::Named(role.decode().into_owned()));
+        };
         let mut message = Message::from_chat(role, item);
         message.id = id.and_then(Value::text).filter(|_| role != Role::Tool);
         message.parts = match role {
@@ -147,15 +149,6 @@ fn is_chat_block(block: Value<'_>) -> bool {
     matches!(&*block.word("type"), "text" | "refusal") || blocks::is_media(block)
 }
 
-fn role_of(role: &Text<'_>) -> Option<Role> {
-    match &*role.decode() {
-        "developer" => Some(Role::Developer),
-        "function" => Some(Role::Tool),
-        // Chat templates and their datasets have names of their own.
-        name => blocks::role_of(name).or_else(|| written::role_of(name)),
-    }
-}
-
 /// Adds what a message says.
 fn add_said<'a>(parts: &mut Vec<Part<'a>>, item: Value<'a>) {
     // Ollama and datasets write lists of media beside the content.
@@ -204,6 +197,8 @@ fn thought(item: Value<'_>) -> Option<Part<'_>> {
     if places.is_empty() {
         places.extend(lists.filter(|list| list.items().next().is_some()));
     }
+    // Some write a member without a text beside the one with the text.
+    places.sort_by_key(|place| place.is(""));
     let first = places.first().copied()?;
     let text = first.text().unwrap_or_else(|| thought_in(first));
     let place = PartPlace { copies: places.into_iter().skip(1).collect(), ..PartPlace::element(first) };
@@ -254,7 +249,7 @@ fn are_paired_by_place(items: &[Value<'_>]) -> bool {
     let calls = || items.iter().flat_map(|item| CALLS.iter().flat_map(|key| item.items_under(key)));
     let lacks_id = |call: Value<'_>| call.text().is_some() || call.some_text("id").is_none();
     let is_result = |item: &&Value<'_>| {
-        let role = item.get_text("role").and_then(|role| role_of(&role));
+        let role = item.get_text("role").and_then(|role| simple::role_of(&role.decode()));
         role == Some(Role::Tool) && !item.member_is("role", "function")
     };
     let results = || items.iter().filter(is_result);

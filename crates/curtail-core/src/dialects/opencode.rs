@@ -101,12 +101,9 @@ impl LogHabits for OpenCode {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let tokens = info(item).some("tokens")?;
         let cache = tokens.some("cache");
-        let cached = |key: &str| cache.map_or(0, |cache| cache.number(key));
-        let cache_read = cached("read");
-        let cache_write = cached("write");
-        let input = tokens.number("input") + cache_read + cache_write;
+        let cached = ["read", "write"].map(|key| cache.map_or(0, |cache| cache.number(key)));
         let output = tokens.number("output") + tokens.number("reasoning");
-        (input > 0).then(|| Usage { input, cache_read, cache_write, output, ..Usage::default() })
+        provenance::counted(tokens.number("input") + cached.iter().sum::<u64>(), cached, output)
     }
 
     /// The last reply decides whether `OpenCode` compacts before it answers.

@@ -27,6 +27,9 @@ pub(super) fn read_version1(item: Value<'_>) -> Item<'_> {
     })
 }
 
+/// What a model reads in place of a command that the user gave to a sub-agent.
+const EXECUTED: &str = "The following tool was executed by the user";
+
 /// Whether a part is the mark of a compaction.
 pub(super) fn is_compaction(part: Value<'_>) -> bool {
     part.member_is("type", "compaction")
@@ -35,6 +38,8 @@ pub(super) fn is_compaction(part: Value<'_>) -> bool {
 fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
     let text = part.text_or_empty("text");
     let content = match &*part.word("type") {
+        // Shown to the user, and not sent.
+        "text" if part.is_true("ignored") => Content::Other,
         "text" => return vec![blocks::rewritable(part, Content::Text(text), part.get("text"))],
         "reasoning" => {
             let signed = part.get("metadata").is_some_and(blocks::is_signed_by_claude);
@@ -43,6 +48,7 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
         "tool" => return read_tool(part),
         "file" => Content::Media(Text::Json(part.raw())),
         "compaction" => Content::Text(Text::Escaped(ASKED)),
+        "subtask" => Content::Text(Text::Escaped(EXECUTED)),
         "step-start" | "step-finish" | "patch" | "snapshot" | "agent" | "retry" => Content::Other,
         _ => blocks::unknown(part),
     };

@@ -133,8 +133,8 @@ pub(super) fn inspect_usage(usage: Value<'_>) -> Option<Usage> {
     counted(if is_apart { apart } else { input }, cached, output)
 }
 
-/// Figures with an input.
-fn counted(input: u64, [cache_read, cache_write]: [u64; 2], output: u64) -> Option<Usage> {
+/// The usage of a reply whose input includes what was read from and written to the cache; `None` without an input.
+pub(super) fn counted(input: u64, [cache_read, cache_write]: [u64; 2], output: u64) -> Option<Usage> {
     (input > 0).then(|| Usage { input, cache_read, cache_write, output, ..Usage::default() })
 }
 

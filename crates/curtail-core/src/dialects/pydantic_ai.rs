@@ -98,11 +98,12 @@ impl LogHabits for PydanticAi {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let counts = item.some("usage")?;
         let usage = Usage {
-            input: counts.number("input_tokens"),
+            // Versions before 1 wrote the second names.
+            input: counts.number("input_tokens").max(counts.number("request_tokens")),
             cache_read: counts.number("cache_read_tokens"),
             cache_write: counts.number("cache_write_tokens"),
             cache_write_long: counts.number("cache_write_1h_tokens"),
-            output: counts.number("output_tokens"),
+            output: counts.number("output_tokens").max(counts.number("response_tokens")),
         };
         (usage.input > 0).then_some(usage)
     }

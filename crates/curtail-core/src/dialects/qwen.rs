@@ -6,7 +6,9 @@ use super::{
     gemini_parts, provenance,
 };
 use crate::json::{Text, Value, object};
-use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, PairingRules, ResultPlace, Role, Usage};
+use crate::transcript::{
+    Content, Draft, DraftPart, Message, MessageKind, PairingRules, ResultPlace, Role, Standing, Usage,
+};
 
 /// The dialect `qwen`.
 pub(super) struct Qwen;
@@ -48,8 +50,14 @@ impl Dialect for Qwen {
         let mut message = Message::from_source(role, item);
         // Records with the same id belong to one message.
         message.id = item.get_text("uuid");
-        message.parts = blocks::content(list, gemini_parts::plain).into_iter().map(gemini_parts::with_place).collect();
+        message.parts = gemini_parts::read(list);
         message.call_rules.indivisible = gemini_parts::only_first_is_signed(list);
+        match &*item.word("subtype") {
+            // What a task in the background or a goal says.
+            "notification" | "goal_runtime" => message.automatic = role == Role::User,
+            "realtime_message" | "code_mode_tool_result" => message.standing = Standing::Unsent,
+            _ => {}
+        }
         if let Some(copy) = item.get("toolCallResult") {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
             results.for_each(|part| part.add_copy(copy));

@@ -2,7 +2,7 @@
 //! blocks of `type` and `value`; Alpaca's `history` of pairs.
 
 use super::sharegpt_calls::{read_calls, read_result, share_again, share_answers};
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, blocks, written};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, blocks, langchain, written};
 use crate::json::{Document, Json, Text, Value, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, Message, MessageKind, PairingRules, Part, ProviderRules, ResultPlace, Role,
@@ -162,7 +162,8 @@ fn text_value(content: Value<'_>) -> Value<'_> {
 
 /// A pair of a user text and an assistant text, as in Alpaca's format.
 fn is_pair(item: Value<'_>) -> bool {
-    item.is_array() && item.items().count() == 2 && item.items().all(|text| text.text().is_some())
+    let is_pair = item.is_array() && item.items().count() == 2 && item.items().all(|text| text.text().is_some());
+    is_pair && langchain::role_and_text(item).is_none()
 }
 
 /// A pair is one element with two speakers: it is read as a user message that contains the answer, and kept or dropped as a

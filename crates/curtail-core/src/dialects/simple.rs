@@ -64,13 +64,13 @@ fn text(item: Value<'_>) -> Option<(&'static str, Value<'_>)> {
     })
 }
 
-fn role_of(name: &str) -> Option<Role> {
-    match name.to_ascii_lowercase().as_str() {
-        "system" => Some(Role::System),
+/// The role with one of the names in chats and datasets of every kind, in letters of either case.
+pub(super) fn role_of(name: &str) -> Option<Role> {
+    blocks::role_of(name).or_else(|| match name.to_ascii_lowercase().as_str() {
         "developer" => Some(Role::Developer),
-        "user" | "human" | "customer" | "prompter" | "user_explicit" => Some(Role::User),
-        "assistant" | "ai" | "bot" | "gpt" | "model" | "agent" | "chatbot" => Some(Role::Assistant),
-        "tool" | "function" => Some(Role::Tool),
-        name => written::role_of(name),
-    }
+        "human" | "customer" | "prompter" | "user_explicit" => Some(Role::User),
+        "ai" | "bot" | "gpt" | "model" | "agent" | "chatbot" => Some(Role::Assistant),
+        "function" => Some(Role::Tool),
+        name => blocks::role_of(name).or_else(|| written::role_of(name)),
+    })
 }

@@ -5,7 +5,7 @@ use crate::checks::constraints::{names, states};
 use crate::checks::{Detector, Fix, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::json::{Value, quote};
-use crate::transcript::Role;
+use crate::transcript::{Message, Origin, Role};
 
 pub(super) static UNKNOWN_ROLE: Rule = Rule {
     code: "S002",
@@ -104,20 +104,32 @@ fn kind_of_roles(item: Value<'_>) -> &'static str {
     if item.has("parts") { "roles" } else { "chat roles" }
 }
 
+fn is_chat(message: &Message<'_>) -> bool {
+    matches!(&message.origin, Origin::Source(source) if source.is_chat)
+}
+
+/// Whether somebody who speaks has another name than in the API. Names of results and of calls are those of datasets.
+fn is_renamed(role: Role, name: &str) -> bool {
+    role != Role::Tool && name != role.name() && !name.starts_with("tool")
+}
+
 /// Messages whose role the format defines in another spelling than the provider accepts.
 fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let provider = context.provider_rules.provider;
     let refused = context.messages.iter().enumerate().filter_map(|(at, message)| {
         let item = message.value()?;
         let what = kind_of_roles(item);
-        let mut accepted = names(provider, what)?;
         let value = item.get("role")?;
         let role = value.text()?.decode().into_owned();
-        if accepted.clone().any(|name| name == role) {
-            return None;
-        }
-        let same = same_roles(&role);
-        let name = accepted.find(|name| same.is_some_and(|names| names.contains(name)));
+        let same = same_roles(&role.to_ascii_lowercase());
+        let name = match names(provider, what) {
+            Some(mut accepted) if accepted.clone().all(|name| name != role) => {
+                accepted.find(|name| same.is_some_and(|names| names.contains(name)))
+            }
+            // A chat has the usual names where nothing says which ones are accepted.
+            None if is_chat(message) && is_renamed(message.role, &role) => Some(message.role.name()),
+            _ => return None,
+        };
         let found = context.match_message(at, format!("the provider does not accept the role `{role}`")).of(what);
         Some(renamed(found, value, name, message.role.instructs()))
     });

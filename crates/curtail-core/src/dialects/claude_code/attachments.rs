@@ -17,6 +17,9 @@ const UNSEEN: &[&str] = &[
     "structured_output",
 ];
 
+/// What the output of a hook must follow to be sent.
+const HEARD_HOOKS: &[&str] = &["SessionStart", "UserPromptSubmit"];
+
 /// The members whose text the model reads.
 const TEXTS: &[&str] = &[
     "content", "snippet", "prompt", "addedLines", "addedBlocks", "removedNames", "planContent", "skills", "memories",
@@ -26,7 +29,9 @@ const TEXTS: &[&str] = &[
 /// Reads an attachment as metadata, with the texts that the model reads.
 pub(super) fn read_attachment(item: Value<'_>) -> Item<'_> {
     let Some(attachment) = item.get("attachment") else { return Item::Metadata };
-    if attachment.get_text("type").is_some_and(|kind| UNSEEN.contains(&&*kind.decode())) {
+    let kind = attachment.word("type");
+    let is_unheard = kind == "hook_success" && !HEARD_HOOKS.contains(&&*attachment.word("hookEvent"));
+    if is_unheard || UNSEEN.contains(&&*kind) {
         return Item::Metadata;
     }
     // If the lines of new tools are missing, their names are read.

@@ -41,7 +41,8 @@ const TREE: Tree = Tree {
 const METADATA: &[&str] = &[
     "system", "summary", "progress", "attachment", "file-history-snapshot", "queue-operation", "pr-link",
     "permission-mode", "mode", "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "last-prompt",
-    "tag", "task-summary", "worktree-state", "result",
+    "tag", "task-summary", "worktree-state", "result", "tool_progress", "tool_use_summary", "rate_limit_event",
+    "auth_status", "prompt_suggestion",
 ];
 
 impl Dialect for ClaudeCode {
@@ -87,6 +88,12 @@ impl Dialect for ClaudeCode {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "attachment" => return read_attachment(item),
+            // The program sends a command of its own, and its output, with the next message.
+            "system" if item.member_is("subtype", "local_command") => {
+                return Item::Attached(blocks::texts(item.get("content")));
+            }
+            // A piece of the reply that is written behind it as a whole.
+            "stream_event" => return Item::Ahead,
             kind if METADATA.contains(&kind) => return Item::Metadata,
             _ => return blocks::unknown_kind(kind),
         };

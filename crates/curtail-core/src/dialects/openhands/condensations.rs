@@ -1,5 +1,5 @@
 //! Condensations: boundaries that name the events that the model no longer reads, and that put a summary among those that
-//! it still does.
+//! it still does; and what a cut changes of them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,18 +8,18 @@ use std::ops::{Range, RangeInclusive};
 use foldhash::{HashMap, HashSet};
 
 use crate::dialects::index_runs::IndexRuns;
-use crate::dialects::{Item, blocks};
+use crate::dialects::{Item, Patch, Written, blocks};
 use crate::json::{Text, Value};
-use crate::transcript::{Content, Standing};
+use crate::transcript::{Content, Layout, SlotKind, Standing};
 
 /// The content of a condensation.
 pub(super) struct Condensation<'a> {
     forgotten: HashSet<Cow<'a, str>>,
     /// Version 0 can name a range of numbers instead.
     range: Option<RangeInclusive<u64>>,
-    pub(super) summary: Option<Value<'a>>,
+    summary: Option<Value<'a>>,
     /// How many events that the model still reads precede the summary.
-    pub(super) offset: Option<Value<'a>>,
+    offset: Option<Value<'a>>,
 }
 
 impl<'a> Condensation<'a> {
@@ -44,7 +44,7 @@ impl<'a> Condensation<'a> {
     }
 
     /// Whether it names an event with this id.
-    pub(super) fn forgets(&self, id: &str) -> bool {
+    fn forgets(&self, id: &str) -> bool {
         let in_range = |range: &RangeInclusive<u64>| id.parse().is_ok_and(|number| range.contains(&number));
         self.forgotten.contains(id) || self.range.as_ref().is_some_and(in_range)
     }
@@ -72,7 +72,7 @@ fn name_of(event: Value<'_>) -> Option<Cow<'_, str>> {
 }
 
 /// The id under which a condensation names the summary of the one with this id.
-pub(super) fn summary_name(id: &str) -> String {
+fn summary_name(id: &str) -> String {
     format!("{id}-summary")
 }
 
@@ -138,4 +138,49 @@ pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             message.standing = if is_read { Standing::Preserved } else { Standing::Superseded };
         }
     }
+}
+
+// What a cut changes of a condensation: the place of its summary, and what it names.
+
+/// Gives each draft that the model no longer reads the id of the event that it replaces: a condensation names that one, and
+/// forgets no event without an id.
+pub(super) fn forget_drafts(layout: &Layout<'_>, written: &mut [Written]) {
+    for draft in written.iter_mut().filter(|draft| !draft.live) {
+        let Some(place) = draft.place else { continue };
+        let replaced = layout.elements.binary_search_by_key(&place, |event| event.span().start);
+        if let Some(id) = replaced.ok().and_then(|at| layout.elements[at].get("id")) {
+            draft.text = draft.text.replacen('{', &format!("{{\"id\":{},", id.raw()), 1);
+        }
+    }
+}
+
+/// An event that the model reads at some point of the log.
+struct ReadEvent<'a> {
+    id: Cow<'a, str>,
+    stays: bool,
+}
+
+/// A condensation gives the position of its summary among the events that the model still reads. The number decreases with
+/// each event before it that a cut drops.
+pub(super) fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    let mut view: Vec<ReadEvent<'_>> = Vec::new();
+    let mut patches = Vec::new();
+    for (slot, event) in layout.slotted_elements() {
+        let SlotKind::Message(index) = slot.kind else { continue };
+        let id = event.get("id").map(|id| id_of(id).into_decoded()).unwrap_or_default();
+        let Some(condensation) = Condensation::from_event(event) else {
+            view.push(ReadEvent { id, stays: kept[index] });
+            continue;
+        };
+        view.retain(|read| !condensation.forgets(&read.id));
+        let Some(offset) = condensation.offset.filter(|_| condensation.summary.is_some()) else { continue };
+        let Ok(before) = offset.raw().parse::<usize>() else { continue };
+        let at = before.min(view.len());
+        let gone = view[..at].iter().filter(|read| !read.stays).count();
+        if gone > 0 {
+            patches.push(Patch { span: offset.span(), text: (before - gone).to_string() });
+        }
+        view.insert(at, ReadEvent { id: summary_name(&id).into(), stays: kept[index] });
+    }
+    patches
 }

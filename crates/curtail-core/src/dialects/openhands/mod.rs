@@ -3,7 +3,6 @@
 
 mod condensations;
 mod event_files;
-mod relink;
 mod usage;
 mod version0;
 mod version1;
@@ -11,9 +10,8 @@ mod version1;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining};
 use crate::json::{Text, Value};
 use crate::transcript::{Draft, Layout, PairingRules, ProviderRules, ResultPlace, Usage};
-use condensations::{Condensation, StillRead, mark};
+use condensations::{Condensation, StillRead, forget_drafts, mark, renumber};
 pub use event_files::{event_advice, event_number};
-use relink::{forget_drafts, renumber};
 
 /// The dialect `openhands`.
 pub(super) struct OpenHands;

@@ -16,6 +16,7 @@ mod kimi;
 mod langchain;
 mod nulls;
 mod same_message;
+mod sent;
 mod sniffing;
 mod training;
 mod views;

@@ -1,0 +1,218 @@
+//! What a model reads of what programs and people write down: in the spellings that they use, and without what is only shown.
+
+use curtail_core::transcript::{Content, Message, Part, Standing};
+use serde_json::json;
+
+use super::files::read_transcripts;
+
+/// The dialect of a transcript, and what its messages say, a line each.
+fn outline(text: &str) -> String {
+    let mut lines = Vec::new();
+    read_transcripts(text, |dialect, transcript| {
+        lines.push(dialect.name().to_owned());
+        lines.extend(transcript.messages.iter().map(said));
+    })
+    .expect("it is read");
+    lines.join("\n")
+}
+
+fn said(message: &Message<'_>) -> String {
+    let mut words = vec![format!("{}:", message.role.name())];
+    words.extend(message.parts.iter().map(said_in));
+    words.extend(message.attached.iter().map(|text| format!("+ {}", text.decode())));
+    words.extend(message.automatic.then(|| String::from("(automatic)")));
+    words.extend((message.standing == Standing::Unsent).then(|| String::from("(unsent)")));
+    words.join(" ")
+}
+
+fn said_in(part: &Part<'_>) -> String {
+    match &part.content {
+        Content::Text(text) => text.decode().into_owned(),
+        Content::Reasoning(text) => format!("({})", text.decode()),
+        Content::ToolCall(call) => format!("{}{}", call.name.decode(), call.arguments.decode()),
+        Content::ToolResult(result) => {
+            let texts: Vec<_> = result.content.iter().map(|text| text.decode()).collect();
+            format!("-> {} [{}]", texts.join(" | "), result.media)
+        }
+        Content::Media(_) => String::from("[medium]"),
+        Content::Unknown(_) => String::from("?"),
+        Content::Other => String::from("-"),
+    }
+}
+
+/// Datasets for Gemma call the assistant `model`; others write `ai`, `gpt` or `bot`.
+#[test]
+fn roles_have_the_names_of_datasets() {
+    for [user, assistant] in [["user", "model"], ["human", "gpt"], ["User", "Assistant"], ["human", "ai"]] {
+        let chat = json!({"messages": [
+            {"role": user, "content": "Is it lit?"},
+            {"role": assistant, "content": "It is."},
+        ]});
+        assert_eq!(outline(&chat.to_string()), "openai\nuser: Is it lit?\nassistant: It is.", "{assistant}");
+    }
+}
+
+#[test]
+fn parts_of_gemini_may_be_bare() {
+    let said = "gemini\nuser: Is it lit?\nassistant: It is.";
+    for [asked, answered] in [
+        [json!(["Is it lit?"]), json!(["It is."])],
+        [json!("Is it lit?"), json!("It is.")],
+        [json!({"text": "Is it lit?"}), json!([{"text": "It is."}])],
+    ] {
+        let chat = json!({"contents": [{"role": "user", "parts": asked}, {"role": "model", "parts": answered}]});
+        assert_eq!(outline(&chat.to_string()), said);
+    }
+}
+
+#[test]
+fn a_thought_is_read_where_it_has_a_text() {
+    for (key, value) in [
+        ("reasoning", json!("Odd.")),
+        ("thinking_blocks", json!([{"type": "thinking", "thinking": "Odd.", "signature": "c2ln"}])),
+    ] {
+        let reply = json!({"role": "assistant", "content": "It is.", "reasoning_content": "", key: value});
+        let chat = json!({"messages": [{"role": "user", "content": "Is 7 prime?"}, reply]});
+        assert_eq!(outline(&chat.to_string()), "openai\nuser: Is 7 prime?\nassistant: (Odd.) It is.");
+    }
+}
+
+#[test]
+fn messages_of_langchain_may_be_pairs_or_have_the_names_of_classes() {
+    let said = "langchain\nsystem: Short.\nuser: Is it lit?\nassistant: It is.";
+    let [system, human, ai] = ["Short.", "Is it lit?", "It is."];
+    let pairs = json!({"messages": [["system", system], ["human", human], ["ai", ai]]});
+    let classes = json!({"messages": [
+        {"type": "SystemMessage", "content": system, "additional_kwargs": {}},
+        {"type": "HumanMessage", "content": human},
+        {"type": "AIMessage", "content": ai},
+    ]});
+    for chat in [pairs, classes] {
+        assert_eq!(outline(&chat.to_string()), said);
+    }
+    // Alpaca has pairs of a question and an answer.
+    let history = json!({"instruction": "And?", "input": "", "output": "Yes.", "history": [["Lit?", "It is."]]});
+    assert_eq!(outline(&history.to_string()), "sharegpt\nuser: Lit? It is.");
+}
+
+#[test]
+fn langchain_has_the_tools_of_providers() {
+    let search = json!({"query": "tide"});
+    let own = json!([
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": search},
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "text", "text": "At 4."}]},
+    ]);
+    let standard = json!([
+        {"type": "server_tool_call", "id": "s1", "name": "web_search", "args": search},
+        {"type": "server_tool_result", "tool_call_id": "s1", "status": "success", "output": "At 4."},
+    ]);
+    for content in [own, standard] {
+        let chat = json!([{"type": "human", "content": "When?"}, {"type": "ai", "content": content}]);
+        let said = "langchain\nuser: When?\nassistant: web_search{\"query\":\"tide\"} -> At 4. [0]";
+        assert_eq!(outline(&chat.to_string()), said);
+    }
+}
+
+#[test]
+fn goose_sends_what_is_for_the_model() {
+    let item =
+        |text: &str, audience: &str| json!({"type": "text", "text": text, "annotations": {"audience": [audience]}});
+    let shown = item("The file has two lines, of which the first one is a heading.", "user");
+    let result = json!([item("a\nb", "assistant"), shown, {"type": "text", "text": "c"}]);
+    let log = [
+        json!({"working_dir": "/w", "description": "d", "message_count": 2}),
+        json!({"role": "assistant", "created": 1, "content": [
+            {"type": "toolRequest", "id": "c", "toolCall": {"status": "success", "value": {"name": "read", "arguments": {}}}}]}),
+        json!({"role": "user", "created": 1, "content": [
+            {"type": "toolResponse", "id": "c", "toolResult": {"status": "success", "value": result}}]}),
+    ];
+    let text: String = log.iter().map(|line| format!("{line}\n")).collect();
+    assert_eq!(outline(&text), "goose\nassistant: read{}\nuser: -> a\nb | c [0]");
+    let estimated =
+        |message: &Message<'_>| message.parts.iter().filter_map(Part::place).any(|place| !place.estimated().is_empty());
+    read_transcripts(&text, |_, transcript| assert!(!transcript.messages.iter().any(estimated))).expect("it is read");
+}
+
+#[test]
+fn opencode_sends_a_sentence_for_a_command_and_nothing_of_a_notice() {
+    let part = |rest: serde_json::Value| {
+        let mut part = json!({"id": "p", "messageID": "m", "sessionID": "ses_1"});
+        part.as_object_mut().expect("an object").extend(rest.as_object().expect("an object").clone());
+        part
+    };
+    let chat = json!([{"info": {"id": "m", "role": "user", "sessionID": "ses_1"}, "parts": [
+        part(json!({"type": "subtask", "prompt": "Look", "description": "d", "agent": "general"})),
+        part(json!({"type": "text", "text": "12 tokens were pruned.", "ignored": true})),
+    ]}]);
+    assert_eq!(outline(&chat.to_string()), "opencode\nuser: The following tool was executed by the user -");
+}
+
+#[test]
+fn qwen_code_has_messages_of_tasks_and_of_voices() {
+    let record = |id: &str, parent: &str, subtype: &str| {
+        json!({"uuid": id, "parentUuid": parent, "sessionId": "s", "type": "user", "subtype": subtype,
+            "message": {"role": "user", "parts": [{"text": id}]}})
+    };
+    let log = [record("a", "", ""), record("b", "a", "notification"), record("c", "b", "realtime_message")];
+    let text: String = log.iter().map(|line| format!("{line}\n")).collect();
+    assert_eq!(outline(&text), "qwen\nuser: a\nuser: b (automatic)\nuser: c (unsent)");
+}
+
+#[test]
+fn claude_code_sends_commands_of_its_own_and_what_some_hooks_say() {
+    let record = |rest: serde_json::Value| {
+        let mut record = json!({"uuid": "u", "parentUuid": null, "sessionId": "s", "isSidechain": false});
+        record.as_object_mut().expect("an object").extend(rest.as_object().expect("an object").clone());
+        record
+    };
+    let hook = |event: &str| {
+        record(json!({"type": "attachment", "uuid": event, "attachment":
+            {"type": "hook_success", "hookEvent": event, "content": event}}))
+    };
+    let log = [
+        record(json!({"type": "user", "message": {"role": "user", "content": "Lit?"}})),
+        hook("UserPromptSubmit"),
+        hook("PostToolUse"),
+        record(
+            json!({"type": "system", "subtype": "local_command", "uuid": "l", "content": "<local-command-stdout>ok"}),
+        ),
+    ];
+    let text: String = log.iter().map(|line| format!("{line}\n")).collect();
+    assert_eq!(outline(&text), "claude-code\nuser: Lit? + UserPromptSubmit + <local-command-stdout>ok");
+}
+
+#[test]
+fn a_piece_of_a_streamed_reply_is_no_text_of_its_own() {
+    let line = |rest: &str| {
+        format!("{{\"session_id\":\"s\",\"parent_tool_use_id\":null,\"uuid\":\"{}\",{rest}}}\n", rest.len())
+    };
+    let delta = "I look at what is in the folder, and then I decide what to do.";
+    let log = [
+        line(r#""type":"system","subtype":"init","claude_code_version":"2.1.0""#),
+        line(&format!(r#""type":"stream_event","event":{{"type":"content_block_delta","delta":{{"text":"{delta}"}}}}"#)),
+        line(&format!(r#""type":"assistant","message":{{"id":"m","role":"assistant","content":[{{"type":"text","text":"{delta}"}}]}}"#)),
+        line(r#""type":"rate_limit_event","rate_limit_info":{"status":"allowed"}"#),
+    ]
+    .concat();
+    assert_eq!(outline(&log), format!("claude-code\nassistant: {delta}"));
+    let unknown = |transcript: &curtail_core::transcript::Transcript<'_>| {
+        transcript.layout.non_messages.iter().filter(|item| item.unknown.is_some()).count()
+    };
+    read_transcripts(&log, |_, transcript| assert_eq!(unknown(transcript), 0)).expect("it is read");
+}
+
+#[test]
+fn kimi_has_results_in_messages_and_notes_beside_the_output() {
+    let log = [
+        json!({"type": "metadata", "protocol_version": "1.4"}),
+        json!({"type": "context.append_message", "time": 1, "message": {"role": "assistant", "content": [], "toolCalls":
+            [{"type": "function", "id": "a", "name": "look", "arguments": "{}"}]}}),
+        json!({"type": "context.append_message", "time": 1, "message": {"role": "tool", "toolCallId": "a", "toolCalls": [],
+            "content": [{"type": "text", "text": "lit"}]}}),
+        json!({"type": "context.append_loop_event", "time": 1, "event": {"type": "tool.result", "toolCallId": "b",
+            "result": {"output": "lit", "note": "Only the first of many lines is shown here."}}}),
+    ];
+    let text: String = log.iter().map(|line| format!("{line}\n")).collect();
+    let note = "Only the first of many lines is shown here.";
+    assert_eq!(outline(&text), format!("kimi\nassistant: look{{}}\ntool: -> lit [0]\ntool: -> lit | {note} [0]"));
+}
