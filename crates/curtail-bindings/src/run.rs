@@ -175,7 +175,7 @@ fn windows(before: &str, parts: Option<&Parts>, after: &str, answer: &Answer) ->
 /// It is no transcript, or cannot be cut.
 pub fn whole(reader: &Reader, text: &str, framing: Framing) -> Result {
     let mut out = String::new();
-    let mut answer = guarded(|| reader.open(framing, text.lines().take(1))?.cut(text, &mut out))?;
+    let mut answer = guarded(|| reader.open(framing, text.lines())?.cut(text, &mut out))?;
     let notes = std::mem::take(&mut answer.notes);
     Ok((if answer.changed { Outcome::Text(out) } else { Outcome::Same }, notes))
 }

@@ -100,25 +100,20 @@ fn explained(messages: &[Message<'_>], pairs: &Pairs, at: usize, action: &'stati
 
 /// How many parts are changed in each way.
 fn changed(changes: &[Change]) -> String {
-    let [mut cut, mut rewritten, mut answered, mut prepended, mut appended] = [0; 5];
+    const WAYS: [&str; 5] = ["cut", "rewritten", "answered", "prepended", "appended"];
+    let mut counts = [0; WAYS.len()];
     for change in changes {
-        match change {
-            Change::Cut(_) => cut += 1,
-            Change::Rewrite(..) | Change::Substitute(..) => rewritten += 1,
-            Change::Answer(..) => answered += 1,
-            Change::Prepend(parts) => prepended += parts.len(),
-            Change::Append(parts) => appended += parts.len(),
-        }
+        let (way, parts) = match change {
+            Change::Cut(_) => (0, 1),
+            Change::Rewrite(..) | Change::Substitute(..) => (1, 1),
+            Change::Answer(..) => (2, 1),
+            Change::Prepend(parts) => (3, parts.len()),
+            Change::Append(parts) => (4, parts.len()),
+        };
+        counts[way] += parts;
     }
-    let counts = [
-        (cut, "cut"),
-        (rewritten, "rewritten"),
-        (answered, "answered"),
-        (prepended, "prepended"),
-        (appended, "appended"),
-    ];
-    let ways = counts.iter().filter(|(count, _)| *count > 0);
-    ways.map(|(count, way)| format!("{} {way}", number_of(*count, "part"))).collect::<Vec<_>>().join(", ")
+    let ways = counts.into_iter().zip(WAYS).filter(|(count, _)| *count > 0);
+    ways.map(|(count, way)| format!("{} {way}", number_of(count, "part"))).collect::<Vec<_>>().join(", ")
 }
 
 /// The text of the first new block.

@@ -3,11 +3,15 @@
 /// The name in `known` that is closest to `name`, if one is close enough: it starts like `name`, or at most a third of its
 /// letters differ, or most of them are the same in the same order. Case and `_` for `-` make no difference.
 pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    let name = name.to_lowercase().replace('_', "-");
-    let scored = known.into_iter().map(|other| (strsim::jaro_winkler(&name, other), other));
-    let close = scored.filter(|(similarity, other)| *similarity > 0.8 || is_close(&name, other));
+    let spelled = |name: &str| name.to_lowercase().replace('_', "-");
+    let name = spelled(name);
+    let close = known.into_iter().filter_map(|known| {
+        let other = spelled(known);
+        let similarity = strsim::jaro_winkler(&name, &other);
+        (similarity > 0.8 || is_close(&name, &other)).then_some((similarity, known))
+    });
     // The first of several that are equally close.
-    close.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, other)| other)
+    close.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, known)| known)
 }
 
 /// `lack` (such as "there is no network"), `name`, the closest known name and all of them.
@@ -33,7 +37,7 @@ mod tests {
 
     #[test]
     fn the_closest_name_is_suggested_or_none() {
-        let known = ["window", "filter", "limit", "exclude-tool", "exclude", "o200k_base"];
+        let known = ["window", "filter", "limit", "exclude-tool", "exclude", "o200k_base", "SUPPORT_DESK"];
         let cases = [
             ("windw", Some("window")),
             ("fliter", Some("filter")),
@@ -41,6 +45,7 @@ mod tests {
             ("exlude", Some("exclude")),
             ("exclude_tools", Some("exclude-tool")),
             ("o200k", Some("o200k_base")),
+            ("support-desc", Some("SUPPORT_DESK")),
             ("zzz", None),
             ("", None),
         ];

@@ -91,8 +91,7 @@ impl<'py> Record<'py> {
     /// The answer to it, or why there is none.
     pub(crate) fn answer(&self, result: Result<Outcome, Failure>) -> PyResult<Bound<'py, PyAny>> {
         let py = self.record.py();
-        let result = self.text().map(|_| ()).and(result);
-        match result {
+        match self.text().and(result) {
             Ok(outcome) => {
                 let parts = self.input().and_then(|input| input.parts);
                 Original { record: &self.record, parts }.answer(outcome)

@@ -516,6 +516,23 @@ fn a_filter_leaves_no_pending_call_behind_a_round_that_is_over() {
     assert_eq!(filtered("other"), lines(&[question, &pending_call, &text_line, &second_call]));
 }
 
+/// Anthropic accepts an empty answer at the end, and no blank block anywhere.
+#[test]
+fn a_blank_block_at_the_end_is_refused() {
+    for (content, level) in [(r#""""#, "warn"), ("[]", "warn"), (r#"[{"type":"text","text":" "}]"#, "deny")] {
+        let empty = format!(r#"{{"role":"assistant","content":{content}}}"#);
+        let report = json(&["--profile", "anthropic"], &lines(&[ASK, &empty]));
+        assert_eq!(reported(&report), [format!("empty-content {level} 2:1")], "{content}");
+    }
+}
+
+/// A provider reads nothing before a compaction, so that a conversation may begin with one of the model.
+#[test]
+fn a_conversation_may_begin_with_a_compaction() {
+    let compacted = r#"{"role":"assistant","content":[{"type":"compaction","content":"It was raining in Oslo."}]}"#;
+    assert_eq!(reported(&json(&[], &lines(&[compacted, ASK, SAY]))), Vec::<String>::new());
+}
+
 #[test]
 fn an_item_with_question_and_answer_is_an_answer() {
     // A turn of an evaluation holds the question, the calls that answer it, and the last words, if there are any.

@@ -113,6 +113,15 @@ fn a_labelled_reply_stays_whole() {
     }
 }
 
+/// An answer beside the messages is one.
+#[test]
+fn an_answer_in_another_member_lacks_no_assistant() {
+    for (key, says, is_found) in [("output", "two", false), ("completion", "two", false), ("output", " ", true)] {
+        let row = format!("{}\n", serde_json::json!({"messages": [message("one")], key: says}));
+        assert_eq!(!run(&["check", "-D", "dataset"], &row).status.success(), is_found, "{row}");
+    }
+}
+
 /// A row with only a prompt lacks no answer; one whose answer has no text does.
 #[test]
 fn a_prompt_alone_lacks_no_answer() {

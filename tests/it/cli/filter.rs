@@ -59,6 +59,20 @@ fn a_part_of_a_file_supersedes_only_the_same_part() {
     assert_eq!(cleared(&["--supersede-reads"], &calls), [0_usize; 0]);
 }
 
+/// Cursor, Kimi and Amp name the lines of a part in ways of their own.
+#[test]
+fn parts_under_unknown_names_supersede_nothing_else() {
+    for parts in [
+        [r#"{"target_file":"a","start_line_one_indexed":1}"#, r#"{"target_file":"a","start_line_one_indexed":200}"#],
+        [r#"{"path":"a","line_offset":1,"n_lines":50}"#, r#"{"path":"a","line_offset":200,"n_lines":50}"#],
+        [r#"{"path":"a","read_range":[1,50]}"#, r#"{"path":"a","read_range":[200,250]}"#],
+    ] {
+        let [first, second] = parts;
+        let calls = [("read_file", first, OLD), ("read_file", second, NEW), ("read_file", first, NEW)];
+        assert_eq!(cleared(&["--supersede-reads"], &calls), [0], "{first}");
+    }
+}
+
 #[test]
 fn an_error_or_nothing_supersedes_no_content() {
     let error = "Traceback:\n  in open\nPermissionError: /a.rs";

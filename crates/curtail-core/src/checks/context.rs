@@ -52,9 +52,7 @@ impl<'a> RuleContext<'_, 'a> {
 
     /// Every part, in order.
     pub fn parts(&self) -> impl Iterator<Item = (PartRef, &Part<'a>)> {
-        self.messages.iter().enumerate().flat_map(|(message, parts)| {
-            parts.parts.iter().enumerate().map(move |(part, content)| (PartRef { message, part }, content))
-        })
+        PartRef::each(self.messages)
     }
 
     /// The element that a part is, or is in.

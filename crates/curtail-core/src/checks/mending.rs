@@ -8,7 +8,7 @@ use super::{Inspection, Mend, Verdicts};
 use crate::dialects::{ReadError, Reading};
 use crate::json::Span;
 use crate::pipeline::{Chain, TextCutter};
-use crate::processors::{Decision, DropSet, Plan, Processor, ProcessorError, Reason, Traits, View};
+use crate::processors::{DropSet, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::transcript::{Pairs, PartRef};
 
 /// A mended fault can bring another to light, such as an emptied message, and a mend waits where another one writes. More passes
@@ -91,11 +91,10 @@ impl Processor for CutFaults {
         const REASON: Reason = Reason::Borrowed("the provider does not accept it");
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs);
-        let mut lone_reasoning = Vec::new();
         for (at, message) in view.messages.iter().enumerate() {
             let is_cut = message.value().is_some_and(|item| self.cuts.contains(&item.span()));
             if is_cut && message.is_bound_reasoning() {
-                lone_reasoning.push(at);
+                drops.drop_alone(at, REASON);
             } else if is_cut {
                 drops.drop_message(at, REASON);
             }
@@ -106,10 +105,6 @@ impl Processor for CutFaults {
                 }
             }
         }
-        let mut plan = drops.into_plan();
-        for at in lone_reasoning {
-            plan.decisions[at] = Decision::Drop(REASON);
-        }
-        Ok(plan)
+        Ok(drops.into_plan())
     }
 }

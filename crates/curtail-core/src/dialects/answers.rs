@@ -170,7 +170,7 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
 }
 
 /// The answer of a row that has it beside its messages: it is counted, and stays.
-pub(super) fn beside(record: Value<'_>) -> Vec<Text<'_>> {
+pub(crate) fn beside(record: Value<'_>) -> Vec<Text<'_>> {
     let [response, output, model, completion, outputs] =
         record.get_each(["response", "output", "modelOutput", "completion", "outputs"]);
     let replies = [response, model].into_iter().flatten().map(first_in);

@@ -86,7 +86,7 @@ mod vscode_patches;
 mod written;
 mod zed;
 
-pub(crate) use answers::write_repeated;
+pub(crate) use answers::{beside as answers_beside, write_repeated};
 pub use assemble::{along_branches, assemble};
 pub use claude_code::{SUBAGENTS, SubagentNotes};
 pub use described::{Description, DescriptionError, built_in, description_of, register};

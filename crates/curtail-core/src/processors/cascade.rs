@@ -212,6 +212,11 @@ impl<'v, 'a> DropSet<'v, 'a> {
         self.drain();
     }
 
+    /// Drops a message of reasoning, and keeps what it led to.
+    pub(crate) fn drop_alone(&mut self, at: usize, reason: Reason) {
+        self.whole[at] = Some(reason);
+    }
+
     /// Keeps a message that would be dropped if it were like any other.
     pub fn spare(&mut self, at: usize, reason: Reason) {
         self.kept.push((at, reason));

@@ -123,10 +123,10 @@ impl LimitedTranscript<'_, '_, '_> {
         };
         let last = (0..count).rfind(|&at| !self.preserved.contains(at));
         // What begins the turn at a place is kept, too, so more has to be removed before it.
-        let needed = |at: usize| excess + opener(at).map_or(0, |opener| self.removed_tokens(opener));
+        let needed = |at: usize| excess + opener(at).map_or(0, |opener| sums[opener]);
         let mut removed = 0;
         let mut due = 0;
-        for (at, sum) in sums.into_iter().enumerate().take_while(|(at, _)| last >= Some(*at)) {
+        for (at, sum) in sums.iter().enumerate().take_while(|(at, _)| last >= Some(*at)) {
             if removed >= needed(at).next_multiple_of(step).max(due) && places.binary_search(&at).is_ok() {
                 if fits(at) {
                     return Ok(Some(at));

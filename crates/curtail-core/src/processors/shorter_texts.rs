@@ -2,6 +2,7 @@
 
 use super::Counting;
 use crate::counting::Tokenizer;
+use crate::dialects::reports_failure;
 use crate::json::quote;
 use crate::transcript::{Content, Message, Part, PartOrigin, PartRef};
 
@@ -27,10 +28,11 @@ pub(super) fn shorten(
         Shortener { texts: long_texts(messages, indices, dropped, counting), tokenizer: &*counting.tokenizer };
     let shortened = shortener.shortened(budget.checked_sub(total - shortener.tokens())?)?;
     let rewrites = shortener.texts.iter().zip(shortened).filter_map(|(long_text, text)| Some((long_text, text?)));
-    // A result may say nothing, and providers refuse a message that does.
+    // A result may say nothing, and providers refuse a message that does, and a failure.
     let is_emptied = |long_text: &LongText, text: &str| {
-        let is_said = matches!(long_text.at.part_in(messages).content, Content::Text(_));
-        is_said && text.trim().is_empty() && !long_text.text.trim().is_empty()
+        let part = long_text.at.part_in(messages);
+        let has_to_say = matches!(part.content, Content::Text(_)) || reports_failure(part);
+        has_to_say && text.trim().is_empty() && !long_text.text.trim().is_empty()
     };
     rewrites.map(|(long_text, text)| (!is_emptied(long_text, &text)).then_some((long_text.at, text))).collect()
 }

@@ -20,9 +20,6 @@ const ENDS: &[&str] = &["end", "end_line", "endLine", "line_end", "range", "rang
 /// The argument that says how many lines the part has.
 const LENGTH: &str = "limit";
 
-/// Arguments that select a part of which the last line is not known.
-const OTHER_PARTS: &[&str] = &["lines", "tail", "pages"];
-
 /// What a call reads: one file, and of it everything or a part.
 struct FileRead {
     thread: u32,
@@ -87,7 +84,7 @@ impl LaterLines {
 
 impl FileRead {
     fn is_whole(&self) -> bool {
-        [STARTS, ENDS, &[LENGTH], OTHER_PARTS].concat().iter().all(|key| !self.rest.contains_key(*key))
+        !self.rest.values().any(|written| selects_part(written))
     }
 
     /// The line at which the part ends at most; `None` if its arguments do not tell, as those of a part that goes to the end.
@@ -186,6 +183,14 @@ fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -
     views.then_some(FileRead { thread: message.thread, path, rest, lines })
 }
 
+/// Whether an argument selects a part of the file: every tool calls it by another name, and it has a number. One in the words of
+/// a text is none.
+fn selects_part(written: &str) -> bool {
+    let is_word = |letters: &[u8]| letters.iter().all(u8::is_ascii_alphabetic);
+    let is_text = written.starts_with('"') && written.as_bytes().windows(2).any(is_word);
+    !is_text && written.contains(|c: char| c.is_ascii_digit())
+}
+
 /// The largest number in an argument; `None` if there is none, or if one is negative, which counts from the end.
 fn largest_number(written: &str) -> Option<usize> {
     let is_sign = |at: usize| !written[..at].trim_end().ends_with(|c: char| c.is_ascii_digit());
@@ -220,12 +225,26 @@ mod tests {
             (r#"{"view_range":[3,-1]}"#, None),
             (r#"{"start_line":3}"#, None),
             (r#"{"tail":5}"#, None),
+            (r#"{"line_offset":200,"n_lines":50}"#, None),
+            (r#"{"read_range":[200,250]}"#, None),
+            (r#"{"where":"L10-L20"}"#, None),
+            (r#"{"span":{"from":1}}"#, None),
         ] {
-            let document = Document::parse(arguments).unwrap();
-            let members = document.roots().next().unwrap().members();
-            let rest = members.map(|member| (member.key.decode().into_owned(), member.value.raw().to_owned()));
-            let read = FileRead { thread: 0, path: String::new(), rest: rest.collect(), lines: Vec::new() };
+            let read = read(arguments);
             assert_eq!((read.last_line(), read.is_whole()), (last, false), "{arguments}");
         }
+    }
+
+    #[test]
+    fn words_and_switches_select_no_part() {
+        let whole = r#"{"explanation":"see the 3 functions","should_read_entire_file":true,"encoding":"utf-8"}"#;
+        assert!(read(whole).is_whole());
+    }
+
+    fn read(arguments: &str) -> FileRead {
+        let document = Document::parse(arguments).unwrap();
+        let members = document.roots().next().unwrap().members();
+        let rest = members.map(|member| (member.key.decode().into_owned(), member.value.raw().to_owned()));
+        FileRead { thread: 0, path: String::new(), rest: rest.collect(), lines: Vec::new() }
     }
 }

@@ -1,6 +1,6 @@
 //! Drops parts by kind, and messages by role.
 
-use super::{Decision, DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
+use super::{DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::numbers::number_of;
 use crate::transcript::{Content, Pairs, Part, PartRef, RequiredReasoning, Role};
 
@@ -61,7 +61,6 @@ impl Processor for Strip {
         let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
         let required = RequiredReasoning::of(view.messages);
         let spares = !self.kinds.contains(&StripKind::AllReasoning);
-        let mut lone_reasoning = Vec::new();
         for (at, message) in view.messages.iter().enumerate() {
             if !self.roles.is_empty() && !self.roles.contains(&message.role) {
                 drops.drop_message(at, Reason::Owned(format!("role {}", message.role.name())));
@@ -71,7 +70,7 @@ impl Processor for Strip {
                 if spares && required.is_in(at) {
                     drops.spare(at, NEEDED);
                 } else {
-                    lone_reasoning.push(at);
+                    drops.drop_alone(at, Reason::Borrowed("reasoning"));
                 }
                 continue;
             }
@@ -86,9 +85,6 @@ impl Processor for Strip {
         }
         self.drop_instructions(view, &mut drops);
         let mut plan = drops.into_plan();
-        for at in lone_reasoning {
-            plan.decisions[at] = Decision::Drop(Reason::Borrowed("reasoning"));
-        }
         plan.notes.extend(self.kept_media(view, &plan));
         Ok(plan)
     }

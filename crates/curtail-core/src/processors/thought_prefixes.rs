@@ -89,11 +89,7 @@ impl ThoughtPrefixes {
     /// All bound thoughts of `messages`: those after a change that was made before the messages were read.
     #[must_use]
     pub fn all(&self, messages: &[Message<'_>]) -> Vec<PartRef> {
-        let parts = messages.iter().enumerate().flat_map(|(at, message)| {
-            let bound = message.parts.iter().enumerate().filter(|(_, part)| part.is_prefix_bound());
-            bound.map(move |(part, _)| PartRef { message: at, part })
-        });
-        parts.collect()
+        PartRef::each(messages).filter(|(_, part)| part.is_prefix_bound()).map(|(at, _)| at).collect()
     }
 
     /// The thoughts of `messages`, the result of a cut, that are after a change.
@@ -208,7 +204,7 @@ impl Counts {
         };
         let read = !message.standing.is_rolled_back();
         *messages += u32::from(read && ranked);
-        *thoughts += count(message.parts.iter().filter(|part| read && part.is_prefix_bound()));
+        *thoughts += number_of(message.parts.iter().filter(|part| read && part.is_prefix_bound()).count());
         source
     }
 }
@@ -217,11 +213,13 @@ impl Progress {
     /// The bound parts of the next message that are after a change; `before` thoughts of the thread precede the message.
     fn thoughts(&mut self, message: &Message<'_>, before: u32) -> Vec<usize> {
         let altered = altered(message);
+        let all = message.parts.iter().chain(&message.cut).filter(|part| part.is_prefix_bound());
+        let mut starts: Vec<u32> = all.map(start).collect();
+        starts.sort_unstable();
         let mut broken = Vec::new();
         for (nth, part) in message.parts.iter().enumerate().filter(|(_, part)| part.is_prefix_bound()) {
             let start = start(part);
-            let earlier = message.parts.iter().chain(&message.cut);
-            let number = before + count(earlier.filter(|other| other.is_prefix_bound() && self::start(other) < start));
+            let number = before + number_of(starts.partition_point(|other| *other < start));
             self.changed |= altered.is_some_and(|altered| altered < start);
             // Only the first thoughts may be missing, none between two others.
             self.changed |= self.thought.is_some_and(|last| number != last + 1);
@@ -235,8 +233,8 @@ impl Progress {
     }
 }
 
-fn count<T>(of: impl Iterator<Item = T>) -> u32 {
-    u32::try_from(of.count()).unwrap_or(u32::MAX)
+fn number_of(thoughts: usize) -> u32 {
+    u32::try_from(thoughts).unwrap_or(u32::MAX)
 }
 
 /// The place of the first part of `message` that was cut, rewritten or added; bound thoughts aside, which are compared by

@@ -494,6 +494,13 @@ pub struct PartRef {
 }
 
 impl PartRef {
+    /// Every part of `messages` with its reference, in order.
+    pub fn each<'m, 'a>(messages: &'m [Message<'a>]) -> impl Iterator<Item = (Self, &'m Part<'a>)> {
+        messages.iter().enumerate().flat_map(|(message, holder)| {
+            holder.parts.iter().enumerate().map(move |(part, content)| (Self { message, part }, content))
+        })
+    }
+
     /// The part, in the messages that it refers to.
     #[must_use]
     pub fn part_in<'m, 'a>(self, messages: &'m [Message<'a>]) -> &'m Part<'a> {

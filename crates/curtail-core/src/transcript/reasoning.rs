@@ -332,16 +332,9 @@ pub fn emptied_thoughts(messages: &[Message<'_>], keys: &[&str]) -> Vec<PartRef>
 
 /// The thoughts of which `is_meant` says so, by whether they are blank and by their place.
 fn thoughts(messages: &[Message<'_>], is_meant: impl Fn(bool, &PartPlace<'_>) -> bool) -> Vec<PartRef> {
-    let mut found = Vec::new();
-    for (message, parts) in messages.iter().enumerate() {
-        for (part, thought) in parts.parts.iter().enumerate() {
-            let Some((text, place)) = thought.content.reasoning().zip(thought.place()) else { continue };
-            if is_meant(text.is_blank(), place) {
-                found.push(PartRef { message, part });
-            }
-        }
-    }
-    found
+    let thoughts =
+        PartRef::each(messages).filter_map(|(at, part)| Some((at, part.content.reasoning()?, part.place()?)));
+    thoughts.filter(|(_, text, place)| is_meant(text.is_blank(), place)).map(|(at, ..)| at).collect()
 }
 
 #[cfg(test)]

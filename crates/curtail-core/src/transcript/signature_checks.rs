@@ -17,19 +17,17 @@ const CHECKS_PREFIX: &[(&str, (u32, u32))] =
 ///
 /// assert!(checks_prefix("claude-opus-5-5-20260901"));
 /// assert!(checks_prefix("us.anthropic.claude-fable-5-1-v1:0"));
+/// assert!(checks_prefix("claude-code/claude-opus-5-5"));
 /// assert!(!checks_prefix("anthropic/claude-sonnet-4.5"));
 /// assert!(!checks_prefix("claude-3-5-sonnet-20241022"));
 /// ```
 #[must_use]
 pub fn checks_prefix(name: &str) -> bool {
-    const BEFORE: &[u8] = b"claude-";
-    let begins = |rest: &[u8], word: &[u8]| rest.len() >= word.len() && rest[..word.len()].eq_ignore_ascii_case(word);
-    let at = (0..name.len()).find(|&at| begins(&name.as_bytes()[at..], BEFORE));
-    let Some(model) = at.map(|at| &name[at + BEFORE.len()..]) else { return false };
-    CHECKS_PREFIX.iter().any(|(family, first)| {
-        let named = begins(model.as_bytes(), family.as_bytes());
-        let version = named.then(|| model[family.len()..].strip_prefix('-')).flatten();
-        version.is_some_and(|version| parsed(version) >= *first)
+    let name = name.to_ascii_lowercase();
+    // A router can be called after the models as well, as in `claude-code/claude-opus-5-5`.
+    name.split("claude-").skip(1).any(|model| {
+        let version = |family: &str| Some(parsed(model.strip_prefix(family)?.strip_prefix('-')?));
+        CHECKS_PREFIX.iter().any(|(family, first)| version(family).is_some_and(|version| version >= *first))
     })
 }
 

@@ -164,10 +164,11 @@ fn unknown_member(message: usize, text: Estimated<'_>) -> Option<UnknownPart<'_>
 
 fn known_bytes(messages: &[Message<'_>]) -> usize {
     let bytes = |content: &Content<'_>| match content {
-        Content::Text(text) | Content::Reasoning(text) | Content::Media(text) => text.len_bound(),
+        Content::Text(text) | Content::Reasoning(text) => text.len_bound(),
         Content::ToolCall(call) => call.texts().map(Text::len_bound).sum(),
         Content::ToolResult(result) => result.content.iter().map(Text::len_bound).sum(),
-        Content::Unknown(_) | Content::Other => 0,
+        // The bytes of an image are no text.
+        Content::Media(_) | Content::Unknown(_) | Content::Other => 0,
     };
     messages.iter().flat_map(|message| &message.parts).map(|part| bytes(&part.content)).sum()
 }

@@ -21,7 +21,11 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
 fn behind_code(text: &str) -> Option<&str> {
     let (first, rest) = text.split_at_checked(1)?;
     match first {
-        "[" => Some(rest.trim_start_matches(|c| !('@'..='~').contains(&c)).get(1..).unwrap_or_default()),
+        "[" => {
+            let end = rest.trim_start_matches(|c| (' '..='?').contains(&c));
+            // One that was cut off ends where other text begins.
+            Some(end.strip_prefix(|c| ('@'..='~').contains(&c)).unwrap_or(end))
+        }
         "(" => rest.get(1..),
         "]" => match rest.split_once('\u{7}') {
             Some((_, behind)) => Some(behind),
@@ -64,6 +68,7 @@ mod tests {
             ("see \u{1b}]8;;https://a.example\u{1b}\\here\u{1b}]8;;\u{1b}\\.", "see here."),
             ("\u{1b}é\u{1b}", "é"),
             ("\u{1b}]0;a\nb", "]0;a\nb"),
+            ("a\u{1b}[3\n… 9 lines …\n日本 b", "a\n… 9 lines …\n日本 b"),
         ] {
             assert_eq!(without_escapes(text), plain, "{text:?}");
         }

@@ -39,14 +39,6 @@ struct Subject {
     unknown: Option<usize>,
 }
 
-/// What was found in a text.
-struct Faults {
-    /// What the rules that the answer may mean find.
-    findings: Vec<Finding>,
-    /// The provider, if the transcript is not in its form.
-    profile: Option<&'static str>,
-}
-
 impl<'s> Search<'s> {
     pub(super) fn new(rows: &'s [&'static Constraint], naming: &'s Naming, reading: &Reading, text: &'s str) -> Self {
         // Who sells the models of another repeats its words: the format of the transcript says who answered.
@@ -76,11 +68,10 @@ impl<'s> Search<'s> {
     /// Finds the faults of the text, and those of them that the answer means. `None` if nobody has described the answer, and it
     /// names no fault.
     pub(super) fn run(&self) -> Result<Option<Diagnosis>, ReadError> {
-        let provider = self.subject.own.filter(|own| *own != self.provider);
-        let faults = Faults { findings: self.findings()?, profile: provider.map(|_| self.provider) };
+        let findings = self.findings()?;
         let places = self.named_places()?;
-        let anywhere = || self.constraint.map(|constraint| self.anywhere(constraint, &faults));
-        Ok(self.at_places(&places, &faults).or_else(anywhere))
+        let anywhere = || self.constraint.map(|constraint| self.anywhere(constraint, &findings));
+        Ok(self.at_places(&places, &findings).or_else(anywhere))
     }
 
     /// What the rules that the answer may mean find. What the answer demands applies, whether or not the format demands it.
@@ -205,15 +196,14 @@ impl<'s> Search<'s> {
     }
 
     /// The faults at `places`; at the likeliest one, if there is none. `None` if they say nothing.
-    fn at_places(&self, places: &[Place], faults: &Faults) -> Option<Diagnosis> {
+    fn at_places(&self, places: &[Place], findings: &[Finding]) -> Option<Diagnosis> {
         // Of an answer that nobody has described, only the likeliest reading says enough.
         let places = if self.rows.is_empty() { &places[..places.len().min(1)] } else { places };
         let exact = places.iter().filter_map(|place| place.block.as_ref()).map(std::slice::from_ref);
         let around = places.iter().map(|place| place.spans.as_slice());
-        let at =
-            exact.chain(around).map(|spans| faults.findings.iter().filter(|found| found.is_within(spans)).collect());
+        let at = exact.chain(around).map(|spans| findings.iter().filter(|found| found.is_within(spans)).collect());
         if let Some(found) = at.into_iter().find(|found: &Vec<&Finding>| !found.is_empty()) {
-            return self.found(self.about_members(self.likeliest(found)), true, faults.profile);
+            return self.found(self.about_members(self.likeliest(found)), true);
         }
         // Rules find every broken pair: without a finding, it was mended since, or the number is that of the message beside it.
         // Ids belong to other items as well.
@@ -221,7 +211,7 @@ impl<'s> Search<'s> {
         let is_pair = self.rows.iter().any(|row| row.rule.is_some_and(|code| code.starts_with('P') && code != "P009"));
         let place = places.iter().find(|place| place.shown.is_some()).filter(|_| !is_pair)?;
         // How the messages of a log were sent is not known for certain, and what a rule finds is.
-        let is_doubtful = !place.is_certain && !faults.findings.is_empty();
+        let is_doubtful = !place.is_certain && !findings.is_empty();
         place.shown.clone().filter(|_| !is_doubtful).map(Diagnosis::Named)
     }
 
@@ -247,23 +237,24 @@ impl<'s> Search<'s> {
     }
 
     /// Everything that the rules find: the answer names no place.
-    fn anywhere(&self, constraint: &'static Constraint, faults: &Faults) -> Diagnosis {
+    fn anywhere(&self, constraint: &'static Constraint, findings: &[Finding]) -> Diagnosis {
         let is_about = |finding: &&Finding| {
             self.rows.iter().any(|row| row.rule == Some(finding.rule.code) && row.what == finding.what)
         };
-        let all: Vec<&Finding> = faults.findings.iter().collect();
-        let about: Vec<&Finding> = all.iter().filter(|finding| is_about(finding)).copied().collect();
-        let meant = if about.is_empty() { all } else { about };
-        self.found(self.about_members(meant), false, faults.profile).unwrap_or(Diagnosis::Absent(constraint))
+        let about: Vec<&Finding> = findings.iter().filter(is_about).collect();
+        let meant = if about.is_empty() { findings.iter().collect() } else { about };
+        self.found(self.about_members(meant), false).unwrap_or(Diagnosis::Absent(constraint))
     }
 
     /// `None` if there are no findings.
-    fn found(&self, findings: Vec<&Finding>, is_named: bool, profile: Option<&'static str>) -> Option<Diagnosis> {
+    fn found(&self, findings: Vec<&Finding>, is_named: bool) -> Option<Diagnosis> {
         let denied = |finding: &Finding| Finding { level: Level::Deny, ..finding.clone() };
         let findings: Vec<Finding> = findings.into_iter().map(denied).collect();
         let rule = findings.first()?.rule;
         let described = self.rows.iter().copied().find(|row| row.rule == Some(rule.code));
         let constraint = described.or(self.constraint).or_else(|| rule.constraints().next());
+        // The transcript may not be in the form of the provider.
+        let profile = self.subject.own.filter(|own| *own != self.provider).map(|_| self.provider);
         Some(Diagnosis::Found { constraint: constraint?, findings, is_named, profile })
     }
 

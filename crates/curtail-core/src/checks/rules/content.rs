@@ -98,9 +98,6 @@ fn blank_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let message = &context.messages[at.message];
         !is_empty(message) && message.standing.is_read()
     };
-    // A string beside calls, as other formats write it, is no block.
-    let is_block =
-        |part: &Part<'_>| part.place().is_some_and(|place| place.piece.is_none() && place.element.is_object());
     let blank = context.parts().filter(|(at, part)| is_blank(part) && is_block(part) && beside(at));
     let log = context.provider_rules.log;
     let mut matches: Vec<Match<'a>> = blank
@@ -113,6 +110,11 @@ fn blank_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         (!blank.is_empty()).then(|| found.removing(blank))
     }));
     matches
+}
+
+/// Whether a part is a block: a string beside calls, as other formats write it, is none.
+fn is_block(part: &Part<'_>) -> bool {
+    part.place().is_some_and(|place| place.piece.is_none() && place.element.is_object())
 }
 
 /// The blank texts in the list of a result, which a provider looks at as at any other.
@@ -145,11 +147,11 @@ fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let article = if role == Role::Assistant { "an" } else { "a" };
         format!("{article} {} message has no content", role.name())
     };
-    // What the assistant says last may be empty: the model goes on.
+    // What the assistant says last may be empty, unless it is a blank block: the model goes on.
     let last = context.messages.len().saturating_sub(1);
-    let is_optional = |at: usize, message: &Message<'_>| at == last && message.role == Role::Assistant;
     let found = |(at, message): (usize, &Message<'a>)| {
-        context.match_message(at, text(message.role)).cut().warning_if(is_mild || is_optional(at, message))
+        let is_optional = at == last && message.role == Role::Assistant && !message.parts.iter().any(is_block);
+        context.match_message(at, text(message.role)).cut().warning_if(is_mild || is_optional)
     };
     empty.map(found).collect()
 }

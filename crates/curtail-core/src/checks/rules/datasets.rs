@@ -3,6 +3,7 @@
 use super::RULE;
 use crate::checks::{Detector, Level, Match, Rule, RuleContext, TokenCounts};
 use crate::counting::token_count;
+use crate::dialects::answers_beside;
 use crate::json::Value;
 use crate::transcript::{Message, Role};
 
@@ -13,7 +14,8 @@ pub(super) static NO_ASSISTANT_MESSAGE: Rule = Rule {
     summary: "The transcript has no assistant message.",
     why: "A training example without a reply teaches nothing, and fine-tuning services reject it. A session that was \
           saved before its first answer looks the same and is not broken. A row with nothing but a `prompt` is meant to \
-          have no reply, because the model writes one while it is trained: it has no finding.",
+          have no reply, because the model writes one while it is trained: it has no finding. Nor has a row with its \
+          answer beside the messages, as `output`, `completion` or `response`.",
     help: "drop the transcript from the dataset",
     bad: r#"{"messages":[{"role":"system","content":"Answer in one sentence."},{"role":"user","content":"Is it raining in Oslo?"}]}
 "#,
@@ -32,7 +34,7 @@ fn no_assistant_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let is_unknown = || context.non_messages.iter().any(|item| item.unknown.is_some());
     match (replies, context.messages.is_empty()) {
         (true, _) => Vec::new(),
-        (false, false) if asks_only(context) => Vec::new(),
+        (false, false) if asks_only(context) || is_answered_beside(context) => Vec::new(),
         (false, false) => vec![context.match_all("the transcript has no assistant message")],
         (false, true) if is_unknown() => Vec::new(),
         (false, true) => vec![context.match_all("the transcript has no message")],
@@ -45,6 +47,12 @@ fn asks_only(context: &RuleContext<'_, '_>) -> bool {
     context.record.is_some_and(|record| {
         record.get("prompt") == list && record.get("completion").is_none() && record.get("chosen").is_none()
     })
+}
+
+/// Whether the row has an answer outside the list of messages.
+fn is_answered_beside(context: &RuleContext<'_, '_>) -> bool {
+    let around = std::iter::successors(context.record, |record| record.parent());
+    around.filter(|record| record.is_object()).flat_map(answers_beside).any(|text| !text.is_blank())
 }
 
 pub(super) static TOO_LONG: Rule = Rule {

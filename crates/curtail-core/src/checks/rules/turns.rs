@@ -66,7 +66,9 @@ fn first_speaker<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let Some(required) = context.provider_rules.first_speaker else { return Vec::new() };
     // Another rule reports a transcript without that role.
     let occurs = context.of_role(required).next().is_some();
-    let first = context.dialogue().next().filter(|(_, message)| occurs && message.role != required);
+    // A provider reads a compaction in place of what was said before it, whoever wrote the compaction.
+    let is_wrong = |message: &Message<'_>| occurs && message.role != required && !message.is_boundary();
+    let first = context.dialogue().next().filter(|(_, message)| is_wrong(message));
     let text = |role: &str| format!("the conversation begins with the role `{role}`, not with `{}`", required.name());
     let is_mild = context.provider_rules.log || names(context.provider_rules.provider, "first message").is_none();
     first

@@ -3,12 +3,15 @@
 use std::fmt::Write as _;
 use std::iter;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use curtail_core::Tokenizer;
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, DropMessages, HistoryWindow, Keep, MediaLimits, MessageRange, Overflow, Repair, RepairMode,
-    ScaledLimit, StaleResults, Strip, StripKind, Thinking, WindowUnit,
+    ClearResults, Counting, DropMessages, HistoryWindow, Keep, MediaLimits, MessageRange, Overflow, Repair, RepairMode,
+    ScaledLimit, StaleResults, Strip, StripKind, Thinking, TokenLimit, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::rolling::Counted;
@@ -790,4 +793,48 @@ fn no_text_is_shortened_to_nothing() {
         fits += 1;
     }
     assert!(fits > 20, "{fits}");
+}
+
+/// Counts words, and how many bytes it has read.
+struct Reading(Arc<AtomicUsize>);
+
+impl Tokenizer for Reading {
+    fn count(&self, text: &str) -> usize {
+        self.0.fetch_add(text.len(), Ordering::Relaxed);
+        text.split_whitespace().count()
+    }
+}
+
+/// A limit in steps counts the message that began a turn once, and not for each message of the turn.
+#[test]
+fn a_long_question_is_not_counted_for_each_step_of_its_turn() {
+    let said = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n");
+    let turn = said("user", &"word ".repeat(10_000)) + &said("assistant", "one two three").repeat(300);
+    let read = Arc::new(AtomicUsize::new(0));
+    let limit = TokenLimit::new(10_500, Counting::new(Arc::new(Reading(Arc::clone(&read)))));
+    let chain = Chain::default().then(TokenLimit { step: 100, ..limit });
+    let cut = cut_with(chain, Some("openai"), Framing::Lines, &turn).unwrap();
+    assert!(cut.len() < turn.len() && cut.contains("word word"), "{}", cut.len());
+    assert!(read.load(Ordering::Relaxed) < 50 * turn.len(), "{}", read.load(Ordering::Relaxed));
+}
+
+/// Nor is a failure without a text accepted.
+#[test]
+fn no_failure_is_shortened_to_nothing() {
+    let log = concat!(
+        r#"{"role":"user","content":"Oil"}"#,
+        "\n",
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"oil","input":{}}]}"#,
+        "\n",
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"no oil left at all","is_error":true}]}"#,
+        "\n",
+    );
+    let mut fits = 0;
+    for tokens in 1..20 {
+        let chain = Chain::default().then(limit(tokens, Overflow::Truncate));
+        let Ok(cut) = cut_with(chain, Some("anthropic"), Framing::Lines, log) else { continue };
+        assert!(!cut.contains(r#""content":"""#), "{tokens}: {cut}");
+        fits += 1;
+    }
+    assert!(fits > 8, "{fits}");
 }
