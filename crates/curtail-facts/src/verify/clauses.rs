@@ -1,6 +1,6 @@
 //! Splits texts into sentences under their headings, and sentences into segments that give one order each.
 
-use super::languages::LANGUAGES;
+use super::languages::{LANGUAGES, Phrases};
 use super::negation::negates;
 
 /// A sentence of a text, or an item of a list.
@@ -56,7 +56,7 @@ pub(super) fn each_clause<'t>(text: &'t str, mut each: impl FnMut(Clause<'t>)) {
     }
 }
 
-/// The words of a heading: a line of Markdown with `#`, a bold line, or a short line that ends with a colon.
+/// The words of a heading: a line of Markdown with `#`, a bold line that is no sentence, or a short line that ends with a colon.
 fn heading_of(line: &str) -> Option<&str> {
     if line.len() > LONGEST_HEADING || line.starts_with(['-', '*', '>', '|']) && !line.starts_with("**") {
         return None;
@@ -64,7 +64,8 @@ fn heading_of(line: &str) -> Option<&str> {
     let bare = line.trim_start_matches('#').trim();
     let is_marked = bare.len() < line.len();
     let bold = bare.strip_prefix("**").and_then(|bare| bare.trim_end_matches([':', '：']).strip_suffix("**"));
-    if let Some(bold) = bold {
+    let is_sentence = |text: &str| text.ends_with('。') || text.ends_with(['.', '!']) && text.split(' ').count() > 2;
+    if let Some(bold) = bold.filter(|bold| !bold.contains("**") && !is_sentence(bold)) {
         return Some(bold.trim_end_matches([':', '：']));
     }
     if is_marked {
@@ -196,7 +197,8 @@ pub(super) fn segments(sentence: &str) -> Vec<&str> {
         let before = sentence[start..at].trim();
         if !before.is_empty()
             && !is_condition(before)
-            && (begins_modal(after) || begins_order(after) && !goes_on(before, joint, after))
+            && (begins_with(&[&LANGUAGES.rule, &LANGUAGES.negation], after)
+                || begins_with(&[&LANGUAGES.order], after) && !goes_on(before, joint, after))
         {
             found.push(sentence[start..at].trim());
             start = at + joint.len();
@@ -208,14 +210,15 @@ pub(super) fn segments(sentence: &str) -> Vec<&str> {
     found
 }
 
-/// The first words of `text`, by which an order is recognized.
-fn head(text: &str) -> &str {
-    &text[..text.floor_char_boundary(40)]
+/// Whether `text` begins with one of some phrases, by which an order is recognized.
+fn begins_with(tables: &[&Phrases], text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(40)];
+    tables.iter().any(|table| table.first_in(head) == Some(0))
 }
 
 /// Whether a part of a sentence says when the order after it holds: it belongs to that order.
 fn is_condition(part: &str) -> bool {
-    LANGUAGES.condition.first_in(head(part)) == Some(0) && !part.contains([',', '，'])
+    begins_with(&[&LANGUAGES.condition], part) && !part.contains([',', '，'])
 }
 
 /// An order without the condition before it.
@@ -224,16 +227,6 @@ pub(super) fn without_condition(segment: &str) -> &str {
         Some((condition, order)) if is_condition(condition) => order.trim_start(),
         _ => segment,
     }
-}
-
-/// Whether a new order begins with the first word of `text`, which says whether to do something.
-fn begins_modal(text: &str) -> bool {
-    [&LANGUAGES.rule, &LANGUAGES.negation].iter().any(|table| table.first_in(head(text)) == Some(0))
-}
-
-/// Whether `text` begins with a verb that gives an order.
-fn begins_order(text: &str) -> bool {
-    LANGUAGES.order.first_in(head(text)) == Some(0)
 }
 
 /// Whether a verb continues the order before it: `never commit, push or tag`, `never stop and wait`.
@@ -267,6 +260,19 @@ mod tests {
                 ("继续", open)
             ]
         );
+    }
+
+    #[test]
+    fn bold_sentences_are_no_headings() {
+        for (line, is_heading) in [
+            ("**Rules**", true),
+            ("**Important!**", true),
+            ("**Open questions:**", true),
+            ("**Never commit to main.**", false),
+            ("**Never push** and **never force**", false),
+        ] {
+            each_clause(line, |clause| assert_eq!(clause.is_heading, is_heading, "{line}"));
+        }
     }
 
     #[test]
