@@ -134,7 +134,9 @@ fn is_agent_command(text: &str) -> bool {
 pub(super) fn corrects(text: &str) -> bool {
     let start: String = text.chars().take(24).collect::<String>().to_lowercase().replace('’', "'");
     let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ',', '.', '!', ':', ';', '-', '，', '。', '、']);
-    CORRECTIONS.iter().any(|word| start.strip_prefix(word).is_some_and(|rest| ends(rest) || !word.is_ascii()))
+    // Chinese, Japanese and Korean have no spaces between words.
+    let is_joined = |word: &str| word.starts_with(|c: char| c >= '\u{2e80}');
+    CORRECTIONS.iter().any(|word| start.strip_prefix(word).is_some_and(|rest| ends(rest) || is_joined(word)))
 }
 
 #[cfg(test)]
@@ -166,13 +168,22 @@ mod tests {
 
     #[test]
     fn corrections_begin_with_a_no() {
-        for text in ["No, the other one", "don’t touch it", "Stop.", "actually use b", "不要这样", "Nein, anders"]
-        {
+        for text in [
+            "No, the other one", "don’t touch it", "Stop.", "actually use b", "不要这样", "Nein, anders",
+            "Нет, не так", "Não mude isso",
+        ] {
             assert!(corrects(text), "{text}");
         }
-        for text in
-            ["Now fix it", "Nothing else", "Notes are in a.md", "Waiting for you", "Please stop", "Para el test usa b"]
-        {
+        for text in [
+            "Now fix it",
+            "Nothing else",
+            "Notes are in a.md",
+            "Waiting for you",
+            "Please stop",
+            "Para el test usa b",
+            "Стопка файлов",
+            "Arrêter le serveur à la fin",
+        ] {
             assert!(!corrects(text), "{text}");
         }
     }
