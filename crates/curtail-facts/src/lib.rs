@@ -40,6 +40,7 @@ mod written_facts;
 pub use call_result::failed;
 pub use calls::{changes, file_read};
 pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
+pub use words::name_words;
 pub use writers::command;
 
 use std::borrow::Cow;
