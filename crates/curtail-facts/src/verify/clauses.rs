@@ -87,20 +87,30 @@ fn without_bullet(line: &str) -> (&str, bool) {
     }
 }
 
+/// Marks that may stand behind the point of a sentence.
+const CLOSING: [char; 4] = ['"', '”', '\'', ')'];
+
 /// Calls `each` with the sentences of a line.
 pub(super) fn each_sentence<'t>(line: &'t str, each: &mut impl FnMut(&'t str)) {
     let mut start = 0;
     let mut chars = line.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
-        let end = at + c.len_utf8();
-        let next = chars.peek().map_or(' ', |(_, next)| *next);
+        let mut end = at + c.len_utf8();
+        if matches!(c, '.' | ';' | '!' | '?') {
+            let rest = line[end..].trim_start_matches(CLOSING);
+            end = line.len() - rest.strip_prefix("**").unwrap_or(rest).trim_start_matches(CLOSING).len();
+        }
+        let is_behind = line[end..].chars().next().is_none_or(char::is_whitespace);
         let ends = match c {
             '。' | '！' | '？' | '；' => true,
-            ';' | '!' | '?' => next.is_whitespace() || matches!(next, '"' | '\'' | ')'),
-            '.' => next.is_whitespace() && !is_abbreviation(&line[start..at]),
+            ';' | '!' | '?' => is_behind || line[at + 1..].starts_with(['"', '\'', ')']),
+            // What is quoted, or in parentheses, may stand inside a sentence.
+            '.' if end > at + 1 && line[end..].trim_start().starts_with(char::is_lowercase) => false,
+            '.' => is_behind && !is_abbreviation(&line[start..at]),
             c => c.is_whitespace() && end - start > LONGEST || end - start > LONGEST * 2,
         };
         if ends {
+            while chars.next_if(|(at, _)| *at < end).is_some() {}
             push(&line[start..end], each);
             start = end;
         }
@@ -179,7 +189,7 @@ fn backticks(text: &str) -> usize {
 /// What the segments of a sentence are between.
 const JOINTS: &[&str] = &[
     ", and ", ", but ", ", or ", ", then ", " and only then ", " and then ", " and ", " but ", " und ", " aber ",
-    " sondern ", " et ", " mais ", " y ", " pero ", "; ", ", ", "，", "、", " — ", " – ",
+    " sondern ", " et ", " mais ", " y ", " pero ", "; ", ", ", "，", "、", " — ", " – ", " (",
 ];
 
 /// The segments of a sentence that give one order each: it is divided where an order begins after a comma or a conjunction.
@@ -263,6 +273,15 @@ mod tests {
     }
 
     #[test]
+    fn a_bold_sentence_ends_with_its_marks() {
+        let mut found = Vec::new();
+        each_clause("Be kind. **Never refund.** Say \"Hello.\" Use a.py (or b.py.) and a.* files.", |clause| {
+            found.push(clause.text)
+        });
+        assert_eq!(found, ["Be kind.", "**Never refund.**", "Say \"Hello.\"", "Use a.py (or b.py.) and a.* files."]);
+    }
+
+    #[test]
     fn bold_sentences_are_no_headings() {
         for (line, is_heading) in [
             ("**Rules**", true),
@@ -282,6 +301,7 @@ mod tests {
             ["Always run the linter", "never push to main"]
         );
         assert_eq!(segments("Use pnpm, never npm"), ["Use pnpm", "never npm"]);
+        assert_eq!(segments("pnpm only (no npm)"), ["pnpm only", "no npm)"]);
         assert_eq!(segments("Read a, b and c"), ["Read a, b and c"]);
         assert_eq!(segments("Never commit, push or tag"), ["Never commit, push or tag"]);
         assert_eq!(segments("Check format, name and order"), ["Check format, name and order"]);
