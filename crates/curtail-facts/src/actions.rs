@@ -31,6 +31,7 @@ impl Facts {
             Effect::Commit { subject, amend } => self.commit(subject, amend, call),
             Effect::Restore(files) => self.restore(files.as_deref()),
             Effect::Commits => self.shown_commits(call),
+            Effect::Uncommit { count, staged } => self.uncommit(count, staged),
             Effect::Add { places, any } => self.add(&places, any, call),
             Effect::Changes(compared) => {
                 let listed = git::changes(&call.output(), compared.as_deref());
@@ -61,6 +62,7 @@ impl Facts {
                 | Effect::RemoveBelow(_)
                 | Effect::Move { .. }
                 | Effect::Restore(_)
+                | Effect::Uncommit { .. }
                 | Effect::Add { .. } => has_failed,
                 // The file that its output goes to was written all the same.
                 _ => false,

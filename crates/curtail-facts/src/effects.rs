@@ -550,6 +550,9 @@ mod tests {
             ("git commit -am One", vec![added(&[], true), commit(Some("One"), false)]),
             ("git commit -m 'At a' -- src/", vec![added(&["src/"], false), commit(Some("At a"), false)]),
             ("git add -A; git add . b.rs", vec![added(&[], true), added(&["b.rs"], true)]),
+            ("git reset --soft HEAD~1", vec![Effect::Uncommit { count: 1, staged: true }]),
+            ("git reset --hard HEAD^^", vec![Effect::Uncommit { count: 2, staged: false }, Effect::Restore(None)]),
+            ("git reset HEAD a.rs; git reset HEAD~1 a.rs; git reset", vec![]),
             ("git revert --no-edit HEAD; git cherry-pick -n 1a2b3c4", vec![Effect::Commits]),
         ] {
             assert_eq!(effects(line), expected, "{line}");

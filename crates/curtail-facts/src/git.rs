@@ -62,7 +62,13 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
             let mut compared = before.iter().filter(|word| !is_flag(word) && !matches!(**word, "HEAD" | "."));
             vec![Effect::Changes(compared.next().map(|word| (*word).to_owned()))]
         }
-        "reset" if has(&["--hard"]) => vec![Effect::Restore(None)],
+        "reset" => {
+            let count =
+                operands().next().and_then(commits_back).filter(|_| operands().count() == 1 && after.is_empty());
+            let undone = count.map(|count| Effect::Uncommit { count, staged: has(&["--soft"]) });
+            let discarded = has(&["--hard"]).then_some(Effect::Restore(None));
+            undone.into_iter().chain(discarded).collect()
+        }
         "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => {
             restored(&restored_words(before, after), &command)
         }
@@ -94,6 +100,16 @@ fn added<'w>(words: impl Iterator<Item = &'w str>, mut any: bool, command: &Simp
         }
     }
     Effect::Add { places, any }
+}
+
+/// How many commits before the last one a word names: `HEAD~2`, `HEAD^`.
+fn commits_back(word: &str) -> Option<usize> {
+    match word.strip_prefix("HEAD")?.split_at_checked(1)? {
+        ("~", "") => Some(1),
+        ("~", count) => count.parse().ok(),
+        ("^", more) => more.bytes().all(|byte| byte == b'^').then_some(1 + more.len()),
+        _ => None,
+    }
 }
 
 /// The files and folders that a command restores: what stands behind a `--`, or else all words that are no flags and no sources.

@@ -233,6 +233,8 @@ pub(super) enum Effect {
     Commit { subject: Option<String>, amend: bool },
     /// Makes commits from others. Only the output shows them.
     Commits,
+    /// Takes back the last commits; what they contain stays `staged` or not.
+    Uncommit { count: usize, staged: bool },
     /// Discards uncommitted changes: of these files and folders, or of all if `None`.
     Restore(Option<Vec<String>>),
     /// Adds changes to the next commit: those of these files and folders, and those of `any` others if a pattern selects them. With a

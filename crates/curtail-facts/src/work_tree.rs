@@ -84,8 +84,11 @@ impl Facts {
             change.deleted |= deleted;
             return;
         }
-        let change = Change { path: path.to_owned(), times: 1, at: call.at.clone(), ..Change::default() };
-        self.put(Change { deleted, named: true, ..change });
+        // What is only listed does not push out what calls changed.
+        if self.changed.len() < MAX_FACTS {
+            let change = Change { path: path.to_owned(), times: 1, at: call.at.clone(), ..Change::default() };
+            self.put(Change { deleted, named: true, ..change });
+        }
     }
 
     /// Records that a file was removed. If the work itself had written it, and no commit contains it, nothing is left to
@@ -187,6 +190,16 @@ impl Facts {
             }
         }
         keep_newest(&mut self.commits, MAX_FACTS);
+    }
+
+    /// Records that the last commits were taken back. They contain the changes since the commit before them.
+    pub(super) fn uncommit(&mut self, count: usize, staged: bool) {
+        self.commits.truncate(self.commits.len().saturating_sub(count));
+        let last = self.commits.last().and_then(|commit| commit.at.message);
+        for change in self.changed.iter_mut().filter(|change| change.committed && change.at.message > last) {
+            (change.committed, change.staged) = (false, staged);
+            change.in_commits = change.in_commits.min(change.times.saturating_sub(1));
+        }
     }
 
     fn has_commit(&self, hash: &str) -> bool {

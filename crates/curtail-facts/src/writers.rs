@@ -43,8 +43,15 @@ const SUMMARIES: &[&str] = &[
 ];
 
 /// The tags around text that a program inserted into a person's message.
-pub(super) const INSERTED: &[(&str, &str)] =
-    &[("<system-reminder>", "</system-reminder>"), ("<environment_details>", "</environment_details>")];
+pub(super) const INSERTED: &[(&str, &str)] = &[
+    ("<system-reminder>", "</system-reminder>"),
+    ("<environment_details>", "</environment_details>"),
+    ("<session_context>", "</session_context>"),
+    ("<user_info>", "</user_info>"),
+    ("<git-context>", "</git-context>"),
+    ("<USER_SETTINGS_CHANGE>", "</USER_SETTINGS_CHANGE>"),
+    ("<qwen:user-prompt-submit-context>", "</qwen:user-prompt-submit-context>"),
+];
 
 /// The tags around what a program says of a command that a person typed.
 pub(super) const COMMANDS: &[(&str, &str)] = &[
@@ -149,6 +156,8 @@ mod tests {
             ("Fix\n the  test", Writer::Person("Fix the test".into())),
             ("<system-reminder>x</system-reminder>\nGo on", Writer::Person("Go on".into())),
             ("<environment_context>\n<cwd>/r</cwd>", Writer::Program),
+            ("<user_info>\nOS: macos\n</user_info>", Writer::Program),
+            ("<user_info>\nOS: macos\n</user_info>\nFix it", Writer::Person("Fix it".into())),
             ("<system-reminder>x</system-reminder>", Writer::Program),
             (" \n", Writer::Program),
             ("/compact", Writer::Program),

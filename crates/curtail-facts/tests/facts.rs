@@ -124,6 +124,13 @@ fn files_that_version_control_names_are_changed() {
 }
 
 #[test]
+fn a_long_list_of_files_pushes_out_none_that_a_call_changed() {
+    let status: String = (0..1_000).map(|nth| format!(" M src/file{nth}.rs\n")).collect();
+    let facts = Log::default().edits("/r/a.rs", "x", "y").runs("git status -s", &status).whole();
+    assert_eq!(facts.changed[0].path, "/r/a.rs");
+}
+
+#[test]
 fn files_go_with_their_folder() {
     let log = Log::default().edits("src/old/a.rs", "x", "y").edits("src/b.rs", "x", "y").edits("c.rs", "x", "y");
     let gone = log.runs("rm -rf src/old docs", "").runs("git checkout -- src/b.rs", "").whole();
@@ -257,6 +264,19 @@ fn what_a_commit_contains_is_not_discarded_and_not_taken_back_in_silence() {
     assert_eq!(changed(&restored.whole()), [("/r/a.rs", 1), ("/r/b.rs", 1)]);
     let removed = log.runs("rm b.rs", "").whole();
     assert!(removed.changed.iter().any(|change| change.path == "/r/b.rs" && change.deleted));
+}
+
+#[test]
+fn commits_that_are_taken_back_are_none() {
+    let log = Log::default()
+        .edits("/r/a.rs", "x", "y")
+        .runs("git commit -am One", "[main 1111111] One")
+        .edits("/r/b.rs", "x", "y")
+        .runs("git commit -am Two", "[main 2222222] Two");
+    let soft = log.clone().runs("git reset --soft HEAD~1", "");
+    assert_eq!(committed(&soft), [("/r/a.rs".into(), true), ("/r/b.rs".into(), false)]);
+    assert_eq!(soft.whole().commits.len(), 1);
+    assert_eq!(changed(&log.runs("git reset --hard HEAD~1", "HEAD is now at 1111111 One").whole()), [("/r/a.rs", 1)]);
 }
 
 #[test]
