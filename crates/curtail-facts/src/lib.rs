@@ -155,11 +155,6 @@ fn without_tag(prompt: &str) -> &str {
 }
 
 impl Facts {
-    /// No facts yet, with a record of what later events overtake.
-    pub(crate) fn traced() -> Self {
-        Self { trace: Some(Box::default()), ..Self::default() }
-    }
-
     /// Whether nothing was read.
     pub const fn is_empty(&self) -> bool {
         self.messages == 0

@@ -97,7 +97,8 @@ impl Starters {
         if let Some(call) = by_id().or_else(by_agent) {
             return Some(*call);
         }
-        let calls = self.tasks.get_mut(task_of(first).trim()).filter(|_| first.role == Role::User)?;
+        let task: Vec<_> = first.parts.iter().filter_map(|part| part.content.text()).map(Text::decode).collect();
+        let calls = self.tasks.get_mut(task.join("\n").trim()).filter(|_| first.role == Role::User)?;
         // A call that is taken stays so: nobody needs to pass it again.
         while calls.pop_front_if(|call| self.taken.contains(call)).is_some() {}
         calls.front().copied()
@@ -133,10 +134,6 @@ fn texts(arguments: &str) -> Vec<String> {
     let Ok(document) = Document::parse(arguments) else { return Vec::new() };
     let members = document.roots().flat_map(Value::members).filter_map(|member| member.value.text());
     members.map(|text| text.decode().into_owned()).filter(|text| text.trim().len() > 8).collect()
-}
-
-fn task_of(message: &Message<'_>) -> String {
-    message.parts.iter().filter_map(|part| part.content.text()).map(Text::decode).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
