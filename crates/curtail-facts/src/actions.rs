@@ -30,7 +30,9 @@ impl Facts {
             Effect::Move { from, to } => self.rename(&from, &to, call),
             Effect::Commit { subject, amend } => self.commit(subject, amend, call),
             Effect::Restore(files) => self.restore(files.as_deref()),
-            Effect::Add(files) => self.add(&files, call),
+            Effect::Commits => self.shown_commits(call),
+            Effect::Uncommit { count, staged } => self.uncommit(count, staged),
+            Effect::Add { places, any } => self.add(&places, any, call),
             Effect::Changes(compared) => {
                 let listed = git::changes(&call.output(), compared.as_deref());
                 listed.iter().for_each(|(file, deleted)| self.mark_named(file, *deleted, call));
@@ -60,7 +62,8 @@ impl Facts {
                 | Effect::RemoveBelow(_)
                 | Effect::Move { .. }
                 | Effect::Restore(_)
-                | Effect::Add(_) => has_failed,
+                | Effect::Uncommit { .. }
+                | Effect::Add { .. } => has_failed,
                 // The file that its output goes to was written all the same.
                 _ => false,
             };
@@ -81,16 +84,21 @@ impl Facts {
 }
 
 /// Which of the checks of a line its output says nothing of: it is that of another one, and that failed, or says nothing of those
-/// before it. Where it names tests that failed, it is not that of a build.
+/// before it. Where it names tests that failed, it is not that of a build, nor of a check of other tests if one selects them all.
 fn silent(checks: &[&CheckRun], call: &CallWithResult<'_>) -> impl Fn(&CheckRun) -> bool + use<> {
     let outcome = if checks.len() > 1 { outcomes::read_output(&call.output()) } else { None };
     let printed = outcome.filter(|outcome| checks.iter().any(|run| run.runner == Some(outcome.runner)));
     let tests = |run: &CheckRun| run.command.split(' ').any(|word| matches!(word, "test" | "t" | "nextest"));
     let have_tests = checks.iter().any(|run| tests(run));
+    let is_told_apart = printed.as_ref().is_some_and(|outcome| {
+        checks.iter().any(|run| !run.targets.is_empty() && outcome.failed.iter().all(|name| run.selects(name)))
+    });
     move |run| {
         printed.as_ref().is_some_and(|outcome| {
             let is_build = have_tests && !tests(run) && !outcome.failed.is_empty();
-            let is_other = run.runner.is_some_and(|runner| runner != outcome.runner) || is_build;
+            let has_none = !run.targets.is_empty() && !outcome.failed.iter().any(|name| run.selects(name));
+            let is_of_others = is_told_apart && !outcome.failed.is_empty() && has_none;
+            let is_other = run.runner.is_some_and(|runner| runner != outcome.runner) || is_build || is_of_others;
             is_other && (outcome.verdict == Verdict::Failed || run.status == LineStatus::Other)
         })
     }

@@ -20,12 +20,18 @@ const PATH_KEYS: &[&str] = &[
     "target", "uri",
 ];
 
-/// Names of arguments that contain the text to write.
-const TEXT_KEYS: &[&str] = &[
-    "oldstring", "newstring", "oldtext", "newtext", "oldstr", "newstr", "filetext", "content", "contents", "edits",
-    "codeedit", "codecontent", "replacement", "replacementcontent", "replacementchunks", "replace", "diff", "patch",
-    "insertline", "inserttext", "newsource", "newcontent", "text", "data",
+/// Names of arguments that contain a part of a file, and of those that contain all of it. Tools that write no file have some of the
+/// latter as well.
+const PART_KEYS: &[&str] = &[
+    "oldstring", "newstring", "oldtext", "newtext", "oldstr", "newstr", "edits", "codeedit", "replacement",
+    "replacementcontent", "replacementchunks", "replace", "diff", "patch", "insertline", "inserttext", "newsource",
 ];
+const WHOLE_KEYS: &[&str] = &["filetext", "content", "contents", "codecontent", "newcontent"];
+const OTHER_TEXT_KEYS: &[&str] = &["text", "data"];
+
+/// Names of the arguments of a tool that moves a file: from where, and where to.
+const SOURCE_KEYS: &[&str] = &["source", "sourcepath", "oldpath"];
+const DESTINATION_KEYS: &[&str] = &["destination", "destinationpath", "newpath"];
 
 /// Names of the arguments of an edit: the old text and the new text.
 const EDIT_KEYS: &[(&str, &str)] = &[
@@ -145,13 +151,22 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
         }
     }
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let file = |keys: &[&str]| get(keys).and_then(Value::as_str).and_then(paths::any_path).map(str::to_owned);
+    if has(&["move", "rename"])
+        && let (Some(from), Some(to)) = (file(SOURCE_KEYS), file(DESTINATION_KEYS))
+        && from.contains(['/', '\\', '.'])
+    {
+        return vec![Action::Effect(Effect::Move { from, to })];
+    }
     let only_reads = only_reads(name, READ_WORDS, members);
-    let writes = get(TEXT_KEYS).is_some() || has(CHANGE_WORDS);
+    let part = get(PART_KEYS);
+    let text = get(WHOLE_KEYS).or(part);
+    let writes = text.is_some() || has(CHANGE_WORDS) && !has(&["directory", "folder", "dir"]);
     match path {
         Some(path) if writes && !only_reads => {
-            let body = get(TEXT_KEYS).and_then(Value::as_str).unwrap_or_default();
-            let edit = edit_digests(members);
-            let change = Effect::Change { path: path.to_owned(), edit, whole: edit.is_none() };
+            let body = text.or_else(|| get(OTHER_TEXT_KEYS)).and_then(Value::as_str).unwrap_or_default();
+            let whole = part.is_none() && !has(&["append", "insert"]);
+            let change = Effect::Change { path: path.to_owned(), edit: edit_digests(members), whole };
             let script = Effect::script(path.to_owned(), files_written_by(path, body));
             std::iter::once(change).chain(script).map(Action::Effect).collect()
         }
@@ -258,19 +273,27 @@ mod tests {
     use super::{Action, CheckRun, Effect, actions};
 
     fn change(path: &str) -> Vec<Action> {
-        vec![Action::Effect(Effect::Change { path: path.to_owned(), edit: None, whole: true })]
+        vec![Action::Effect(Effect::write(path.to_owned()))]
     }
 
     #[test]
     fn edits_of_any_agent_are_recognized() {
         for (name, arguments) in [
+            ("replace_file_content", r#"{"TargetFile":"\"a.rs\"","ReplacementChunks":[]}"#),
+            ("NotebookEdit", r#"{"notebook_path":"a.rs","new_source":"x"}"#),
+            ("my_tool", r#"{"file":"a.rs","new_string":"y","old":"x"}"#),
+            ("MultiEdit", r#"{"file_path":"a.rs","edits":[{"old_string":"x","new_string":"y"}]}"#),
+            ("apply_diff", r#"{"path":"a.rs","diff":"@@ -1 +1 @@"}"#),
+            ("str_replace_editor", r#"{"command":"insert","path":"a.rs","insert_line":1,"file_text":"x"}"#),
+            ("append_file", r#"{"path":"a.rs","content":"x"}"#),
+        ] {
+            assert_eq!(actions(name, arguments), [Action::Effect(Effect::edit("a.rs".into()))], "{name}");
+        }
+        for (name, arguments) in [
             ("Write", r#"{"file_path":"a.rs","content":"x"}"#),
             ("write_file", r#"{"path":"a.rs","content":"x"}"#),
             ("create_file", r#"{"filePath":"a.rs"}"#),
             ("str_replace_based_edit_tool", r#"{"command":"create","path":"a.rs","file_text":"x"}"#),
-            ("replace_file_content", r#"{"TargetFile":"\"a.rs\"","ReplacementChunks":[]}"#),
-            ("NotebookEdit", r#"{"notebook_path":"a.rs","new_source":"x"}"#),
-            ("my_tool", r#"{"file":"a.rs","new_string":"y","old":"x"}"#),
             ("apply_patch", "*** Begin Patch\n*** Add File: a.rs\n+y\n*** End Patch"),
             ("shell", r#"{"command":["apply_patch","*** Begin Patch\n*** Add File: a.rs\n+y\n*** End Patch"]}"#),
         ] {
@@ -317,6 +340,8 @@ mod tests {
             ("Grep", r#"{"path":"src","pattern":"x","content":true}"#),
             ("find_file", r#"{"path":"a.rs","text":"x"}"#),
             ("book_flight", r#"{"user":"u"}"#),
+            ("create_directory", r#"{"path":"src/new"}"#),
+            ("call_api", r#"{"path":"/api/users","data":{"name":"Ann"}}"#),
             ("Read", "not json"),
         ] {
             assert_eq!(actions(name, arguments), [], "{name}");
@@ -348,6 +373,8 @@ mod tests {
             actions("apply_patch", moved),
             [Effect::Move { from: "a".into(), to: "b".into() }, Effect::Remove("c".into())].map(Action::Effect)
         );
+        let moved = Effect::Move { from: "a.rs".into(), to: "b.rs".into() };
+        assert_eq!(actions("move_file", r#"{"source":"a.rs","destination":"b.rs"}"#), [Action::Effect(moved)]);
         let tests = CheckRun { command: "run_tests".into(), ..CheckRun::default() };
         assert_eq!(actions("run_tests", "{}"), [Action::Effect(Effect::Check(tests))]);
     }

@@ -17,9 +17,16 @@ impl Facts {
         let Some(outcome) = outcome(call, run.status) else { return };
         self.trace_check(run, &outcome, call);
         let command = short_line(&run.command);
-        let runner = if outcome.runner.is_empty() { first_word(&command) } else { outcome.runner };
+        let runner =
+            if outcome.runner.is_empty() { command.split(' ').next().unwrap_or_default() } else { outcome.runner };
         if outcome.verdict == Verdict::Passed || !outcome.failed.is_empty() {
-            self.mark_passed(&Ran { targets: &run.targets, command: &command, runner, outcome: &outcome });
+            let (passed, failing): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut self.failing).into_iter().partition(|failure| {
+                    !outcome.failed.contains(&failure.name) && covers(run, &command, runner, &outcome, failure)
+                });
+            self.failing = failing;
+            self.passed_since.extend(passed.into_iter().map(|failure| failure.name));
+            keep_newest(&mut self.passed_since, MAX_PASSED_SINCE);
         }
         for name in &outcome.failed {
             self.failing.retain(|failure| failure.name != *name);
@@ -32,15 +39,6 @@ impl Facts {
         keep_newest(&mut self.failing, MAX_FACTS);
         let error = outcome.error.map(|error| short_line(&error));
         self.check = Some(Check { command, verdict: outcome.verdict, error, at: call.at.clone() });
-    }
-
-    /// Moves failing tests that passed in a check to those that passed since.
-    fn mark_passed(&mut self, check: &Ran<'_>) {
-        let (passed, failing): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.failing).into_iter().partition(|failure| check.passes(failure));
-        self.failing = failing;
-        self.passed_since.extend(passed.into_iter().map(|failure| failure.name));
-        keep_newest(&mut self.passed_since, MAX_PASSED_SINCE);
     }
 }
 
@@ -63,35 +61,24 @@ fn outcome_by_exit_code(call: &CallWithResult<'_>, status: LineStatus) -> Option
     }
 }
 
-fn first_word(command: &str) -> &str {
-    command.split(' ').next().unwrap_or_default()
+/// Whether a test that failed earlier was run again.
+fn covers(run: &CheckRun, command: &str, runner: &str, outcome: &RunOutcome, failure: &FailedTest) -> bool {
+    run.targets.is_empty() && failure.runner == runner
+        || failure.command == command
+        || run.selects(&failure.name)
+        || outcome.passed.contains(&failure.name)
 }
 
-/// A check that ran.
-struct Ran<'r> {
-    targets: &'r [String],
-    command: &'r str,
-    runner: &'r str,
-    outcome: &'r RunOutcome,
-}
-
-impl Ran<'_> {
-    /// Whether it shows that a test passes: it covers it, and the test did not fail in it.
-    fn passes(&self, failure: &FailedTest) -> bool {
-        !self.outcome.failed.contains(&failure.name) && self.covers(failure)
-    }
-
-    fn covers(&self, failure: &FailedTest) -> bool {
-        let checks_everything = self.targets.is_empty() && failure.runner == self.runner;
-        checks_everything
-            || failure.command == self.command
-            || self.targets.iter().any(|target| selects(target.trim_end_matches('/'), &failure.name))
-            || self.outcome.passed.contains(&failure.name)
+impl CheckRun {
+    /// Whether one of its targets selects a test.
+    pub(super) fn selects(&self, test: &str) -> bool {
+        self.targets.iter().any(|target| selects(target, test))
     }
 }
 
 /// Whether a target selects a test: a path as a whole, any other text as a filter, wherever it stands in the name.
 fn selects(target: &str, test: &str) -> bool {
+    let target = target.trim_end_matches('/');
     let is_named = if target.contains(['/', '.']) { has_whole(test, target) } else { test.contains(target) };
     let file = test.split("::").next().unwrap_or_default();
     is_named || file.contains('.') && has_whole(target, file)

@@ -100,7 +100,11 @@ pub(super) fn is_whole_or_nothing(line: &str) -> bool {
     let call = Call { command, program, name: paths::name(program), arguments };
     match call.shell_script() {
         Some(script) => is_whole_or_nothing(script),
-        None => is_patcher(program) || !is_interpreter(call.name) && effects_of(command).len() <= 1,
+        None => {
+            let effects = effects_of(command);
+            let changes = effects.iter().filter(|effect| !matches!(effect, Effect::Add { .. })).count();
+            is_patcher(program) || !is_interpreter(call.name) && changes <= 1
+        }
     }
 }
 
@@ -217,9 +221,10 @@ impl<'c> Call<'c> {
         sources.chain([format!("{}/", folder.trim_end_matches('/'))]).collect()
     }
 
-    /// Whether the one-letter flag is set, alone or combined with others. What follows `-M` or `-I` is its value.
+    /// Whether the one-letter flag is set, alone or combined with others. What follows `-M` or `-I`, or a mark, is a value.
     fn has_flag(&self, letter: char) -> bool {
-        let has = |word: &str| word.chars().take_while(|c| !matches!(c, 'M' | 'I')).any(|c| c == letter);
+        let is_letter = |c: &char| c.is_alphanumeric() && !matches!(c, 'M' | 'I');
+        let has = |word: &str| word[1..].chars().take_while(is_letter).any(|c| c == letter);
         let is_flag = |word: &str| word.starts_with('-') && !word.starts_with("--") && has(word);
         self.arguments.iter().any(|word| is_flag(word) || letter == 'i' && word.starts_with("--in-place"))
     }
@@ -396,7 +401,8 @@ mod tests {
             ("cp -t lib a.py b.py", &["lib/a.py", "lib/b.py"]),
             ("cp -r src build; cp -a src out; cp --recursive src dist", &[]),
             ("cd r && cp lib/a.py . && cp lib/b.py ..", &["r/a.py", "b.py"]),
-            ("perl -MList::Util=sum -ne 'print' data.txt", &[]),
+            ("perl -MList::Util=sum -ne 'print' data.txt; sed -es/this/that/ data.txt", &[]),
+            ("perl -0777pi -e 's/a/b/' x", &["x"]),
             ("cd r && bash -lc \"cd src && sed -i s/a/b/ x.py\"", &["r/src/x.py"]),
             ("(cd frontend && npm ci) && sed -i s/a/b/ server/x.py", &["server/x.py"]),
             ("cd \"$REPO\" && sed -i s/a/b/ src/x.py", &["src/x.py"]),
@@ -489,10 +495,16 @@ mod tests {
     #[test]
     fn git_moves_removes_restores_and_commits() {
         let commit = |subject: Option<&str>, amend| Effect::Commit { subject: subject.map(str::to_owned), amend };
+        let none = Effect::Add { places: Vec::new(), any: false };
         let moved = |from: &str, to: &str| Effect::Move { from: from.into(), to: to.into() };
+        let added =
+            |places: &[&str], any| Effect::Add { places: places.iter().map(|&place| place.into()).collect(), any };
         for (line, expected) in [
-            ("git mv a.rs b/", vec![Effect::Move { from: "a.rs".into(), to: "b/a.rs".into() }]),
-            ("git mv a.rs b.rs lib", vec![moved("a.rs", "lib/a.rs"), moved("b.rs", "lib/b.rs")]),
+            ("git mv a.rs b/", vec![moved("a.rs", "b/a.rs"), added(&["b/a.rs/"], false)]),
+            (
+                "git mv a.rs b.rs lib",
+                vec![moved("a.rs", "lib/a.rs"), moved("b.rs", "lib/b.rs"), added(&["lib/a.rs/", "lib/b.rs/"], false)],
+            ),
             ("mv a.rs b.rs ./lib/", vec![moved("a.rs", "lib/a.rs"), moved("b.rs", "lib/b.rs")]),
             ("mv src/a.rs lib", vec![moved("src/a.rs", "lib/a.rs")]),
             ("mv Makefile.new Makefile", vec![moved("Makefile.new", "Makefile")]),
@@ -502,11 +514,11 @@ mod tests {
             ("git rm -r docs", vec![Effect::RemoveBelow("docs".into())]),
             ("mv src/a.rs .", vec![moved("src/a.rs", "a.rs")]),
             ("cd /r && mv -f a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs")]),
-            ("git -C /r mv a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs")]),
+            ("git -C /r mv a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs"), added(&["/r/b.rs/"], false)]),
             ("git -C /r -C sub -c x=y rm a.rs", vec![Effect::Remove("/r/sub/a.rs".into())]),
-            ("cd /r && git -C sub add a.rs", vec![Effect::Add(vec!["/r/sub/a.rs".into()])]),
+            ("cd /r && git -C sub add a.rs", vec![added(&["/r/sub/a.rs"], false)]),
             ("git -C /r checkout -- a.rs", vec![Effect::Restore(Some(vec!["/r/a.rs".into()]))]),
-            ("git -C /r commit -m One", vec![commit(Some("One"), false)]),
+            ("git -C /r commit -m One", vec![none.clone(), commit(Some("One"), false)]),
             ("git rm a.rs", vec![Effect::Remove("a.rs".into())]),
             ("git checkout -- a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
             ("git checkout main; git checkout -b b/c", vec![]),
@@ -522,16 +534,26 @@ mod tests {
             ("git restore --staged a.rs", vec![]),
             ("git restore .", vec![Effect::Restore(None)]),
             ("git -C /r reset --hard", vec![Effect::Restore(None)]),
-            ("git commit -qm 'Fix it'", vec![commit(Some("Fix it"), false)]),
-            ("git commit -q -m'Fix program' --no-verify", vec![commit(Some("Fix program"), false)]),
-            ("git commit --no-verify --message='Fix it' -F x", vec![commit(Some("Fix it"), false)]),
-            ("git --git-dir /r/.git commit --amend -m \"$TEXT\"", vec![commit(None, true)]),
-            ("git commit -m \"$(cat <<'EOF'\nFix it\n\nMore\nEOF\n)\"", vec![commit(Some("Fix it"), false)]),
-            ("git commit --amend --no-edit", vec![commit(None, true)]),
-            ("cd r && git add a.rs", vec![Effect::Add(vec!["r/a.rs".into()])]),
+            ("git commit -qm 'Fix it'", vec![none.clone(), commit(Some("Fix it"), false)]),
+            ("git commit -q -m'Fix program' --no-verify", vec![none.clone(), commit(Some("Fix program"), false)]),
+            ("git commit --no-verify --message='Fix it' -F x", vec![none.clone(), commit(Some("Fix it"), false)]),
+            ("git --git-dir /r/.git commit --amend -m \"$TEXT\"", vec![none.clone(), commit(None, true)]),
+            (
+                "git commit -m \"$(cat <<'EOF'\nFix it\n\nMore\nEOF\n)\"",
+                vec![none.clone(), commit(Some("Fix it"), false)],
+            ),
+            ("git commit --amend --no-edit", vec![none.clone(), commit(None, true)]),
+            ("cd r && git add a.rs", vec![added(&["r/a.rs"], false)]),
             ("git --no-pager diff --stat HEAD -- src/a.rs", vec![Effect::Changes(None)]),
             ("git diff main a.rs", vec![Effect::Changes(Some("main".into()))]),
             ("git status -s", vec![Effect::Changes(None)]),
+            ("git commit -am One", vec![added(&[], true), commit(Some("One"), false)]),
+            ("git commit -m 'At a' -- src/", vec![added(&["src/"], false), commit(Some("At a"), false)]),
+            ("git add -A; git add . b.rs", vec![added(&[], true), added(&["b.rs"], true)]),
+            ("git reset --soft HEAD~1", vec![Effect::Uncommit { count: 1, staged: true }]),
+            ("git reset --hard HEAD^^", vec![Effect::Uncommit { count: 2, staged: false }, Effect::Restore(None)]),
+            ("git reset HEAD a.rs; git reset HEAD~1 a.rs; git reset", vec![]),
+            ("git revert --no-edit HEAD; git cherry-pick -n 1a2b3c4", vec![Effect::Commits]),
         ] {
             assert_eq!(effects(line), expected, "{line}");
         }

@@ -33,20 +33,42 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
     let operands = || rest.iter().copied().filter(|word| !is_flag(word));
     let files = || operands().filter_map(|word| command.file(word));
     match verb {
-        "commit" if !has(&["--dry-run"]) => vec![Effect::Commit { subject: subject(&rest), amend: has(&["--amend"]) }],
-        "mv" => command.moved(operands()),
+        "commit" if !has(&["--dry-run"]) => {
+            let any = before.iter().any(|word| adds_all(word));
+            let commit = Effect::Commit { subject: subject(&rest), amend: has(&["--amend"]) };
+            vec![added(after.iter().copied().skip(1), any, &command), commit]
+        }
+        "revert" | "cherry-pick" if !has(&["-n", "--no-commit", "--abort", "--quit", "--skip"]) => {
+            vec![Effect::Commits]
+        }
+        "mv" => {
+            let mut effects = command.moved(operands());
+            let to = effects.iter().filter_map(|effect| match effect {
+                Effect::Move { to, .. } => Some(format!("{to}/")),
+                _ => None,
+            });
+            let added = Effect::Add { places: to.collect(), any: false };
+            effects.push(added);
+            effects
+        }
         "rm" if has(&["--cached"]) => Vec::new(),
         "rm" if has_letter('r') => {
             operands().filter_map(|word| command.folder_at(word)).map(Effect::RemoveBelow).collect()
         }
         "rm" => files().map(Effect::Remove).collect(),
-        "add" => vec![Effect::Add(files().collect())],
+        "add" => vec![added(operands(), operands().next().is_none(), &command)],
         "status" => vec![Effect::Changes(None)],
         "diff" if !has(&["--no-index"]) => {
             let mut compared = before.iter().filter(|word| !is_flag(word) && !matches!(**word, "HEAD" | "."));
             vec![Effect::Changes(compared.next().map(|word| (*word).to_owned()))]
         }
-        "reset" if has(&["--hard"]) => vec![Effect::Restore(None)],
+        "reset" => {
+            let count =
+                operands().next().and_then(commits_back).filter(|_| operands().count() == 1 && after.is_empty());
+            let undone = count.map(|count| Effect::Uncommit { count, staged: has(&["--soft"]) });
+            let discarded = has(&["--hard"]).then_some(Effect::Restore(None));
+            undone.into_iter().chain(discarded).collect()
+        }
         "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => {
             restored(&restored_words(before, after), &command)
         }
@@ -57,6 +79,36 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
             restored(&words, &command)
         }
         _ => Vec::new(),
+    }
+}
+
+/// Whether a flag of `git commit` adds all changes: `-a`, also before the message of `-am`.
+fn adds_all(word: &str) -> bool {
+    let flags =
+        word.strip_prefix('-').filter(|flags| !flags.starts_with('-')).and_then(|flags| flags.split('m').next());
+    word == "--all" || flags.is_some_and(|flags| flags.contains('a'))
+}
+
+/// The effect of adding the files and folders that words name, and with `any`, or for a word that is a pattern, others.
+fn added<'w>(words: impl Iterator<Item = &'w str>, mut any: bool, command: &Simple) -> Effect {
+    let mut places = Vec::new();
+    for word in words {
+        let slash = if word.ends_with('/') { "/" } else { "" };
+        match command.file(word.trim_end_matches('/')) {
+            Some(place) => places.push(place + slash),
+            None => any = true,
+        }
+    }
+    Effect::Add { places, any }
+}
+
+/// How many commits before the last one a word names: `HEAD~2`, `HEAD^`.
+fn commits_back(word: &str) -> Option<usize> {
+    match word.strip_prefix("HEAD")?.split_at_checked(1)? {
+        ("~", "") => Some(1),
+        ("~", count) => count.parse().ok(),
+        ("^", more) => more.bytes().all(|byte| byte == b'^').then_some(1 + more.len()),
+        _ => None,
     }
 }
 

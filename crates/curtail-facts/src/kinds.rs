@@ -55,9 +55,15 @@ pub struct Change {
     /// Whether the last change removed the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
-    /// Whether a commit followed the last change.
+    /// Whether a commit contains the last change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub committed: bool,
+    /// The number of changes that commits contain.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_commits: usize,
+    /// Whether the last change was added to the next commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub staged: bool,
     /// Whether the first change wrote the whole file, as for a new one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
@@ -70,16 +76,27 @@ pub struct Change {
     /// If it is a script that the work wrote: the files that it changes when it is run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
-    /// For each edit, digests of the replaced and of the written text; they show when a later edit reverts an earlier one.
+    /// For each edit that no commit contains, digests of the replaced and of the written text; they show when a later edit reverts
+    /// an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<(u32, u32)>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Change {
     /// Whether it is a helper script: the work wrote and ran it, and neither a commit nor version control shows that it is part
     /// of the result.
     pub const fn is_script(&self) -> bool {
-        self.whole && self.ran && !self.committed && !self.named && !self.deleted
+        self.whole && self.ran && !self.is_in_commit() && !self.named && !self.deleted
+    }
+
+    /// Whether a commit contains it, or an earlier state of it.
+    pub(super) const fn is_in_commit(&self) -> bool {
+        self.committed || self.in_commits > 0
     }
 }
 
@@ -212,12 +229,17 @@ pub(super) enum Effect {
     RemoveBelow(String),
     /// Gives a file another path.
     Move { from: String, to: String },
-    /// Commits what was changed; the subject is `None` if the command does not contain it.
+    /// Commits what was added to the commit; the subject is `None` if the command does not contain it.
     Commit { subject: Option<String>, amend: bool },
+    /// Makes commits from others. Only the output shows them.
+    Commits,
+    /// Takes back the last commits; what they contain stays `staged` or not.
+    Uncommit { count: usize, staged: bool },
     /// Discards uncommitted changes: of these files and folders, or of all if `None`.
     Restore(Option<Vec<String>>),
-    /// Adds these files to version control.
-    Add(Vec<String>),
+    /// Adds changes to the next commit: those of these files and folders, and those of `any` others if a pattern selects them. With a
+    /// slash at its end, a place that is not known is no file that was changed.
+    Add { places: Vec<String>, any: bool },
     /// Prints the files that version control lists as changed; the first operand names a file, or a commit to compare with.
     Changes(Option<String>),
     /// Writes a script that changes these files when it is run.

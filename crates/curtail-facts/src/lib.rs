@@ -40,6 +40,7 @@ mod written_facts;
 pub use call_result::failed;
 pub use calls::{changes, file_read};
 pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
+pub use words::name_words;
 pub use writers::command;
 
 use std::borrow::Cow;
@@ -154,11 +155,6 @@ fn without_tag(prompt: &str) -> &str {
 }
 
 impl Facts {
-    /// No facts yet, with a record of what later events overtake.
-    pub(crate) fn traced() -> Self {
-        Self { trace: Some(Box::default()), ..Self::default() }
-    }
-
     /// Whether nothing was read.
     pub const fn is_empty(&self) -> bool {
         self.messages == 0

@@ -1,5 +1,7 @@
 //! Patches in the format of `apply_patch`: the files that they add, change, move and delete.
 
+use std::borrow::Cow;
+
 use super::kinds::Effect;
 
 /// The first line of a patch.
@@ -13,8 +15,9 @@ pub(super) fn patch_effects(text: &str) -> Vec<Effect> {
     if !text.contains(BEGIN) {
         return Vec::new();
     }
-    // A patch in the source of a program has escapes for its line breaks.
-    let text = text.replace("\\n", "\n");
+    // A patch in the source of a program has escapes for its line breaks; elsewhere, they are parts of paths.
+    let is_escaped = text.lines().any(|line| line.split_once(BEGIN).is_some_and(|(_, rest)| rest.contains("\\n")));
+    let text = if is_escaped { Cow::Owned(text.replace("\\n", "\n")) } else { Cow::Borrowed(text) };
     let mut found: Vec<Effect> = Vec::new();
     for line in text.lines() {
         let named = |mark: &str| line.strip_prefix(mark).map(|path| path.trim().to_owned());
@@ -36,4 +39,19 @@ pub(super) fn patch_effects(text: &str) -> Vec<Effect> {
 /// The file that a line of a patch deletes.
 pub(super) fn deleted_on(line: &str) -> Option<&str> {
     line.strip_prefix("*** Delete File: ").map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Effect, patch_effects};
+
+    #[test]
+    fn line_breaks_are_told_from_parts_of_paths() {
+        for (text, path) in [
+            ("*** Begin Patch\n*** Delete File: src\\notes.py\n*** End Patch", r"src\notes.py"),
+            (r#"patch = "*** Begin Patch\n*** Delete File: a.py\n*** End Patch""#, "a.py"),
+        ] {
+            assert_eq!(patch_effects(text), [Effect::Remove(path.to_owned())]);
+        }
+    }
 }

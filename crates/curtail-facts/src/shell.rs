@@ -54,11 +54,21 @@ pub(super) fn commands(line: &str) -> Vec<Simple> {
     while splitter.step() {}
     splitter.end();
     // A mark at the end of the line joins nothing.
-    if let Some(last) = splitter.done.last_mut().filter(|_| !splitter.ends_with_cd) {
+    if let Some(last) = splitter.done.last_mut() {
         last.joint.take_if(|joint| *joint == Joint::Next);
     }
     set_statuses(&mut splitter.done);
+    splitter.done.retain(|command| command.new_folder().is_none());
     splitter.done
+}
+
+impl Simple {
+    /// The folder that it changes to, if it is a `cd`; `None` inside if that is not known.
+    fn new_folder(&self) -> Option<Option<String>> {
+        let [cd, to @ ..] = self.words.as_slice() else { return None };
+        let named = to.first().filter(|folder| !folder.contains(['$', '`']) && *folder != "-");
+        (cd == "cd" && to.len() <= 1).then(|| named.map(|folder| paths::resolved(self.folder.as_deref(), folder)))
+    }
 }
 
 /// Sets what the exit code of the line says of each command, from the last one to the first.
@@ -155,10 +165,6 @@ struct Splitter<'l> {
     heredocs: Vec<Heredoc>,
     /// The folders around the subshells that are open.
     folders: Vec<Option<String>>,
-    /// Whether a `cd` follows the last command in `done`.
-    ends_with_cd: bool,
-    /// Whether nothing joins that `cd` to what follows so far.
-    is_cd_open: bool,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
@@ -200,7 +206,7 @@ impl Splitter<'_> {
                 self.push('(');
                 self.parenthesized();
             }
-            '#' if self.word.is_none() => self.skip_to('\n'),
+            '#' if self.word.is_none() => self.rest = self.rest.find('\n').map_or("", |end| &self.rest[end..]),
             '\n' => {
                 self.end();
                 self.join(Joint::Next);
@@ -250,17 +256,9 @@ impl Splitter<'_> {
 
     /// Joins the last command, or the group that ends with it, to what follows. A line break after an operator says nothing.
     fn join(&mut self, joint: Joint) {
-        let is_behind_cd = std::mem::take(&mut self.is_cd_open);
-        let Some(last) = self.done.last_mut() else { return };
-        // `a && cd b; c` ends with the exit code of c, as `a; c` does.
-        if is_behind_cd && last.joint == Some(Joint::And) {
-            last.joint = Some(joint);
+        if let Some(last) = self.done.last_mut() {
+            last.joint.get_or_insert(joint);
         }
-        last.joint.get_or_insert(joint);
-    }
-
-    fn skip_to(&mut self, letter: char) {
-        self.rest = &self.rest[self.rest.find(letter).unwrap_or(self.rest.len())..];
     }
 
     /// Passes over the rest of `((…))`, which compares and writes nothing.
@@ -366,18 +364,11 @@ impl Splitter<'_> {
         self.target = Target::Words;
         let folder = self.current.folder.clone();
         let command = std::mem::replace(&mut self.current, Simple { folder, ..Simple::default() });
-        match command.words.as_slice() {
-            [] if command.writes.is_empty() => {}
-            [cd] | [cd, _] if cd == "cd" => {
-                self.ends_with_cd = true;
-                self.is_cd_open = true;
-                let folder = command.words.get(1).filter(|folder| !folder.contains(['$', '`']) && *folder != "-");
-                self.current.folder = folder.map(|folder| paths::resolved(command.folder.as_deref(), folder));
-            }
-            _ => {
-                self.ends_with_cd = false;
-                self.done.push(command);
-            }
+        if let Some(folder) = command.new_folder() {
+            self.current.folder = folder;
+        }
+        if !command.words.is_empty() || !command.writes.is_empty() {
+            self.done.push(command);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Words inside names, and names inside texts: each is whole, and not a part of a longer one.
 
 /// The words of which a name consists: `multiEdit`, `edit_file` and `edit-file` contain `edit`.
-pub(super) fn name_words(name: &str) -> Vec<String> {
+pub fn name_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut before_is_lower = false;
     for letter in name.chars() {

@@ -23,7 +23,7 @@ impl Facts {
         if path.len() > change.path.len() {
             path.clone_into(&mut change.path);
         }
-        self.put(Change { times: change.times + 1, at: call.at.clone(), deleted: false, committed: false, ..change });
+        self.put(Change { deleted: false, ..changed_again(change, call) });
     }
 
     /// Removes the last edit of a file, if `edit` reverts it; whether it does.
@@ -35,6 +35,8 @@ impl Facts {
             return false;
         }
         change.times -= 1;
+        change.committed = change.times == change.in_commits;
+        change.staged = false;
         if change.times == 0 {
             self.changed.remove(at);
         }
@@ -57,18 +59,22 @@ impl Facts {
         writes.iter().for_each(|file| self.change(file, None, false, call));
     }
 
-    /// Records that files were added to version control, or the files of folders that are known.
-    pub(super) fn add(&mut self, places: &[String], call: &CallWithResult<'_>) {
+    /// Records that changes were added to the next commit: those of files, or of the files of folders that are known, or of `any`
+    /// files. Of a place that is not known, the shell may have been in another folder, so they may be those of any file as well.
+    pub(super) fn add(&mut self, places: &[String], any: bool, call: &CallWithResult<'_>) {
         let root = self.root();
+        let mut adds_any = any;
         for place in places {
-            let mut is_known = false;
-            for change in self.changed.iter_mut().filter(|change| is_at_or_below(&change.path, place, &root)) {
-                (change.named, is_known) = (true, true);
+            let (folder, mut is_known) = (place.trim_end_matches('/'), false);
+            for change in self.changed.iter_mut().filter(|change| is_at_or_below(&change.path, folder, &root)) {
+                (change.named, change.staged, is_known) = (true, true, true);
             }
-            if !is_known {
+            if !is_known && !place.ends_with('/') {
                 self.mark_named(place, false, call);
             }
+            adds_any |= !is_known;
         }
+        self.changed.iter_mut().for_each(|change| change.staged |= adds_any);
     }
 
     /// Records that version control lists a file: it was changed, even if no call shows how.
@@ -78,8 +84,11 @@ impl Facts {
             change.deleted |= deleted;
             return;
         }
-        let change = Change { path: path.to_owned(), times: 1, at: call.at.clone(), ..Change::default() };
-        self.put(Change { deleted, named: true, ..change });
+        // What is only listed does not push out what calls changed.
+        if self.changed.len() < MAX_FACTS {
+            let change = Change { path: path.to_owned(), times: 1, at: call.at.clone(), ..Change::default() };
+            self.put(Change { deleted, named: true, ..change });
+        }
     }
 
     /// Records that a file was removed. If the work itself had written it, and no commit contains it, nothing is left to
@@ -87,12 +96,11 @@ impl Facts {
     pub(super) fn remove(&mut self, path: &str, call: &CallWithResult<'_>) {
         let Some(path) = paths::any_path(path) else { return };
         let change = self.take(path);
-        if change.as_ref().is_some_and(|change| change.whole && !change.committed) || paths::is_scratch(path) {
+        if change.as_ref().is_some_and(|change| change.whole && !change.is_in_commit()) || paths::is_scratch(path) {
             return;
         }
         let change = change.unwrap_or_else(|| Change { path: path.to_owned(), ..Change::default() });
-        let times = change.times + 1;
-        self.put(Change { times, at: call.at.clone(), deleted: true, committed: false, ..change });
+        self.put(Change { deleted: true, ..changed_again(change, call) });
     }
 
     /// Records that a folder was removed, with the files in it that are known, or a file that is.
@@ -112,7 +120,7 @@ impl Facts {
         for change in &mut self.changed {
             if let Some(path) = paths::moved_with(&change.path, from, to) {
                 change.path = path;
-                change.committed = false;
+                (change.committed, change.staged) = (false, false);
                 moved_folder = true;
             }
         }
@@ -123,31 +131,31 @@ impl Facts {
         let Some(to) = paths::project_path(to) else { return self.remove(from, call) };
         let before = self.take(from).unwrap_or_default();
         let replaced = self.take(to).unwrap_or_default();
-        let times = before.times + replaced.times + 1;
-        self.put(Change {
-            path: to.to_owned(),
-            times,
-            at: call.at.clone(),
-            deleted: false,
-            committed: false,
-            ..before
-        });
+        let times = before.times + replaced.times;
+        self.put(Change { deleted: false, ..changed_again(Change { path: to.to_owned(), times, ..before }, call) });
     }
 
-    /// Drops changes that were discarded, unless a commit contains them. `files` is `None` for all files.
+    /// Drops changes that were discarded: of those of a file, commits contain the first ones. `files` is `None` for all files.
     pub(super) fn restore(&mut self, files: Option<&[String]>) {
         let root = self.root();
         let is_discarded =
             |path: &str| files.is_none_or(|places| places.iter().any(|place| is_at_or_below(path, place, &root)));
-        self.changed.retain(|change| change.committed || !is_discarded(&change.path));
+        self.changed.retain_mut(|change| {
+            if !change.committed && is_discarded(&change.path) {
+                (change.times, change.committed) = (change.in_commits, change.in_commits > 0);
+                (change.deleted, change.staged) = (false, false);
+                change.edits.clear();
+                return change.committed;
+            }
+            true
+        });
     }
 
     /// Records a commit, unless its result shows that there is none. `amend` is set if it takes the place of the last one.
     pub(super) fn commit(&mut self, subject: Option<String>, amend: bool, call: &CallWithResult<'_>) {
         let output = call.output();
         // Of several commits in one call, each has its own line.
-        let is_known = |hash: &String| self.commits.iter().any(|commit| commit.hash.as_ref() == Some(hash));
-        let shown = output.lines().filter_map(hash_and_subject).find(|(hash, _)| !is_known(hash));
+        let shown = output.lines().filter_map(hash_and_subject).find(|(hash, _)| !self.has_commit(hash));
         let failed = call.failed() == Some(true);
         let is_empty = output.contains("nothing to commit") || output.contains("no changes added to commit");
         if shown.is_none() && (failed || is_empty || call.result_text().is_none()) {
@@ -157,8 +165,45 @@ impl Facts {
         let (hash, shown_subject) = shown.unzip();
         let Some(subject) = shown_subject.or(subject).or(before.map(|commit| commit.subject)) else { return };
         self.commits.push(Commit { hash, subject: short_line(&subject), at: call.at.clone() });
-        self.changed.iter_mut().for_each(|change| change.committed = true);
         keep_newest(&mut self.commits, MAX_FACTS);
+        self.mark_committed();
+    }
+
+    /// Records that a commit contains the changes that were added to it, or all if no call shows which. A removal may have been added
+    /// with its command.
+    fn mark_committed(&mut self) {
+        let is_any_staged = self.changed.iter().any(|change| change.staged);
+        for change in &mut self.changed {
+            if change.staged || change.deleted || !is_any_staged {
+                (change.committed, change.in_commits) = (true, change.times);
+                change.edits.clear();
+            }
+            change.staged = false;
+        }
+    }
+
+    /// Records the commits in the output of a command that makes them from others. They contain nothing of the work tree.
+    pub(super) fn shown_commits(&mut self, call: &CallWithResult<'_>) {
+        for (hash, subject) in call.output().lines().filter_map(hash_and_subject) {
+            if !self.has_commit(&hash) {
+                self.commits.push(Commit { hash: Some(hash), subject: short_line(&subject), at: call.at.clone() });
+            }
+        }
+        keep_newest(&mut self.commits, MAX_FACTS);
+    }
+
+    /// Records that the last commits were taken back. They contain the changes since the commit before them.
+    pub(super) fn uncommit(&mut self, count: usize, staged: bool) {
+        self.commits.truncate(self.commits.len().saturating_sub(count));
+        let last = self.commits.last().and_then(|commit| commit.at.message);
+        for change in self.changed.iter_mut().filter(|change| change.committed && change.at.message > last) {
+            (change.committed, change.staged) = (false, staged);
+            change.in_commits = change.in_commits.min(change.times.saturating_sub(1));
+        }
+    }
+
+    fn has_commit(&self, hash: &str) -> bool {
+        self.commits.iter().any(|commit| commit.hash.as_deref() == Some(hash))
     }
 
     /// The folder that all changed files with absolute paths share.
@@ -182,6 +227,11 @@ impl Facts {
         self.changed.push(change);
         keep_newest(&mut self.changed, MAX_FACTS);
     }
+}
+
+/// What is known of a file after one more change.
+fn changed_again(change: Change, call: &CallWithResult<'_>) -> Change {
+    Change { times: change.times + 1, at: call.at.clone(), committed: false, staged: false, ..change }
 }
 
 /// Whether a changed file is at a place or below it.

@@ -30,13 +30,20 @@ fn code_at(text: &str) -> Option<i32> {
     text[..end].parse().ok().filter(|_| !goes_on)
 }
 
-/// The output inside a wrapper: `{"output":"…"}`, or `<output>…</output>` after other tags or at the beginning of a line.
+/// The output inside a wrapper: `{"output":"…"}`, `{"stdout":"…","stderr":"…"}`, or `<output>…</output>` after other tags or at the
+/// beginning of a line.
 pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
     if result.starts_with('{')
         && let Ok(Value::Object(members)) = serde_json::from_str(result)
-        && let Some(output) = ["output", "stdout", "content"].iter().find_map(|key| members.get(*key)?.as_str())
     {
-        return Cow::Owned(output.to_owned());
+        let text = |keys: &[&str]| keys.iter().find_map(|key| members.get(*key)?.as_str());
+        match [text(&["output", "stdout", "content"]), text(&["stderr"])] {
+            [None, None] => {}
+            [Some(output), Some(errors)] if !output.is_empty() && !errors.is_empty() => {
+                return Cow::Owned(format!("{output}\n{errors}"));
+            }
+            [output, errors] => return Cow::Owned([output, errors].into_iter().flatten().collect()),
+        }
     }
     let tag = if result.starts_with('<') { "<output>" } else { "\n<output>" };
     let inside = result.split_once(tag).and_then(|(_, rest)| rest.rsplit_once("</output>"));
@@ -51,6 +58,8 @@ mod tests {
     fn the_output_is_in_the_wrapper_and_not_in_a_file() {
         assert_eq!(unwrapped("<returncode>0</returncode>\n<output>\na\n</output>"), "\na\n");
         assert_eq!(unwrapped("{\"output\":\"a\\nb\",\"metadata\":{}}"), "a\nb");
+        assert_eq!(unwrapped("{\"stdout\":\"a\",\"stderr\":\"b\"}"), "a\nb");
+        assert_eq!(unwrapped("{\"stdout\":\"\",\"stderr\":\"error: no\",\"exit_code\":1}"), "error: no");
         assert_eq!(unwrapped("Done.\n<output> M a.rs\n</output>"), " M a.rs\n");
         let page = "1 failed\n<p><output>0</output></p>";
         assert_eq!(unwrapped(page), page);

@@ -43,8 +43,15 @@ const SUMMARIES: &[&str] = &[
 ];
 
 /// The tags around text that a program inserted into a person's message.
-pub(super) const INSERTED: &[(&str, &str)] =
-    &[("<system-reminder>", "</system-reminder>"), ("<environment_details>", "</environment_details>")];
+pub(super) const INSERTED: &[(&str, &str)] = &[
+    ("<system-reminder>", "</system-reminder>"),
+    ("<environment_details>", "</environment_details>"),
+    ("<session_context>", "</session_context>"),
+    ("<user_info>", "</user_info>"),
+    ("<git-context>", "</git-context>"),
+    ("<USER_SETTINGS_CHANGE>", "</USER_SETTINGS_CHANGE>"),
+    ("<qwen:user-prompt-submit-context>", "</qwen:user-prompt-submit-context>"),
+];
 
 /// The tags around what a program says of a command that a person typed.
 pub(super) const COMMANDS: &[(&str, &str)] = &[
@@ -134,7 +141,9 @@ fn is_agent_command(text: &str) -> bool {
 pub(super) fn corrects(text: &str) -> bool {
     let start: String = text.chars().take(24).collect::<String>().to_lowercase().replace('’', "'");
     let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ',', '.', '!', ':', ';', '-', '，', '。', '、']);
-    CORRECTIONS.iter().any(|word| start.strip_prefix(word).is_some_and(|rest| ends(rest) || !word.is_ascii()))
+    // Chinese, Japanese and Korean have no spaces between words.
+    let is_joined = |word: &str| word.starts_with(|c: char| c >= '\u{2e80}');
+    CORRECTIONS.iter().any(|word| start.strip_prefix(word).is_some_and(|rest| ends(rest) || is_joined(word)))
 }
 
 #[cfg(test)]
@@ -147,6 +156,8 @@ mod tests {
             ("Fix\n the  test", Writer::Person("Fix the test".into())),
             ("<system-reminder>x</system-reminder>\nGo on", Writer::Person("Go on".into())),
             ("<environment_context>\n<cwd>/r</cwd>", Writer::Program),
+            ("<user_info>\nOS: macos\n</user_info>", Writer::Program),
+            ("<user_info>\nOS: macos\n</user_info>\nFix it", Writer::Person("Fix it".into())),
             ("<system-reminder>x</system-reminder>", Writer::Program),
             (" \n", Writer::Program),
             ("/compact", Writer::Program),
@@ -166,13 +177,22 @@ mod tests {
 
     #[test]
     fn corrections_begin_with_a_no() {
-        for text in ["No, the other one", "don’t touch it", "Stop.", "actually use b", "不要这样", "Nein, anders"]
-        {
+        for text in [
+            "No, the other one", "don’t touch it", "Stop.", "actually use b", "不要这样", "Nein, anders",
+            "Нет, не так", "Não mude isso",
+        ] {
             assert!(corrects(text), "{text}");
         }
-        for text in
-            ["Now fix it", "Nothing else", "Notes are in a.md", "Waiting for you", "Please stop", "Para el test usa b"]
-        {
+        for text in [
+            "Now fix it",
+            "Nothing else",
+            "Notes are in a.md",
+            "Waiting for you",
+            "Please stop",
+            "Para el test usa b",
+            "Стопка файлов",
+            "Arrêter le serveur à la fin",
+        ] {
             assert!(!corrects(text), "{text}");
         }
     }

@@ -99,7 +99,7 @@ const LABELS: &[&str] =
 /// The folder of `below FOLDER [m7]: …`, and the text after it.
 fn root_and_rest(text: &str) -> (&str, &str) {
     let Some(after) = text.strip_prefix(BELOW).map(str::trim_start) else { return ("", text) };
-    let end = after.find(" [m").or_else(|| after.find(": ")).unwrap_or(after.len());
+    let end = [" [m", ": "].iter().filter_map(|mark| after.find(mark)).min().unwrap_or(after.len());
     (&after[..end], after[end..].trim_start())
 }
 

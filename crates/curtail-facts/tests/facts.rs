@@ -124,6 +124,13 @@ fn files_that_version_control_names_are_changed() {
 }
 
 #[test]
+fn a_long_list_of_files_pushes_out_none_that_a_call_changed() {
+    let status: String = (0..1_000).map(|nth| format!(" M src/file{nth}.rs\n")).collect();
+    let facts = Log::default().edits("/r/a.rs", "x", "y").runs("git status -s", &status).whole();
+    assert_eq!(facts.changed[0].path, "/r/a.rs");
+}
+
+#[test]
 fn files_go_with_their_folder() {
     let log = Log::default().edits("src/old/a.rs", "x", "y").edits("src/b.rs", "x", "y").edits("c.rs", "x", "y");
     let gone = log.runs("rm -rf src/old docs", "").runs("git checkout -- src/b.rs", "").whole();
@@ -214,6 +221,91 @@ fn commits_have_a_hash_and_a_subject() {
     let commits: Vec<_> =
         facts.commits.iter().map(|commit| (commit.hash.as_deref(), commit.subject.as_str())).collect();
     assert_eq!(commits, [(Some("5d6e7f8"), "Fix all")]);
+}
+
+/// The changed files, each with whether a commit contains its last change.
+fn committed(log: &Log) -> Vec<(String, bool)> {
+    log.whole().changed.into_iter().map(|change| (change.path, change.committed)).collect()
+}
+
+#[test]
+fn a_commit_contains_what_was_added_to_it() {
+    let edited = Log::default().edits("/r/src/a.rs", "x", "y").edits("/r/b.rs", "x", "y");
+    let output = "[main 1a2b3c4] One\n 1 file changed";
+    for (line, expected) in [
+        ("git add src/a.rs && git commit -m One", [true, false]),
+        ("git add src/ && git commit -m One", [true, false]),
+        ("git commit -m One -- src/a.rs", [true, false]),
+        ("git add src/a.rs && git commit -am One", [true, true]),
+        ("git add -A && git commit -m One", [true, true]),
+        ("git add src/*.rs && git commit -m One", [true, true]),
+        ("git add elsewhere/ && git commit -m One", [true, true]),
+        ("git commit -m One", [true, true]),
+    ] {
+        let found = committed(&edited.clone().runs(line, output));
+        assert_eq!(found, [("/r/src/a.rs".into(), expected[0]), ("/r/b.rs".into(), expected[1])], "{line}");
+    }
+    let added = edited.runs("git add src/a.rs", "").edits("/r/src/a.rs", "y", "z").runs("git add b.rs", "");
+    let found = committed(&added.runs("git commit -m One", output));
+    assert_eq!(found, [("/r/b.rs".into(), true), ("/r/src/a.rs".into(), false)], "the last change was not added");
+}
+
+#[test]
+fn what_a_commit_contains_is_not_discarded_and_not_taken_back_in_silence() {
+    let log = Log::default()
+        .edits("/r/a.rs", "x", "y")
+        .calls("Write", &json!({"file_path": "/r/b.rs", "content": "x"}), "ok")
+        .runs("git add -A && git commit -m One", "[main 1a2b3c4] One")
+        .edits("/r/a.rs", "y", "x")
+        .edits("/r/b.rs", "x", "y");
+    assert_eq!(changed(&log.whole()), [("/r/a.rs", 2), ("/r/b.rs", 2)], "a commit is not reverted by an edit");
+    let restored = log.clone().runs("git checkout -- .", "");
+    assert_eq!(committed(&restored), [("/r/a.rs".into(), true), ("/r/b.rs".into(), true)]);
+    assert_eq!(changed(&restored.whole()), [("/r/a.rs", 1), ("/r/b.rs", 1)]);
+    let removed = log.runs("rm b.rs", "").whole();
+    assert!(removed.changed.iter().any(|change| change.path == "/r/b.rs" && change.deleted));
+}
+
+#[test]
+fn commits_that_are_taken_back_are_none() {
+    let log = Log::default()
+        .edits("/r/a.rs", "x", "y")
+        .runs("git commit -am One", "[main 1111111] One")
+        .edits("/r/b.rs", "x", "y")
+        .runs("git commit -am Two", "[main 2222222] Two");
+    let soft = log.clone().runs("git reset --soft HEAD~1", "");
+    assert_eq!(committed(&soft), [("/r/a.rs".into(), true), ("/r/b.rs".into(), false)]);
+    assert_eq!(soft.whole().commits.len(), 1);
+    assert_eq!(changed(&log.runs("git reset --hard HEAD~1", "HEAD is now at 1111111 One").whole()), [("/r/a.rs", 1)]);
+}
+
+#[test]
+fn commits_that_are_made_from_others_are_recorded() {
+    let log = Log::default()
+        .edits("/r/a.rs", "x", "y")
+        .runs("git revert --no-edit HEAD", "[main 1111111] Revert \"One\"\n 1 file changed")
+        .runs("git cherry-pick main~2 main~1", "[main 2222222] Two\n Date: now\n[main 3333333] Three");
+    let facts = log.whole();
+    let subjects: Vec<&str> = facts.commits.iter().map(|commit| commit.subject.as_str()).collect();
+    assert_eq!(subjects, ["Revert \"One\"", "Two", "Three"]);
+    assert!(!facts.changed[0].committed);
+}
+
+#[test]
+fn an_edit_of_several_places_is_no_new_file() {
+    let edits = json!({"file_path": "/r/app.py", "edits": [{"old_string": "x", "new_string": "y"}]});
+    let log = Log::default().calls("MultiEdit", &edits, "ok");
+    assert!(!log.clone().runs("python app.py", "").whole().changed[0].is_script());
+    assert!(log.runs("rm /r/app.py", "").whole().changed[0].deleted);
+}
+
+#[test]
+fn of_several_checks_in_a_line_only_those_with_its_tests_failed() {
+    let output = "FAILED tests/unit/a.py::x - E\n1 failed in 1s\n2 passed in 1s";
+    for line in ["pytest tests/unit/; pytest tests/api", "pytest tests/unit && pytest tests/api"] {
+        let check = Log::default().runs(line, output).whole().check.unwrap();
+        assert!(check.command.contains("unit") && check.verdict == Verdict::Failed, "{line}: {check:?}");
+    }
 }
 
 #[test]

@@ -223,8 +223,8 @@ impl<'a> Conversation<'a> {
             called.zip(begun).is_none_or(|(called, begun)| called <= begun)
         };
         let call = conversation.messages.first().and_then(|first| starters.call_of(first, call));
-        let call = call.or_else(|| starters.last_named(is_before));
-        starters.taken.extend(call);
+        let call = call.or_else(|| starters.last_named(self.messages.len(), is_before));
+        starters.take(call);
         self.attached.push(Attached { conversation, call, description });
     }
 

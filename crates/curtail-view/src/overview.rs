@@ -49,7 +49,10 @@ pub(super) fn overview(conversation: &Conversation<'_>) -> Markup {
                 @if conversation.requests.len() > 1 {
                     section class="card wide" { h2 { "Context at each request" } (charts::curve(conversation)) }
                 }
-                section class="card" data-card="writers" { h2 { "Tokens by writer" } (by_writer(conversation)) }
+                section class="card" data-card="writers" {
+                    h2 { "Tokens by writer" }
+                    (charts::bars(&writers(conversation), "message", conversation.tokens(), |share| share.name.clone()))
+                }
                 @if has_tools {
                     section class="card" data-card="tools" { h2 { "Tokens by tool" } (by_tool(conversation)) }
                 }
@@ -314,10 +317,6 @@ fn legend(conversation: &Conversation<'_>) -> Markup {
             span class="hint" { "Width is tokens; a click jumps." }
         }
     }
-}
-
-fn by_writer(conversation: &Conversation<'_>) -> Markup {
-    charts::bars(&writers(conversation), "message", conversation.tokens(), |share| share.name.clone())
 }
 
 fn by_tool(conversation: &Conversation<'_>) -> Markup {

@@ -1,10 +1,10 @@
 //! Conversations of sub-agents inside a log, and the calls that start sub-agents.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use super::tools::words_of_name;
 use curtail_core::json::{Document, Text, Value};
 use curtail_core::transcript::{Message, Pairs, PartRef, Role, main_thread};
+use curtail_facts::name_words;
 
 /// Longer arguments, in bytes, are no task of a sub-agent.
 const MAX_ARGUMENTS: usize = 200_000;
@@ -39,11 +39,12 @@ pub(super) fn sides(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Side> {
     for side in &mut sides {
         let first = side.messages[0];
         side.call = starters.call_of(&messages[first], None).filter(|call| is_before(call, first));
-        starters.taken.extend(side.call);
+        starters.take(side.call);
     }
     for side in sides.iter_mut().filter(|side| side.call.is_none()) {
-        side.call = starters.last_named(|call| is_before(call, side.messages[0]));
-        starters.taken.extend(side.call);
+        let first = side.messages[0];
+        side.call = starters.last_named(first, |call| is_before(call, first));
+        starters.take(side.call);
     }
     sides
 }
@@ -57,10 +58,10 @@ pub(super) struct Starters {
     agents: HashMap<String, PartRef>,
     /// By a text of their arguments, which is the task. Several sub-agents may have the same.
     tasks: HashMap<String, VecDeque<PartRef>>,
-    /// The calls of tools whose name says that they start one.
-    named: Vec<PartRef>,
+    /// The calls of tools whose name says that they start one, without those that are taken.
+    named: BTreeSet<PartRef>,
     /// The calls whose sub-agent is known.
-    pub(super) taken: HashSet<PartRef>,
+    taken: HashSet<PartRef>,
 }
 
 impl Starters {
@@ -69,7 +70,7 @@ impl Starters {
         for &at in pairs.calls() {
             let Some(call) = messages[at.message].parts[at.part].content.call() else { continue };
             if starts_agent(&call.name.decode()) {
-                starters.named.push(at);
+                starters.named.insert(at);
             }
             if let Some(id) = &call.id {
                 starters.ids.insert(id.decode().into_owned(), at);
@@ -96,21 +97,30 @@ impl Starters {
         if let Some(call) = by_id().or_else(by_agent) {
             return Some(*call);
         }
-        let calls = self.tasks.get_mut(task_of(first).trim()).filter(|_| first.role == Role::User)?;
+        let task: Vec<_> = first.parts.iter().filter_map(|part| part.content.text()).map(Text::decode).collect();
+        let calls = self.tasks.get_mut(task.join("\n").trim()).filter(|_| first.role == Role::User)?;
         // A call that is taken stays so: nobody needs to pass it again.
         while calls.pop_front_if(|call| self.taken.contains(call)).is_some() {}
         calls.front().copied()
     }
 
-    /// The last call that `is_before` a sub-agent and is not `taken`, of a tool whose name says that it starts one.
-    pub(super) fn last_named(&self, is_before: impl Fn(&PartRef) -> bool) -> Option<PartRef> {
-        self.named.iter().rev().find(|call| is_before(call) && !self.taken.contains(call)).copied()
+    /// The last call that `is_before` a sub-agent and is not `taken`, of a tool whose name says that it starts one, among the messages
+    /// before `end`.
+    pub(super) fn last_named(&self, end: usize, is_before: impl Fn(&PartRef) -> bool) -> Option<PartRef> {
+        let before = self.named.range(..PartRef { message: end, part: 0 });
+        before.rev().find(|call| is_before(call)).copied()
+    }
+
+    /// Records the call whose sub-agent is known now, if it is.
+    pub(super) fn take(&mut self, call: Option<PartRef>) {
+        call.iter().for_each(|call| _ = self.named.remove(call));
+        self.taken.extend(call);
     }
 }
 
 /// Whether a tool starts a sub-agent, by its name.
 fn starts_agent(name: &str) -> bool {
-    let words = words_of_name(name);
+    let words = name_words(name);
     let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
     has(&["task", "agent", "subagent", "delegate", "spawn", "subtask"])
         && !has(&["create", "update", "list", "get", "stop", "output", "wait", "close", "complete", "done"])
@@ -124,10 +134,6 @@ fn texts(arguments: &str) -> Vec<String> {
     let Ok(document) = Document::parse(arguments) else { return Vec::new() };
     let members = document.roots().flat_map(Value::members).filter_map(|member| member.value.text());
     members.map(|text| text.decode().into_owned()).filter(|text| text.trim().len() > 8).collect()
-}
-
-fn task_of(message: &Message<'_>) -> String {
-    message.parts.iter().filter_map(|part| part.content.text()).map(Text::decode).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -163,7 +169,7 @@ mod tests {
 
         // Calls that are taken are passed only once.
         let mut starters = Starters::new(&transcript.messages, &Pairs::from_messages(&transcript.messages));
-        starters.taken.extend(found.iter().filter_map(|side| side.call));
+        found.iter().for_each(|side| starters.take(side.call));
         assert_eq!(starters.call_of(&transcript.messages[3], None), None);
         assert!(starters.tasks["Find the lamp."].is_empty());
     }

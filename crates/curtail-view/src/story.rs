@@ -12,7 +12,7 @@ use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::{Text, Value};
 use curtail_core::numbers::tally;
 use curtail_core::steps;
-use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Role, ToolCall, turn_starts};
+use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, turn_starts};
 use curtail_facts::{Facts, as_typed, is_typed};
 
 /// Maximum characters of a title.
@@ -179,10 +179,6 @@ fn is_stop(text: &str) -> bool {
     text.starts_with("[Request interrupted by user") || text.starts_with("<turn_aborted>")
 }
 
-fn stops_model(part: &Part<'_>) -> bool {
-    part.content.text().is_some_and(|text| is_stop(&text.decode()))
-}
-
 fn prompt_text(message: &Message<'_>) -> String {
     let own = message.parts.iter().filter(|part| !part.instructs());
     let texts: Vec<_> = own.filter_map(|part| part.content.text()).map(Text::decode).collect();
@@ -202,7 +198,8 @@ impl TurnEnd {
             message.thread == messages[0].thread && !message.parts.is_empty() && !message.is_boundary()
         };
         for message in messages.iter().skip(1).rev().filter(shown) {
-            if message.role == Role::User && message.parts.iter().any(stops_model) {
+            let mut texts = message.parts.iter().filter_map(|part| part.content.text());
+            if message.role == Role::User && texts.any(|text| is_stop(&text.decode())) {
                 return Self::Stopped;
             }
             if message.role == Role::Assistant {

@@ -1,6 +1,6 @@
 //! Splits texts into sentences under their headings, and sentences into segments that give one order each.
 
-use super::languages::LANGUAGES;
+use super::languages::{LANGUAGES, Phrases};
 use super::negation::negates;
 
 /// A sentence of a text, or an item of a list.
@@ -56,7 +56,7 @@ pub(super) fn each_clause<'t>(text: &'t str, mut each: impl FnMut(Clause<'t>)) {
     }
 }
 
-/// The words of a heading: a line of Markdown with `#`, a bold line, or a short line that ends with a colon.
+/// The words of a heading: a line of Markdown with `#`, a bold line that is no sentence, or a short line that ends with a colon.
 fn heading_of(line: &str) -> Option<&str> {
     if line.len() > LONGEST_HEADING || line.starts_with(['-', '*', '>', '|']) && !line.starts_with("**") {
         return None;
@@ -64,7 +64,8 @@ fn heading_of(line: &str) -> Option<&str> {
     let bare = line.trim_start_matches('#').trim();
     let is_marked = bare.len() < line.len();
     let bold = bare.strip_prefix("**").and_then(|bare| bare.trim_end_matches([':', '：']).strip_suffix("**"));
-    if let Some(bold) = bold {
+    let is_sentence = |text: &str| text.ends_with('。') || text.ends_with(['.', '!']) && text.split(' ').count() > 2;
+    if let Some(bold) = bold.filter(|bold| !bold.contains("**") && !is_sentence(bold)) {
         return Some(bold.trim_end_matches([':', '：']));
     }
     if is_marked {
@@ -86,20 +87,30 @@ fn without_bullet(line: &str) -> (&str, bool) {
     }
 }
 
+/// Marks that may stand behind the point of a sentence.
+const CLOSING: [char; 4] = ['"', '”', '\'', ')'];
+
 /// Calls `each` with the sentences of a line.
 pub(super) fn each_sentence<'t>(line: &'t str, each: &mut impl FnMut(&'t str)) {
     let mut start = 0;
     let mut chars = line.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
-        let end = at + c.len_utf8();
-        let next = chars.peek().map_or(' ', |(_, next)| *next);
+        let mut end = at + c.len_utf8();
+        if matches!(c, '.' | ';' | '!' | '?') {
+            let rest = line[end..].trim_start_matches(CLOSING);
+            end = line.len() - rest.strip_prefix("**").unwrap_or(rest).trim_start_matches(CLOSING).len();
+        }
+        let is_behind = line[end..].chars().next().is_none_or(char::is_whitespace);
         let ends = match c {
             '。' | '！' | '？' | '；' => true,
-            ';' | '!' | '?' => next.is_whitespace() || matches!(next, '"' | '\'' | ')'),
-            '.' => next.is_whitespace() && !is_abbreviation(&line[start..at]),
+            ';' | '!' | '?' => is_behind || line[at + 1..].starts_with(['"', '\'', ')']),
+            // What is quoted, or in parentheses, may stand inside a sentence.
+            '.' if end > at + 1 && line[end..].trim_start().starts_with(char::is_lowercase) => false,
+            '.' => is_behind && !is_abbreviation(&line[start..at]),
             c => c.is_whitespace() && end - start > LONGEST || end - start > LONGEST * 2,
         };
         if ends {
+            while chars.next_if(|(at, _)| *at < end).is_some() {}
             push(&line[start..end], each);
             start = end;
         }
@@ -178,7 +189,7 @@ fn backticks(text: &str) -> usize {
 /// What the segments of a sentence are between.
 const JOINTS: &[&str] = &[
     ", and ", ", but ", ", or ", ", then ", " and only then ", " and then ", " and ", " but ", " und ", " aber ",
-    " sondern ", " et ", " mais ", " y ", " pero ", "; ", ", ", "，", "、", " — ", " – ",
+    " sondern ", " et ", " mais ", " y ", " pero ", "; ", ", ", "，", "、", " — ", " – ", " (",
 ];
 
 /// The segments of a sentence that give one order each: it is divided where an order begins after a comma or a conjunction.
@@ -196,7 +207,8 @@ pub(super) fn segments(sentence: &str) -> Vec<&str> {
         let before = sentence[start..at].trim();
         if !before.is_empty()
             && !is_condition(before)
-            && (begins_modal(after) || begins_order(after) && !goes_on(before, joint, after))
+            && (begins_with(&[&LANGUAGES.rule, &LANGUAGES.negation], after)
+                || begins_with(&[&LANGUAGES.order], after) && !goes_on(before, joint, after))
         {
             found.push(sentence[start..at].trim());
             start = at + joint.len();
@@ -208,14 +220,15 @@ pub(super) fn segments(sentence: &str) -> Vec<&str> {
     found
 }
 
-/// The first words of `text`, by which an order is recognized.
-fn head(text: &str) -> &str {
-    &text[..text.floor_char_boundary(40)]
+/// Whether `text` begins with one of some phrases, by which an order is recognized.
+fn begins_with(tables: &[&Phrases], text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(40)];
+    tables.iter().any(|table| table.first_in(head) == Some(0))
 }
 
 /// Whether a part of a sentence says when the order after it holds: it belongs to that order.
 fn is_condition(part: &str) -> bool {
-    LANGUAGES.condition.first_in(head(part)) == Some(0) && !part.contains([',', '，'])
+    begins_with(&[&LANGUAGES.condition], part) && !part.contains([',', '，'])
 }
 
 /// An order without the condition before it.
@@ -224,16 +237,6 @@ pub(super) fn without_condition(segment: &str) -> &str {
         Some((condition, order)) if is_condition(condition) => order.trim_start(),
         _ => segment,
     }
-}
-
-/// Whether a new order begins with the first word of `text`, which says whether to do something.
-fn begins_modal(text: &str) -> bool {
-    [&LANGUAGES.rule, &LANGUAGES.negation].iter().any(|table| table.first_in(head(text)) == Some(0))
-}
-
-/// Whether `text` begins with a verb that gives an order.
-fn begins_order(text: &str) -> bool {
-    LANGUAGES.order.first_in(head(text)) == Some(0)
 }
 
 /// Whether a verb continues the order before it: `never commit, push or tag`, `never stop and wait`.
@@ -270,12 +273,35 @@ mod tests {
     }
 
     #[test]
+    fn a_bold_sentence_ends_with_its_marks() {
+        let mut found = Vec::new();
+        each_clause("Be kind. **Never refund.** Say \"Hello.\" Use a.py (or b.py.) and a.* files.", |clause| {
+            found.push(clause.text)
+        });
+        assert_eq!(found, ["Be kind.", "**Never refund.**", "Say \"Hello.\"", "Use a.py (or b.py.) and a.* files."]);
+    }
+
+    #[test]
+    fn bold_sentences_are_no_headings() {
+        for (line, is_heading) in [
+            ("**Rules**", true),
+            ("**Important!**", true),
+            ("**Open questions:**", true),
+            ("**Never commit to main.**", false),
+            ("**Never push** and **never force**", false),
+        ] {
+            each_clause(line, |clause| assert_eq!(clause.is_heading, is_heading, "{line}"));
+        }
+    }
+
+    #[test]
     fn two_orders_are_two_segments() {
         assert_eq!(
             segments("Always run the linter and never push to main"),
             ["Always run the linter", "never push to main"]
         );
         assert_eq!(segments("Use pnpm, never npm"), ["Use pnpm", "never npm"]);
+        assert_eq!(segments("pnpm only (no npm)"), ["pnpm only", "no npm)"]);
         assert_eq!(segments("Read a, b and c"), ["Read a, b and c"]);
         assert_eq!(segments("Never commit, push or tag"), ["Never commit, push or tag"]);
         assert_eq!(segments("Check format, name and order"), ["Check format, name and order"]);

@@ -25,6 +25,7 @@ pub(super) struct SideFacts {
 /// The facts of `side`.
 pub(super) fn facts_of(side: &Side<'_, '_>) -> SideFacts {
     let by_message: HashMap<usize, u64> = read_messages(side).map(|(at, message)| (at, digest(message))).collect();
+    let outside: Vec<u64> = side.outside.iter().map(|text| references::digest(text)).collect();
     let mut statements = Statements::default();
     let mut identifiers = Identifiers::default();
     let mut told = Told::default();
@@ -43,7 +44,7 @@ pub(super) fn facts_of(side: &Side<'_, '_>) -> SideFacts {
     distinct(&mut facts);
     let last = side.messages.len().max(1);
     for fact in &mut facts {
-        fact.sources = sources(side, fact, &by_message);
+        fact.sources = fact.message.map_or_else(|| outside.clone(), |at| sources(side, fact.kind, at, &by_message));
         fact.need = need(fact, last);
     }
     facts.sort_by_key(|fact| (fact.kind, fact.message));
@@ -65,11 +66,10 @@ fn distinct(facts: &mut Vec<Fact>) {
     facts.reverse();
 }
 
-/// The digests of the messages that say a fact: its own, and those of the results of its calls.
-fn sources(side: &Side<'_, '_>, fact: &Fact, digests: &HashMap<usize, u64>) -> Vec<u64> {
-    let Some(at) = fact.message else { return side.outside.iter().map(|text| references::digest(text)).collect() };
+/// The digests of the messages that say a fact: the one at `at`, and those of the results of its calls.
+fn sources(side: &Side<'_, '_>, kind: Kind, at: usize, digests: &HashMap<usize, u64>) -> Vec<u64> {
     let mut sources: Vec<u64> = digests.get(&at).copied().into_iter().collect();
-    let is_outcome = matches!(fact.kind, Kind::Check | Kind::Error | Kind::Todo | Kind::File);
+    let is_outcome = matches!(kind, Kind::Check | Kind::Error | Kind::Todo | Kind::File);
     for (part, _) in side.messages[at].calls().filter(|_| is_outcome) {
         let result = side.pairs.counterpart(PartRef { message: at, part });
         sources.extend(result.and_then(|result| digests.get(&result.message)));

@@ -80,7 +80,7 @@ impl Identifiers {
             let is_assigned = token.inner && !token.text.contains(['=', ':']);
             if identifies(&token, before)
                 && !is_tag(&spoken.text, &token)
-                && (!token.inner || is_assigned && assigns(&spoken.text, &token))
+                && (!token.inner || is_assigned && spoken.text[..token.at].ends_with('='))
                 && (!token.text.contains('=') || token.text.contains("://"))
             {
                 self.add(token.text, spoken, is_pasted);
@@ -193,11 +193,6 @@ fn cannot_be_guessed(name: &str) -> bool {
 /// Whether a token is the name of a tag, such as `</output>`.
 fn is_tag(text: &str, token: &Token<'_>) -> bool {
     text[..token.at].ends_with('<') || text[..token.at].ends_with("</")
-}
-
-/// Whether a piece of a name is the value of an assignment.
-fn assigns(text: &str, token: &Token<'_>) -> bool {
-    text[..token.at].ends_with('=')
 }
 
 /// Whether a token identifies something: a number has four digits or follows the name of a setting.

@@ -66,13 +66,21 @@ impl Lexicon {
             Spelling::Number(number, other) => {
                 let term = self.key(format!("n:{number}"));
                 if let Some(other) = other {
-                    self.names.entry(format!("n:{other}")).or_default().push(term);
+                    self.list(format!("n:{other}"), term);
                 }
                 term
             }
             Spelling::Hash(hash) => self.hash(hash),
             Spelling::Path(path) => self.path(&path),
             Spelling::Other(text) => self.key(format!("i:{text}")),
+        }
+    }
+
+    /// Lists a term under another key of its name. Of two, nobody can tell which is meant, and of more neither.
+    fn list(&mut self, key: String, term: Term) {
+        let terms = self.names.entry(key).or_default();
+        if terms.len() < 2 && !terms.contains(&term) {
+            terms.push(term);
         }
     }
 
@@ -104,16 +112,12 @@ impl Lexicon {
         if let Some(&term) = self.exact.get(&key) {
             return term;
         }
-        let ends = |from: usize| format!("p:{}", path.from(from));
         // A relative path may be the end of an absolute one that is known, or the other way around.
         let same = self.same_path(path);
         let term = same.unwrap_or_else(|| self.next());
         self.exact.insert(key, term);
         for from in 0..path.parts.len() {
-            let terms = self.names.entry(ends(from)).or_default();
-            if !terms.contains(&term) {
-                terms.push(term);
-            }
+            self.list(format!("p:{}", path.from(from)), term);
         }
         if !path.absolute {
             self.relative.insert(full, term);
@@ -355,6 +359,11 @@ mod tests {
         ] {
             assert!(says(fact, text), "{fact} | {text}");
         }
+    }
+
+    #[test]
+    fn a_number_that_is_said_twice_is_one() {
+        assert!(says("set the limits to 120.500 and the base to 120.500", "limits and base: set to 120.5"));
     }
 
     #[test]

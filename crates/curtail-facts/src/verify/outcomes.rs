@@ -105,12 +105,12 @@ impl General {
 
 /// Numbers of failures.
 static FAILURES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(\d+|no|zero|keine|aucun|sin) (?:tests? |cases? )?(?:are |is )?(?:failed|failing|failures?|errors?|Fehler|échecs?|fallos?)\b").ok()
+    Regex::new(r"(\d[\d,.]*|\b(?:no|zero|keine|aucun|sin)) (?:tests? |cases? )?(?:are |is )?(?:failed|failing|failures?|errors?|Fehler|échecs?|fallos?)\b").ok()
 });
 
 /// What may stand between numbers of failures of the same run: marks, a word for `and`, and numbers of other things.
 static WITHIN_A_RUN: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^(?:[\s,;、，；/|()*_`]|(?:and|und|et|y|e)\b|\d+ \w+)*$").ok());
+    LazyLock::new(|| Regex::new(r"^(?:[\s,;、，；/|()*_`]|(?:and|und|et|y|e)\b|\d[\d,.]* \w+)*$").ok());
 
 /// How many bytes behind an outcome a word for an earlier time may begin.
 const EARLIER_BEGINS: usize = 12;
@@ -325,6 +325,8 @@ mod tests {
             "python -m unittest: 7 tests, 1 failure, 0 errors, 2 skipped.",
             "1 failed, 39 passed, 0 errors",
             "0 failures before, 2 failures, 0 errors after",
+            "1,000 tests failed",
+            "3 failed, 1,234 passed, 0 errors",
         ] {
             assert_eq!(outcome_in(text), Some(Outcome::Failed), "{text}");
         }

@@ -68,7 +68,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let end = if is_han(c) {
-            han_end(text, at)
+            text[at..].find(|c: char| !is_han(c) && c != 'ー').map_or(text.len(), |length| at + length)
         } else if c.is_alphanumeric() || joins(c) {
             name_end(text, at)
         } else {
@@ -85,10 +85,6 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     }
     join_groups(text, &mut found);
     found
-}
-
-fn han_end(text: &str, at: usize) -> usize {
-    text[at..].find(|c: char| !is_han(c) && c != 'ー').map_or(text.len(), |length| at + length)
 }
 
 /// The end of a run of letters, digits and joining marks. A comma or an apostrophe between digits, and an apostrophe between

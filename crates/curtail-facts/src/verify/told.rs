@@ -7,7 +7,7 @@ use regex::Regex;
 use super::about::said_about;
 use super::clauses::{code_spans, each_clause};
 use super::fact::{Fact, Kind, State};
-use super::languages::LANGUAGES;
+use super::languages::{LANGUAGES, Phrases, lowered};
 use super::negation::negates;
 use super::outcomes::{Outcome, outcome_in, part_about};
 use super::spelling::{Spelling, spelling};
@@ -37,7 +37,7 @@ impl Told {
             Voice::Person | Voice::Model if !self.has_calls => {
                 each_clause(&spoken.text, |clause| {
                     if !clause.text.ends_with(['?', '？']) {
-                        self.hear_clause(clause.text, spoken.message);
+                        self.hear_clause(clause.text, spoken);
                     }
                 });
             }
@@ -45,7 +45,8 @@ impl Told {
         }
     }
 
-    fn hear_clause(&mut self, text: &str, message: Option<usize>) {
+    fn hear_clause(&mut self, text: &str, spoken: &Spoken) {
+        let message = spoken.message;
         for token in tokens(text).into_iter().filter(|token| token.class == Class::Name && !token.inner) {
             if matches!(spelling(token.text), Spelling::Path(_)) && !token.text.contains("://") {
                 self.hear_file(text, token.text, message);
@@ -65,7 +66,7 @@ impl Told {
                 let name = error_name(found.as_str());
                 let same = self.errors.iter_mut().filter(|known| error_name(&known.text) == name);
                 same.for_each(|known| known.overtaken = true);
-            } else {
+            } else if reports(text, found.as_str(), spoken.voice) {
                 let words = found.as_str().trim_end_matches(['.', '。', '`', '"']);
                 replace(&mut self.errors, Fact::new(Kind::Error, words, message).in_state(State::Open));
             }
@@ -73,8 +74,8 @@ impl Told {
     }
 
     fn hear_file(&mut self, text: &str, path: &str, message: Option<usize>) {
-        let is_removed = said_about(text, path, &LANGUAGES.removed).is_some_and(|part| !negates(part));
-        let is_changed = said_about(text, path, &LANGUAGES.changed).is_some_and(|part| !negates(part));
+        let is_told = |words: &Phrases| said_about(text, path, words).is_some_and(|part| tells(part, words));
+        let (is_removed, is_changed) = (is_told(&LANGUAGES.removed), is_told(&LANGUAGES.changed));
         if is_removed || is_changed {
             let state = if is_removed { State::Removed } else { State::Changed };
             replace(&mut self.files, Fact::new(Kind::File, path, message).in_state(state));
@@ -90,9 +91,31 @@ impl Told {
     }
 }
 
+/// Whether a clause with one of some verbs says that it was done: not that it is not, or that it is to be, as a verb without an ending
+/// does.
+fn tells(part: &str, words: &Phrases) -> bool {
+    const BARE: &[&str] = &["change", "edit", "modify", "update", "create", "delete", "remove"];
+    let is_done = |(start, end): &(usize, usize)| !BARE.contains(&&*lowered(&part[*start..*end]));
+    let is_intended = LANGUAGES.intended.are_in(part) || LANGUAGES.wish.are_in(part);
+    words.places(part).iter().any(is_done) && !is_intended && !negates(part)
+}
+
+/// Whether a sentence reports an error, as a program prints it or with a word for a failure. A person may also tell of it in other
+/// words, unless it is an order for another purpose than to mend it, such as to raise it.
+fn reports(text: &str, error: &str, voice: Voice) -> bool {
+    let is_printed = error[error_name_end(error)..].starts_with(':');
+    let first = lowered(text.split(' ').next().unwrap_or_default());
+    let is_order = LANGUAGES.order.first_in(text) == Some(0) && !matches!(&*first, "fix" | "resolve");
+    is_printed || voice == Voice::Person && !is_order || LANGUAGES.fail.are_in(text)
+}
+
+fn error_name_end(error: &str) -> usize {
+    error.find([' ', ':']).unwrap_or(error.len())
+}
+
 /// The name with which an error begins, without its module.
 fn error_name(error: &str) -> &str {
-    let name = error.split([' ', ':']).next().unwrap_or_default();
+    let name = &error[..error_name_end(error)];
     name.rsplit('.').find(|part| !part.is_empty()).unwrap_or_default()
 }
 
@@ -115,10 +138,13 @@ fn replace(facts: &mut Vec<Fact>, fact: Fact) {
 fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./:@=".contains(c);
     let words: Vec<&str> = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).collect();
-    let runs = (0..words.len()).map(|at| {
-        let first = words[at].to_owned();
-        let rest = words[at + 1..].iter().take_while(|word| is_argument(word)).take(4);
-        rest.fold(first, |line, word| format!("{line} {}", without_stop(word)))
+    let runs = (0..words.len()).filter_map(|at| {
+        let first = words[at];
+        let rest: Vec<&str> = words[at + 1..].iter().copied().take_while(|word| is_argument(word)).take(4).collect();
+        // `It just failed` names no check, nor does `we make progress`.
+        let is_plain = LANGUAGES.stop.contains(first) || rest.is_empty() && LANGUAGES.weak.contains(first);
+        let line = rest.iter().fold(first.to_owned(), |line, word| format!("{line} {}", without_stop(word)));
+        (!is_plain).then_some(line)
     });
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for line in code_spans(text).into_iter().map(|span| span.text.to_owned()).chain(runs) {
@@ -149,13 +175,49 @@ fn is_argument(word: &str) -> bool {
     let subcommands = ["test", "build", "check", "lint", "run", "clippy", "vet", "t"];
     subcommands.contains(&word)
         || word.starts_with('-')
-        || word.contains(['/', '_', ':'])
-        || word.trim_end_matches('.').contains('.')
+        || word.trim_end_matches(['.', ':']).contains(['/', '_', ':', '.'])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Fact, Kind, MOST, State, replace};
+    use super::{Fact, Kind, MOST, Spoken, State, Told, Voice, check_commands, replace};
+
+    /// What one message of a person or of the model tells.
+    fn told(voice: Voice, text: &str) -> Vec<String> {
+        let mut told = Told::default();
+        told.hear(&Spoken { voice, text: text.to_owned(), message: Some(0) });
+        told.finish().iter().map(Fact::described).collect()
+    }
+
+    #[test]
+    fn what_is_to_be_done_was_not_done() {
+        for text in [
+            "Edit main.py, then delete old.py.",
+            "I will edit main.py next.",
+            "main.py should be changed and old.py must be removed.",
+            "Raise a ValueError if it is missing.",
+        ] {
+            assert!(told(Voice::Person, text).is_empty(), "{text}");
+        }
+        assert!(told(Voice::Model, "I added a check that raises ValueError when it is missing.").is_empty());
+        assert_eq!(told(Voice::Model, "I edited main.py and removed old.py."), ["main.py: changed", "old.py: removed"]);
+        for text in
+            ["I get a TypeError when I save.", "It stops with TypeError: no such row", "Fix the TypeError in save()."]
+        {
+            assert_eq!(told(Voice::Person, text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn programs_are_told_from_words() {
+        let commands = |text| check_commands(text).into_iter().map(|(command, _)| command).collect::<Vec<_>>();
+        for text in ["The upload just failed.", "I just run it, and it failed", "We make progress, but all fails."] {
+            assert!(commands(text).is_empty(), "{text}");
+        }
+        assert_eq!(commands("make test fails"), ["make test"]);
+        assert_eq!(commands("cargo test failed: 3 of 9"), ["cargo test"]);
+        assert_eq!(commands("`make` fails, and `just lint` passes"), ["make", "just lint"]);
+    }
 
     #[test]
     fn the_newest_facts_are_kept() {

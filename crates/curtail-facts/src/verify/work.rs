@@ -21,7 +21,7 @@ pub(super) fn facts(side: &Side<'_, '_>) -> Vec<Fact> {
     let (numbers, messages): (Vec<usize>, Vec<Message<'_>>) =
         read_messages(side).map(|(at, message)| (at, message.clone())).unzip();
     let pairs = Pairs::from_messages(&messages);
-    let mut recorded = Facts::traced();
+    let mut recorded = Facts { trace: Some(Box::default()), ..Facts::default() };
     recorded.read_range(&messages, &pairs, 0..messages.len());
     let trace = recorded.trace.take().unwrap_or_default();
     let mut facts = files(&recorded, &trace);

@@ -35,6 +35,7 @@ use crate::figures::observe;
 use crate::requests::{Session, sessions};
 use billing::{CacheWrites, RecordedRequest};
 use curtail_core::dialects::Dialect;
+use curtail_core::numbers::tally;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::Counting;
 use curtail_core::transcript::Transcript;
@@ -313,14 +314,8 @@ fn provider_by_usage(session: &Session) -> Option<&'static str> {
 
 /// The model that most requests name, the first of several.
 fn main_model(session: &Session) -> Option<&str> {
-    let names: Vec<&str> = session.requests.iter().filter_map(|request| request.model.as_deref()).collect();
-    let mut distinct: Vec<&str> = Vec::new();
-    for name in &names {
-        if !distinct.contains(name) {
-            distinct.push(name);
-        }
-    }
-    distinct.into_iter().rev().max_by_key(|name| names.iter().filter(|other| *other == name).count())
+    let names = tally(session.requests.iter().filter_map(|request| request.model.as_deref()));
+    names.into_iter().rev().max_by_key(|(_, count)| *count).map(|(name, _)| name)
 }
 
 /// The largest relative error (90th percentile) with which the tokens of a session are meaningful.

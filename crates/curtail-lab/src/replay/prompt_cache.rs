@@ -52,9 +52,9 @@ pub struct CacheUse {
     pub uncached: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
+/// Whether a number of a report is left out.
+pub(super) fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }
 
 impl CacheUse {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::prompt_cache::CacheUse;
+use super::prompt_cache::{CacheUse, is_zero};
 use super::summaries::Summaries;
 use crate::calibration::percentile;
 use crate::copies::SeenRequests;
@@ -95,11 +95,6 @@ pub struct CalibrationReport {
     pub factor: f64,
     /// The provider's tokens around each message.
     pub framing: f64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(number: &i64) -> bool {
-    *number == 0
 }
 
 /// The effect of one policy on a session.

@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 use super::Chat;
 use super::filters::distinct_lines;
-use crate::tools::Look;
 use crate::visible::{Shown, short};
 use curtail_core::numbers::tally;
 use curtail_core::transcript::{Content, Part, PartRef, Role};
@@ -82,25 +81,17 @@ impl Chat<'_, '_> {
         let looks = calls.iter().filter_map(|call| self.calls.get(call)?.look.as_ref());
         let names = distinct_lines(looks.clone().map(|(_, name)| name));
         let names: Vec<&str> = names.lines().collect();
-        let tokens: usize = calls.iter().map(|call| self.tokens_with_result(*call)).sum();
+        let tokens = |at: PartRef| self.tokens(at) + self.counterpart(at).map_or(0, |result| self.tokens(result));
+        let counts = tally(looks.map(|(look, _)| *look)).into_iter().map(|(look, count)| look.counted(count));
         html! {
             summary {
-                b { (counted_looks(looks.map(|(look, _)| *look))) } " "
+                b { (counts.collect::<Vec<_>>().join(", ")) } " "
                 span class="preview" {
                     (Shown(&names[..names.len().min(MAX_NAMES)].join(" · ")))
                     @if names.len() > MAX_NAMES { " and " (names.len() - MAX_NAMES) " more" }
                 }
-                " " span class="tokens" { (short(tokens)) " tokens" }
+                " " span class="tokens" { (short(calls.iter().map(|call| tokens(*call)).sum())) " tokens" }
             }
         }
     }
-
-    fn tokens_with_result(&self, call: PartRef) -> usize {
-        self.tokens(call) + self.counterpart(call).map_or(0, |result| self.tokens(result))
-    }
-}
-
-/// How many there are of each kind, such as `3 reads, 1 search`.
-fn counted_looks(looks: impl Iterator<Item = Look>) -> String {
-    tally(looks).iter().map(|(look, count)| look.counted(*count)).collect::<Vec<_>>().join(", ")
 }

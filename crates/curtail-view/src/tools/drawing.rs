@@ -2,11 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::{Answer, CallKind, Item, Progress, Question};
+use super::{Answer, CallKind, Item, Question};
 use crate::capped::capped;
 use crate::content::{Passage, command, passage};
 use crate::markdown::markdown;
 use crate::visible::{Shown, line};
+use curtail_facts::Progress;
 
 impl CallKind {
     /// The command, file or pattern that is shown on the line of its name.
@@ -52,13 +53,13 @@ impl Item {
     fn draw(&self) -> Markup {
         let (class, mark) = match self.progress {
             Progress::Done => ("done", "☑ "),
-            Progress::Begun => ("begun", "▸ "),
-            Progress::Open => ("open", "☐ "),
+            Progress::InProgress => ("begun", "▸ "),
+            Progress::Pending => ("open", "☐ "),
         };
         html! {
             li class=(class) {
                 (mark) (Shown(&self.words))
-                @if self.progress == Progress::Begun { span class="of" { " in progress" } }
+                @if self.progress == Progress::InProgress { span class="of" { " in progress" } }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Which calls change nothing: those of tools whose name says so, and commands that only show something.
 
+use curtail_facts::name_words;
+
 /// What a call that changes nothing does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Look {
@@ -55,30 +57,11 @@ const CHANGES: &[&str] = &[
 
 /// What a tool called `name` looks at, if it does and changes nothing.
 pub(super) fn look_of_name(name: &str) -> Option<Look> {
-    let words = words_of_name(name);
+    let words = name_words(name);
     if words.iter().any(|word| CHANGES.contains(&word.as_str())) {
         return None;
     }
     LOOKS.iter().find(|(verb, _)| words.iter().any(|word| word == verb)).map(|(_, look)| *look)
-}
-
-/// The words of a name such as `read_file`, `ReadFile` or `web-search`, in lower case.
-pub(crate) fn words_of_name(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_lower = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || c.is_uppercase() && was_lower {
-            words.push(String::new());
-        }
-        was_lower = c.is_lowercase();
-        if c.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(c.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// What is looked at in few words: of a path, its last part.

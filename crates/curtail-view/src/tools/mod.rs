@@ -10,9 +10,10 @@ use std::cell::OnceCell;
 use super::diffs::Diff;
 use super::visible::line;
 use curtail_core::json::Value;
+use curtail_facts::Progress;
 
 pub(crate) use arguments::arguments;
-pub(crate) use looks::{Look, words_of_name};
+pub(crate) use looks::Look;
 
 /// Longer arguments, in bytes, are not parsed, and shown unchanged.
 const MAX_ARGUMENTS: usize = 1_000_000;
@@ -60,14 +61,6 @@ impl Edit {
 pub(crate) struct Item {
     words: String,
     progress: Progress,
-}
-
-/// How far an item is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Progress {
-    Open,
-    Begun,
-    Done,
 }
 
 /// A question to a person, with the answers that it offers.

@@ -1,10 +1,11 @@
 //! What a call does follows from the names of its arguments and of its tool.
 
 use super::looks::look_of_name;
-use super::{Answer, CallKind, Edit, Item, Look, MAX_ARGUMENTS, Progress, Question, member_text, words_of_name};
+use super::{Answer, CallKind, Edit, Item, Look, MAX_ARGUMENTS, Question, member_text};
 use crate::diffs::is_diff;
 use curtail_core::json::{Document, Value};
 use curtail_core::numbers::counted;
+use curtail_facts::{Progress, name_words};
 
 const PATHS: &[&str] = &[
     "file_path", "path", "filePath", "filename", "file", "target_file", "absolute_path", "relative_path",
@@ -154,7 +155,7 @@ fn ask(name: &str, object: Value<'_>) -> Option<CallKind> {
     if !several.is_empty() {
         return Some(CallKind::Ask(several));
     }
-    let asks = words_of_name(name).iter().any(|word| word == "ask" || word.starts_with("question"));
+    let asks = name_words(name).iter().any(|word| word == "ask" || word.starts_with("question"));
     let one = object.some("question").filter(|_| asks).and_then(|_| question(object))?;
     Some(CallKind::Ask(vec![one]))
 }
@@ -224,7 +225,7 @@ fn list(name: &str, object: Value<'_>) -> Option<CallKind> {
     let is_list = |key: &&&str| object.some(key).is_some_and(Value::is_array);
     let key = LISTS.iter().find(is_list)?;
     let list = object.some(key)?;
-    let is_named = key.contains("todo") || words_of_name(name).iter().any(|word| TO_DO.contains(&word.as_str()));
+    let is_named = key.contains("todo") || name_words(name).iter().any(|word| TO_DO.contains(&word.as_str()));
     if !is_named && list.items().any(|item| member_text(item, STATES).is_none()) {
         return None;
     }
@@ -237,8 +238,8 @@ fn item(value: Value<'_>) -> Option<Item> {
     let state = member_text(value, STATES).unwrap_or_default().to_ascii_lowercase();
     let progress = match state.as_str() {
         "completed" | "complete" | "done" | "cancelled" => Progress::Done,
-        "in_progress" | "in-progress" | "active" => Progress::Begun,
-        _ => Progress::Open,
+        "in_progress" | "in-progress" | "active" => Progress::InProgress,
+        _ => Progress::Pending,
     };
     Some(Item { words, progress })
 }

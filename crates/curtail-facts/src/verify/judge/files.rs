@@ -20,9 +20,9 @@ pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision
             && said_about(&sentence.text, &fact.text, &LANGUAGES.changed).is_some_and(|part| !negates(part))
             && !says_removed(sentence, &fact.text)
     };
-    let last = said.with(term).rev().find(|sentence| is_restored(sentence) || says_removed(sentence, &fact.text));
+    let tells = |sentence: &&Sentence| is_restored(sentence) || says_removed(sentence, &fact.text);
     if fact.state == Some(State::Removed)
-        && let Some(restored) = last.filter(is_restored)
+        && let Some(restored) = said.with(term).rev().find(tells).filter(is_restored)
     {
         return Decision::by(Fate::Lost, restored);
     }

@@ -63,13 +63,20 @@ impl Replacement {
         Some(Self { replaced, words: content_words(text), message })
     }
 
-    /// Whether it replaces what an earlier statement is about: both name it, and they have another word in common.
+    /// Whether it replaces what an earlier statement is about: both name it, and they have another word in common. A statement that
+    /// replaces the same stays true.
     fn overtakes(&self, statement: &Statement<'_>) -> bool {
         let words = &statement.words;
         let mut shared = words.iter().filter(|word| has(&self.words, word));
-        self.message > statement.message && has(words, &self.replaced) && (words.len() == 1 || shared.nth(1).is_some())
+        self.message > statement.message
+            && has(words, &self.replaced)
+            && (words.len() == 1 || shared.nth(1).is_some())
+            && !has(&replaced_words(statement.text), &self.replaced)
     }
 }
+
+/// Words before what is put in place of something, or where.
+const IN_ITS_PLACE: &[&str] = &[" by ", " with ", " in ", " durch ", " mit ", " par ", " por ", " con "];
 
 /// The words that a sentence says are replaced: those after `instead of`, up to three.
 pub(in crate::verify) fn replaced_words(text: &str) -> Vec<String> {
@@ -78,6 +85,8 @@ pub(in crate::verify) fn replaced_words(text: &str) -> Vec<String> {
         let rest = &text[end..];
         let ends = |(at, mark): &(usize, &str)| *mark != "." || !rest[at + 1..].starts_with(char::is_alphanumeric);
         let end = rest.match_indices([',', ';', '.', '，', '。', '；']).find(ends).map_or(rest.len(), |(at, _)| at);
+        let place = IN_ITS_PLACE.iter().filter_map(|word| rest[..end].find(word)).filter(|at| *at > 0).min();
+        let end = place.unwrap_or(end);
         found.extend(content_words(&rest[..end]).into_iter().take(MOST_REPLACED));
     }
     found
@@ -173,12 +182,23 @@ fn is_number(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::replaced_words;
+    use super::{Replacement, mark_overtaken, replaced_words};
+    use crate::verify::fact::{Fact, Kind};
+
+    #[test]
+    fn what_replaces_the_same_is_not_overtaken() {
+        let rule = |text: &str| Fact::new(Kind::Rule, text, Some(0));
+        let mut rules = [rule("Use polars instead of pandas from now on"), rule("Load tables with pandas and numpy")];
+        let later = Replacement::of("I replaced pandas by polars with numpy to load tables", Some(1)).unwrap();
+        mark_overtaken(&mut rules, &[later]);
+        assert_eq!(rules.map(|rule| rule.overtaken), [false, true]);
+    }
 
     #[test]
     fn what_is_replaced_is_named() {
         assert_eq!(replaced_words("use Redis instead of RabbitMQ for jobs"), ["RabbitMQ", "jobs"]);
         assert_eq!(replaced_words("Instead of kafka.v2, use redis_streams in the queue."), ["kafka.v2"]);
+        assert_eq!(replaced_words("I replaced pandas by polars in load.py"), ["pandas"]);
         assert_eq!(replaced_words("No longer use `make deploy-eu`; go"), ["make", "deploy-eu"]);
     }
 }

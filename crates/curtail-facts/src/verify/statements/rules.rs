@@ -35,6 +35,8 @@ pub(super) fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     if !matches!(voice, Voice::Instructions | Voice::Project | Voice::Person) {
         return false;
     }
+    // A bold order begins with its verb.
+    let segment = segment.trim_start_matches('*');
     let is_short = content_words(segment).is_empty() || segment.chars().count() < 4;
     // `Build tool: make` describes.
     let label = segment.split([':', '：']).next().filter(|label| label.len() < segment.len());
@@ -118,6 +120,7 @@ mod tests {
             assert!(!is_rule(text, Voice::Person, false), "{text}");
         }
         assert!(is_rule("Hand over to a person", Voice::Instructions, false));
+        assert!(is_rule("**Use tabs.**", Voice::Instructions, false));
         assert!(!is_rule("Customers in the north pay less", Voice::Instructions, false));
         assert!(is_rule("Use tabs", Voice::Instructions, false) && !is_rule("Use tabs", Voice::Model, true));
         assert!(is_rule("Build tool: make", Voice::Person, true) && !is_rule("Build tool: make", Voice::Model, true));
