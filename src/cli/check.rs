@@ -195,7 +195,7 @@ impl CheckArgs {
         let each = configs.each.iter().map(|config| self.checking_by(config.as_ref(), global.verbose));
         let checking = CheckingByFile { each: each.collect::<Result<_, _>>()?, index: configs.index.clone() };
         if let Some(budget) = checking.each.iter().find_map(|checking| checking.inspection.budget.as_ref()) {
-            remarks::counted(&budget.counting, global);
+            remarks::counted(&budget.counting);
         }
         let silenced = silence(&checking, &configs, &mut sources, global);
         let interrupt = Interrupt::watch(self.writes())?;

@@ -45,7 +45,7 @@ pub(super) fn corrected(error: clap::Error, command: &clap::Command, given: &[St
     }
     match error.kind() {
         ErrorKind::InvalidSubcommand => corrected_command(error, command),
-        ErrorKind::ValueValidation => number_error(&error, command, given).unwrap_or(error),
+        ErrorKind::ValueValidation => refused_value(&error, command, given).unwrap_or(error),
         ErrorKind::UnknownArgument => corrected_flag(error, command, given),
         ErrorKind::InvalidValue => corrected_value(error),
         _ => error,
@@ -141,11 +141,15 @@ fn with_tip(mut error: clap::Error, advice: String) -> clap::Error {
     error
 }
 
-/// The error for a number that is out of bounds. It names the flag, short or long, as it was `given`.
-fn number_error(error: &clap::Error, command: &clap::Command, given: &[String]) -> Option<clap::Error> {
+/// The error for an operand that names nothing, or for a number that is out of bounds. It names the operand, or the flag, short or
+/// long, as it was `given`.
+fn refused_value(error: &clap::Error, command: &clap::Command, given: &[String]) -> Option<clap::Error> {
     let message = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     let flag = text(error, ContextKind::InvalidArg)?;
     let value = text(error, ContextKind::InvalidValue)?;
+    if flag.starts_with('[') {
+        return Some(clap::Error::raw(error.kind(), format!("{value}: {message}\n")));
+    }
     let long = flag.split(' ').next()?;
     let has_name = |arg: &&clap::Arg| match long.strip_prefix("--") {
         Some(name) => arg.get_long() == Some(name),

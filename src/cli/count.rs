@@ -68,7 +68,7 @@ impl CountArgs {
     /// Counts the input and writes the counts.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let counting = self.template.counting(&self.counting)?;
-        remarks::counted(&counting, global);
+        remarks::counted(&counting);
         let top = self.top.or((self.by == By::Message).then_some(LARGEST));
         let gradual = self.by == By::Transcript && top.is_none() && self.output_format == CountFormat::Csv;
         let mut counts = Counts::new(self.by, top, gradual, &counting);
@@ -88,7 +88,7 @@ impl CountArgs {
         // A reserve is a part of the budget, not of a transcript.
         let counting = Counting { reserve: 0, ..counting };
         let (sources, missing) = self.input.sources(None)?;
-        remarks::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        remarks::warn_empty(sources.is_empty() && missing.is_empty());
         let mut failures = remarks::Failures::of_missing(&missing, global);
         let counter =
             Counter { counting, by: self.by, live: self.input.live, usage: self.usage, verbose: global.verbose };

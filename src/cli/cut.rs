@@ -1,10 +1,7 @@
 //! `curtail window`, `limit` and `memory recall`: the commands that have only the processors of their options.
 
-use std::process::ExitCode;
-
 use crate::cutting::{self, Cuts, Job};
 use crate::options::cut::CutFlags;
-use crate::options::global::Global;
 use crate::options::processor::Options;
 
 // A command that has only the processors of its options. Its help is theirs: with a doc comment here or on the flags of every
@@ -16,12 +13,6 @@ pub(super) struct CutArgs<O: Options + clap::Args> {
 
     #[command(flatten)]
     cutting: CutFlags,
-}
-
-impl<O: Options + clap::Args> CutArgs<O> {
-    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cutting::run(self, global)
-    }
 }
 
 impl<O: Options + clap::Args> Cuts for CutArgs<O> {

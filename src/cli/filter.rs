@@ -1,15 +1,11 @@
 //! `curtail filter`: drops tools, roles and parts, whatever the size.
 
-use std::process::ExitCode;
-
 use anyhow::{bail, ensure};
 
-use crate::cutting;
 use crate::cutting::{Cuts, Job, JobIdentity};
 use crate::options::counting::{CountingOptions, TemplateOptions};
 use crate::options::cut::CutFlags;
 use crate::options::filter::FilterOptions;
-use crate::options::global::Global;
 use crate::options::numbers::Tokens;
 use crate::options::processor::Options as _;
 use crate::works::check::Checking;
@@ -43,11 +39,6 @@ pub(super) struct FilterArgs {
 }
 
 impl FilterArgs {
-    /// Runs the command.
-    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cutting::run(self, global)
-    }
-
     /// A check that reports only the findings of --drop-records-with.
     fn checking(&self) -> anyhow::Result<Checking> {
         let rules = &self.drop_records_with;

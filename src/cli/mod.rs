@@ -30,6 +30,7 @@ use std::process::{ExitCode, Termination as _};
 
 use clap::{ArgMatches, Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::cutting::Cuts as _;
 use crate::options::config::{Config, ConfigChoice};
 use crate::options::effects;
 use crate::options::global::Global;

@@ -1,10 +1,7 @@
 //! `curtail repair`: whole pairs, and what can be read of a damaged log.
 
-use std::process::ExitCode;
-
 use crate::cutting::{self, Cuts, Job};
 use crate::options::cut::CutFlags;
-use crate::options::global::Global;
 use crate::options::repair::RepairOptions;
 use crate::works::check::Checking;
 use curtail_core::checks::{Inspection, Levels};
@@ -22,13 +19,6 @@ pub(super) struct RepairArgs {
 
     #[command(flatten)]
     cutting: CutFlags,
-}
-
-impl RepairArgs {
-    /// Repairs the input.
-    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cutting::run(self, global)
-    }
 }
 
 impl Cuts for RepairArgs {

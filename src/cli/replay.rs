@@ -115,9 +115,9 @@ impl ReplayArgs {
     /// Replays the input and prints the report.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let replay = self.replay()?;
-        remarks::counted(&replay.counting, global);
+        remarks::counted(&replay.counting);
         let (sources, missing) = self.input.sources(None)?;
-        remarks::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        remarks::warn_empty(sources.is_empty() && missing.is_empty());
         let failures = remarks::Failures::of_missing(&missing, global);
         let interrupt = Interrupt::watch(false)?;
         let progress =

@@ -14,10 +14,9 @@ use crate::reports::remarks;
 use crate::reports::screen::Screen;
 use crate::reports::session_list;
 use crate::sessions::found::{FoundSessions, find_sessions};
-use crate::sessions::listed::{ListedSession, Selection, SessionList, Sort};
+use crate::sessions::listed::{ListedSession, ProjectFolder, Selection, SessionList, Sort};
 use curtail_core::dialects::{AGENTS, Agent, agent_named};
 use curtail_core::numbers::counted;
-use curtail_core::processors::Counting;
 use curtail_core::suggest::unknown;
 use curtail_core::visible::one_line;
 
@@ -88,7 +87,8 @@ impl SessionsArgs {
         let agents = self.agents()?;
         let selection = self.selection(now)?;
         let FoundSessions { sessions, failed } = find_sessions(&agents);
-        note_skipped(&failed, global);
+        // All sessions of an agent can be in one database.
+        failed.iter().for_each(|reason| console::warning(&format!("skipped: {reason}")));
         let list = selection.list(sessions);
         if list.without_file > 0 {
             console::note(&format!(
@@ -97,9 +97,11 @@ impl SessionsArgs {
             ));
         }
         if let Some(counting) = &selection.counting {
-            remarks::counted(counting, global);
+            remarks::counted(counting);
         }
-        note_skipped(&list.failed, global);
+        for reason in list.failed.iter().filter(|_| global.verbose) {
+            console::note(&format!("skipped: {reason}"));
+        }
         list.losses.iter().for_each(console::error);
         self.print(&list.listed, now)?;
         if self.output_format == SessionsFormat::Table {
@@ -120,25 +122,16 @@ impl SessionsArgs {
     }
 
     fn selection(&self, now: SystemTime) -> anyhow::Result<Selection> {
+        let counts = self.sort == Sort::Tokens || self.tokens;
         Ok(Selection {
             // Nothing is older than a time that cannot be represented.
             since: self.since.and_then(|time| now.checked_sub(time)),
-            project: self.project.as_ref().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())),
+            project: self.project.clone().map(ProjectFolder::new),
             sort: self.sort,
             limit: self.count.unwrap_or(if self.output_format == SessionsFormat::Table { 20 } else { 0 }),
-            only_paths: self.lists_paths(),
-            counting: self.counting()?,
+            only_paths: matches!(self.output_format, SessionsFormat::Paths | SessionsFormat::Paths0),
+            counting: counts.then(|| self.counting.without_reserve()).transpose()?,
         })
-    }
-
-    fn lists_paths(&self) -> bool {
-        matches!(self.output_format, SessionsFormat::Paths | SessionsFormat::Paths0)
-    }
-
-    /// How tokens are counted, if they are shown or sorted by.
-    fn counting(&self) -> anyhow::Result<Option<Counting>> {
-        let counts = self.sort == Sort::Tokens || self.tokens;
-        counts.then(|| self.counting.without_reserve()).transpose()
     }
 
     fn print(&self, listed: &[ListedSession], now: SystemTime) -> anyhow::Result<()> {
@@ -169,12 +162,6 @@ impl SessionsArgs {
             }
         }
         paths
-    }
-}
-
-fn note_skipped(reasons: &[String], global: &Global) {
-    for reason in reasons.iter().filter(|_| global.verbose) {
-        console::note(&format!("skipped: {reason}"));
     }
 }
 

@@ -1,6 +1,5 @@
 //! `curtail show`: shows how a transcript is read, to find out why a cut is not as expected.
 
-use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use crate::console;
@@ -11,7 +10,6 @@ use crate::reports::outline::print_outlines;
 use crate::reports::remarks;
 use crate::works::outline::{Finder, Outliner};
 use curtail_core::visible::one_line;
-use curtail_io::FileError;
 use curtail_io::batch::{Event, Flow};
 
 /// Show how a transcript is read: dialect, messages, parts, pairs
@@ -45,7 +43,7 @@ impl ShowArgs {
             return run_message(&self.message, &self.input, global);
         }
         let (sources, missing) = self.input.sources(None)?;
-        remarks::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        remarks::warn_empty(sources.is_empty() && missing.is_empty());
         let mut failures = remarks::Failures::of_missing(&missing, global);
         // `seen` tells whether anything was reported about the current file.
         let mut wrote = Ok(());
@@ -66,12 +64,8 @@ impl ShowArgs {
             }
             if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
         });
-        match wrote {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(FileError::system("standard output", &error).into())
-            }
-            _ => Ok(failures.status),
-        }
+        console::closed_is_fine(wrote)?;
+        Ok(failures.status)
     }
 }
 
@@ -81,7 +75,7 @@ impl ShowArgs {
 fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Result<ExitCode> {
     let (sources, missing) = input.sources(None)?;
     let is_empty = sources.is_empty() && missing.is_empty();
-    remarks::warn_empty(is_empty, global);
+    remarks::warn_empty(is_empty);
     let mut failures = remarks::Failures::of_missing(&missing, global);
     if is_empty {
         failures.status = ExitCode::from(2);

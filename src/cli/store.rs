@@ -1,17 +1,18 @@
 //! `curtail store`: exports and imports the file in which `memory` and `summarize` keep their states.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 
 use crate::console;
 use crate::options::choices::{Choice, one_of};
-use crate::options::files::is_standard;
+use crate::options::files::{is_standard, source_of};
 use crate::options::global::Global;
 use crate::options::store::StoreFlag;
+use crate::works::whole_file::contents;
 use curtail_core::numbers::counted;
+use curtail_io::batch::InputOptions;
 use curtail_io::{ErrorKind, FileError, FileSink, Packing, Replace, Scratch};
 use curtail_memory::store::{Clash, Store, StoreError};
 
@@ -49,7 +50,7 @@ enum StoreCommand {
         #[arg(long, value_parser = one_of(CLASHES), default_value = "refuse")]
         on_clash: Clash,
 
-        /// File to read; standard input if omitted or `-`
+        /// File to read, compressed or not; standard input if omitted or `-`
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
@@ -58,16 +59,10 @@ enum StoreCommand {
 impl StoreArgs {
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         match &self.command {
-            StoreCommand::Export { place, file } => export(place, named_file(file.as_deref()))?,
-            StoreCommand::Import { place, on_clash, file } => import(place, *on_clash, named_file(file.as_deref()))?,
+            StoreCommand::Export { place, file } => export(place, file.as_deref().filter(|file| !is_standard(file))),
+            StoreCommand::Import { place, on_clash, file } => import(place, *on_clash, file.as_deref()),
         }
-        Ok(())
     }
-}
-
-/// The file, unless it is a standard stream.
-fn named_file(file: Option<&Path>) -> Option<&Path> {
-    file.filter(|file| !is_standard(file))
 }
 
 fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
@@ -104,14 +99,10 @@ fn already_exists(file: &Path) -> anyhow::Error {
 }
 
 fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Result<()> {
-    let name = file.map_or_else(|| String::from("stdin"), |file| file.display().to_string());
-    let mut input: Box<dyn BufRead> = match file {
-        Some(file) => {
-            Box::new(BufReader::new(File::open(file).map_err(|error| FileError::system(name.as_str(), &error))?))
-        }
-        None => Box::new(curtail_io::input().with_context(|| name.clone())?.lock()),
-    };
-    let imported = place.open()?.import(&mut input, on_clash).map_err(|error| match error {
+    let source = source_of(file.unwrap_or(Path::new("-")), None);
+    let bytes = contents(&source, &InputOptions::default())?;
+    let name = &source.name;
+    let imported = place.open()?.import(&mut bytes.as_slice(), on_clash).map_err(|error| match error {
         StoreError::Import { line: 0, reason } => anyhow!("{name}: {reason}"),
         StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),
         error => error.into(),

@@ -51,7 +51,10 @@ enum Job {
 /// What a job found.
 struct Judged {
     verified: Vec<Verified>,
-    compared: Compared,
+    /// What could not be read as it is written.
+    losses: Vec<FileError>,
+    /// The files, if the output shows them: all of a large folder would fill the memory.
+    compared: Option<Compared>,
 }
 
 /// The files that a job compared.
@@ -63,10 +66,10 @@ struct Compared {
 
 impl Job {
     /// Compares. Before a cut, what can be read of a damaged log is read; what a cut wrote must be sound.
-    fn run(&self, verifying: &Verifying, options: &InputOptions) -> Result<Judged, FileError> {
+    fn run(&self, verifying: &Verifying, options: &InputOptions, shows_files: bool) -> Result<Judged, FileError> {
         let (Self::Pair(before, _) | Self::Log(before)) = self;
-        let before = WholeFile::read_around(before, options)?;
-        let after = match self {
+        let mut before = WholeFile::read_around(before, options)?;
+        let mut after = match self {
             Self::Pair(_, after) => Some(WholeFile::read(after, options)?),
             Self::Log(_) => None,
         };
@@ -74,7 +77,9 @@ impl Job {
             Some(after) => verifying.pair(&before, after)?,
             None => verifying.log(&before)?,
         };
-        Ok(Judged { verified, compared: Compared { before, after } })
+        let mut losses = std::mem::take(&mut before.losses);
+        losses.extend(after.iter_mut().flat_map(|after| after.losses.drain(..)));
+        Ok(Judged { verified, losses, compared: shows_files.then_some(Compared { before, after }) })
     }
 }
 
@@ -95,23 +100,23 @@ impl VerifyArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let hindsight = self.options.output_format == VerifyFormat::Json;
         let verifying = Verifying { counting: self.counting.without_reserve()?, hindsight };
-        remarks::counted(&verifying.counting, global);
+        remarks::counted(&verifying.counting);
         let input_options = self.input.prepare()?;
         let (jobs, mut failed) = self.jobs()?;
         // Each thread has something to do, however many are asked for; 0 is one for each core.
         let threads = global.jobs.min(jobs.len().max(1));
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let shows_files = self.options.output_format == VerifyFormat::Html || self.options.form == GivenForm::Message;
         let results: Vec<Result<Judged, FileError>> =
-            threads.install(|| jobs.par_iter().map(|job| job.run(&verifying, &input_options)).collect());
+            threads.install(|| jobs.par_iter().map(|job| job.run(&verifying, &input_options, shows_files)).collect());
         let mut verified = Vec::new();
         let mut compared = HashMap::new();
         for (job, result) in (0..).zip(results) {
             match result {
                 Ok(judged) => {
-                    let Compared { before, after } = &judged.compared;
-                    before.losses.iter().chain(after.iter().flat_map(|after| &after.losses)).for_each(console::error);
+                    judged.losses.iter().for_each(console::error);
                     verified.extend(judged.verified.into_iter().map(|one| Verified { job, ..one }));
-                    compared.extend(self.shows_files().then_some((job, judged.compared)));
+                    compared.extend(judged.compared.map(|files| (job, files)));
                 }
                 Err(error) => {
                     console::error(&error);
@@ -135,11 +140,6 @@ impl VerifyArgs {
             (false, true) => 0,
             (false, false) => 1,
         }))
-    }
-
-    /// Whether the output contains the files that were compared, or one of them.
-    fn shows_files(&self) -> bool {
-        self.options.output_format == VerifyFormat::Html || self.options.form == GivenForm::Message
     }
 
     /// What to compare, and whether anything could not be found.
@@ -196,14 +196,20 @@ impl VerifyArgs {
         Ok((jobs, failed))
     }
 
-    /// Prints what the last comparison lost: of a log, only the newest compaction lost what the model does not read now. As a
-    /// message, it is given back into the file that lost it.
+    /// Prints what a comparison lost: of a log, only the newest compaction lost what the model does not read now. As a message, it
+    /// is given back into the file that lost it.
     fn give_back(
         &self,
         verified: &[Verified],
         budget: usize,
         compared: &HashMap<usize, Compared>,
     ) -> anyhow::Result<()> {
+        if let [_, .., last] = verified
+            && last.compaction.is_none()
+        {
+            let count = verified.len();
+            bail!("--give-back gives back what one transcript lost, and {count} pairs were compared; name one pair");
+        }
         let counting = self.counting.counting()?;
         let count = |text: &str| counting.tokenizer.count(text);
         let text = verified.last().map(|one| give_back(&one.comparison, budget, &count)).unwrap_or_default();

@@ -87,6 +87,7 @@ impl ViewArgs {
         let mut reads = reads.unwrap_or_default();
         reads.extend([self.counting.files()]);
         let uses = FileUses::new(&sources, reads.all());
+        let is_empty = sources.is_empty();
         let mut pages = Pages::plan(&self.pages, policy.is_some(), uses, &sources)?;
         let viewer = Viewer {
             counting: self.counting.without_reserve()?,
@@ -99,7 +100,7 @@ impl ViewArgs {
             has_index: self.pages.output_dir.is_some(),
             max_text: self.max_text,
         };
-        remarks::counted(&viewer.counting, global);
+        remarks::counted(&viewer.counting);
         let mut written = Ok(());
         let mut batch = self.input.batch(global)?;
         batch.input_options.block = Some(BLOCK);
@@ -113,13 +114,26 @@ impl ViewArgs {
         written?;
         let status = failures.status;
         if pages.sums.transcripts == 0 {
-            remarks::warn_empty(status == ExitCode::SUCCESS, global);
+            if status == ExitCode::SUCCESS {
+                self.refuse_no_page()?;
+                remarks::warn_empty(is_empty);
+                (!is_empty).then(|| console::warning(&"the input contains no transcript"));
+            }
         } else if self.pages.text {
             pager::print(&pages.into_text()?)?;
         } else {
             pages.finish()?;
         }
         Ok(status)
+    }
+
+    /// Refuses to leave out a page that is to be written to a file.
+    fn refuse_no_page(&self) -> anyhow::Result<()> {
+        let file = self.pages.output.as_ref().filter(|file| !is_standard(file));
+        match file.or(self.pages.output_dir.as_ref()) {
+            Some(page) => anyhow::bail!("{}: not written, because the input contains no transcript", page.display()),
+            None => Ok(()),
+        }
     }
 
     /// The policy that is shown, and the files that it reads.

@@ -81,6 +81,14 @@ pub(crate) trait Cuts {
     /// # Errors
     /// Values that no processor can have, or flags with which the command cuts nothing.
     fn job(&self) -> anyhow::Result<Job>;
+
+    /// Reads the inputs, cuts them and writes the result.
+    fn run(&self, global: &Global) -> anyhow::Result<ExitCode>
+    where
+        Self: Sized,
+    {
+        run(self, global)
+    }
 }
 
 /// What a command does that has only the processors of `options`.
@@ -99,7 +107,7 @@ pub(crate) fn run(cuts: &impl Cuts, global: &Global) -> anyhow::Result<ExitCode>
     let start = Instant::now();
     let budget = drops.as_ref().and_then(|checking| checking.inspection.budget.as_ref());
     for counting in counting.iter().chain(budget.map(|budget| &budget.counting)) {
-        remarks::counted(counting, global);
+        remarks::counted(counting);
     }
     let input_options = flags.input.prepare()?;
     flags.refuse_misread_words()?;
@@ -141,7 +149,7 @@ pub(crate) fn run(cuts: &impl Cuts, global: &Global) -> anyhow::Result<ExitCode>
     let shown = Arc::clone(&progress);
     let mut reporter = CutReporter::new(flags, global, &cutting, shown, beside, sources.len(), finished_before);
     reporter.missing(&missing);
-    remarks::warn_empty(inputs == 0 && finished_before == 0, global);
+    remarks::warn_empty(inputs == 0 && finished_before == 0);
     let on_error = flags.output.on_error;
     let batch = Batch {
         jobs: global.jobs,

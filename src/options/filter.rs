@@ -10,6 +10,7 @@ use crate::options::choices::{Choice, one_of};
 use crate::options::numbers::{Bytes, Tokens, at_least_one};
 use crate::options::pins::{PINS, Pin, pins};
 use crate::options::processor::Options;
+use curtail_core::numbers::counted;
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{
     CapKeep, CapResults, ClearResults, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins, Processor,
@@ -251,7 +252,7 @@ impl FilterOptions {
         }
         let media = MediaLimits {
             keep_last: self.keep_last_media,
-            max_bytes: self.max_media_bytes.map(|bytes| bytes.0),
+            max_bytes: self.max_media_bytes.map(|bytes| bytes.0 as u64),
             max_pixels: self.max_media_pixels.map(NonZeroUsize::get),
         };
         if media.keep_last.is_some() || media.max_bytes.is_some() || media.max_pixels.is_some() {
@@ -305,7 +306,8 @@ impl FilterOptions {
         for Tokens(cap) in caps {
             ensure!(
                 cap >= least,
-                "a result cannot be shortened to {cap} tokens: the marker needs room; at least {least}"
+                "a result cannot be shortened to {}: the marker needs room; at least {least}",
+                counted(cap, "token")
             );
         }
         let tools: anyhow::Result<Vec<_>> =
@@ -342,7 +344,7 @@ fn globs<S: AsRef<str>>(patterns: &[S]) -> anyhow::Result<NameGlobs> {
     Ok(NameGlobs::compile(&each)?)
 }
 
-/// The globs in `text`, which commas separate, except in braces and brackets.
+/// The globs in `text`, which commas separate, except in braces and brackets. A comma at an end separates nothing.
 fn split_globs(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -359,5 +361,27 @@ fn split_globs(text: &str) -> Vec<&str> {
         }
     }
     parts.push(text[start..].trim());
+    if parts.iter().any(|part| !part.is_empty()) {
+        parts.retain(|part| !part.is_empty());
+    }
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_globs;
+
+    #[test]
+    fn commas_separate_globs() {
+        for (text, globs) in [
+            ("a, b", &["a", "b"][..]),
+            ("a,", &["a"]),
+            (",,a", &["a"]),
+            ("{a,b},[,]x", &["{a,b}", "[,]x"]),
+            // The empty glob matches no tool, and no glob at all would mean every tool.
+            ("", &[""]),
+        ] {
+            assert_eq!(split_globs(text), globs, "{text}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::console;
 use crate::options::choices::{Choice, one_of};
 use crate::options::files::read_text;
 use crate::options::global::Global;
-use crate::options::numbers::Size;
+use crate::options::numbers::Bytes;
 use crate::sessions::found::named_path;
 use curtail_core::dialects::{Description, DescriptionError, Framing, register};
 use curtail_core::numbers::counted;
@@ -93,9 +93,9 @@ pub(crate) struct Input {
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(crate) column: Option<String>,
 
-    /// Longest record, log or document to read, in bytes after decompression (64k, 16m, 2g; 0 = no limit)
+    /// Longest record, log or document to read, in bytes after decompression (64k = 64,000; 16m, 2g; 0 = no limit)
     #[arg(long, value_name = "SIZE", default_value = "1g", hide_short_help = true)]
-    pub(crate) max_record: Size,
+    pub(crate) max_record: Bytes,
 
     /// Read only what the model still reads: from the last boundary on, without turns that were rolled back
     #[arg(long, hide_short_help = true)]
@@ -133,7 +133,7 @@ impl Input {
             framing: self.framing.0,
             dialect,
             messages_key: self.messages_key.clone(),
-            max_record: self.max_record.limit(),
+            max_record: Some(self.max_record.0).filter(|&most| most > 0),
             block: None,
             column: self.column.clone(),
             open_table: OPEN_TABLE,

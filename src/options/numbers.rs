@@ -24,8 +24,8 @@ impl FromStr for Share {
         let text = text.trim();
         let (digits, has_sign) = text.strip_suffix('%').map_or((text, false), |digits| (digits.trim(), true));
         match digits.parse::<f64>() {
-            Ok(number) if !has_sign && number > 0.0 && number < 1.0 => {
-                Err("expected a share from 0% to 100%; 0.9 would be less than 1 %, and nine tenths are 90%")
+            Ok(number) if !has_sign && number > 0.0 && number <= 1.0 => {
+                Err("expected a share from 0% to 100%; 0.9 is written 90%, and 1 is 1% or 100%")
             }
             Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self(percent / 100.0)),
             _ => Err("expected a share from 0% to 100%"),
@@ -102,6 +102,14 @@ impl FromStr for Tokens {
     }
 }
 
+/// Reads a number of tokens that must not be 0.
+pub(crate) fn some_tokens(text: &str) -> Result<Tokens, String> {
+    match text.parse()? {
+        Tokens(0) => Err(String::from("must be at least 1")),
+        tokens => Ok(tokens),
+    }
+}
+
 /// Reads a number of characters.
 pub(crate) fn characters(text: &str) -> Result<usize, &'static str> {
     scaled(text).ok_or("expected a whole number of characters, such as 20000 or 20k")
@@ -109,22 +117,22 @@ pub(crate) fn characters(text: &str) -> Result<usize, &'static str> {
 
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Bytes(pub(crate) u64);
+pub(crate) struct Bytes(pub(crate) usize);
 
 impl FromStr for Bytes {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bytes = scaled(text).ok_or("expected a whole number of bytes, such as 800000, 800k or 1.5m")?;
-        Ok(Self(bytes as u64))
+        scaled(text).map(Self).ok_or("expected a whole number of bytes, such as 800000, 800k, 1.5m or 2g")
     }
 }
 
-/// A whole number, or one with a unit of a thousand or a million: `1.5m`.
+/// A whole number, or one with a unit of a thousand, a million or a billion: `1.5m`.
 fn scaled(text: &str) -> Option<usize> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (&text[..at], 1_000_usize),
         Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
+        Some((at, 'g' | 'G')) => (&text[..at], 1_000_000_000),
         _ => (text, 1),
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -138,40 +146,24 @@ fn scaled(text: &str) -> Option<usize> {
     Some(number)
 }
 
-/// A number of bytes; 0 is no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Size(usize);
-
-impl Size {
-    /// The limit; `None` for 0.
-    pub(crate) fn limit(self) -> Option<usize> {
-        Some(self.0).filter(|&size| size > 0)
-    }
-}
-
-impl std::str::FromStr for Size {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let lower = text.to_ascii_lowercase();
-        let units = [("k", 10), ("m", 20), ("g", 30)];
-        let unit = units.iter().find_map(|(unit, bits)| Some((lower.strip_suffix(unit)?, *bits)));
-        let (digits, bits) = unit.unwrap_or((&lower, 0));
-        let size = digits.parse::<usize>().ok().and_then(|count| count.checked_mul(1 << bits));
-        size.map(Self).ok_or("expected a number of bytes, such as 500000, 64k, 16m or 2g")
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::Share;
+    use super::{Bytes, Share, Tokens};
+
+    #[test]
+    fn a_unit_is_the_same_number_of_everything() {
+        for (text, number) in [("64k", 64_000), ("1.5M", 1_500_000), ("2g", 2_000_000_000), ("0", 0)] {
+            assert_eq!((text.parse(), text.parse()), (Ok(Bytes(number)), Ok(Tokens(number))), "{text}");
+        }
+        assert!("1kb".parse::<Bytes>().is_err() && "much".parse::<Bytes>().is_err());
+    }
 
     #[test]
     fn a_share_is_no_part_of_one() {
-        for (text, share) in [("90%", 0.9), ("90", 0.9), ("0.5 %", 0.005), ("0", 0.0), ("100", 1.0)] {
+        for (text, share) in [("90%", 0.9), ("90", 0.9), ("1%", 0.01), ("0.5 %", 0.005), ("0", 0.0), ("100", 1.0)] {
             assert_eq!(text.parse(), Ok(Share(share)), "{text}");
         }
-        for text in ["0.9", ".5", "101%", "-1", "x", "90%%"] {
+        for text in ["0.9", "1", "1.0", ".5", "101%", "-1", "x", "90%%"] {
             assert!(text.parse::<Share>().is_err(), "{text}");
         }
     }

@@ -151,11 +151,15 @@ pub(crate) fn split(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;
     let mut quote = None;
-    let mut chars = text.chars();
+    let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match (c, quote) {
             (c, Some(open)) if c == open => quote = None,
-            ('\\', None | Some('"')) => word.get_or_insert_default().extend(chars.next()),
+            ('\\', None) => word.get_or_insert_default().extend(chars.next()),
+            ('\\', Some('"')) => {
+                let escaped = chars.next_if(|next| "$`\"\\".contains(*next));
+                word.get_or_insert_default().push(escaped.unwrap_or('\\'));
+            }
             (c, Some(_)) => word.get_or_insert_default().push(c),
             ('\'' | '"', None) => {
                 quote = Some(c);
@@ -260,8 +264,8 @@ mod tests {
 
     #[test]
     fn words_are_split_as_a_shell_splits_them() {
-        let split_up = split(r#"curtail filter -x 'debug *' "a\"b" c\ d ''|limit  -t 8k"#).unwrap_or_default();
-        assert_eq!(split_up, [vec!["filter", "-x", "debug *", "a\"b", "c d", ""], vec!["limit", "-t", "8k"]]);
+        let split_up = split(r#"curtail filter -x 'debug *' "a\"b\n" c\ d ''|limit  -t 8k"#).unwrap_or_default();
+        assert_eq!(split_up, [vec!["filter", "-x", "debug *", "a\"b\\n", "c d", ""], vec!["limit", "-t", "8k"]]);
         assert!(split("limit 'x").is_err());
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::options::choices::{Choice, one_of};
 use crate::options::counting::TokenizerFlag;
 use crate::options::files::Reads;
-use crate::options::numbers::{Share, Tokens, at_least_one};
+use crate::options::numbers::{Share, Tokens, at_least_one, some_tokens};
 use crate::options::processor::Options;
 use crate::options::summarizer::AskFlags;
 use curtail_core::pipeline::Processors;
@@ -42,7 +42,7 @@ pub(crate) struct SummarizeOptions {
     trigger_tokens: Option<Tokens>,
 
     /// Maximum number of tokens per summary
-    #[arg(long, value_name = "N", default_value_t = Tokens(400))]
+    #[arg(long, value_name = "N", default_value_t = Tokens(400), value_parser = some_tokens)]
     summary_tokens: Tokens,
 
     /// Refuse a summary that keeps less than this share of the facts that it covers

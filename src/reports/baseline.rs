@@ -102,7 +102,7 @@ impl KnownFindings {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn finish(&self, is_quiet: bool) -> Result<Known, FileError> {
+    pub(crate) fn finish(&self) -> Result<Known, FileError> {
         if self.is_new {
             self.write()?;
         }
@@ -114,7 +114,7 @@ impl KnownFindings {
             findings: self.found.values().sum(),
             stale: stale.iter().map(|(_, missing)| missing).sum(),
         };
-        if !stale.is_empty() && !is_quiet {
+        if !stale.is_empty() {
             let shown = stale.iter().take(SHOWN).map(|(entry, _)| format!("{} in {}", entry.rule, entry.file));
             let more = if stale.len() > SHOWN { ", …" } else { "" };
             let shown = shown.collect::<Vec<_>>().join(", ");

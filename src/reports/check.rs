@@ -269,9 +269,7 @@ impl<'a> CheckReporter<'a> {
     fn note_rest(&self) {
         let changed = self.outcome.changed.iter().map(|file| format!("changed: {file}"));
         let silenced = self.outcome.silenced.iter().map(ToString::to_string);
-        if !self.global.quiet {
-            changed.chain(silenced).for_each(|line| console::note(&line));
-        }
+        changed.chain(silenced).for_each(|line| console::note(&line));
     }
 
     /// Writes the report, or the rest of it. The status is 2 if anything could not be checked, and 1 if anything was denied.
@@ -282,7 +280,7 @@ impl<'a> CheckReporter<'a> {
             self.outcome.changed.retain(|file| Path::new(file).canonicalize().ok() != Some(PathBuf::from(&error.name)));
             self.fail(&error);
         }
-        match self.known.as_ref().map(|known| known.finish(self.global.quiet)).transpose() {
+        match self.known.as_ref().map(KnownFindings::finish).transpose() {
             Ok(known) => self.outcome.known = known,
             Err(error) => self.fail(&error),
         }

@@ -264,7 +264,7 @@ impl<'f> CutReporter<'f> {
             self.sums.failed_records += 1;
             let kept = self.flags.output.on_error == OnError::Keep;
             let fate = if kept { "kept unchanged" } else { "dropped" };
-            if !self.global.quiet && self.flags.output.on_error != OnError::Report {
+            if self.flags.output.on_error != OnError::Report {
                 self.progress.aside(|| remarks::record_error(&failure.error, Some(fate), self.global));
             }
         } else {
@@ -379,14 +379,13 @@ impl<'f> CutReporter<'f> {
 
     /// Reports how many messages were held back, and that there was nothing to read.
     fn report_held_back(&self) {
-        let Global { quiet, verbose, .. } = *self.global;
-        if !verbose && !quiet {
+        if !self.global.verbose {
             self.notes.report_repeated();
         }
         if self.existing > 1 {
             console::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
         }
-        if self.passed_over > 0 && self.passed_over == self.inputs && !quiet {
+        if self.passed_over > 0 && self.passed_over == self.inputs {
             let files = if self.passed_over == 1 { "file contains" } else { "files contain" };
             console::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
         }
@@ -395,19 +394,15 @@ impl<'f> CutReporter<'f> {
     /// Reports that all outputs were complete before this run.
     fn report_nothing_to_do(&self) {
         let complete = self.sums.finished_before + self.cutting.targets.same();
-        if complete > 0
-            && complete + self.passed_over == self.inputs
-            && !self.failed
-            && !self.global.quiet
-            && self.flags.stats.is_none()
-        {
-            console::note(&format!("nothing left to do: all {complete} outputs are complete"));
+        if complete > 0 && complete + self.passed_over == self.inputs && !self.failed && self.flags.stats.is_none() {
+            let outputs = if complete == 1 { "the output is" } else { &format!("all {complete} outputs are") };
+            console::note(&format!("nothing left to do: {outputs} complete"));
         }
     }
 
     /// Reports what the processors have to say, such as globs that matched no tool.
     fn report_remarks(&self) {
-        if self.global.quiet || self.sums.files == 0 {
+        if self.sums.files == 0 {
             return;
         }
         for stage in &self.cutting.cutter.chain.stages {

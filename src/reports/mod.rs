@@ -21,7 +21,6 @@ pub(crate) mod replay;
 pub(crate) mod screen;
 pub(crate) mod session_list;
 pub(crate) mod split_map;
-pub(crate) mod state;
 mod stdout;
 pub(crate) mod table;
 pub(crate) mod texts;

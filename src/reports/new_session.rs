@@ -19,7 +19,6 @@ use curtail_io::{ErrorKind, FileError, FileSink, FileUses, Packing, Replace, Scr
 /// Writes the cut of the only input as a new session.
 pub(crate) struct NewSessionWriter<'f> {
     flags: &'f CutFlags,
-    global: &'f Global,
     uses: Arc<FileUses>,
     /// When the run began, in nanoseconds since 1970.
     now: u128,
@@ -56,7 +55,7 @@ impl<'f> NewSessionWriter<'f> {
     /// There are several inputs or none, or the output would be mixed with the path that is printed.
     pub(crate) fn new(
         flags: &'f CutFlags,
-        global: &'f Global,
+        global: &Global,
         uses: &Arc<FileUses>,
         inputs: usize,
     ) -> anyhow::Result<Option<Self>> {
@@ -69,7 +68,7 @@ impl<'f> NewSessionWriter<'f> {
             "--as-new-session prints the path of the session on standard output; name a file with --output"
         );
         let now = global.environment.now()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        Ok(Some(Self { flags, global, uses: Arc::clone(uses), now, cut: None }))
+        Ok(Some(Self { flags, uses: Arc::clone(uses), now, cut: None }))
     }
 
     /// Keeps the cut of `opened` until [`NewSessionWriter::write`].
@@ -104,9 +103,7 @@ impl<'f> NewSessionWriter<'f> {
         if !self.flags.dry_run {
             console::data(&format!("{}\n", path.display()))?;
         }
-        if !self.global.quiet {
-            self.announce(&session, &path, place);
-        }
+        self.announce(&session, &path, place);
         Ok(())
     }
 

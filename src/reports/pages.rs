@@ -61,7 +61,8 @@ impl<'a> Pages<'a> {
         let output = args.output.as_deref().filter(|file| !is_standard(file));
         if let Some(path) = output {
             refuse_directory_as_file(path)?;
-            if !args.force && path.exists() {
+            // A device or a pipe is not overwritten.
+            if !args.force && path.is_file() {
                 anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
             }
             uses.flag(path, "--output")?;

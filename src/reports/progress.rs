@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, HumanCount, HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::console;
 use crate::options::global::{Global, When};
+use curtail_core::numbers::{counted, figure};
 use curtail_core::visible::one_line;
 use curtail_io::Source;
 use curtail_io::batch::BatchProgress;
@@ -60,8 +61,8 @@ struct Watch {
     last_line: Instant,
     total: Option<u64>,
     read: u64,
-    units: u64,
-    summaries: u64,
+    units: usize,
+    summaries: usize,
     bars: Option<Bars>,
     /// The files in progress, by number.
     files: BTreeMap<usize, FileProgress>,
@@ -149,7 +150,7 @@ impl BatchProgress for Progress {
     fn advance(&self, number: usize, bytes: u64, units: usize) {
         let Some(mut watch) = self.watch() else { return };
         watch.read += bytes;
-        watch.units += units as u64;
+        watch.units += units;
         if let Some(file) = watch.files.get_mut(&number) {
             file.read += bytes;
         }
@@ -208,11 +209,12 @@ impl Watch {
 
     /// `12,345 transcripts`, and the summaries that were made for them.
     fn done(&self) -> String {
-        let summaries = match self.summaries {
-            0 => String::new(),
-            count => format!(", {} summaries", HumanCount(count)),
-        };
-        format!("{} transcripts{summaries}", HumanCount(self.units))
+        let transcripts = counted(self.units, "transcript");
+        match self.summaries {
+            0 => transcripts,
+            1 => format!("{transcripts}, 1 summary"),
+            more => format!("{transcripts}, {} summaries", figure(more)),
+        }
     }
 
     #[expect(

@@ -111,8 +111,8 @@ impl<'g> Failures<'g> {
 }
 
 /// Warns that there is nothing to read: a directory without transcripts is not an error, but rarely intended.
-pub(crate) fn warn_empty(is_empty: bool, global: &Global) {
-    if is_empty && !global.quiet {
+pub(crate) fn warn_empty(is_empty: bool) {
+    if is_empty {
         console::warning(&"no transcripts found (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst)");
     }
 }
@@ -124,11 +124,9 @@ pub(crate) fn reading(opened: &Opened, dialect: Option<&str>, mark: Option<&str>
     format!("{}: {framing}, {}{by}", opened.source.name, dialect.unwrap_or("no message"))
 }
 
-/// Prints what the tokenizer remarks about its counts, unless `--quiet`.
-pub(crate) fn counted(counting: &Counting, global: &Global) {
-    if let Some(remark) = counting.tokenizer.remark().filter(|_| !global.quiet) {
-        console::note(&remark);
-    }
+/// Prints what the tokenizer remarks about its counts.
+pub(crate) fn counted(counting: &Counting) {
+    counting.tokenizer.remark().iter().for_each(console::note);
 }
 
 /// With `--verbose`, reports that a file in a directory was passed over.

@@ -14,7 +14,7 @@ use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::OnSummary;
 use curtail_core::transcript::Transcript;
 use curtail_core::visible::{one_line, printed};
-use curtail_io::batch::{Batch, Event, Flow, Unit, Work};
+use curtail_io::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use curtail_io::{ErrorKind, FileError};
 
 /// How texts are made and written.
@@ -80,6 +80,7 @@ pub(crate) fn write_texts(
     text: impl Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync,
 ) -> anyhow::Result<ExitCode> {
     let (sources, missing) = flags.input.sources(None)?;
+    remarks::warn_empty(sources.is_empty() && missing.is_empty());
     let progress = Arc::new(Progress::new(Show::chosen(global, true), &sources));
     let mut failures = remarks::Failures::of_missing(&missing, global).beside(&progress);
     let summaries = Arc::clone(&progress);
@@ -90,7 +91,12 @@ pub(crate) fn write_texts(
     let watched: Arc<Progress> = Arc::clone(&progress);
     let batch = Batch { at_once, on_error, progress: Some(watched), ..flags.input.batch(global)? };
     batch.run(sources, &work, |event| {
-        failures.note(&event);
+        match &event {
+            Event::Failed(failure) if on_error == OnError::Skip && failure.record.is_some() && !failure.is_loss => {
+                progress.aside(|| remarks::record_error(&failure.error, Some("dropped"), global));
+            }
+            event => failures.note(event),
+        }
         let Event::Done { out, .. } = event else { return Flow::Continue };
         let Err(error) = progress.aside(|| write_all(&mut stdout, out, for_people)) else { return Flow::Continue };
         if error.kind != ErrorKind::BrokenPipe {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::reports::screen::Screen;
 use crate::reports::table::{Kind, Table};
 use crate::works::output::CutOutput;
-use curtail_core::numbers::figure;
+use curtail_core::numbers::{counted, figure};
 use curtail_core::pipeline::{Chain, StageCount, Totals};
 
 /// Sums over a batch.
@@ -95,13 +95,8 @@ impl Sums {
         if chain.stages.len() > 1 {
             for (nth, StageRow { level, processor, remaining }) in self.after(chain).enumerate() {
                 let stage = if level.is_empty() { processor.to_owned() } else { format!("{processor} at {level}") };
-                let messages = figure(remaining.messages);
-                let tokens = figure(remaining.tokens);
-                rows.push([
-                    format!("after {}. {stage}", nth + 1),
-                    format!("{messages} messages"),
-                    format!("{tokens} tokens"),
-                ]);
+                let messages = counted(remaining.messages, "message");
+                rows.push([format!("after {}. {stage}", nth + 1), messages, counted(remaining.tokens, "token")]);
             }
         }
         rows.push(row("pairing faults", totals.faults, totals.faults_after));

@@ -19,7 +19,7 @@ pub(crate) struct Selection {
     /// The earliest time at which they were used last.
     pub(crate) since: Option<SystemTime>,
     /// The folder in which they worked, or below it.
-    pub(crate) project: Option<PathBuf>,
+    pub(crate) project: Option<ProjectFolder>,
     pub(crate) sort: Sort,
     /// How many are listed at most; 0 for all.
     pub(crate) limit: usize,
@@ -27,6 +27,26 @@ pub(crate) struct Selection {
     pub(crate) only_paths: bool,
     /// How tokens are counted, if they are.
     pub(crate) counting: Option<Counting>,
+}
+
+/// The folder of a project. A session may record it by a link to it, and it may be gone.
+pub(crate) struct ProjectFolder {
+    /// As it was named.
+    named: PathBuf,
+    /// Where it is.
+    real: PathBuf,
+}
+
+impl ProjectFolder {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        let named = std::path::absolute(&folder).unwrap_or(folder);
+        Self { real: named.canonicalize().unwrap_or_else(|_| named.clone()), named }
+    }
+
+    fn contains(&self, project: &Path) -> bool {
+        let is_below = |path: &Path| path.starts_with(&self.named) || path.starts_with(&self.real);
+        is_below(project) || project.canonicalize().is_ok_and(|real| is_below(&real))
+    }
 }
 
 /// `--sort`
@@ -92,7 +112,7 @@ impl Selection {
         let read: Vec<Result<ListedSession, String>> = sessions.map(|one| self.read_session(one)).collect();
         for one in read {
             match one {
-                Ok(one) if self.project.as_ref().is_none_or(|folder| one.is_in(folder)) => list.listed.push(one),
+                Ok(one) if self.is_of_project(&one) => list.listed.push(one),
                 Ok(_) => {}
                 Err(reason) => list.failed.push(reason),
             }
@@ -107,10 +127,16 @@ impl Selection {
     fn read_session(&self, mut one: ListedSession) -> Result<ListedSession, String> {
         let head = SessionHead::read(&one.session);
         one.head = head.map_err(|error| format!("{}: {error}", one.session.path.display()))?;
-        let is_listed = self.project.as_ref().is_none_or(|folder| one.is_in(folder));
+        let is_listed = self.is_of_project(&one);
         let counting = self.counting.as_ref().filter(|_| is_listed);
         one.sums = counting.and_then(|counting| SessionSums::count(&one.session, counting));
         Ok(one)
+    }
+
+    fn is_of_project(&self, one: &ListedSession) -> bool {
+        let is_in =
+            |folder: &ProjectFolder| one.head.project.as_ref().is_some_and(|own| folder.contains(Path::new(own)));
+        self.project.as_ref().is_none_or(is_in)
     }
 
     fn sort_and_cut(&self, list: &mut SessionList) {
@@ -126,12 +152,6 @@ impl Selection {
             list.listed.truncate(self.limit);
             list.cut_from = Some(all);
         }
-    }
-}
-
-impl ListedSession {
-    fn is_in(&self, folder: &Path) -> bool {
-        self.head.project.as_ref().is_some_and(|project| Path::new(project).starts_with(folder))
     }
 }
 
@@ -167,5 +187,30 @@ fn count_once(listed: &mut [ListedSession]) {
             sums.messages -= last.messages;
             sums.tokens -= last.tokens;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ProjectFolder;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_project_is_found_by_a_link_to_it_and_when_it_is_gone() -> std::io::Result<()> {
+        let place = tempfile::tempdir()?;
+        let [real, link, gone] = ["real", "link", "gone"].map(|name| place.path().join(name));
+        std::fs::create_dir(&real)?;
+        std::os::unix::fs::symlink(&real, &link)?;
+        for (folder, project, contains) in [
+            (&real, &link, true),
+            (&link, &real, true),
+            (&link, &link, true),
+            (&link, &real.join("sub"), true),
+            (&gone, &gone, true),
+            (&gone, &real, false),
+        ] {
+            assert_eq!(ProjectFolder::new(folder.clone()).contains(project), contains, "{folder:?} {project:?}");
+        }
+        Ok(())
     }
 }

@@ -110,14 +110,15 @@ impl Held {
         })
     }
 
-    /// Adds its fingerprints to `seen`. It is a copy if all of them were there.
+    /// Whether it is a copy of earlier ones, whose fingerprints are `seen`.
     pub(super) fn is_copy(&self, seen: &mut HashSet<u128>) -> bool {
-        let mut is_new = false;
-        for print in &self.fingerprints {
-            is_new |= seen.insert(*print);
-        }
-        !is_new
+        all_seen(self.fingerprints.iter().copied(), seen)
     }
+}
+
+/// Adds fingerprints to those that were `seen`. A record is a copy if all of its were there.
+pub(crate) fn all_seen(fingerprints: impl Iterator<Item = u128>, seen: &mut HashSet<u128>) -> bool {
+    fingerprints.fold(true, |all, print| !seen.insert(print) && all)
 }
 
 /// Ascending ranges of a text, each with what is written in its place.

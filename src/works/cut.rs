@@ -44,11 +44,10 @@ impl Work for Cutting {
 
     fn unit(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<(), ReadError> {
         unit.refuse_export()?;
-        let examined = self
-            .drops
-            .as_ref()
-            .map(|drops| drops.examine(unit, &mut out.drops.verdicts).map(|found| (drops, found)))
-            .transpose()?;
+        let examined = match &self.drops {
+            Some(drops) => Some((drops, drops.examine(unit, &mut out.drops.verdicts)?)),
+            None => None,
+        };
         if let Some((drops, found)) = &examined
             && let Some(finding) = found.findings.first()
         {
@@ -72,11 +71,11 @@ impl Work for Cutting {
                 let shape = unit.opened.table.as_deref().and_then(curtail_io::Table::shape);
                 let text = RowText { old: unit.text, before: before.text, cut: &cut };
                 out.rows.cut_current(shape, &text, &mut out.text)?;
-                out.windows.add_row(unit, out.rows.current_place(row), std::mem::take(&mut cut.windows));
+                out.windows.add(unit, Some(out.rows.current_place(row)), std::mem::take(&mut cut.windows));
             }
             None => {
                 out.windows.are_parts |= cut.parts && cut.windows.len() > 1;
-                out.windows.add(unit, std::mem::take(&mut cut.windows));
+                out.windows.add(unit, None, std::mem::take(&mut cut.windows));
             }
         }
         if self.finds_project {

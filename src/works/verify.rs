@@ -60,9 +60,12 @@ impl Verifying {
         let reading = before.transcript_reading()?;
         let document = before.parse(reading)?;
         let all = before.transcripts(reading, &document)?;
+        let lines = &LineIndex::new(before.text());
         let Some(after_reading) = after.reading() else {
             let [(dialect, transcript)] = all.as_slice() else { return Err(uneven(after, all.len(), 1)) };
-            return Ok(vec![self.with_text(&Read { file: before, nth: 0, dialect: *dialect, transcript }, after)]);
+            return Ok(vec![
+                self.with_text(&Read { file: before, lines, nth: 0, dialect: *dialect, transcript }, after),
+            ]);
         };
         let after_document = after.parse(after_reading)?;
         let others = after.transcripts(after_reading, &after_document)?;
@@ -73,9 +76,12 @@ impl Verifying {
         let found = denied(after, after_reading, &others)?;
         let mut verified = Vec::new();
         for (nth, ((dialect, transcript), (other, after_transcript))) in all.iter().zip(&others).enumerate() {
-            let one = Read { file: before, nth, dialect: *dialect, transcript };
-            let other = Read { file: after, nth, dialect: *other, transcript: after_transcript };
-            verified.push(self.transcripts(&one, &other));
+            let one = Read { file: before, lines, nth, dialect: *dialect, transcript };
+            let messages = live(after_transcript);
+            let info = self.info(after, *other, after_transcript, &messages);
+            let pairs = Pairs::from_messages(&messages);
+            let side = Side { messages: &messages, pairs: &pairs, outside: &outside(after_transcript) };
+            verified.push(self.verified(&one, &live(transcript), info, &side));
         }
         for (one, (known, found)) in verified.iter_mut().zip(known.into_iter().zip(found)) {
             one.findings = Some(new_findings(&known, found));
@@ -91,24 +97,15 @@ impl Verifying {
         self.verified(before, &live(before.transcript), info, &Side { messages: &[], pairs: &none, outside: &text })
     }
 
-    fn transcripts(&self, before: &Read<'_, '_>, after: &Read<'_, '_>) -> Verified {
-        let messages = live(after.transcript);
-        let pairs = Pairs::from_messages(&messages);
-        let outside = outside(after.transcript);
-        let side = Side { messages: &messages, pairs: &pairs, outside: &outside };
-        self.verified(before, &live(before.transcript), self.info(after, &messages), &side)
-    }
-
     fn verified(&self, read: &Read<'_, '_>, before: &[Message<'_>], after: SideInfo, side: &Side<'_, '_>) -> Verified {
         let pairs = Pairs::from_messages(before);
         let outside = outside(read.transcript);
-        let lines = LineIndex::new(read.file.text());
         let start = |message: &Message<'_>| message.value().map(|value| value.span().start);
         let all = read.transcript.messages.iter().enumerate();
         let places: HashMap<u32, usize> = all.filter_map(|(at, message)| Some((start(message)?, at))).collect();
-        let line = |message: &Message<'_>| message.value().map_or(1, |value| lines.line(value.span().start as usize));
+        let line = |message: &Message<'_>| start(message).map_or(1, |start| read.lines.line(start as usize));
         Verified {
-            before: self.info(read, before),
+            before: self.info(read.file, read.dialect, read.transcript, before),
             after,
             job: 0,
             compaction: None,
@@ -122,10 +119,16 @@ impl Verifying {
         }
     }
 
-    fn info(&self, read: &Read<'_, '_>, messages: &[Message<'_>]) -> SideInfo {
-        let outside = self.counting.outside(&View::of_layout(&read.transcript.layout, messages));
+    fn info(
+        &self,
+        file: &WholeFile,
+        dialect: &dyn Dialect,
+        transcript: &Transcript<'_>,
+        messages: &[Message<'_>],
+    ) -> SideInfo {
+        let outside = self.counting.outside(&View::of_layout(&transcript.layout, messages));
         let tokens = messages.iter().map(|message| self.counting.message(message)).sum::<usize>();
-        SideInfo { file: read.file.name.clone(), dialect: read.dialect.name(), tokens: outside + tokens }
+        SideInfo { file: file.name.clone(), dialect: dialect.name(), tokens: outside + tokens }
     }
 
     /// Tokens of the messages with which both sides begin.
@@ -139,9 +142,10 @@ impl Verifying {
     pub(crate) fn log(&self, file: &WholeFile) -> Result<Vec<Verified>, FileError> {
         let reading = file.transcript_reading()?;
         let document = file.parse(reading)?;
+        let lines = &LineIndex::new(file.text());
         let mut verified = Vec::new();
         for (nth, (dialect, transcript)) in file.transcripts(reading, &document)?.into_iter().enumerate() {
-            let read = Read { file, nth, dialect, transcript: &transcript };
+            let read = Read { file, lines, nth, dialect, transcript: &transcript };
             for session in sessions(dialect, &transcript).iter().filter(|session| session.thread == 0) {
                 let found = replacements(session).into_iter().filter_map(|one| self.compaction(&read, session, &one));
                 verified.extend((1..).zip(found).map(|(nth, one)| Verified { compaction: Some(nth), ..one }));
@@ -163,7 +167,8 @@ impl Verifying {
         let pairs = Pairs::from_messages(&after);
         let outside = outside(read.transcript);
         let side = Side { messages: &after, pairs: &pairs, outside: &outside };
-        let mut verified = self.verified(read, &before, self.info(read, &after), &side);
+        let mut verified =
+            self.verified(read, &before, self.info(read.file, read.dialect, read.transcript, &after), &side);
         if self.hindsight {
             let later = read.work_after(session, compaction);
             let sides = [&before, &later].map(|messages| (messages, Pairs::from_messages(messages)));
@@ -206,6 +211,8 @@ fn uneven(after: &WholeFile, before: usize, count: usize) -> FileError {
 /// A transcript, and where it was read.
 struct Read<'r, 'a> {
     file: &'r WholeFile,
+    /// The lines of the file.
+    lines: &'r LineIndex<'r>,
     /// Its number in the file.
     nth: usize,
     dialect: &'static dyn Dialect,

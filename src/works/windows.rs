@@ -25,19 +25,13 @@ pub(crate) struct WindowPlace {
 }
 
 impl CutWindows {
-    /// Adds the windows of `unit`, which is a record, a log or a document.
-    pub(super) fn add(&mut self, unit: &Unit<'_>, windows: Vec<Window>) {
+    /// Adds the windows of `unit`, which is this `row`, or else a record, a log or a document.
+    pub(super) fn add(&mut self, unit: &Unit<'_>, row: Option<WindowRow>, windows: Vec<Window>) {
         let mut places = unit.locator();
         let places = windows.into_iter().map(|window| {
-            let line = places.place(window.offset).line;
-            WindowPlace { line, row: None, window }
+            let line = if row.is_some() { unit.line } else { places.place(window.offset).line };
+            WindowPlace { line, row, window }
         });
-        self.places.extend(places);
-    }
-
-    /// Adds the windows of `unit`, which is this `row`.
-    pub(super) fn add_row(&mut self, unit: &Unit<'_>, row: WindowRow, windows: Vec<Window>) {
-        let places = windows.into_iter().map(|window| WindowPlace { line: unit.line, row: Some(row), window });
         self.places.extend(places);
     }
 

@@ -504,6 +504,9 @@ const CASES: &[GrowthCase] = &[
     ("replay a marked cache", &["replay", "--cache", "anthropic"], talkative),
     ("verify", &["verify", "in.jsonl"], talkative),
     ("verify facts", &["verify", "in.jsonl"], facts),
+    ("verify records", &["verify", "in.jsonl", "in.jsonl"], |n| {
+        dataset(n).trim_matches(['[', ']']).replace("},{\"conv", "}\n{\"conv")
+    }),
     ("filter images", &["filter", "--keep-last-media", "1"], images),
     ("filter thoughts", &["filter", "--strip", "reasoning"], thoughts),
     ("filter thoughts that sign a call", &["filter", "--strip", "reasoning"], signing_thoughts),

@@ -272,7 +272,7 @@ fn a_database_elsewhere_and_one_that_cannot_be_read_are_said() {
     assert!(text(&output.stdout).contains("ses_3"), "{}", text(&output.stderr));
     place.write("home/.local/share/opencode/opencode.db", b"no database");
     assert_eq!(listed(&place, &[]).len(), 3);
-    let output = run(&place, &["sessions", "--verbose"]);
+    let output = run(&place, &["sessions"]);
     assert!(text(&output.stderr).contains("skipped: ") && text(&output.stderr).contains("opencode.db"));
     let output = run(&place, &["count", "@opencode"]);
     assert!(text(&output.stderr).contains("not a database"), "{}", text(&output.stderr));

@@ -354,3 +354,15 @@ fn files_of_two_folders_belong_together_whatever_they_are_packed_in() {
         assert_eq!(found["summary"]["pairs"], json!(1), "{before} {after}: {}", text(&done.stderr));
     }
 }
+
+/// Several pairs would be given back as one.
+#[test]
+fn of_several_pairs_none_is_given_back() {
+    let place = Place::new();
+    let row = |text: &str| format!("{{\"messages\": [{{\"role\": \"user\", \"content\": \"{text}\"}}]}}\n");
+    let before = written(&place, "before.jsonl", &(row("Always run the tests.") + &row("Never push.")));
+    let after = written(&place, "after.jsonl", &row("ok").repeat(2));
+    let done = run(&["verify", "--give-back", "99", &before, &after], "");
+    assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(2), ""));
+    assert!(text(&done.stderr).contains("2 pairs"), "{}", text(&done.stderr));
+}

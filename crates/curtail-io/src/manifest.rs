@@ -70,6 +70,9 @@ struct ManifestEntry {
     /// When the input was last written before it was read, in nanoseconds since 1970.
     #[serde(default)]
     read: Option<u128>,
+    /// Its length then. A copy of another file may have the same time.
+    #[serde(default)]
+    read_len: Option<u64>,
     /// Whether the output is an input that was left as it was, because the cut does not change it.
     #[serde(default)]
     kept: bool,
@@ -162,7 +165,7 @@ impl Manifest {
     pub fn is_done(&self, input: &Path, output: &Path) -> bool {
         let Some((entry, true)) = self.entries.get(&escaped(output)) else { return false };
         let is_replaced = entry.input == entry.output;
-        let is_same_input = || time_and_len(input).is_some_and(|(time, _)| entry.read == Some(time));
+        let is_same_input = || time_and_len(input).is_some_and(|now| entry.read.zip(entry.read_len) == Some(now));
         entry.input == escaped(input)
             && time_and_len(output) == Some((entry.written, entry.len))
             && (is_replaced || is_same_input())
@@ -179,8 +182,8 @@ impl Manifest {
         let (written, len) = now.unwrap_or_default();
         let input = escaped(input);
         let output = escaped(output);
-        let read = read.map(|(time, _)| time);
-        write_line(self.file()?, &ManifestEntry { input, output, written, len, read, kept })
+        let (read, read_len) = read.unzip();
+        write_line(self.file()?, &ManifestEntry { input, output, written, len, read, read_len, kept })
     }
 
     fn file(&mut self) -> io::Result<&mut File> {

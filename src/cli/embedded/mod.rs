@@ -213,8 +213,11 @@ const OUTPUT: &[&str] = &[
 const FINDINGS: &[&str] =
     &["output-format", "max-findings", "statistics", "baseline", "write-baseline", "exit-zero", "allow-empty"];
 
-/// Flags that print something else than a number or a report.
-const PRINTED: &[&str] = &["by", "top", "usage", "output-format", "all", "give-back"];
+/// Flags that print something else than the number of tokens.
+const COUNTS: &[&str] = &["by", "top", "usage", "output-format"];
+
+/// Flags that print something else than the report of one comparison.
+const COMPARISONS: &[&str] = &["all", "give-back"];
 
 /// Refuses flags that find inputs, write outputs or report, where values are read and returned.
 fn refuse_files(command: &Given, flags: &ArgMatches, input: &Input) -> anyhow::Result<()> {
@@ -225,8 +228,8 @@ fn refuse_files(command: &Given, flags: &ArgMatches, input: &Input) -> anyhow::R
     );
     let (others, reason) = match command {
         Given::Check(_) => (FINDINGS, "the findings are values; pass no flag of a report"),
-        Given::Count(_) => (PRINTED, "the number is a value; run the program itself for a report"),
-        Given::Verify(_) => (&PRINTED[4..], "the report is a value; run the program itself for a text"),
+        Given::Count(_) => (COUNTS, "the number is a value; run the program itself for a report"),
+        Given::Verify(_) => (COMPARISONS, "the report is a value; run the program itself for a text"),
         _ => (OUTPUT, "the result is a value; pass no output flag and none of a report"),
     };
     let origins = (&["map"][..], "the windows are values; pass no file for their origins");

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::answer::{Answer, Failure};
 use super::{Command, CutTexts, Kind, NAME};
 use crate::reports::findings::{CheckOutcome, json_of};
-use crate::works::copies::DropRecords;
+use crate::works::copies::{DropRecords, all_seen};
+use curtail_core::checks::Finding;
 use curtail_core::dialects::{Dialect, Framing, ReadError, rebuilt_around};
 use curtail_core::error::{INVALID_UTF8, TextPlace};
 use curtail_core::pipeline::Cut;
@@ -113,53 +114,43 @@ impl Texts<'_> {
     fn cut_text(&self, cut: &CutTexts, opened: &Opened, text: &str, out: &mut String) -> Result<Answer, Failure> {
         let unit = Unit { text, line: 1, offset: 0, opened, row: None, is_one_value: false };
         let before = out.len();
-        let done = self.cut_unit(cut, &unit, out).map_err(|error| Failure::in_text(text.as_bytes(), error));
-        match done {
-            Ok(Ok(cut)) => Ok(Answer::new(cut, &unit)),
-            Ok(Err(dropped)) => {
-                out.truncate(before);
-                Err(dropped)
-            }
-            Err(error) => {
-                out.truncate(before);
-                Err(error)
-            }
-        }
+        let done = self.cut_unit(cut, &unit, out).inspect_err(|_| out.truncate(before))?;
+        Ok(Answer::new(done, &unit))
     }
 
-    /// Cuts a unit, or says for which finding it is dropped.
-    fn cut_unit(&self, cut: &CutTexts, unit: &Unit<'_>, out: &mut String) -> Result<Result<Cut, Failure>, ReadError> {
-        unit.refuse_export()?;
-        let examined = cut.drops.as_ref().map(|drops| drops.examine(unit, &mut None)).transpose()?;
-        let dropped = |drops: &DropRecords, finding| {
-            let (record, _) = drops.dropped(unit, finding);
-            Failure { place: Some(record.place), reason: record.reason }
+    /// Cuts a unit.
+    ///
+    /// # Errors
+    /// It cannot be cut, or it is dropped because of a finding.
+    fn cut_unit(&self, cut: &CutTexts, unit: &Unit<'_>, out: &mut String) -> Result<Cut, Failure> {
+        let failed = |error: ReadError| Failure::in_text(unit.text.as_bytes(), error);
+        unit.refuse_export().map_err(failed)?;
+        let examined = match &cut.drops {
+            Some(drops) => Some((drops, drops.examine(unit, &mut None).map_err(failed)?)),
+            None => None,
         };
-        if let (Some(drops), Some(finding)) =
-            (&cut.drops, examined.as_ref().and_then(|examined| examined.findings.first()))
+        if let Some((drops, found)) = &examined
+            && let Some(finding) = found.findings.first()
         {
-            return Ok(Err(dropped(drops, finding)));
+            return Err(dropped(drops, unit, finding));
         }
         let before = out.len();
-        let done = cut.cutter.cut(&unit.opened.reading, unit.text, out)?;
+        let done = cut.cutter.cut(&unit.opened.reading, unit.text, out).map_err(|error| failed(error.into()))?;
         if let Some(checking) = cut.verifies.as_ref().filter(|_| done.changed) {
-            checking.verify(unit, &out[before..])?;
+            checking.verify(unit, &out[before..]).map_err(failed)?;
         }
-        if let (Some(drops), Some(examined)) = (&cut.drops, &examined)
-            && let Some((_, finding)) = examined.fingerprints.first()
-            && self.is_copy(examined.fingerprints.iter().map(|(print, _)| *print))
+        if let Some((drops, found)) = &examined
+            && let Some((_, finding)) = found.fingerprints.first()
+            && self.is_copy(found.fingerprints.iter().map(|(print, _)| *print))
         {
-            return Ok(Err(dropped(drops, finding)));
+            return Err(dropped(drops, unit, finding));
         }
-        Ok(Ok(done))
+        Ok(done)
     }
 
     /// Whether all these fingerprints were there before.
     fn is_copy(&self, prints: impl Iterator<Item = u128>) -> bool {
-        let mut seen = self.reader.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut is_new = false;
-        prints.for_each(|print| is_new |= seen.insert(print));
-        !is_new
+        all_seen(prints, &mut self.reader.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The findings of `curtail check` in a text, as JSON.
@@ -206,4 +197,10 @@ impl Texts<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Why `unit` is dropped.
+fn dropped(drops: &DropRecords, unit: &Unit<'_>, finding: &Finding) -> Failure {
+    let (record, _) = drops.dropped(unit, finding);
+    Failure { place: Some(record.place), reason: record.reason }
 }

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::state_text;
 use crate::console;
 use crate::options::choices::{TextOrJson, explain_format};
 use crate::options::input::Input;
 use crate::options::memory::read_state;
 use crate::options::memory::{LoadedRules, OwnerFlags, RuleFlags, StateOutput, warn_unusable};
-use crate::reports::state::state_text;
 use curtail_core::dialects::ReadError;
 use curtail_core::transcript::Message;
 use curtail_core::visible::{self, one_line};

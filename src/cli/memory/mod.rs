@@ -9,10 +9,11 @@ use std::process::{ExitCode, Termination as _};
 
 use super::cut::CutArgs;
 use crate::console;
-use crate::options::choices::{Choice, one_of};
+use crate::cutting::Cuts as _;
+use crate::options::choices::{Choice, TextOrJson, one_of};
 use crate::options::global::Global;
 use crate::options::memory::{RecallOptions, read_schema};
-use curtail_memory::memory::{NAMES, Shape, definition};
+use curtail_memory::memory::{NAMES, Shape, State, definition};
 
 /// Store what a model notes, and insert it into later requests
 #[derive(Debug, clap::Args)]
@@ -83,5 +84,14 @@ impl ToolSchemaArgs {
         let names = NAMES.iter().filter(|name| self.name.as_deref().is_none_or(|only| only == **name));
         let tools: Vec<_> = names.map(|name| definition(self.dialect, name, schema.as_ref())).collect();
         Ok(console::out_json(&format!("{:#}\n", serde_json::Value::from(tools)))?)
+    }
+}
+
+/// The state and a newline; nothing for an empty text.
+fn state_text(format: TextOrJson, state: &State) -> String {
+    match (format, state) {
+        (TextOrJson::Json, _) => state.to_json() + "\n",
+        (TextOrJson::Text, State::Text(text)) if text.is_empty() || text.ends_with('\n') => text.clone(),
+        (TextOrJson::Text, _) => state.to_text() + "\n",
     }
 }

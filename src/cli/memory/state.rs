@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::bail;
 use serde_json::json;
 
+use super::state_text;
 use crate::console;
 use crate::options::files::without_mark;
 use crate::options::memory::{OwnerFlags, RuleFlags, StateOutput, note_missing, warn_unusable};
-use crate::reports::state::state_text;
 use curtail_io::FileError;
 use curtail_memory::memory::{
     Loaded, MemoryError, Outcome, Replayed, Spawned, State, Update, amend, clear, load, replay, set, spawn,

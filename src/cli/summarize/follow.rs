@@ -58,8 +58,11 @@ impl FollowedLog<'_> {
             first_line = addition.next_line();
             let line = growing.append(&addition)?.render(self.summary, self.shown, Framing::Document)?;
             if line != written && !line.is_empty() {
-                if write_line(&line)? == Output::Closed {
-                    return Ok(ExitCode::SUCCESS);
+                let mut out = console::transcripts();
+                match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
+                    // Nobody reads what would follow.
+                    Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
+                    done => done?,
                 }
                 written = line;
             }
@@ -143,20 +146,4 @@ fn messages(reading: &Reading, text: &str) -> usize {
     let Ok(document) = reading.parse(text) else { return 0 };
     let Ok(transcripts) = reading.transcripts_or_none(&document) else { return 0 };
     transcripts.iter().map(|(_, transcript)| transcript.messages.len()).sum()
-}
-
-/// Whether what is written is still read.
-#[derive(PartialEq, Eq)]
-enum Output {
-    Open,
-    /// The reader has closed the pipe.
-    Closed,
-}
-
-fn write_line(line: &str) -> anyhow::Result<Output> {
-    let mut out = console::transcripts();
-    match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Output::Closed),
-        done => Ok(done.map(|()| Output::Open)?),
-    }
 }

@@ -16,6 +16,7 @@ use crate::options::global::{Global, iso_time};
 use crate::options::summarize::SummarizeOptions;
 use crate::reports::texts::{TextOutput, TranscriptAt, write_texts};
 use crate::{console, cutting};
+use curtail_core::numbers::counted;
 use curtail_core::processors::{ProcessorError, View, without_taken_back};
 use curtail_core::transcript::Message;
 use curtail_io::batch::OnError;
@@ -137,7 +138,7 @@ fn requests(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> String {
     let count = |text: &str| summary.tokenizer.count(text);
     let due = summary.due(&rolling);
     if due.is_empty() {
-        return format!("{place}: nothing to summarize, {} interactions\n", rolling.seen());
+        return format!("{place}: nothing to summarize, {}\n", counted(rolling.seen(), "interaction"));
     }
     let request = |SummaryInput { span, utterances, tokens, .. }: SummaryInput<'_>| {
         let budget = Budget { tokens, count: &count };

@@ -15,7 +15,7 @@ use crate::reports::screen::Screen;
 use columns::policy_table;
 use columns::{Asked, COLUMNS, legend, percent, shown};
 use csv::{CSV, csv};
-use curtail_core::numbers::{counted, figure};
+use curtail_core::numbers::{counted, figure, tally};
 use curtail_core::visible::one_line;
 use curtail_lab::SeenRequests;
 use curtail_lab::replay::{
@@ -386,9 +386,8 @@ impl<'r> ReplayReporter<'r> {
 /// What `budgets` are as the provider counts, which adds `hidden` tokens to every request.
 fn compared_budgets(budgets: Vec<(String, u64)>, calibration: &Calibration, hidden: i64) -> String {
     let provider = |tokens: u64| figure(hidden.saturating_add_unsigned(calibration.apply(tokens, 0)).max(0));
-    let mut examples: Vec<String> =
-        budgets.into_iter().map(|(word, tokens)| format!("{word} is {}", provider(tokens))).collect();
-    examples.dedup();
+    let examples = budgets.into_iter().map(|(word, tokens)| format!("{word} is {}", provider(tokens)));
+    let mut examples: Vec<String> = tally(examples).into_iter().map(|(example, _)| example).collect();
     if examples.is_empty() {
         examples.push(format!("1,000 of its tokens are {}", provider(1000)));
     }
@@ -455,10 +454,10 @@ mod tests {
     #[test]
     fn a_budget_is_compared_with_what_the_provider_counts() {
         let twice = Calibration { factor: 2.0, ..Calibration::default() };
-        let budgets = || vec![("-t 4k".to_owned(), 4000), ("-t 4k".to_owned(), 4000)];
-        let more = "-t 4k is 8,500, with the 500 of every request that the log does not contain";
+        let budgets = || [4, 1, 4].map(|k| (format!("-t {k}k"), k * 1000)).into();
+        let more = "-t 4k is 8,500, -t 1k is 2,500, with the 500 of every request that the log does not contain";
         assert_eq!(compared_budgets(budgets(), &twice, 500), more);
-        let less = "-t 4k is 7,500, without the 500 of every request that only the log contains";
+        let less = "-t 4k is 7,500, -t 1k is 1,500, without the 500 of every request that only the log contains";
         assert_eq!(compared_budgets(budgets(), &twice, -500), less);
         assert_eq!(compared_budgets(Vec::new(), &twice, 0), "1,000 of its tokens are 2,000");
     }

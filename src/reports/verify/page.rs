@@ -1,7 +1,7 @@
 //! The page of `verify`: what was lost, above the transcript that was cut and what is left of it.
 
 use curtail_core::checks::{Levels, LineIndex, Table};
-use curtail_core::numbers::figure;
+use curtail_core::numbers::{counted, figure};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
 use curtail_facts::verify::Share;
@@ -75,7 +75,7 @@ impl VerifyPage<'_> {
                 None => format!("What {} lost", verified.after.file),
             },
             verdict: verdict(verified, &Failing::all(verified, self.options)),
-            sizes: format!("{} → {} tokens", figure(verified.before.tokens), figure(verified.after.tokens)),
+            sizes: format!("{} → {}", figure(verified.before.tokens), counted(verified.after.tokens, "token")),
             kinds: shares(verified).into_iter().map(cells).collect(),
             lost: lost
                 .into_iter()

@@ -34,17 +34,17 @@ fn heading(verified: &Verified) -> String {
     let SideInfo { file, tokens, .. } = &verified.before;
     match verified.compaction {
         Some(number) => format!(
-            "{}: compaction {number}, {} → {} tokens\n",
+            "{}: compaction {number}, {} → {}\n",
             one_line(file),
             figure(*tokens),
-            figure(verified.after.tokens)
+            counted(verified.after.tokens, "token")
         ),
         None => format!("{} → {}\n", side(&verified.before), side(&verified.after)),
     }
 }
 
 fn side(info: &SideInfo) -> String {
-    format!("{} ({}, {} tokens)", one_line(&info.file), info.dialect, figure(info.tokens))
+    format!("{} ({}, {})", one_line(&info.file), info.dialect, counted(info.tokens, "token"))
 }
 
 fn sound(verified: &Verified) -> String {

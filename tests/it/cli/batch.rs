@@ -434,7 +434,7 @@ fn progress_counts_summaries() {
         let mut script = Command::new("script");
         script.args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null()).env_remove("CI");
         let shown = text(&script.output().unwrap().stdout);
-        assert!(shown.contains("1 summaries") && shown.contains("4 summaries"), "{flags}: {shown:?}");
+        assert!(shown.contains("1 summary,") && shown.contains("4 summaries"), "{flags}: {shown:?}");
     }
     let mut piped = place.curtail(&["summarize", "-n", "1", "a.jsonl", "-o", "out", "--force", "--progress", "always"]);
     let stderr = text(&piped.output().unwrap().stderr);

@@ -126,6 +126,22 @@ fn resume_overwrites_only_outputs_of_its_own() {
     assert!(!first.is_empty());
 }
 
+/// A file that is put in the place of another one can bring its own time.
+#[test]
+fn resume_reads_an_input_of_another_length_again() {
+    let place = Place::new();
+    place.write("data/0.jsonl", chats(1).as_bytes());
+    assert_eq!(run(&place, &["data", "-O", "out", "--resume"]), (0, String::new()));
+    let input = place.path("data/0.jsonl");
+    let time = std::fs::metadata(&input).unwrap().modified().unwrap();
+    place.write("data/0.jsonl", chats(2).as_bytes());
+    std::fs::File::options().write(true).open(&input).unwrap().set_modified(time).unwrap();
+    assert_eq!(run(&place, &["data", "-O", "out", "--resume"]), (0, String::new()));
+    assert_eq!(text(&place.read("out/0.jsonl")).lines().count(), 2);
+    let done = "curtail: nothing left to do: the output is complete\n";
+    assert_eq!(run(&place, &["data", "-O", "out", "--resume"]), (0, done.to_owned()));
+}
+
 #[test]
 fn resume_after_a_run_that_finished_has_nothing_to_do() {
     let place = filled();
@@ -335,7 +351,7 @@ fn records_past_the_limit_are_errors_with_a_place() {
     let long = chat("long", 1).replace("question 1", &"x".repeat(100_000));
     place.write("a.jsonl", format!("{}{long}{}", chat("a", 1), chat("b", 1)).as_bytes());
     let (status, stderr) = run(&place, &["a.jsonl", "--max-record", "64k"]);
-    assert!(status == 2 && stderr.contains("a.jsonl:2:1: longer than 65536 bytes"), "{stderr}");
+    assert!(status == 2 && stderr.contains("a.jsonl:2:1: longer than 64000 bytes"), "{stderr}");
     let (status, stderr) = run(&place, &["a.jsonl", "--max-record", "64k", "--on-error", "skip"]);
     assert!(status == 0 && stderr.contains("(dropped)"), "{stderr}");
     for size in ["0", "1g", "200000"] {
@@ -401,8 +417,8 @@ fn bombs_are_refused_in_bounded_memory() {
         packer.finish().unwrap()
     };
     for (unit, expected) in [
-        (&b" "[..], "a.jsonl.zst:1:1: longer than 67108864 bytes"),
-        (b"\n", "a.jsonl.zst:1:1: longer than 67108864 bytes"),
+        (&b" "[..], "a.jsonl.zst:1:1: longer than 64000000 bytes"),
+        (b"\n", "a.jsonl.zst:1:1: longer than 64000000 bytes"),
         (b"\0", "a.jsonl.zst:1:1: expected a JSON value"),
         (b"[", "a.jsonl.zst:1:10001: nesting deeper"),
         (b"{\"a\":", "nesting deeper"),

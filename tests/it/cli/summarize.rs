@@ -423,3 +423,23 @@ fn summaries_follow_the_compaction_in_front_of_the_window() {
     let more = good(folder.path(), &["-n", "2", "moved.jsonl"]);
     assert_eq!(more.matches("onversation_summaries next").count(), 1, "{more}");
 }
+
+#[test]
+fn a_record_that_fails_is_skipped_in_states_as_in_cuts() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = r#"{"messages":[{"role":"user","content":"Hi."},{"role":"assistant","content":"Hello."}]}"#;
+    fs::write(folder.path().join("in.jsonl"), format!("{record}\n{{\"messages\":\"none\"}}\n{record}\n")).unwrap();
+    for output in [&["--emit", "state"][..], &["--handoff"]] {
+        let arguments = [output, &["--on-error", "skip", "in.jsonl"]].concat();
+        let done = run(folder.path(), &arguments);
+        assert!(done.status.success() && words(&done.stderr).contains("in.jsonl:2:1"), "{}", words(&done.stderr));
+        assert_eq!(run(folder.path(), &[output, &["in.jsonl"]].concat()).status.code(), Some(2));
+    }
+}
+
+#[test]
+fn a_summary_without_tokens_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = bad(folder.path(), &["--summary-tokens", "0", "in.jsonl"]);
+    assert_eq!(error, "error: --summary-tokens must be at least 1\n");
+}

@@ -1,6 +1,7 @@
 //! What is kept between runs: its owner, its rules, and its end.
 
 use super::{OPENAI, Place, STATE};
+use crate::program::gzip;
 
 fn show_memory(place: &Place, args: &[&str]) -> String {
     place.out(&[&["memory", "show", "--output-format", "json"], args].concat())
@@ -220,6 +221,10 @@ fn a_store_travels_as_lines() {
     assert_eq!(there.run(&["store", "import", &file]).err, "curtail: imported 1 state\n");
     assert_eq!(show_memory(&there, &["--thread", "t"]), format!("{STATE}\n"));
     assert_eq!(here.out(&["store", "export"]), there.out(&["store", "export", "-"]));
+    let elsewhere = Place::new();
+    std::fs::write(elsewhere.path("out.jsonl.gz"), gzip(&here.out(&["store", "export"]))).unwrap();
+    let packed = elsewhere.path("out.jsonl.gz").display().to_string();
+    assert_eq!(elsewhere.run(&["store", "import", &packed]).err, "curtail: imported 1 state\n");
     there.out(&["memory", "update", "--thread", "t", "{\"goal\":\"rest\"}"]);
     let clash = there.run(&["store", "import", &file]);
     assert!(clash.code == 2 && clash.err.contains("out.jsonl:2: ") && clash.err.contains("--on-clash"), "{clash:?}");

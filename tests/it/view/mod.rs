@@ -573,3 +573,25 @@ fn a_failed_call_is_open_and_says_so() {
     assert!(page.contains(r#"<details class="call edit failed" open>"#), "{page}");
     assert!(page.contains("1 failed") && !page.contains("changed <code"), "the list of prompts says so");
 }
+
+#[test]
+fn a_page_of_nothing_is_not_written_and_said() {
+    let place = Place::new();
+    place.write("empty.jsonl", b"");
+    for flags in [&["-o", "out.html"][..], &["-O", "out"]] {
+        let output = place.curtail(&["view", "empty.jsonl"]).args(flags).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let expected = format!("curtail: {}: not written, because the input contains no transcript\n", flags[1]);
+        assert_eq!(text(&output.stderr), expected);
+    }
+    let output = place.curtail(&["view", "empty.jsonl", "--text"]).output().unwrap();
+    assert!(output.status.success() && text(&output.stderr).contains("no transcript"), "{}", text(&output.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_page_for_a_device_overwrites_nothing() {
+    let place = Place::new();
+    let output = place.curtail(&["view", "-o", "/dev/null"]).write_stdin(CHAT).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
