@@ -29,7 +29,7 @@ pub(super) fn chat_messages(message: &Message<'_>, forms: Forms) -> Vec<ChatMess
         Some(members) => vec![normalized(members, forms)],
         None => built(message, forms),
     };
-    all.into_iter().map(ChatMessage::from_members).collect()
+    all.into_iter().map(|members| ChatMessage(from_json(Json::Object(members)))).collect()
 }
 
 impl ChatMessage {
@@ -43,10 +43,6 @@ impl ChatMessage {
         let part = |name: &str| self.0.get_attr(name).unwrap_or_default();
         let instructs = [Role::System, Role::Developer].iter().any(|role| part("role").as_str() == Some(role.name()));
         part("content").as_str().filter(|_| instructs).map(str::to_owned)
-    }
-
-    fn from_members(members: Map<String, Json>) -> Self {
-        Self(from_json(Json::Object(members)))
     }
 }
 
