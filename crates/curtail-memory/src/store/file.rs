@@ -91,8 +91,7 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Store, StoreError> {
     if !is_whole(&connection, &header).map_err(database)? {
         return Err(StoreError::refused(path, Refusal::Truncated));
     }
-    let path = path.to_owned();
-    Ok(Store { connection, path, _header: header })
+    Ok(Store { connection, path: path.to_owned(), _header: header })
 }
 
 /// Opens a file that has the header of a store, and returns whether its mode allows writing. The mode is checked because root

@@ -13,14 +13,14 @@ impl Thread {
     pub(super) fn take(&mut self, taken: Taken<'_>, known: &dyn Fn(&str) -> bool) -> Result<Vec<String>, ThreadError> {
         let input = taken.reading.parse(taken.text).map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
         let own = self.log_reading(taken.reading);
-        let mut taken = taken;
-        let mut transcripts = match (self.transcripts(taken.reading, &input), &own) {
+        let (reading, mut transcripts) = match (self.transcripts(taken.reading, &input), &own) {
             (Err(error), Some(own)) => {
-                taken.reading = own;
-                self.transcripts(own, &input).ok().filter(|read| read.iter().all(has_no_messages)).ok_or(error)?
+                let metadata = self.transcripts(own, &input).ok().filter(|read| read.iter().all(has_no_messages));
+                (own, metadata.ok_or(error)?)
             }
-            (read, _) => read?,
+            (read, _) => (taken.reading, read?),
         };
+        let taken = Taken { reading, ..taken };
         if let [(dialect, _)] = transcripts.as_slice()
             && let Some(shared) = self.shared_dialect(taken.reading, *dialect, &input)
         {
