@@ -14,7 +14,7 @@ use std::{env, fs};
 use regex_syntax::hir::{Class, HirKind};
 use tiktoken_rs::CoreBPE;
 
-use tables::{CLASS_BLOCK, MergeTable, NO_PAIR, Tables, Tokens, class};
+use tables::{CLASS_BLOCK, MergeTable, NAMES, NO_PAIR, Tables, Tokens, class};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -63,25 +63,13 @@ fn name_tables() -> Result<()> {
 
 /// Writes the tables, and declares the vocabulary as a static that borrows them.
 fn write_tables(module: &mut String, out: &Path, name: &str, tokens: &Tokens) -> Result<()> {
-    let tables = Tables::from_tokens(tokens);
-    writeln!(module, "    static IN_PLACE: Vocabulary = Vocabulary {{\n        longest: {},", tables.longest)?;
-    let files = [
-        ("merges", tables.merges),
-        ("filter", tables.filter),
-        ("bytes", tables.bytes),
-        ("first", tables.first),
-        ("blocks", tables.blocks),
-        ("units", tables.units),
-        ("boundaries", tables.boundaries),
-        ("neighbors", tables.neighbors),
-        ("following", tables.following),
-        ("words", tables.words),
-    ];
-    for (table, bytes) in files {
+    let Tables { longest, all } = Tables::from_tokens(tokens);
+    writeln!(module, "    static IN_PLACE: Vocabulary = Vocabulary::from_tables({longest}, [")?;
+    for (table, bytes) in NAMES.iter().zip(all) {
         fs::write(out.join(format!("{name}.{table}")), bytes)?;
-        writeln!(module, "        {table}: rows(in_place!(\"{name}.{table}\")),")?;
+        writeln!(module, "        in_place!(\"{name}.{table}\"),")?;
     }
-    Ok(writeln!(module, "        whole: &[],\n    }};\n    &IN_PLACE")?)
+    Ok(writeln!(module, "    ], &[]);\n    &IN_PLACE")?)
 }
 
 // The class of every code point, from the Unicode tables of the regex crate, which tiktoken-rs splits with.

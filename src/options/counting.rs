@@ -14,6 +14,7 @@ use crate::options::variables::Variables;
 use crate::process::open_template;
 use curtail_core::counting::Tokenizer;
 use curtail_core::processors::{Calibrate, Counting, Overhead};
+use curtail_io::sweep;
 use curtail_lab::figures::Figures;
 use curtail_tokens::templates::ToolList;
 use curtail_tokens::tokenizers;
@@ -179,6 +180,7 @@ pub(crate) struct TokenizerFlag {
 /// Keeps what is made of large tokenizer files in the user's cache folder.
 fn keep_tokenizers() {
     if let Some(folder) = Variables::of_process().cache_folder("tokenizers") {
+        sweep(&folder);
         tokenizers::keep_prepared_in(folder);
     }
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::console;
 use crate::options::files::{Reads, read_text};
 use crate::options::processor::TRUSTED;
+use curtail_io::sweep;
 use curtail_memory::summarizers::{
     Api, ApiKey, Authorities, Bounded, Budget, Cached, Command, Endpoint, Extractive, Failure, Fallback, Http, Model,
     Prompt, Request, RequestLimits, Summarizer, Utterance, clip,
@@ -113,7 +114,10 @@ impl AskFlags {
         }
         let summarizer = Bounded::new(self.external_summarizer(kind)?, self.concurrency);
         let summarizer: Box<dyn Summarizer> = match &self.cache {
-            Some(folder) => Box::new(Cached::new(summarizer, folder.clone(), warn)),
+            Some(folder) => {
+                sweep(folder);
+                Box::new(Cached::new(summarizer, folder.clone(), warn))
+            }
             None => Box::new(summarizer),
         };
         Ok(match self.on_summary_error {

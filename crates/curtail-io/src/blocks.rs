@@ -265,10 +265,12 @@ impl Blocks {
     /// How many more bytes to request at most, so that a small file needs no memory for a whole block. It is more than
     /// the file should have left, to detect the end.
     fn expected(&self) -> usize {
-        const UNIT: usize = 16 * 1024;
+        const UNIT: u64 = 16 * 1024;
         let Stream::Plain(file) = &self.stream else { return usize::MAX };
-        let rest = self.stamp.as_ref().and_then(|stamp| stamp.bytes_from(file.at));
-        rest.and_then(|rest| (rest + 1).checked_next_multiple_of(UNIT)).unwrap_or(usize::MAX)
+        // A file that had nothing there may have grown.
+        let rest = self.stamp.as_ref().and_then(|stamp| stamp.len.checked_sub(file.at)).filter(|rest| *rest > 0);
+        let wanted = rest.and_then(|rest| (rest + 1).checked_next_multiple_of(UNIT));
+        wanted.and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(usize::MAX)
     }
 
     /// Reads up to `wanted` more bytes. If nothing has arrived and `waits` is set, waits until something does.

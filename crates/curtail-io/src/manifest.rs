@@ -15,7 +15,7 @@ use crate::error::{ErrorKind, FileError};
 pub const MANIFEST: &str = ".curtail-resume";
 
 /// The record of finished outputs, as JSON lines. A line is added when an output is complete; an incomplete last line
-/// is ignored. Lines are never removed: a run with other options begins a new part.
+/// is removed. Whole lines are never removed: a run with other options begins a new part.
 #[derive(Debug)]
 pub struct Manifest {
     path: PathBuf,
@@ -30,8 +30,8 @@ pub struct Manifest {
     backups: HashSet<BackupEntry>,
     /// Whether the last part of the record has the options of this run.
     continues: bool,
-    /// Whether the last line of the record is incomplete.
-    torn: bool,
+    /// Where the last line of the record begins, if it is incomplete.
+    torn_at: Option<u64>,
 }
 
 /// The first line of a part.
@@ -92,7 +92,7 @@ impl Manifest {
             written: HashMap::new(),
             backups: HashSet::new(),
             continues: false,
-            torn: false,
+            torn_at: None,
         };
         let bytes = match std::fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(manifest),
@@ -101,13 +101,16 @@ impl Manifest {
             Ok(_) => std::fs::read(path).map_err(|error| FileError::system(path.to_string_lossy(), &error))?,
         };
         let text = String::from_utf8(bytes).map_err(|_| not_a_record(path))?;
-        // A killed run leaves an incomplete first line.
+        // A killed run may leave an incomplete first line.
         if !text.starts_with(SIGNATURE) && !SIGNATURE.starts_with(&text) {
             return Err(not_a_record(path));
         }
-        manifest.torn = !text.is_empty() && !text.ends_with('\n');
-        for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
-            manifest.read_line(line);
+        for line in text.split_inclusive('\n') {
+            if line.ends_with('\n') {
+                manifest.read_line(line);
+            } else {
+                manifest.torn_at = Some((text.len() - line.len()) as u64);
+            }
         }
         Ok(manifest)
     }
@@ -199,8 +202,8 @@ impl Manifest {
             std::fs::create_dir_all(parent)?;
         }
         let mut file = File::options().create(true).append(true).open(&self.path)?;
-        if self.torn {
-            file.write_all(b"\n")?;
+        if let Some(end) = self.torn_at {
+            file.set_len(end)?;
         }
         if !self.continues {
             write_line(&mut file, &Head { options: self.options.clone() })?;
@@ -243,4 +246,24 @@ fn escaped(path: &Path) -> String {
 /// When a file was written, in nanoseconds since 1970, and its length in bytes.
 fn time_and_len(path: &Path) -> Option<(u128, u64)> {
     Stamp::at_path(path)?.time_and_len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Manifest;
+
+    #[test]
+    fn a_record_is_read_after_runs_that_were_killed_in_its_first_line() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("record");
+        std::fs::write(&path, "{\"options\":\"cur")?;
+        for _ in 0..2 {
+            let mut manifest = Manifest::load(&path, "curtail 1")?;
+            manifest.announce_backup(&folder.path().join("a.bak"), &path)?;
+            std::fs::write(&path, std::fs::read_to_string(&path)? + "{\"backup\":")?;
+        }
+        let text = std::fs::read_to_string(&path)?;
+        assert_eq!((text.matches("options").count(), text.lines().count()), (1, 4), "{text}");
+        Ok(())
+    }
 }

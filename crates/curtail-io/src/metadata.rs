@@ -79,11 +79,6 @@ impl Stamp {
         })
     }
 
-    /// The number of bytes from the offset `at` to the end; `None` if the file had none there.
-    pub(super) fn bytes_from(&self, at: u64) -> Option<usize> {
-        self.len.checked_sub(at).filter(|&rest| rest > 0).and_then(|rest| usize::try_from(rest).ok())
-    }
-
     /// When the file was written, in nanoseconds since 1970, and its length in bytes.
     pub(super) fn time_and_len(&self) -> Option<(u128, u64)> {
         let since = self.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?;

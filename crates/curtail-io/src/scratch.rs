@@ -1,6 +1,7 @@
 //! The temporary files of a run. Each is locked while it is written, so that a later run can detect and remove those
 //! that a killed run left behind.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
@@ -148,25 +149,24 @@ fn mode_of_new(_directory: &Path) -> io::Result<u32> {
     Ok(0)
 }
 
-/// Removes the temporary files in `directory` that no running program has locked. Files that cannot be removed are left.
+/// Removes the temporary files in `directory` that no running program has locked or open for writing. Files that cannot be removed
+/// are left.
 pub fn sweep(directory: &Path) {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let open: LazyCell<HashSet<FileId>> = LazyCell::new(open_for_writing);
     for entry in entries.filter(|entry| is_temporary(&entry.file_name().to_string_lossy())) {
         if entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            drop(remove_abandoned(&entry.path()));
+            drop(remove_abandoned(&entry.path(), &open));
         }
     }
 }
 
 /// Removes the file at `path` if it can be locked: only an obtained lock proves that no other run uses it. A run that was killed
-/// right after it replaced an input left the old version under such a name, and a program may still write to it.
-fn remove_abandoned(path: &Path) -> io::Result<()> {
+/// right after it replaced an input left the old version under such a name, and a program may still write to it: it is in `open`.
+fn remove_abandoned(path: &Path, open: &LazyCell<HashSet<FileId>>) -> io::Result<()> {
     let file = File::open(path)?;
     file.try_lock()?;
-    if open_for_writing().contains(&FileId::at_path(path)) {
-        return Err(io::ErrorKind::ExecutableFileBusy.into());
-    }
-    std::fs::remove_file(path)
+    if open.contains(&FileId::at_path(path)) { Ok(()) } else { std::fs::remove_file(path) }
 }
 
 /// A rename is on the disk when its directory is. If directories cannot be synced, the file system does this itself.

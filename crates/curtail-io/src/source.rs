@@ -128,7 +128,7 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
     }
     let mut finder = Finder {
         except: wanted.except.and_then(|path| path.canonicalize().ok()),
-        globs: (!wanted.globs.is_empty()).then(|| WalkGlobs::compile(wanted.globs)).transpose()?,
+        globs: (!wanted.globs.is_empty()).then(|| WalkGlobs::compile(wanted.globs).map(Arc::new)).transpose()?,
         excludes: Arc::new(WalkGlobs::compile(wanted.excludes)?),
         skips_links: wanted.skips_links,
         beside: wanted.beside,
@@ -145,7 +145,7 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
         }
     }
     finder.reject_event_folders();
-    let unmatched = finder.globs.iter().chain([&*finder.excludes]).flat_map(WalkGlobs::unmatched).collect();
+    let unmatched = finder.globs.iter().chain([&finder.excludes]).flat_map(|globs| globs.unmatched()).collect();
     Ok(Inputs { unmatched, ..finder.found })
 }
 
@@ -154,7 +154,7 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
 struct Finder {
     found: Inputs,
     except: Option<PathBuf>,
-    globs: Option<WalkGlobs>,
+    globs: Option<Arc<WalkGlobs>>,
     excludes: Arc<WalkGlobs>,
     skips_links: bool,
     beside: Beside,
@@ -196,9 +196,11 @@ impl Finder {
         }
     }
 
-    /// The number of transcripts below `path`, ignored and hidden ones included.
+    /// The number of wanted transcripts below `path`, ignored and hidden ones included.
     fn transcripts_in(&self, path: &Path) -> usize {
-        let mut all = Self { except: self.except.clone(), excludes: Arc::clone(&self.excludes), ..Self::default() };
+        let Self { except, globs, excludes, .. } = self;
+        let (except, globs, excludes) = (except.clone(), globs.clone(), Arc::clone(excludes));
+        let mut all = Self { except, globs, excludes, ..Self::default() };
         all.walk(path, None, Beside::ALL);
         all.found.sources.iter().filter(|source| !source.doubtful).count()
     }
@@ -254,8 +256,8 @@ impl Finder {
     /// Adds what a walk found at `path`, which is `inside` its root.
     fn add_entry(&mut self, path: PathBuf, inside: &Path, is_skipped: bool, glob: Option<&PathGlob>) {
         let is_named = glob.map_or_else(|| is_transcript(&path), |glob| glob.set.is_match(inside));
-        let is_wanted = |globs: &WalkGlobs| globs.is_match(inside);
-        let is_selected = is_named && path.is_file() && self.globs.as_ref().is_none_or(is_wanted);
+        let is_wanted = || self.globs.as_ref().is_none_or(|globs| globs.is_match(inside));
+        let is_selected = is_named && path.is_file() && is_wanted();
         // The directory that is skipped here may contain selected files.
         let is_entered = || glob.and_then(|glob| glob.depth).is_none_or(|depth| inside.components().count() < depth);
         if is_skipped && (is_selected || is_entered() && path.is_dir()) {
@@ -399,6 +401,22 @@ mod tests {
             assert_eq!((sources.len(), errors, passed_over), (1, Vec::new(), 0), "{again}");
         }
         assert_eq!(found(folder.path(), &["a.jsonl", "*.json"]).errors.len(), 1);
+        Ok(())
+    }
+
+    /// What another glob excludes is neither ignored nor hidden.
+    #[test]
+    fn only_wanted_transcripts_are_passed_over() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        for name in ["a.jsonl", ".b.jsonl"] {
+            fs::write(folder.path().join(name), "")?;
+        }
+        for (glob, passed_over, unmatched) in [("a*", 0, 0), ("c*", 0, 1), (".b*", 1, 0)] {
+            let globs = [glob.to_owned()];
+            let wanted = Wanted { paths: &[folder.path().to_owned()], globs: &globs, ..Wanted::default() };
+            let found = find_sources(&wanted).unwrap();
+            assert_eq!((found.passed_over, found.unmatched.len()), (passed_over, unmatched), "{glob}");
+        }
         Ok(())
     }
 

@@ -178,7 +178,8 @@ impl Targets {
     pub fn open_part(&self, source: &Source, number: usize) -> Result<Option<FileSink>, FileError> {
         let Some(path) = self.path_of_part(source, Some(number)) else { return Ok(None) };
         self.uses.output(&path, source)?;
-        if is_device(&path) && !discards_all(&path) {
+        // What discards all that is written to it accepts any number of transcripts.
+        if is_device(&path) && canonical(&path) != Path::new("/dev/null") {
             let message =
                 "is a pipe or a device, which holds one transcript, and this one becomes several; name a file";
             return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), message));
@@ -371,11 +372,6 @@ pub fn refuse_directory_as_file(path: &Path) -> Result<(), FileError> {
 /// Whether `path` is a pipe or a device, which has no parts.
 fn is_device(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
-}
-
-/// Whether `path` is a device that discards what is written to it, so that it accepts any number of transcripts.
-fn discards_all(path: &Path) -> bool {
-    path.canonicalize().is_ok_and(|path| path == Path::new("/dev/null"))
 }
 
 /// The path of a part: of `chat.jsonl.gz`, part 2 is `chat.part-002.jsonl.gz`.

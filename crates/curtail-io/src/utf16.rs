@@ -107,7 +107,8 @@ impl<R: Read> Utf16Reader<R> {
         self.returned = 0;
         let mut units: Vec<u16> = self.rest.chunks_exact(2).map(|unit| self.order.unit([unit[0], unit[1]])).collect();
         if !is_last {
-            units.pop_if(|last| is_high_surrogate(*last));
+            // A character may go on in the unit after a high surrogate.
+            units.pop_if(|last| matches!(last, 0xD800..0xDC00));
         }
         self.rest.drain(..2 * units.len());
         if !units.is_empty() && !std::mem::replace(&mut self.is_begun, true) && units[0] == MARK {
@@ -123,11 +124,6 @@ impl<R: Read> Utf16Reader<R> {
             self.decoded.push(NOT_UTF8);
         }
     }
-}
-
-/// Whether a character goes on in the unit after this one.
-const fn is_high_surrogate(unit: u16) -> bool {
-    unit >= 0xD800 && unit < 0xDC00
 }
 
 /// A byte that no UTF-8 contains.

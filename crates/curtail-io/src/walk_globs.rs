@@ -19,8 +19,15 @@ impl WalkGlobs {
     /// # Errors
     /// A glob is invalid.
     pub(super) fn compile(globs: &[String]) -> Result<Self, FileError> {
+        let compiled: Vec<String> = globs.iter().map(|glob| anywhere(glob)).collect();
+        let set = globs::compile(compiled.iter().map(String::as_str), Stars::OneComponent).map_err(|error| {
+            // The error contains the glob as the user wrote it.
+            let nth = compiled.iter().position(|glob| *glob == error.glob);
+            let glob = nth.map_or(error.glob, |nth| globs[nth].clone());
+            FileError::new(ErrorKind::Usage, "", InvalidGlob { glob, ..error }.to_string())
+        })?;
         let written = globs.iter().map(|glob| (glob.clone(), AtomicBool::new(false)));
-        Ok(Self { set: glob_set(globs)?, written: written.collect() })
+        Ok(Self { set, written: written.collect() })
     }
 
     /// Whether `path`, below the directory, matches one of them.
@@ -36,18 +43,9 @@ impl WalkGlobs {
     }
 }
 
-/// Compiles globs of paths below a walked directory. A glob without a slash matches names at any depth.
-fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
-    let anywhere = |glob: &String| {
-        let steps: Vec<&str> = glob.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
-        let path = steps.join("/");
-        if steps.len() > 1 || glob.starts_with('/') { path } else { format!("**/{path}") }
-    };
-    let anywhere: Vec<String> = globs.iter().map(anywhere).collect();
-    globs::compile(anywhere.iter().map(String::as_str), Stars::OneComponent).map_err(|error| {
-        // The error contains the glob as the user wrote it.
-        let nth = anywhere.iter().position(|glob| *glob == error.glob);
-        let glob = nth.map_or(error.glob, |nth| globs[nth].clone());
-        FileError::new(ErrorKind::Usage, "", InvalidGlob { glob, ..error }.to_string())
-    })
+/// A glob of paths below a walked directory. Without a slash, it matches names at any depth.
+fn anywhere(glob: &str) -> String {
+    let steps: Vec<&str> = glob.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
+    let path = steps.join("/");
+    if steps.len() > 1 || glob.starts_with('/') { path } else { format!("**/{path}") }
 }

@@ -8,3 +8,4 @@ pub mod memory;
 pub mod rolling;
 pub mod store;
 pub mod summarizers;
+mod temporary;

@@ -121,6 +121,25 @@ fn the_first_request_of_a_chat_without_calls_is_kept() {
     }
 }
 
+/// What a log appends may be metadata that shows no dialect. It is that of the thread, unless the thread is none of a log.
+#[test]
+fn metadata_alone_is_appended_to_the_thread_of_a_log() {
+    let label = "{\"type\":\"label\",\"id\":\"b9\",\"parentId\":\"b2\",\"timestamp\":\"2026-05-01T10:00:10.000Z\",\"targetId\":\"b1\",\"label\":\"x\"}\n";
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/pi/branches.jsonl");
+    let log = fs::read_to_string(fixture).unwrap();
+    let summary = summary(4);
+    let reading = |text: &str| Reading::new(detect_framing(text, None), None, None).unwrap();
+    let take =
+        |kept: &Kept, text: &str| kept.take(&summary, &reading(text), &Given { text, from: None, rewind: false });
+    let before: String = log.split_inclusive('\n').take(6).collect();
+    let kept = take(&Kept::default(), &before).unwrap();
+    let with_label = take(&kept, label).unwrap();
+    assert_eq!(with_label.thread.as_ref().map(Thread::taken), kept.thread.as_ref().map(Thread::taken));
+    assert!(with_label.shown(&summary)[1].contains(label.trim()));
+    let chat = take(&Kept::default(), &chat(1, 4)).unwrap();
+    assert!(take(&chat, label).is_err());
+}
+
 /// Whatever is said is in the window or in a summary, also where another window begins its summaries elsewhere.
 #[test]
 fn a_window_of_another_size_loses_nothing() {

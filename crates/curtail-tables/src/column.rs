@@ -68,14 +68,12 @@ impl ColumnTable {
         let rows = self.groups[group].rows.min(STEP);
         let first = RowPlace { group: self.group(group), row: 1, structs: column.structs };
         let mut block = NewBlock::new(&self.name, &mut buffer, first, 1);
-        let mut read = reader.begin(group);
-        while read.is_ok() && block.rows.texts.len() < rows && block.rows.texts.iter().all(Result::is_err) {
-            read = match reader.read(rows - block.rows.texts.len(), &mut block) {
-                Ok(0) => break,
-                read => read.map(drop),
-            };
+        reader.begin(group)?;
+        while block.rows.texts.len() < rows && block.rows.texts.iter().all(Result::is_err) {
+            if reader.read(rows - block.rows.texts.len(), &mut block)? == 0 {
+                break;
+            }
         }
-        read?;
         let text = block.rows.texts.into_iter().flatten().next();
         Ok(text.and_then(|range| std::str::from_utf8(&buffer[range]).ok().map(str::to_owned)))
     }

@@ -1,7 +1,7 @@
 //! Columns in memory: the rows of an array as texts, and the array with other rows. What is unchanged is copied as bytes, and no
 //! value is built.
 
-use arrow_array::{Array as _, ArrayRef, UInt64Array};
+use arrow_array::{Array as _, ArrayRef};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 
@@ -120,18 +120,15 @@ impl MemoryColumn {
     /// # Errors
     /// It would have more bytes than its type can have.
     pub fn with(&self, rows: &[NewRow]) -> Result<ArrayRef, String> {
-        let mut new = NewRows::in_memory();
+        let mut new = NewRows::new(usize::MAX);
         for row in rows {
             let row = new.keep(row).map_err(|error| error.to_string())?;
             new.rows.push(row);
         }
         let failed = |error: arrow_schema::ArrowError| error.to_string();
-        let array = match new.is_reshaped() {
-            true => {
-                let origins = (0_u64..).zip(rows).flat_map(|(old, row)| std::iter::repeat_n(old, row.count()));
-                take(&self.array, &UInt64Array::from_iter_values(origins), None).map_err(failed)?
-            }
-            false => self.array.clone(),
+        let array = match new.origins() {
+            Some(origins) => take(&self.array, &origins, None).map_err(failed)?,
+            None => self.array.clone(),
         };
         let done = match &self.holds {
             Holds::Texts => rewrite(&array, &mut new),

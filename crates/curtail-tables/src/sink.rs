@@ -3,6 +3,7 @@
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::sync::Arc;
 
+use arrow_array::UInt64Array;
 use curtail_io::{FileError, FileSink, RowResult, TableSink};
 use tempfile::SpooledTempFile;
 
@@ -43,11 +44,11 @@ impl TableSink for ColumnSink {
 
 impl ColumnSink {
     pub(crate) fn new(table: Arc<ColumnTable>, writer: Box<dyn GroupWriter>) -> Self {
-        Self { table, writer, group: 0, new: NewRows::new() }
+        Self { table, writer, group: 0, new: NewRows::new(MAX_IN_MEMORY) }
     }
 
     fn end_group(&mut self) -> Result<(), FileError> {
-        let mut new = std::mem::replace(&mut self.new, NewRows::new());
+        let mut new = std::mem::replace(&mut self.new, NewRows::new(MAX_IN_MEMORY));
         let group = self.group;
         self.group += 1;
         guarded(self.table.format, &self.table.name, || self.writer.write(group, &mut new))
@@ -64,16 +65,8 @@ pub(crate) struct NewRows {
 }
 
 impl NewRows {
-    fn new() -> Self {
-        Self::with_at_most(MAX_IN_MEMORY)
-    }
-
-    /// No rows yet, whose new texts will all be in memory.
-    pub(crate) fn in_memory() -> Self {
-        Self::with_at_most(usize::MAX)
-    }
-
-    fn with_at_most(most: usize) -> Self {
+    /// No rows yet. At most `most` bytes of their new texts are kept in memory.
+    pub(crate) fn new(most: usize) -> Self {
         let spool = SpooledTempFile::new(most);
         Self { rows: Vec::new(), texts: NewTexts { spool, written: 0, read: 0 }, changed: false }
     }
@@ -81,6 +74,12 @@ impl NewRows {
     /// Whether rows were dropped, or became several.
     pub(crate) fn is_reshaped(&self) -> bool {
         self.rows.iter().any(|row| matches!(row, RowResult::Dropped | RowResult::Rows(_)))
+    }
+
+    /// The old row of which each new one is made, if rows were dropped or became several.
+    pub(crate) fn origins(&self) -> Option<UInt64Array> {
+        let origins = (0_u64..).zip(&self.rows).flat_map(|(old, row)| std::iter::repeat_n(old, row.count()));
+        self.is_reshaped().then(|| UInt64Array::from_iter_values(origins))
     }
 }
 

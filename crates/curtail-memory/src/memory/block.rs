@@ -39,9 +39,7 @@ pub fn fit(state: &State, budget: usize, count: &dyn Fn(&str) -> usize) -> Resul
     let content = escaped(state);
     let whole = format!("{OPEN}{content}{CLOSE}");
     if count(&whole) <= budget {
-        let text = whole;
-        let left_out = 0;
-        return Ok(Some(Block { text, left_out }));
+        return Ok(Some(Block { text: whole, left_out: 0 }));
     }
     shortened(&content, budget, count).map(Some)
 }

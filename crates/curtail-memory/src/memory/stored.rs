@@ -221,9 +221,7 @@ pub fn spawn(store: &mut Store, parent: Owner<'_>, child: &str, replace: bool) -
     }
     let Some(body) = store.read_body(from)? else { return Ok(Spawned::Nothing) };
     let state = State::parse(&body).map_err(MemoryError::Unusable)?;
-    let scope = Scope::Thread;
-    let id = child;
-    store.update(RecordKey { scope, id, ..from }, |record| {
+    store.update(RecordKey { scope: Scope::Thread, id: child, ..from }, |record| {
         if record.body().is_some() && !replace {
             return Err(MemoryError::Taken(child.to_owned()));
         }

@@ -10,7 +10,7 @@ use curtail_core::processors::{
     Change, Decision, Plan, Prepend, Processor, ProcessorError, Reason, Remark, Traits, View, place_blocks,
 };
 use curtail_core::transcript::{
-    Content, Message, Part, PartRef, Role, behind_boundary, front, is_own_block, main_thread, own_blocks,
+    Message, Part, PartRef, Role, behind_boundary, front, is_own_block, main_thread, own_blocks,
 };
 
 /// How a block begins.
@@ -204,18 +204,14 @@ fn existing_block(messages: &[Message<'_>], front: usize) -> Option<PartRef> {
 }
 
 fn contains_block(part: &Part<'_>) -> bool {
-    text(part).is_some_and(|text| is_block(&text))
-}
-
-fn text<'m>(part: &'m Part<'_>) -> Option<Cow<'m, str>> {
-    if let Content::Text(text) = &part.content { Some(text.decode()) } else { None }
+    part.content.text().is_some_and(|text| is_block(&text.decode()))
 }
 
 /// Replaces the block at `at`, unless it is unchanged.
 fn replace(plan: &mut Plan, view: &View<'_, '_>, at: PartRef, block: String) {
     let message = &view.messages[at.message];
     let part = &message.parts[at.part];
-    if text(part).is_some_and(|text| text == block) {
+    if part.content.text().is_some_and(|text| text.decode() == block) {
         return;
     }
     let reason = Reason::Borrowed("the working memory changed");

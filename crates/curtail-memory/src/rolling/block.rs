@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use super::{InteractionRange, RollingState, StateSoFar, Summary, SummaryRange};
-use curtail_core::transcript::{Content, Message, Part, is_own_block, own_blocks};
+use curtail_core::transcript::{Message, Part, is_own_block, own_blocks};
 use curtail_core::visible::reads_as;
 use curtail_facts::Facts;
 
@@ -49,11 +49,7 @@ pub(super) fn find_block(message: &Message<'_>) -> Option<FoundBlock> {
 
 /// The state in a part; `None` if it is not a block.
 fn read_block(part: &Part<'_>) -> Option<StateSoFar> {
-    let Content::Text(text) = &part.content else { return None };
-    if text.len_bound() < OPEN.len() {
-        return None;
-    }
-    let text = text.decode();
+    let text = part.content.text().filter(|text| text.len_bound() >= OPEN.len())?.decode();
     let (next, rest) = text.strip_prefix(OPEN)?.strip_suffix(CLOSE)?.split_once("\">\n")?;
     let mut blocks = rest.split("\n\n<summary from=\"");
     (blocks.next()? == NOTE).then_some(())?;

@@ -8,8 +8,14 @@ use super::view::RollingView;
 use curtail_core::transcript::{Message, Pairs};
 
 impl RollingSummary {
-    /// The tokens of each interaction, calls and results included; empty without a trigger.
-    pub(super) fn sizes(&self, messages: &[Message<'_>], interactions: &[Interaction], blocks: &[usize]) -> Vec<usize> {
+    /// The tokens of each interaction, calls and results included; empty without a trigger. Messages that stay in any case do not
+    /// count.
+    pub(super) fn sizes(
+        &self,
+        messages: &[Message<'_>],
+        interactions: &[Interaction],
+        stays: &dyn Fn(usize) -> bool,
+    ) -> Vec<usize> {
         if self.trigger.is_none() {
             return Vec::new();
         }
@@ -17,8 +23,7 @@ impl RollingSummary {
         let ends = interactions.iter().map(|interaction| interaction.arrived);
         let starts = std::iter::once(interactions.first().map_or(0, |first| first.start)).chain(ends.clone());
         let size = |(start, end): (usize, usize)| {
-            // Blocks and boundaries are kept in any case and do not count.
-            let counted = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].is_boundary());
+            let counted = (start..end).filter(|at| !stays(*at));
             let spoken = counted.flat_map(|at| utterances(messages, &pairs, at..at + 1));
             spoken.map(|utterance| self.tokenizer.count(&utterance.text)).sum()
         };

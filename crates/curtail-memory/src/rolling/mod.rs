@@ -28,6 +28,5 @@ pub use json::state;
 pub use least_kept::LeastKept;
 pub use rolling_summary::RollingSummary;
 pub use schedule::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange};
-pub use summarizing::SummaryFailure;
 pub use thread::{Shown, Taken, Thread, ThreadError, append, current};
 pub use view::RollingView;

@@ -2,7 +2,7 @@
 
 use super::view::RollingView;
 use curtail_core::processors::{Change, Decision, Plan, Prepend, Reason, View, block_host, place_blocks};
-use curtail_core::transcript::{Content, Message, PartRef, Role, own_blocks};
+use curtail_core::transcript::{Message, PartRef, Role, own_blocks};
 
 const REPLACED: Reason = Reason::Borrowed("replaced by newer summaries");
 
@@ -16,7 +16,7 @@ pub(super) fn place_block(
     text: String,
 ) {
     if let [at] = rolling.blocks[..]
-        && text_of(view.messages, at) == Some(text.as_str().into())
+        && at.part_in(view.messages).content.text().is_some_and(|old| old.decode() == text)
         && plan.is_identity()
         && !(rolling.is_block(at.message) && block_host(plan, view, at.message + 1, role).is_some())
     {
@@ -52,12 +52,4 @@ fn move_other_blocks(plan: &mut Plan, messages: &[Message<'_>], rolling: &Rollin
         }
     }
     moved
-}
-
-/// The text of a part; `None` if it is not text.
-fn text_of<'m>(messages: &'m [Message<'_>], at: PartRef) -> Option<std::borrow::Cow<'m, str>> {
-    match &messages[at.message].parts[at.part].content {
-        Content::Text(text) => Some(text.decode()),
-        _ => None,
-    }
 }

@@ -1,7 +1,5 @@
 //! Makes the summaries that are due, and refuses one that keeps too little.
 
-use thiserror::Error;
-
 use super::input::SummaryInput;
 use super::{Interaction, InteractionRange, RollingSummary, RollingView, Summary, SummaryRange};
 use crate::summarizers::{Budget, Failure, Speaker, Utterance};
@@ -14,7 +12,7 @@ impl RollingSummary {
     /// `on_summary` is called after each summary.
     ///
     /// # Errors
-    /// [`SummaryFailure`] for the first range that could not be summarized.
+    /// The first range that could not be summarized, and why.
     pub fn summarize(
         &self,
         messages: &[Message<'_>],
@@ -39,9 +37,11 @@ impl RollingSummary {
             })
         };
         let summary = |(input, text): (SummaryInput<'_>, Result<String, Option<Failure>>)| {
-            let first = input.span.start;
-            let last = input.span.end;
-            let text = text.map_err(|cause| ProcessorError::Other(Box::new(SummaryFailure { first, last, cause })))?;
+            let text = text.map_err(|cause| {
+                let InteractionRange { start, end } = input.span;
+                let cause = cause.map_or_else(|| String::from("the summarizer panicked"), |cause| cause.to_string());
+                ProcessorError::Other(format!("cannot summarize interactions {start} to {end}: {cause}").into())
+            })?;
             Ok(Summary { range: range_with_ids(messages, rolling, input.span), text, facts: input.facts, ts: None })
         };
         inputs.into_iter().zip(texts).map(summary).collect()
@@ -110,19 +110,4 @@ fn range_with_ids(messages: &[Message<'_>], rolling: &RollingView, span: Interac
         start_id: id(utterances(span.start).and_then(|utterances| utterances.first().copied())),
         end_id: id(utterances(span.end).and_then(|utterances| utterances.last().copied())),
     }
-}
-
-/// A summary could not be made.
-#[derive(Debug, Error)]
-#[error("cannot summarize interactions {first} to {last}: {}", match cause {
-    Some(cause) => cause.to_string(),
-    None => String::from("the summarizer panicked"),
-})]
-pub struct SummaryFailure {
-    /// Number of the first interaction to summarize, from 1.
-    pub first: usize,
-    /// Number of the last one.
-    pub last: usize,
-    /// Why; `None` if the summarizer panicked.
-    pub cause: Option<Failure>,
 }

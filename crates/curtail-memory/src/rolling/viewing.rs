@@ -36,8 +36,7 @@ impl RollingSummary {
         let is_over = |at: usize| messages[at].is_boundary() || messages[at].standing.is_rolled_back();
         let stays = |at: usize| context.contains(&at) || is_over(at) || awaiting.contains(&at);
         let interactions = interactions(messages, self.counted, &stays);
-        let kept: Vec<usize> = context.iter().copied().chain(awaiting).collect();
-        let sizes = self.sizes(messages, &interactions, &kept);
+        let sizes = self.sizes(messages, &interactions, &stays);
         RollingView { memory, first: first.max(1), interactions, blocks, context, sizes }
     }
 }

@@ -9,6 +9,7 @@ use rusqlite::{Connection, OpenFlags, Result};
 
 use super::tables::{APPLICATION_ID, NEWEST, create};
 use super::{LOCK_TIMEOUT, Refusal, Store, StoreError};
+use crate::temporary::temporary_in;
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Header length and offsets: <https://www.sqlite.org/fileformat.html>, 1.3.
@@ -38,11 +39,7 @@ pub(super) fn make_if_missing(path: &Path) -> Result<(), StoreError> {
     let folder = folder.unwrap_or(Path::new("."));
     let system = |source| StoreError::system(path, source);
     make_folder(folder).map_err(|source| StoreError::system(folder, source))?;
-    // Named and locked like every temporary file of this program, so that a later run removes it if this one is killed.
-    let mut blank = tempfile::Builder::new();
-    let blank = blank.prefix(".curtail-").rand_bytes(10).suffix(".tmp").tempfile_in(folder).map_err(system)?;
-    // Without locks, no run removes what is not locked.
-    let _ = blank.as_file().lock();
+    let blank = temporary_in(folder).map_err(system)?;
     let content = empty_store().map_err(|source| StoreError::database(path, source))?;
     blank.as_file().write_all(&content).map_err(system)?;
     blank.as_file().sync_all().map_err(system)?;
@@ -94,8 +91,7 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Store, StoreError> {
     if !is_whole(&connection, &header).map_err(database)? {
         return Err(StoreError::refused(path, Refusal::Truncated));
     }
-    let path = path.to_owned();
-    Ok(Store { connection, path, _header: header })
+    Ok(Store { connection, path: path.to_owned(), _header: header })
 }
 
 /// Opens a file that has the header of a store, and returns whether its mode allows writing. The mode is checked because root

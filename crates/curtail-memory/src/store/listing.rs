@@ -69,10 +69,7 @@ impl Store {
 fn prune(connection: &Connection, filter: Filter) -> Result<Vec<StoreEntry>> {
     let entries = list(connection, filter)?;
     for entry in &entries {
-        let shelf = entry.shelf;
-        let scope = entry.scope;
-        let id = entry.id.as_str();
-        remove(connection, RecordKey { shelf, scope, id })?;
+        remove(connection, RecordKey { shelf: entry.shelf, scope: entry.scope, id: &entry.id })?;
     }
     Ok(entries)
 }

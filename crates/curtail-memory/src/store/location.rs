@@ -26,17 +26,12 @@ impl StoreLocation {
     /// # Errors
     /// [`StoreError::NoPlace`] if none of them is set.
     pub fn path(self) -> Result<PathBuf, StoreError> {
-        first_set(self).ok_or(StoreError::NoPlace)
+        let named = self.flag.or_else(|| non_empty(self.variable.map(PathBuf::from)));
+        let in_state_home = || non_empty(self.state_home.map(PathBuf::from)).filter(|path| path.is_absolute());
+        let in_home = || non_empty(self.home).map(|home| home.join(".local").join("state"));
+        let in_folder = || Some(in_state_home().or_else(in_home)?.join("curtail").join("state.db"));
+        named.or_else(in_folder).ok_or(StoreError::NoPlace)
     }
-}
-
-fn first_set(location: StoreLocation) -> Option<PathBuf> {
-    let StoreLocation { flag, variable, state_home, home } = location;
-    let within = |folder: PathBuf| folder.join("curtail").join("state.db");
-    let named = flag.or_else(|| non_empty(variable.map(PathBuf::from)));
-    let in_state_home = || non_empty(state_home.map(PathBuf::from)).filter(|path| path.is_absolute());
-    let in_home = || non_empty(home).map(|home| home.join(".local").join("state"));
-    named.or_else(|| in_state_home().or_else(in_home).map(within))
 }
 
 fn non_empty(path: Option<PathBuf>) -> Option<PathBuf> {
@@ -47,7 +42,7 @@ fn non_empty(path: Option<PathBuf>) -> Option<PathBuf> {
 mod tests {
     use std::path::Path;
 
-    use super::{StoreLocation, first_set};
+    use super::StoreLocation;
 
     #[test]
     fn the_first_setting_is_used() {
@@ -64,9 +59,9 @@ mod tests {
             let variable = Some(variable.into());
             let state_home = Some(state_home.into());
             let home = Some(home.into());
-            let found = first_set(StoreLocation { flag, variable, state_home, home });
+            let found = StoreLocation { flag, variable, state_home, home }.path().ok();
             assert_eq!(found.as_deref(), expected.map(Path::new));
         }
-        assert_eq!(first_set(StoreLocation::default()), None);
+        assert!(StoreLocation::default().path().is_err());
     }
 }

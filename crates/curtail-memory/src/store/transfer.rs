@@ -54,8 +54,7 @@ impl Store {
     pub fn export(&self, out: &mut dyn Write) -> Result<usize, StoreError> {
         let at = |source| StoreError::database(&self.path, source);
         let reading = self.connection.unchecked_transaction().map_err(at)?;
-        let version = tables::NEWEST;
-        write_line(out, &Head { version })?;
+        write_line(out, &Head { version: tables::NEWEST })?;
         let numbers = row_numbers(&reading).map_err(at)?;
         for number in &numbers {
             write_line(out, &entry_line(&reading, *number).map_err(at)?)?;
@@ -190,15 +189,13 @@ fn import_line(transaction: &Transaction<'_>, line: &EntryLine, clash: Clash) ->
     if !TIMES.contains(&line.updated) {
         return Ok(Err(format!("`updated` is not a time in milliseconds since 1970: {}", line.updated)));
     }
-    let id = line.id.as_str();
-    let key = RecordKey { shelf, scope, id };
+    let key = RecordKey { shelf, scope, id: &line.id };
     let exists = row(transaction, key)?.is_some();
     match clash {
         Clash::Refuse if exists => {
-            let shelf = shelf.name();
-            let scope = scope.name();
             return Ok(Err(format!(
-                "the {shelf} of {scope} {id:?} already exists; pass --on-clash keep or --on-clash replace"
+                "the {} of {} {:?} already exists; pass --on-clash keep or --on-clash replace",
+                line.shelf, line.scope, line.id
             )));
         }
         Clash::Keep if exists => return Ok(Ok(false)),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::wrappers::Wrapper;
 use super::{Budget, Failure, Request, Summarizer, Utterance};
+use crate::temporary::temporary_in;
 use curtail_core::digest::fnv1a_64;
 use curtail_core::error::system_message;
 
@@ -81,7 +82,7 @@ fn cached(path: &Path, request: &Request, budget: &Budget<'_>) -> Option<String>
 fn write_entry(path: &Path, entry: &CacheEntry) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = temporary_in(folder)?;
     file.write_all(&serde_json::to_vec(entry)?)?;
     file.as_file().sync_all()?;
     file.persist(path)?;

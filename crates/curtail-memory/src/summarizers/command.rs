@@ -1,7 +1,7 @@
 //! Runs a program that reads messages as JSON from standard input and writes a summary to standard output.
 //! It knows processes and pipes, not what the program does.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Write as _};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -83,8 +83,9 @@ impl Command {
     fn run(&self, input: String, tokens: usize) -> Result<Vec<u8>, Failure> {
         let deadline = Instant::now() + self.timeout;
         let mut child = self.start(tokens)?;
-        if let Some(pipe) = child.stdin.take() {
-            spawn(move || feed(pipe, &input));
+        if let Some(mut pipe) = child.stdin.take() {
+            // A program may close the pipe early, and its exit status shows whether it failed.
+            spawn(move || drop(pipe.write_all(input.as_bytes())));
         }
         let output = drain(child.stdout.take());
         let errors = drain(child.stderr.take());
@@ -176,11 +177,6 @@ fn message(utterance: &Utterance<'_>) -> Value {
             json!({"role": "assistant", "tool_call": {"name": name, "arguments": text}})
         }
     }
-}
-
-/// Writes the input. An error is ignored: a program may close the pipe early, and its exit status shows whether it failed.
-fn feed(mut pipe: impl Write, input: &str) {
-    let _ = pipe.write_all(input.as_bytes());
 }
 
 /// Waits until a program ends; `None` if the deadline passes or the stop flag is set before that.

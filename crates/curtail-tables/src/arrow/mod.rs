@@ -9,7 +9,7 @@ use std::io::BufWriter;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray, UInt64Array};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, MetadataVersion};
@@ -299,13 +299,9 @@ fn replace(batch: RecordBatch, column: &Column, new: &mut NewRows) -> Result<Rec
     if new.rows.len() != batch.num_rows() {
         return Err(ArrowError::IpcError(String::from("the file changed while it was read")));
     }
-    let batch = match new.is_reshaped() {
-        true => {
-            let origins = (0_u64..).zip(&new.rows);
-            let origins = origins.flat_map(|(old, row)| std::iter::repeat_n(old, row.count()));
-            take_record_batch(&batch, &UInt64Array::from_iter_values(origins))?
-        }
-        false => batch,
+    let batch = match new.origins() {
+        Some(origins) => take_record_batch(&batch, &origins)?,
+        None => batch,
     };
     let Some((&top, below)) = column.path.split_first() else { return Ok(batch) };
     let mut columns = batch.columns().to_vec();

@@ -29,7 +29,7 @@ pub(super) fn chat_messages(message: &Message<'_>, forms: Forms) -> Vec<ChatMess
         Some(members) => vec![normalized(members, forms)],
         None => built(message, forms),
     };
-    all.into_iter().map(ChatMessage::from_members).collect()
+    all.into_iter().map(|members| ChatMessage(from_json(Json::Object(members)))).collect()
 }
 
 impl ChatMessage {
@@ -52,10 +52,6 @@ impl ChatMessage {
         let part = |name: &str| self.0.get_attr(name).unwrap_or_default();
         let is_said = roles.iter().any(|role| part("role").as_str() == Some(role.name()));
         part("content").as_str().filter(|_| is_said).map(str::to_owned)
-    }
-
-    fn from_members(members: Map<String, Json>) -> Self {
-        Self(from_json(Json::Object(members)))
     }
 }
 

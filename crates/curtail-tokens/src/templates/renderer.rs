@@ -120,14 +120,9 @@ fn text_of(answer: &serde_json::Value) -> Result<String, TemplateError> {
 }
 
 impl Renderer {
-    fn send(&mut self, line: &str) -> std::io::Result<()> {
-        self.requests.write_all(line.as_bytes())?;
-        self.requests.write_all(b"\n")
-    }
-
     /// The answer to a request; `None` if the process ended or its answer is not JSON.
     fn ask(&mut self, line: &str) -> Option<serde_json::Value> {
-        self.send(line).ok()?;
+        self.requests.write_all(line.as_bytes()).and_then(|()| self.requests.write_all(b"\n")).ok()?;
         let mut answer = String::new();
         self.answers.by_ref().take(LONGEST_ANSWER).read_line(&mut answer).ok()?;
         serde_json::from_str(&answer).ok()

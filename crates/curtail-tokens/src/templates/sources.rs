@@ -1,14 +1,12 @@
 //! The templates of a model, as its files contain them.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::TemplateError;
-
-/// The largest file with a template or tools, in bytes. The longest template of a known model has 20,000.
-const LARGEST_FILE: u64 = 64 << 20;
+use curtail_core::error::system_message;
+use curtail_core::small::{SMALL, read_small_text};
 
 /// The name of the template that renders requests without tools, or all.
 pub(super) const DEFAULT: &str = "default";
@@ -67,15 +65,8 @@ impl Sources {
 }
 
 fn read_text(path: &Path) -> Result<String, TemplateError> {
-    let failed = |error: std::io::Error| {
-        TemplateError::new(format!("{}: {}", path.display(), curtail_core::error::system_message(&error)))
-    };
-    let mut text = String::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(LARGEST_FILE + 1).read_to_string(&mut text));
-    if read.map_err(failed)? as u64 > LARGEST_FILE {
-        return Err(TemplateError::new(format!("{}: larger than {} MB", path.display(), LARGEST_FILE >> 20)));
-    }
-    Ok(text)
+    let read = std::fs::File::open(path).and_then(|file| read_small_text(file, SMALL));
+    read.map_err(|error| TemplateError::new(format!("{}: {}", path.display(), system_message(&error))))
 }
 
 /// The JSON value of a file.

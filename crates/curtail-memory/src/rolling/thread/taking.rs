@@ -4,7 +4,7 @@ use super::stored_text::{StoredTranscript, document};
 use super::{Taken, Thread, ThreadError};
 use crate::rolling::intake::{Fresh, Had, InputLine, Intake};
 use crate::rolling::lines::{LineKind, StoredLine, is_list, line_break, line_kinds, line_values, spaces};
-use curtail_core::dialects::{Dialect, Framing, Reading};
+use curtail_core::dialects::{self, Dialect, Framing, Reading};
 use curtail_core::json::Document;
 use curtail_core::transcript::Transcript;
 
@@ -12,7 +12,15 @@ impl Thread {
     /// Appends the new lines and returns the marks of their messages.
     pub(super) fn take(&mut self, taken: Taken<'_>, known: &dyn Fn(&str) -> bool) -> Result<Vec<String>, ThreadError> {
         let input = taken.reading.parse(taken.text).map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
-        let mut transcripts = self.transcripts(taken.reading, &input)?;
+        let own = self.log_reading(taken.reading);
+        let (reading, mut transcripts) = match (self.transcripts(taken.reading, &input), &own) {
+            (Err(error), Some(own)) => {
+                let metadata = self.transcripts(own, &input).ok().filter(|read| read.iter().all(has_no_messages));
+                (own, metadata.ok_or(error)?)
+            }
+            (read, _) => (taken.reading, read?),
+        };
+        let taken = Taken { reading, ..taken };
         if let [(dialect, _)] = transcripts.as_slice()
             && let Some(shared) = self.shared_dialect(taken.reading, *dialect, &input)
         {
@@ -60,6 +68,18 @@ impl Thread {
             }
         }
         Ok(marks)
+    }
+
+    /// How to read an input that is only metadata of the thread's log, and so shows no dialect; `None` if the caller names one.
+    fn log_reading(&self, reading: &Reading) -> Option<Reading> {
+        let dialect = self.dialect.as_deref().and_then(dialects::dialect_named);
+        let dialect = dialect.filter(|dialect| dialect.is_log() && reading.dialect.is_none());
+        dialect.map(|dialect| Reading {
+            framing: Framing::Lines,
+            dialect: Some(dialect),
+            named: true,
+            ..reading.clone()
+        })
     }
 
     /// The transcripts of an input. If it is appended, it may consist of metadata only.
@@ -151,4 +171,8 @@ impl Thread {
             Some(from) => Err(ThreadError::Gap { taken: self.taken, from }),
         }
     }
+}
+
+fn has_no_messages((_, transcript): &(&dyn Dialect, Transcript<'_>)) -> bool {
+    transcript.messages.is_empty()
 }

@@ -117,7 +117,7 @@ impl Excerpt<'_> {
             () if is_user && major.last() == Some(&at) => Rank::AskEnd,
             () if *self.speaker == Speaker::Assistant && major.first() == Some(&at) => Rank::Lead,
             () if *self.speaker == Speaker::System => Rank::Instructions,
-            () if major.contains(&at) || units[at].fenced => Rank::Rest,
+            () if major.binary_search(&at).is_ok() || units[at].fenced => Rank::Rest,
             () => Rank::Minor,
         };
         let ranks: Vec<Rank> = (0..units.len()).map(rank).collect();

@@ -14,12 +14,12 @@ mod pre_tokenizer;
 mod prepared;
 
 use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{Family, Listed, Tokenizer, UnknownTokenizer, is_file_name};
 use curtail_core::error::system_message;
+use curtail_core::small::read_small;
 use library::Library;
 use limits::LARGEST_FILE;
 use native::NativeTokenizer;
@@ -51,23 +51,13 @@ fn load_once(path: &Path) -> Result<Arc<dyn Tokenizer>, UnknownTokenizer> {
         return Ok(Arc::clone(known) as Arc<dyn Tokenizer>);
     }
     let name = path.display().to_string();
-    let new = read_file(path).and_then(|bytes| HuggingFace::new(name, bytes));
+    let read = File::open(path).and_then(|file| read_small(file, LARGEST_FILE));
+    let new = read.map_err(|error| system_message(&error)).and_then(|bytes| HuggingFace::new(name, bytes));
     let refused =
         |reason| UnknownTokenizer(format!("{}: cannot be used as a tokenizer.json: {reason}", path.display()));
     let new = Arc::new(new.map_err(refused)?);
     loaded.push((path.to_owned(), Arc::clone(&new)));
     Ok(new)
-}
-
-/// The content of a file, or why it cannot be read.
-fn read_file(path: &Path) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
-    match read {
-        Err(error) => Err(system_message(&error)),
-        Ok(length) if length as u64 > LARGEST_FILE => Err(format!("it is larger than {} MB", LARGEST_FILE >> 20)),
-        Ok(_) => Ok(bytes),
-    }
 }
 
 /// A tokenizer from a file.

@@ -62,7 +62,9 @@ pub(super) fn keep(place: &Path, outline: &Outline, vocabulary: &Vocabulary) {
 fn write(place: &Path, content: &[u8]) -> std::io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new(""));
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    // Named and locked like every temporary file of this program, so that a later run removes it if this one is killed.
+    let mut file = tempfile::Builder::new().prefix(".curtail-").rand_bytes(10).suffix(".tmp").tempfile_in(folder)?;
+    let _ = file.as_file().lock();
     file.write_all(&sum_of(content))?;
     file.write_all(content)?;
     file.persist(place)?;

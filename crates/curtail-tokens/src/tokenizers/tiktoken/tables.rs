@@ -7,45 +7,41 @@
 pub(crate) struct Tables {
     /// The length of the longest token, in bytes.
     pub(crate) longest: usize,
-    /// The slots of a [`MergeTable`].
-    pub(crate) merges: Vec<u8>,
-    /// The filter of a [`MergeTable`].
-    pub(crate) filter: Vec<u8>,
-    /// The token of each byte.
-    pub(crate) bytes: Vec<u8>,
-    /// The token into which any two of the first 256 tokens merge.
-    pub(crate) first: Vec<u8>,
-    /// The number of the block in `units` for every 64 code points.
-    pub(crate) blocks: Vec<u8>,
-    /// The tokens of whole characters.
-    pub(crate) units: Vec<u8>,
-    /// For any two bytes, the lowest token that splits a character between them.
-    pub(crate) boundaries: Vec<u8>,
-    /// A bit for any two characters that are adjacent in a token, unless both are ASCII.
-    pub(crate) neighbors: Vec<u8>,
-    /// For each ASCII character, a bit for each one that follows it in a token.
-    pub(crate) following: Vec<u8>,
-    /// The most frequent tokens that may be a whole piece.
-    pub(crate) words: Vec<u8>,
+    /// Each table, in the order of their names.
+    pub(crate) all: [Vec<u8>; NAMES.len()],
 }
+
+/// The names of the tables of an encoding.
+pub(crate) const NAMES: [&str; 10] = [
+    // The slots of a `MergeTable`, and its filter.
+    "merges", "filter", // The token of each byte.
+    "bytes",  // The token into which any two of the first 256 tokens merge.
+    "first",
+    // The number of the block in `units` for every 64 code points, and the tokens of whole characters.
+    "blocks", "units",      // For any two bytes, the lowest token that splits a character between them.
+    "boundaries", // A bit for any two characters that are adjacent in a token, unless both are ASCII.
+    "neighbors",  // For each ASCII character, a bit for each one that follows it in a token.
+    "following",  // The most frequent tokens that may be a whole piece.
+    "words",
+];
 
 impl Tables {
     pub(crate) fn from_tokens(tokens: &Tokens) -> Self {
         let merges = MergeTable::from_tokens(tokens);
         let (blocks, units) = whole_characters(tokens);
-        Self {
-            longest: tokens.iter().map(|(_, token)| token.len()).max().unwrap_or(0),
-            first: little_endian(&merges.first(), |id| id.to_le_bytes()),
-            merges: little_endian(&merges.slots, |slot| slot.to_le_bytes()),
-            filter: little_endian(&merges.filter, |word| word.to_le_bytes()),
-            bytes: little_endian(&tokens.byte_ids(), |id| id.to_le_bytes()),
-            blocks: little_endian(&blocks, |number| number.to_le_bytes()),
-            units: little_endian(&units, |id| id.to_le_bytes()),
-            boundaries: boundaries(tokens),
-            neighbors: adjacent(tokens),
-            following: little_endian(&following(tokens), |row| row.to_le_bytes()),
-            words: little_endian(frequent(tokens).as_flattened(), |number| number.to_le_bytes()),
-        }
+        let all = [
+            little_endian(&merges.slots, |slot| slot.to_le_bytes()),
+            little_endian(&merges.filter, |word| word.to_le_bytes()),
+            little_endian(&tokens.byte_ids(), |id| id.to_le_bytes()),
+            little_endian(&merges.first(), |id| id.to_le_bytes()),
+            little_endian(&blocks, |number| number.to_le_bytes()),
+            little_endian(&units, |id| id.to_le_bytes()),
+            boundaries(tokens),
+            adjacent(tokens),
+            little_endian(&following(tokens), |row| row.to_le_bytes()),
+            little_endian(frequent(tokens).as_flattened(), |number| number.to_le_bytes()),
+        ];
+        Self { longest: tokens.iter().map(|(_, token)| token.len()).max().unwrap_or(0), all }
     }
 }
 

@@ -3,11 +3,11 @@
 //! fifteen milliseconds. It knows ids and bytes, not how a text is split.
 
 use super::tables::{
-    CLASS_BLOCK, ID_BITS, NONE, Tables, Tokens, UNIT_BLOCK, WHOLE, boundary_step, merged, neighbors, pair, spread,
-    spread_word, top,
+    CLASS_BLOCK, ID_BITS, NAMES, NONE, Tables, Tokens, UNIT_BLOCK, WHOLE, boundary_step, merged, neighbors, pair,
+    spread, spread_word, top,
 };
 
-/// The tables of little-endian numbers that [`Tables`] describes.
+/// The tables of little-endian numbers that [`NAMES`] describes.
 pub(crate) struct Vocabulary {
     /// The length of the longest token, in bytes.
     pub(crate) longest: usize,
@@ -41,7 +41,7 @@ macro_rules! in_place {
 pub(crate) mod listed {
     use std::sync::LazyLock;
 
-    use super::{Aligned, Vocabulary, rows};
+    use super::{Aligned, Vocabulary};
 
     include!(concat!(env!("OUT_DIR"), "/vocabularies.rs"));
 }
@@ -92,24 +92,33 @@ impl Vocabulary {
     /// Makes the tables of `tokens`, and of the tokens `whole` that no merges make. They are kept until the program
     /// ends.
     pub(crate) fn from_tokens(tokens: &Tokens, mut whole: Vec<Box<[u8]>>) -> Self {
-        fn keep<const N: usize>(table: Vec<u8>) -> &'static [[u8; N]] {
-            rows(table.leak())
-        }
-        let tables = Tables::from_tokens(tokens);
+        let Tables { longest, all } = Tables::from_tokens(tokens);
         whole.sort_unstable();
+        let longest = whole.iter().map(|token| token.len()).max().unwrap_or(0).max(longest);
+        let whole: Vec<&[u8]> = whole.into_iter().map(|token| &*Box::leak(token)).collect();
+        Self::from_tables(longest, all.map(|table| &*table.leak()), whole.leak())
+    }
+
+    /// The vocabulary with these tables, in the order of [`NAMES`].
+    const fn from_tables(
+        longest: usize,
+        tables: [&'static [u8]; NAMES.len()],
+        whole: &'static [&'static [u8]],
+    ) -> Self {
+        let [merges, filter, bytes, first, blocks, units, boundaries, neighbors, following, words] = tables;
         Self {
-            longest: whole.iter().map(|token| token.len()).max().unwrap_or(0).max(tables.longest),
-            merges: keep(tables.merges),
-            filter: keep(tables.filter),
-            bytes: keep(tables.bytes),
-            first: keep(tables.first),
-            blocks: keep(tables.blocks),
-            units: keep(tables.units),
-            boundaries: keep(tables.boundaries),
-            neighbors: keep(tables.neighbors),
-            following: keep(tables.following),
-            words: keep(tables.words),
-            whole: whole.into_iter().map(|token| &*Box::leak(token)).collect::<Vec<_>>().leak(),
+            longest,
+            merges: rows(merges),
+            filter: rows(filter),
+            bytes: rows(bytes),
+            first: rows(first),
+            blocks: rows(blocks),
+            units: rows(units),
+            boundaries: rows(boundaries),
+            neighbors: rows(neighbors),
+            following: rows(following),
+            words: rows(words),
+            whole,
         }
     }
 
@@ -135,21 +144,12 @@ impl Vocabulary {
     /// The tables in what [`Self::to_bytes`] wrote; `None` if it is something else.
     pub(crate) fn from_bytes(bytes: &'static [u8]) -> Option<Self> {
         let (longest, mut rest) = bytes.split_first_chunk()?;
-        let mut next = || read_section(&mut rest);
-        Some(Self {
-            longest: usize::try_from(u64::from_le_bytes(*longest)).ok()?,
-            merges: rows(next()?),
-            filter: rows(next()?),
-            bytes: rows(next()?),
-            first: rows(next()?),
-            blocks: rows(next()?),
-            units: rows(next()?),
-            boundaries: rows(next()?),
-            neighbors: rows(next()?),
-            following: rows(next()?),
-            words: rows(next()?),
-            whole: std::iter::from_fn(next).collect::<Vec<_>>().leak(),
-        })
+        let mut tables = [&[][..]; NAMES.len()];
+        for table in &mut tables {
+            *table = read_section(&mut rest)?;
+        }
+        let whole = std::iter::from_fn(|| read_section(&mut rest)).collect::<Vec<_>>().leak();
+        Some(Self::from_tables(usize::try_from(u64::from_le_bytes(*longest)).ok()?, tables, whole))
     }
 
     /// Whether a piece is a token that no merges make.
