@@ -32,7 +32,6 @@ use super::{Dialect, Fit, Format, Item, PairingRules, ProviderRules, ReadError, 
 use crate::json::{Text, Value};
 use crate::transcript::Turns;
 use rules::Rules;
-use write::Wire;
 
 /// A dialect that a description made.
 pub(super) struct Described {
@@ -59,17 +58,16 @@ impl Described {
 
     fn new(rules: Rules, unwritten: &'static str) -> &'static Self {
         let rules: &'static Rules = Box::leak(Box::new(rules));
-        let wire: &'static Wire = Box::leak(Box::new(Wire { rules }));
-        let format = Format { unwritten, ..format_of(rules, wire) };
+        let format = Format { unwritten, ..format_of(rules) };
         Box::leak(Box::new(Self { format: Box::leak(Box::new(format)), rules }))
     }
 }
 
-fn format_of(rules: &'static Rules, wire: &'static Wire) -> Format {
+fn format_of(rules: &'static Rules) -> Format {
     let plain = Format { name: &rules.name, signature: &rules.about, has_marks: true, ..Format::PLAIN };
     if let Some(base) = rules.base {
         let base = base.format();
-        let writer = base.writer.filter(|_| !rules.lacks_envelope()).map(|_| wire as _);
+        let writer = base.writer.filter(|_| !rules.lacks_envelope()).map(|_| rules as _);
         return Format { pairing: base.pairing, provider: base.provider, reread: base.reread, writer, ..plain };
     }
     let developer = rules.name_of(crate::transcript::Role::Developer).is_some();
@@ -77,7 +75,7 @@ fn format_of(rules: &'static Rules, wire: &'static Wire) -> Format {
         pairing: PairingRules { results: rules.results, unique_ids: false, ids: rules.has_ids(), developer },
         provider: ProviderRules { log: rules.is_log, turns: Turns::Free, ..super::NO_RULES },
         is_log: rules.is_log,
-        writer: rules.writing.as_ref().filter(|_| !rules.lacks_envelope()).map(|_| wire as _),
+        writer: rules.writing.as_ref().filter(|_| !rules.lacks_envelope()).map(|_| rules as _),
         accounts: true,
         ..plain
     }

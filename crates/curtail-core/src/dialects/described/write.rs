@@ -8,32 +8,25 @@ use crate::dialects::{DialectWriter, Patch, blocks};
 use crate::json::{Value, quote};
 use crate::transcript::{Draft, DraftPart, DraftResult, Role};
 
-/// Writes what a description describes.
-pub(super) struct Wire {
-    pub(super) rules: &'static Rules,
-}
-
 impl Rules {
     /// Whether nothing says how a message is written into its item.
     pub(super) fn lacks_envelope(&self) -> bool {
         let has_template = self.writing.as_ref().is_some_and(|writing| writing.envelope.is_some());
         !has_template && self.message.as_ref().is_some_and(|path| path.keys().is_none())
     }
-}
 
-impl Wire {
-    fn base(&self) -> Option<&'static dyn DialectWriter> {
-        self.rules.base?.format().writer
+    fn writer_of_base(&self) -> Option<&'static dyn DialectWriter> {
+        self.base?.format().writer
     }
 
     fn template(&self, role: Role) -> Option<&Template> {
-        let writing = self.rules.writing.as_ref()?;
+        let writing = self.writing.as_ref()?;
         writing.message(role).or_else(|| writing.fallback())
     }
 
     /// The name of a role; instructions of the application have the name of those of the system where there is one only.
     fn role(&self, role: Role) -> &str {
-        let name = |role| self.rules.name_of(role);
+        let name = |role| self.name_of(role);
         let or = match role {
             Role::Developer => Role::System,
             Role::System | Role::Tool => Role::User,
@@ -56,29 +49,29 @@ impl Wire {
 
     /// A message inside the envelope of the description.
     fn enveloped(&self, message: String, anchor: Option<Value<'_>>) -> String {
-        if let Some(template) = self.rules.writing.as_ref().and_then(|writing| writing.envelope.as_ref()) {
+        if let Some(template) = self.writing.as_ref().and_then(|writing| writing.envelope.as_ref()) {
             return template.fill(anchor, |hole| match hole {
                 Hole::NewId => quote(&blocks::draft_id(&message)),
                 _ => message.clone(),
             });
         }
-        let keys = self.rules.message.as_ref().and_then(Path::keys).unwrap_or_default();
+        let keys = self.message.as_ref().and_then(Path::keys).unwrap_or_default();
         keys.into_iter().rev().fold(message, nest)
     }
 }
 
-impl DialectWriter for Wire {
+impl DialectWriter for Rules {
     fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
-        let said: Vec<_> = items.iter().map(|item| self.rules.said(*item)).collect();
-        self.base()?.result_key(&said)
+        let said: Vec<_> = items.iter().map(|item| self.said(*item)).collect();
+        self.writer_of_base()?.result_key(&said)
     }
 
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        if let Some(base) = self.base() {
-            let inner = anchor.map(|anchor| self.rules.said(anchor));
+        if let Some(base) = self.writer_of_base() {
+            let inner = anchor.map(|anchor| self.said(anchor));
             return self.enveloped(base.write_message(draft, inner), anchor);
         }
-        let writing = self.rules.writing.as_ref();
+        let writing = self.writing.as_ref();
         if let (Some(result), Some(template)) =
             (draft.only_result(), writing.and_then(|writing| writing.result_message.as_ref()))
         {
@@ -96,20 +89,20 @@ impl DialectWriter for Wire {
     }
 
     fn write_text(&self, text: &str) -> String {
-        if let Some(base) = self.base() {
+        if let Some(base) = self.writer_of_base() {
             return base.write_text(text);
         }
-        match self.rules.writing.as_ref().and_then(|writing| writing.text.as_ref()) {
+        match self.writing.as_ref().and_then(|writing| writing.text.as_ref()) {
             Some(template) => text_part(template, &quote(text)),
             None => quote(text),
         }
     }
 
     fn write_result(&self, result: &DraftResult) -> String {
-        if let Some(base) = self.base() {
+        if let Some(base) = self.writer_of_base() {
             return base.write_result(result);
         }
-        let writing = self.rules.writing.as_ref();
+        let writing = self.writing.as_ref();
         match writing.and_then(|writing| writing.result.as_ref()) {
             Some(template) => self.result(template, result, None),
             None if writing.is_some_and(|writing| writing.result_message.is_some()) => {
@@ -121,12 +114,12 @@ impl DialectWriter for Wire {
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        let said = self.rules.said(message);
-        if let Some(base) = self.base() {
+        let said = self.said(message);
+        if let Some(base) = self.writer_of_base() {
             return base.prepend_parts(said, parts);
         }
-        let template = self.rules.writing.as_ref()?.text.as_ref()?;
-        let mut lists = self.rules.groups.iter().filter_map(|group| group.list.as_ref());
+        let template = self.writing.as_ref()?.text.as_ref()?;
+        let mut lists = self.groups.iter().filter_map(|group| group.list.as_ref());
         let list = lists.find_map(|list| list.first(said))?;
         blocks::prepend_parts(list, parts, |json| text_part(template, json))
     }
