@@ -237,39 +237,32 @@ struct StoredCall<'a> {
     ids: Vec<Value<'a>>,
 }
 
+/// What a call is found by.
+#[derive(PartialEq, Eq, Hash)]
+enum CallName<'a> {
+    Id(Cow<'a, str>),
+    /// The name of its function: of one without an id, such as the legacy `function_call`.
+    Function(Cow<'a, str>),
+}
+
 /// The calls of a message.
 #[derive(Default)]
 struct StoredCalls<'a> {
     calls: Vec<StoredCall<'a>>,
-    /// Index of the first call with each id.
-    by_id: HashMap<Cow<'a, str>, usize>,
-    /// The same with each name.
-    by_name: HashMap<Cow<'a, str>, usize>,
+    /// Index of the first call with each name.
+    first: HashMap<CallName<'a>, usize>,
 }
 
 impl<'a> StoredCalls<'a> {
-    /// The call that is written at `value` as well. One without an id, such as the legacy `function_call`, is identified by name.
-    fn find(&mut self, value: Value<'a>) -> Option<&mut StoredCall<'a>> {
-        let at = match id_of(value) {
-            Some(id) => self.by_id.get(&*id.decode()),
-            None => self.by_name.get(&*name_of(value)?.decode()),
-        };
-        self.calls.get_mut(*at?)
-    }
-
     fn add(&mut self, value: Value<'a>) {
-        let at = self.calls.len();
-        if let Some(id) = id_of(value) {
-            self.by_id.entry(id.into_decoded()).or_insert(at);
-        }
-        if let Some(name) = name_of(value) {
-            self.by_name.entry(name.into_decoded()).or_insert(at);
+        for name in names_of(value) {
+            self.first.entry(name).or_insert(self.calls.len());
         }
         self.calls.push(StoredCall { value, copies: Vec::new(), ids: Vec::new() });
     }
 
-    fn with_id(&mut self, id: &Text<'_>) -> Option<&mut StoredCall<'a>> {
-        self.calls.get_mut(*self.by_id.get(&*id.decode())?)
+    fn find(&mut self, name: &CallName<'a>) -> Option<&mut StoredCall<'a>> {
+        self.calls.get_mut(*self.first.get(name)?)
     }
 }
 
@@ -279,19 +272,19 @@ fn call_parts(body: Value<'_>) -> Vec<Part<'_>> {
     let listed = body.items_under("tool_calls").chain(body.items_under("invalid_tool_calls"));
     listed.for_each(|value| stored.add(value));
     for value in elsewhere(body) {
-        match stored.find(value) {
+        match names_of(value).next().and_then(|name| stored.find(&name)) {
             Some(call) => call.copies.push(value),
             None => stored.add(value),
         }
     }
-    for (id, trace) in traces(body) {
-        if let Some(call) = stored.with_id(&id) {
+    for (name, trace) in traces(body) {
+        if let Some(call) = stored.find(&name) {
             call.copies.push(trace);
         }
     }
     let ids = body.get("additional_kwargs").and_then(|extra| extra.get("__openai_function_call_ids__"));
     for member in ids.into_iter().flat_map(Value::members) {
-        if let Some(call) = stored.with_id(&member.key) {
+        if let Some(call) = stored.find(&CallName::Id(member.key.into_decoded())) {
             call.ids.push(member.value);
         }
     }
@@ -306,7 +299,7 @@ fn call_part<'a>(body: Value<'a>, StoredCall { value, copies, ids }: StoredCall<
     let inner = value.some("function").unwrap_or(value);
     let arguments = ["args", "arguments", "input"].iter().find_map(|key| inner.some(key));
     let call = blocks::call(id_of(value), name_of(value), arguments);
-    let place = PartPlace { copies: copies.into_iter().collect(), ..PartPlace::in_shell(value) };
+    let place = PartPlace { copies, ..PartPlace::in_shell(value) };
     let mut part = Part::from_source(call, place).read_at(read_at);
     if let PartOrigin::Source(place) = &mut part.origin
         && !ids.is_empty()
@@ -325,11 +318,17 @@ fn elsewhere(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
 }
 
 /// Copies of calls in places that are never read as calls, chunks and the raw reply, each with the id of its call.
-fn traces<'a>(body: Value<'a>) -> impl Iterator<Item = (Text<'a>, Value<'a>)> {
+fn traces<'a>(body: Value<'a>) -> impl Iterator<Item = (CallName<'a>, Value<'a>)> {
     let chunks = body.items_under("tool_call_chunks").map(|chunk| (chunk, "id"));
     let output = body.get("response_metadata").into_iter().flat_map(|reply| reply.items_under("output"));
     let named = chunks.chain(output.map(|item| (item, "call_id")));
-    named.filter_map(|(trace, key)| Some((trace.get_text(key)?, trace)))
+    named.filter_map(|(trace, key)| Some((CallName::Id(trace.get_text(key)?.into_decoded()), trace)))
+}
+
+/// What a call is found by, its id first.
+fn names_of(call: Value<'_>) -> impl Iterator<Item = CallName<'_>> {
+    let id = id_of(call).map(|id| CallName::Id(id.into_decoded()));
+    id.into_iter().chain(name_of(call).map(|name| CallName::Function(name.into_decoded())))
 }
 
 /// Blocks from Responses have an `id` of their own in addition to the id of the call.
