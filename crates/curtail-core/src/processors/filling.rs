@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::pins::Awaiting;
 use super::rendering::Rendering;
 use super::split::{Split, SplitWindow, TargetRule};
 use super::{ProcessorError, View};
@@ -64,7 +63,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
             sums[at + 1] = sums[at] + tokens;
         }
         let pairs = Pairs::from_messages(messages);
-        let mut awaiting: Vec<usize> = Awaiting::new(messages, &pairs).messages.into_iter().collect();
+        let mut awaiting: Vec<usize> = pairs.awaiting_messages(messages).into_iter().collect();
         awaiting.sort_unstable();
         let segments = whole_segments(messages, &pairs);
         let has_target = |segment: &Range<usize>| messages[segment.clone()].iter().any(Message::is_target);

@@ -105,15 +105,11 @@ pub struct SplitWindow {
 }
 
 impl SplitWindow {
-    /// The messages that it repeats, in no order.
-    fn repeated(&self) -> impl Iterator<Item = usize> {
-        self.pinned.iter().chain(&self.instructions).chain(&self.context).copied()
-    }
-
     /// All messages of the window, in order.
     #[must_use]
     pub fn messages(&self) -> Vec<usize> {
-        let mut all: Vec<usize> = self.repeated().collect();
+        let repeated = self.pinned.iter().chain(&self.instructions).chain(&self.context);
+        let mut all: Vec<usize> = repeated.copied().collect();
         all.sort_unstable();
         all.extend(self.own.clone());
         all

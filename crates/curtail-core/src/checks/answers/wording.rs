@@ -51,8 +51,9 @@ pub(super) fn rows(quoted: &Quoted) -> (Vec<&'static Constraint>, Option<Range<u
 /// The rows with the words that are most like the text, at most `count` of them.
 pub(super) fn nearest(quoted: &Quoted, count: usize) -> Vec<&'static Constraint> {
     let text = Compared::new(&quoted.letters);
+    let overlap = |words: &Words| Overlap::sum(words.sentences.iter().map(|sentence| text.overlap(sentence)));
     let mut ranked: Vec<(f64, &Constraint)> =
-        rows_with_words().map(|(row, words)| (text.overlap_of_all(words).share(), row)).collect();
+        rows_with_words().map(|(row, words)| (overlap(words).share(), row)).collect();
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
     let mut words = HashSet::new();
     ranked.into_iter().map(|(_, row)| row).filter(|row| words.insert(row.words)).take(count).collect()
@@ -122,10 +123,6 @@ impl<'t> Compared<'t> {
         let tail = text.get(text.len().checked_sub(SHORT)?..)?;
         let end = beginning.find(tail)? + SHORT;
         text.ends_with(&beginning[..end]).then_some((end * end) as f64 / beginning.len() as f64)
-    }
-
-    fn overlap_of_all(&self, words: &Words) -> Overlap {
-        Overlap::sum(words.sentences.iter().map(|sentence| self.overlap(sentence)))
     }
 
     /// How much of the pieces of a sentence the text contains.

@@ -34,24 +34,14 @@ pub(super) static EMPTY_CONTENT: Rule = Rule {
 };
 
 fn empty_content<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let mut matches = empty_messages(context);
-    matches.extend(blank_blocks(context));
-    matches.extend(null_results(context));
-    matches.extend(null_contents_of_calls(context));
-    matches
-}
-
-/// Results whose content is `null` or missing where the provider wants a text, even an empty one.
-fn null_results<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    null_contents(context, "null content", |message| message.role == Role::Tool)
-}
-
-/// The same of messages with calls.
-fn null_contents_of_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let is_result = |message: &Message<'_>| message.role == Role::Tool;
     let calls = |message: &Message<'_>| message.role == Role::Assistant && message.calls().next().is_some();
-    null_contents(context, "content of calls", calls)
+    let null_results = null_contents(context, "null content", is_result);
+    let null_beside_calls = null_contents(context, "content of calls", calls);
+    [empty_messages(context), blank_blocks(context), null_results, null_beside_calls].concat()
 }
 
+/// Messages whose content is `null` or missing where the provider wants a text, even an empty one.
 fn null_contents<'a>(
     context: &RuleContext<'_, 'a>,
     what: &'static str,

@@ -68,9 +68,7 @@ pub(super) fn too_many<'a>(context: &RuleContext<'_, 'a>) -> Option<Match<'a>> {
 
 fn documents<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let Some(pattern) = pattern(context.provider_rules.provider, "document name") else { return Vec::new() };
-    let mut matches = names(context, &pattern);
-    matches.extend(without_text(context));
-    matches
+    [names(context, &pattern), without_text(context)].concat()
 }
 
 /// Names that are not accepted, and those that an earlier document has.

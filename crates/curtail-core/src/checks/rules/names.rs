@@ -40,9 +40,7 @@ fn tool_use_id_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.converts {
         return Vec::new();
     }
-    let mut matches = call_ids(context);
-    matches.extend(item_ids(context));
-    matches
+    [call_ids(context), item_ids(context)].concat()
 }
 
 fn call_ids<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -151,9 +149,7 @@ pub(super) static TOOL_NAME_FORMAT: Rule = Rule {
 };
 
 fn tool_name_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let mut matches = names_of_tools(context);
-    matches.extend(names_of_speakers(context));
-    matches
+    [names_of_tools(context), names_of_speakers(context)].concat()
 }
 
 /// Names beside messages, by which a provider tells speakers apart. Only in a request do they have to be in its form.

@@ -74,9 +74,7 @@ pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
 };
 
 fn call_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let mut matches = stored_calls(context);
-    matches.extend(inside_messages(context));
-    matches
+    [stored_calls(context), inside_messages(context)].concat()
 }
 
 /// Messages with items inside, one of which refers to reasoning that is gone.
@@ -157,9 +155,7 @@ pub(super) static SIGNATURE_LOST: Rule = Rule {
 };
 
 fn signature_lost<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let mut matches = unsigned_thinking(context);
-    matches.extend(calls_of_unsigned_turns(context));
-    matches
+    [unsigned_thinking(context), calls_of_unsigned_turns(context)].concat()
 }
 
 fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -282,9 +278,7 @@ pub(super) static MISSING_REASONING: Rule = Rule {
 };
 
 fn missing_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let mut matches = late_thoughts(context);
-    matches.extend(calls_without_thoughts(context));
-    matches
+    [late_thoughts(context), calls_without_thoughts(context)].concat()
 }
 
 /// Messages whose thinking comes after other content, where a provider signs it.

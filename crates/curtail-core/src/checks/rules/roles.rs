@@ -31,10 +31,7 @@ fn unknown_role<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.log {
         return lines_without_record(context);
     }
-    let mut matches = undefined_roles(context);
-    matches.extend(refused_roles(context));
-    matches.extend(instructions_among_messages(context));
-    matches
+    [undefined_roles(context), refused_roles(context), instructions_among_messages(context)].concat()
 }
 
 /// Lines of a log that are a text or a number: damage, because programs write objects.
