@@ -54,7 +54,10 @@ impl Facts {
         let is_checked = !checks.is_empty();
         let is_silent = silent(&checks, call);
         let has_failed = call.failed() == Some(true) && effects::is_whole_or_nothing(line);
-        for effect in effects {
+        for mut effect in effects {
+            if let Effect::Check(run) = &mut effect {
+                run.is_quiet &= !line.contains("/dev/null");
+            }
             let is_none = match &effect {
                 Effect::Check(run) => is_silent(run),
                 Effect::Change { whole: false, .. }
@@ -73,7 +76,12 @@ impl Facts {
         }
         if !is_checked && effects::may_check(line) && shows_check(call) {
             let line = one_line(line);
-            let run = CheckRun { targets: vec![line.clone()], command: line, runner: None, status: LineStatus::Hidden };
+            let run = CheckRun {
+                targets: vec![line.clone()],
+                command: line,
+                status: LineStatus::Hidden,
+                ..CheckRun::default()
+            };
             self.check(&run, call);
         }
         // A check is recorded as what it checks, in place of its line.
@@ -98,7 +106,7 @@ fn silent(checks: &[&CheckRun], call: &CallWithResult<'_>) -> impl Fn(&CheckRun)
             let is_build = have_tests && !tests(run) && !outcome.failed.is_empty();
             let has_none = !run.targets.is_empty() && !outcome.failed.iter().any(|name| run.selects(name));
             let is_of_others = is_told_apart && !outcome.failed.is_empty() && has_none;
-            let is_other = run.runner.is_some_and(|runner| runner != outcome.runner) || is_build || is_of_others;
+            let is_other = run.runner != Some(outcome.runner) || is_build || is_of_others;
             is_other && (outcome.verdict == Verdict::Failed || run.status == LineStatus::Other)
         })
     }

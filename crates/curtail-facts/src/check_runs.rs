@@ -6,6 +6,7 @@ use super::outcomes::{self, RunOutcome, last_line};
 use super::quotes::short_line;
 use super::shell::LineStatus;
 use super::words::has_whole;
+use super::wrappers::says_nothing;
 use super::{Check, Facts, FailedTest, MAX_FACTS, Verdict, keep_newest};
 
 /// The most tests that are kept as passed since they failed.
@@ -14,7 +15,7 @@ const MAX_PASSED_SINCE: usize = 40;
 impl Facts {
     /// Records a check, if its result shows an outcome.
     pub(super) fn check(&mut self, run: &CheckRun, call: &CallWithResult<'_>) {
-        let Some(outcome) = outcome(call, run.status) else { return };
+        let Some(outcome) = outcome(call, run) else { return };
         self.trace_check(run, &outcome, call);
         let command = short_line(&run.command);
         let runner =
@@ -42,11 +43,13 @@ impl Facts {
     }
 }
 
-/// The outcome of a check: by its output, by its exit code, or by the words of its output.
-fn outcome(call: &CallWithResult<'_>, status: LineStatus) -> Option<RunOutcome> {
+/// The outcome of a check: by its output, by its exit code, or by the words of its output, or by its silence.
+fn outcome(call: &CallWithResult<'_>, run: &CheckRun) -> Option<RunOutcome> {
     let output = call.output();
-    let by_output = outcomes::read_output(&output).or_else(|| outcome_by_exit_code(call, status));
-    by_output.or_else(|| outcomes::read_words(&output))
+    let by_output = outcomes::read_output(&output).or_else(|| outcome_by_exit_code(call, run.status));
+    let is_silent = run.is_quiet && run.status == LineStatus::Own && call.result.is_some() && says_nothing(&output);
+    let by_silence = || is_silent.then(|| RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() });
+    by_output.or_else(|| outcomes::read_words(&output)).or_else(by_silence)
 }
 
 /// The outcome by the exit code, for output that shows none.

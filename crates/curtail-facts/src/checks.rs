@@ -25,7 +25,8 @@ pub(super) fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
     let subcommands = usize::from(!listed.verbs.is_empty()) + usize::from(is_script);
     let command = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
     let targets = targets(own.get(subcommands..).unwrap_or_default(), &listed.valued);
-    Some(CheckRun { command, targets, runner: listed.runner.as_deref(), ..CheckRun::default() })
+    let runner = listed.runner.as_deref();
+    Some(CheckRun { command, targets, runner, is_quiet: listed.quiet, ..CheckRun::default() })
 }
 
 /// The operands of a check, and the values of flags that narrow it; not those of `valued` flags.

@@ -277,7 +277,8 @@ impl<'c> Call<'c> {
     /// The effects of a program that changes no files in its arguments: it may be a check, or a script.
     fn run(&self) -> Vec<Effect> {
         if let Some(run) = check(self.name, self.arguments) {
-            return vec![Effect::Check(CheckRun { status: self.command.status, ..run })];
+            let is_quiet = run.is_quiet && self.command.writes.is_empty();
+            return vec![Effect::Check(CheckRun { status: self.command.status, is_quiet, ..run })];
         }
         if is_patcher(self.program) {
             return self.patch();

@@ -278,4 +278,6 @@ pub(super) struct CheckRun {
     pub(super) runner: Option<&'static str>,
     /// What the exit code of its line says of it.
     pub(super) status: LineStatus,
+    /// Whether it prints something only if it fails, and the result shows that.
+    pub(super) is_quiet: bool,
 }

@@ -80,6 +80,8 @@ pub(super) struct CheckProgram {
     #[serde(default)]
     pub(super) runner: Option<String>,
     #[serde(default)]
+    pub(super) quiet: bool,
+    #[serde(default)]
     pub(super) valued: Vec<String>,
 }
 

@@ -50,9 +50,31 @@ pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
     Cow::Borrowed(inside.map_or(result, |(output, _)| output))
 }
 
+/// Whether an output is empty, or only what an agent says of an empty one, or the script that a package manager runs.
+pub(super) fn says_nothing(output: &str) -> bool {
+    const EMPTY: &[&str] = &["no output", "no content", "Bash completed with no output", "Tool ran without output"];
+    let bare = output.trim().trim_start_matches("<system>").trim_end_matches("</system>");
+    EMPTY.contains(&bare.trim_matches(['(', ')', '.']))
+        || output.lines().all(|line| line.trim().is_empty() || line.starts_with("> "))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{exit_code, unwrapped};
+    use super::{exit_code, says_nothing, unwrapped};
+
+    #[test]
+    fn an_empty_output_has_several_names() {
+        for output in [
+            "",
+            " \n",
+            "(Bash completed with no output)",
+            "<system>Tool ran without output</system>",
+            "\n> web@1.0 lint\n> eslint .\n",
+        ] {
+            assert!(says_nothing(output), "{output}");
+        }
+        assert!(!says_nothing("0 errors"));
+    }
 
     #[test]
     fn the_output_is_in_the_wrapper_and_not_in_a_file() {

@@ -212,6 +212,31 @@ fn an_exit_code_is_that_of_a_check_or_of_another_command() {
 }
 
 #[test]
+fn a_check_that_prints_nothing_passed() {
+    let verdict = |line: &str, result: &str| Log::default().runs(line, result).whole().check.map(|check| check.verdict);
+    assert_eq!(verdict("cd web && npx tsc --noEmit", ""), Some(Verdict::Passed));
+    assert_eq!(verdict("go vet ./...", "(Bash completed with no output)"), Some(Verdict::Passed));
+    assert_eq!(verdict("npm run lint", "\n> web@1.0 lint\n> eslint .\n"), Some(Verdict::Passed));
+    assert_eq!(verdict("npx tsc --noEmit", "Exit code 2"), Some(Verdict::Failed));
+    for line in [
+        "pytest",
+        "tsc --noEmit > log",
+        "cargo check 2>/dev/null",
+        "tsc --noEmit | grep src/a.ts",
+        "tsc --noEmit; ls b",
+    ] {
+        assert_eq!(verdict(line, ""), None, "{line}");
+    }
+}
+
+#[test]
+fn the_failure_of_one_check_is_not_that_of_another() {
+    let output = "FAIL src/a.test.ts\n  ● Cart › adds\n\nTests:       1 failed, 2 passed, 3 total";
+    let facts = Log::default().runs("npx tsc --noEmit && npx jest", output).whole();
+    assert_eq!(facts.check.map(|check| check.command).as_deref(), Some("jest"));
+}
+
+#[test]
 fn commits_have_a_hash_and_a_subject() {
     let log = Log::default()
         .runs("git commit -am 'Fix it'", "[main (root-commit) 1a2b3c4] Fix it\n 1 file changed")
