@@ -20,6 +20,7 @@ use crate::works::counterpart::counterpart;
 use crate::works::verdict::Failing;
 use crate::works::verify::{Verified, Verifying};
 use crate::works::whole_file::WholeFile;
+use curtail_core::processors::Counting;
 use curtail_facts::verify::give_back;
 use curtail_io::batch::InputOptions;
 use curtail_io::{FileError, Source};
@@ -128,9 +129,9 @@ impl VerifyArgs {
             console::warning(&"no compaction found; pass BEFORE and AFTER to compare two files");
         }
         if self.options.output_format == VerifyFormat::Html {
-            self.write_page(&verified, &compared)?;
+            self.write_page(&verified, &compared, verifying.counting)?;
         } else if let Some(budget) = self.options.give_back {
-            self.give_back(&verified, budget.0, &compared)?;
+            self.give_back(&verified, budget.0, &compared, &verifying.counting)?;
         } else {
             self.print(&verified)?;
         }
@@ -203,6 +204,7 @@ impl VerifyArgs {
         verified: &[Verified],
         budget: usize,
         compared: &HashMap<usize, Compared>,
+        counting: &Counting,
     ) -> anyhow::Result<()> {
         if let [_, .., last] = verified
             && last.compaction.is_none()
@@ -210,7 +212,6 @@ impl VerifyArgs {
             let count = verified.len();
             bail!("--give-back gives back what one transcript lost, and {count} pairs were compared; name one pair");
         }
-        let counting = self.counting.counting()?;
         let count = |text: &str| counting.tokenizer.count(text);
         let text = verified.last().map(|one| give_back(&one.comparison, budget, &count)).unwrap_or_default();
         let last = || compared.keys().max().copied();
@@ -225,8 +226,12 @@ impl VerifyArgs {
     }
 
     /// Writes one page with every comparison, and the transcripts that were compared.
-    fn write_page(&self, verified: &[Verified], compared: &HashMap<usize, Compared>) -> anyhow::Result<()> {
-        let counting = self.counting.without_reserve()?;
+    fn write_page(
+        &self,
+        verified: &[Verified],
+        compared: &HashMap<usize, Compared>,
+        counting: Counting,
+    ) -> anyhow::Result<()> {
         let page = VerifyPage { options: &self.options, counting, prices: Prices::built_in()? };
         let mut sections = String::new();
         for own in verified.chunk_by(|one, other| one.job == other.job) {

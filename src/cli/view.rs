@@ -115,9 +115,7 @@ impl ViewArgs {
         let status = failures.status;
         if pages.sums.transcripts == 0 {
             if status == ExitCode::SUCCESS {
-                self.refuse_no_page()?;
-                remarks::warn_empty(is_empty);
-                (!is_empty).then(|| console::warning(&"the input contains no transcript"));
+                self.report_nothing(is_empty)?;
             }
         } else if self.pages.text {
             pager::print(&pages.into_text()?)?;
@@ -127,13 +125,15 @@ impl ViewArgs {
         Ok(status)
     }
 
-    /// Refuses to leave out a page that is to be written to a file.
-    fn refuse_no_page(&self) -> anyhow::Result<()> {
+    /// Says that there is no transcript: an error if a page is to be written to a file. `is_empty`: there is no input, either.
+    fn report_nothing(&self, is_empty: bool) -> anyhow::Result<()> {
         let file = self.pages.output.as_ref().filter(|file| !is_standard(file));
         match file.or(self.pages.output_dir.as_ref()) {
             Some(page) => anyhow::bail!("{}: not written, because the input contains no transcript", page.display()),
-            None => Ok(()),
+            None if is_empty => remarks::warn_empty(true),
+            None => console::warning(&"the input contains no transcript"),
         }
+        Ok(())
     }
 
     /// The policy that is shown, and the files that it reads.

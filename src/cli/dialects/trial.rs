@@ -101,11 +101,7 @@ impl Tried {
             }
             first += piece.matches('\n').count();
         }
-        let missing = |unmatched: &String| counts.unmatched.as_ref().is_none_or(|here| here.contains(unmatched));
-        match &mut self.unmatched {
-            Some(unmatched) => unmatched.retain(missing),
-            None => self.unmatched.clone_from(&counts.unmatched),
-        }
+        keep_common(&mut self.unmatched, counts.unmatched.clone());
         self.says(&counts.read());
         self.texts(&counts);
         if let Some(nothing) = counts.nothing.as_ref().filter(|_| counts.unknown.is_empty()) {
@@ -166,6 +162,15 @@ impl Tried {
         if counts.beside.len() > SHOWN {
             self.says(&format!("? and {} more beside the messages", counts.beside.len() - SHOWN));
         }
+    }
+}
+
+/// Keeps of `known` what `here` has as well; `None` is all that there could be.
+fn keep_common(known: &mut Option<Vec<String>>, here: Option<Vec<String>>) {
+    match (known.as_mut(), here) {
+        (Some(known), Some(here)) => known.retain(|one| here.contains(one)),
+        (None, here) => *known = here,
+        (Some(_), None) => {}
     }
 }
 
@@ -259,11 +264,7 @@ impl Counts {
                 self.beside.push((path, cut_after(value.raw(), SHOWN_LETTERS).into_owned()));
             }
         }
-        let unmatched = description.unmatched(transcript);
-        match &mut self.unmatched {
-            Some(known) => known.retain(|known| unmatched.contains(known)),
-            None => self.unmatched = Some(unmatched),
-        }
+        keep_common(&mut self.unmatched, Some(description.unmatched(transcript)));
         for item in &transcript.layout.elements {
             let unread = description.unaccounted(*item);
             self.unread.extend(
