@@ -199,7 +199,7 @@ impl Prepared for PreparedChat<'_> {
         let reply;
         if let Some(outside) = &self.reply {
             // Many templates refuse two replies in a row.
-            let last = messages.pop_if(|message| message.reply().is_some()).and_then(|message| message.reply());
+            let last = messages.pop_if(|message| message.reply().is_some()).and_then(ChatMessage::reply);
             let all: Vec<String> = last.into_iter().chain([outside.clone()]).collect();
             reply = ChatMessage::of_role(Role::Assistant, &all.join("\n"));
             messages.push(&reply);
