@@ -318,7 +318,7 @@ fn elsewhere(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
 }
 
 /// Copies of calls in places that are never read as calls, chunks and the raw reply, each with the id of its call.
-fn traces<'a>(body: Value<'a>) -> impl Iterator<Item = (CallName<'a>, Value<'a>)> {
+fn traces(body: Value<'_>) -> impl Iterator<Item = (CallName<'_>, Value<'_>)> {
     let chunks = body.items_under("tool_call_chunks").map(|chunk| (chunk, "id"));
     let output = body.get("response_metadata").into_iter().flat_map(|reply| reply.items_under("output"));
     let named = chunks.chain(output.map(|item| (item, "call_id")));
