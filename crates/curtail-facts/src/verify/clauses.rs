@@ -208,7 +208,7 @@ pub(super) fn segments(sentence: &str) -> Vec<&str> {
         if !before.is_empty()
             && !is_condition(before)
             && (begins_with(&[&LANGUAGES.rule, &LANGUAGES.negation], after)
-                || begins_with(&[&LANGUAGES.order], after) && !goes_on(before, joint, after))
+                || begins_with(&[&LANGUAGES.order], after) && *joint != " (" && !goes_on(before, joint, after))
         {
             found.push(sentence[start..at].trim());
             start = at + joint.len();
@@ -302,6 +302,7 @@ mod tests {
         );
         assert_eq!(segments("Use pnpm, never npm"), ["Use pnpm", "never npm"]);
         assert_eq!(segments("pnpm only (no npm)"), ["pnpm only", "no npm)"]);
+        assert_eq!(segments("The command to run (wrap it in quotes)"), ["The command to run (wrap it in quotes)"]);
         assert_eq!(segments("Read a, b and c"), ["Read a, b and c"]);
         assert_eq!(segments("Never commit, push or tag"), ["Never commit, push or tag"]);
         assert_eq!(segments("Check format, name and order"), ["Check format, name and order"]);

@@ -49,7 +49,7 @@ impl Told {
         let message = spoken.message;
         for token in tokens(text).into_iter().filter(|token| token.class == Class::Name && !token.inner) {
             if matches!(spelling(token.text), Spelling::Path(_)) && !token.text.contains("://") {
-                self.hear_file(text, token.text, message);
+                self.hear_file(text, token.text, spoken);
             }
         }
         for (command, targets) in check_commands(text) {
@@ -73,12 +73,16 @@ impl Told {
         }
     }
 
-    fn hear_file(&mut self, text: &str, path: &str, message: Option<usize>) {
-        let is_told = |words: &Phrases| said_about(text, path, words).is_some_and(|part| tells(part, words));
+    fn hear_file(&mut self, text: &str, path: &str, spoken: &Spoken) {
+        // A model that acts by blocks of code in its text says what it is about to do and does it there.
+        let acts = spoken.voice == Voice::Model && spoken.text.contains("```");
+        let is_told = |words: &Phrases| {
+            said_about(text, path, words).is_some_and(|part| if acts { !negates(part) } else { tells(part, words) })
+        };
         let (is_removed, is_changed) = (is_told(&LANGUAGES.removed), is_told(&LANGUAGES.changed));
         if is_removed || is_changed {
             let state = if is_removed { State::Removed } else { State::Changed };
-            replace(&mut self.files, Fact::new(Kind::File, path, message).in_state(state));
+            replace(&mut self.files, Fact::new(Kind::File, path, spoken.message).in_state(state));
         }
     }
 
@@ -201,6 +205,8 @@ mod tests {
         }
         assert!(told(Voice::Model, "I added a check that raises ValueError when it is missing.").is_empty());
         assert_eq!(told(Voice::Model, "I edited main.py and removed old.py."), ["main.py: changed", "old.py: removed"]);
+        let acting = "Let's create reproduce.py, but not edit main.py.\n```\nopen\n```";
+        assert_eq!(told(Voice::Model, acting), ["reproduce.py: changed"]);
         for text in
             ["I get a TypeError when I save.", "It stops with TypeError: no such row", "Fix the TypeError in save()."]
         {
