@@ -58,16 +58,20 @@ pub(super) fn commands(line: &str) -> Vec<Simple> {
         last.joint.take_if(|joint| *joint == Joint::Next);
     }
     set_statuses(&mut splitter.done);
-    splitter.done.retain(|command| command.new_folder().is_none());
+    splitter.done.retain(|command| !command.is_cd());
     splitter.done
 }
 
 impl Simple {
-    /// The folder that it changes to, if it is a `cd`; `None` inside if that is not known.
-    fn new_folder(&self) -> Option<Option<String>> {
-        let [cd, to @ ..] = self.words.as_slice() else { return None };
-        let named = to.first().filter(|folder| !folder.contains(['$', '`']) && *folder != "-");
-        (cd == "cd" && to.len() <= 1).then(|| named.map(|folder| paths::resolved(self.folder.as_deref(), folder)))
+    /// Whether it changes the folder and does nothing else.
+    fn is_cd(&self) -> bool {
+        matches!(self.words.as_slice(), [cd] | [cd, _] if cd == "cd")
+    }
+
+    /// The folder behind it, if it is a `cd` and says so.
+    fn new_folder(&self) -> Option<String> {
+        let to = self.words.get(1).filter(|to| !to.contains(['$', '`']) && *to != "-")?;
+        Some(paths::resolved(self.folder.as_deref(), to))
     }
 }
 
@@ -364,8 +368,8 @@ impl Splitter<'_> {
         self.target = Target::Words;
         let folder = self.current.folder.clone();
         let command = std::mem::replace(&mut self.current, Simple { folder, ..Simple::default() });
-        if let Some(folder) = command.new_folder() {
-            self.current.folder = folder;
+        if command.is_cd() {
+            self.current.folder = command.new_folder();
         }
         if !command.words.is_empty() || !command.writes.is_empty() {
             self.done.push(command);
