@@ -504,7 +504,7 @@ const CASES: &[GrowthCase] = &[
     ("replay a marked cache", &["replay", "--cache", "anthropic"], talkative),
     ("verify", &["verify", "in.jsonl"], talkative),
     ("verify facts", &["verify", "in.jsonl"], facts),
-    ("verify records", &["verify", "in.jsonl", "in.jsonl"], |n| {
+    ("verify records", &["verify", "in.jsonl"], |n| {
         dataset(n).trim_matches(['[', ']']).replace("},{\"conv", "}\n{\"conv")
     }),
     ("filter images", &["filter", "--keep-last-media", "1"], images),
