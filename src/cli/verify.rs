@@ -131,7 +131,7 @@ impl VerifyArgs {
         if self.options.output_format == VerifyFormat::Html {
             self.write_page(&verified, &compared, verifying.counting)?;
         } else if let Some(budget) = self.options.give_back {
-            self.give_back(&verified, budget.0, &compared, &verifying.counting)?;
+            print_lost(&verified, budget.0, &compared, &verifying.counting)?;
         } else {
             self.print(&verified)?;
         }
@@ -197,34 +197,6 @@ impl VerifyArgs {
         Ok((jobs, failed))
     }
 
-    /// Prints what a comparison lost: of a log, only the newest compaction lost what the model does not read now. As a message, it
-    /// is given back into the file that lost it.
-    fn give_back(
-        &self,
-        verified: &[Verified],
-        budget: usize,
-        compared: &HashMap<usize, Compared>,
-        counting: &Counting,
-    ) -> anyhow::Result<()> {
-        if let [_, .., last] = verified
-            && last.compaction.is_none()
-        {
-            let count = verified.len();
-            bail!("--give-back gives back what one transcript lost, and {count} pairs were compared; name one pair");
-        }
-        let count = |text: &str| counting.tokenizer.count(text);
-        let text = verified.last().map(|one| give_back(&one.comparison, budget, &count)).unwrap_or_default();
-        let last = || compared.keys().max().copied();
-        let job = verified.last().map(|one| one.job).or_else(last);
-        match job.and_then(|job| compared.get(&job)) {
-            Some(Compared { before, after }) => {
-                console::transcript(&after.as_ref().unwrap_or(before).with_message(&text)?)?;
-            }
-            None => console::out(&text)?,
-        }
-        Ok(())
-    }
-
     /// Writes one page with every comparison, and the transcripts that were compared.
     fn write_page(
         &self,
@@ -261,4 +233,31 @@ impl VerifyArgs {
         };
         Ok(console::out(&text)?)
     }
+}
+
+/// Prints what a comparison lost: of a log, only the newest compaction lost what the model does not read now. As a message, it
+/// is given back into the file that lost it.
+fn print_lost(
+    verified: &[Verified],
+    budget: usize,
+    compared: &HashMap<usize, Compared>,
+    counting: &Counting,
+) -> anyhow::Result<()> {
+    if let [_, .., last] = verified
+        && last.compaction.is_none()
+    {
+        let count = verified.len();
+        bail!("--give-back gives back what one transcript lost, and {count} pairs were compared; name one pair");
+    }
+    let count = |text: &str| counting.tokenizer.count(text);
+    let text = verified.last().map(|one| give_back(&one.comparison, budget, &count)).unwrap_or_default();
+    let last = || compared.keys().max().copied();
+    let job = verified.last().map(|one| one.job).or_else(last);
+    match job.and_then(|job| compared.get(&job)) {
+        Some(Compared { before, after }) => {
+            console::transcript(&after.as_ref().unwrap_or(before).with_message(&text)?)?;
+        }
+        None => console::out(&text)?,
+    }
+    Ok(())
 }

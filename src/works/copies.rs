@@ -118,7 +118,7 @@ impl Held {
 
 /// Adds fingerprints to those that were `seen`. A record is a copy if all of its were there.
 pub(crate) fn all_seen(fingerprints: impl Iterator<Item = u128>, seen: &mut HashSet<u128>) -> bool {
-    fingerprints.fold(true, |all, print| !seen.insert(print) && all)
+    fingerprints.filter(|print| seen.insert(*print)).count() == 0
 }
 
 /// Ascending ranges of a text, each with what is written in its place.

@@ -30,7 +30,7 @@ impl CutWindows {
         let mut places = unit.locator();
         let places = windows.into_iter().map(|window| {
             let line = if row.is_some() { unit.line } else { places.place(window.offset).line };
-            WindowPlace { line, row, window }
+            WindowPlace { window, line, row }
         });
         self.places.extend(places);
     }

@@ -276,7 +276,7 @@ mod tests {
     fn a_bold_sentence_ends_with_its_marks() {
         let mut found = Vec::new();
         each_clause("Be kind. **Never refund.** Say \"Hello.\" Use a.py (or b.py.) and a.* files.", |clause| {
-            found.push(clause.text)
+            found.push(clause.text);
         });
         assert_eq!(found, ["Be kind.", "**Never refund.**", "Say \"Hello.\"", "Use a.py (or b.py.) and a.* files."]);
     }
