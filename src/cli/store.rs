@@ -1,18 +1,17 @@
 //! `curtail store`: exports and imports the file in which `memory` and `summarize` keep their states.
 
-use std::io::BufWriter;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 
 use crate::console;
 use crate::options::choices::{Choice, one_of};
-use crate::options::files::{is_standard, source_of};
+use crate::options::files::is_standard;
 use crate::options::global::Global;
 use crate::options::store::StoreFlag;
-use crate::works::whole_file::contents;
 use curtail_core::numbers::counted;
-use curtail_io::batch::InputOptions;
 use curtail_io::{ErrorKind, FileError, FileSink, Packing, Replace, Scratch};
 use curtail_memory::store::{Clash, Store, StoreError};
 
@@ -99,10 +98,16 @@ fn already_exists(file: &Path) -> anyhow::Error {
 }
 
 fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Result<()> {
-    let source = source_of(file.unwrap_or(Path::new("-")), None);
-    let bytes = contents(&source, &InputOptions::default())?;
-    let name = &source.name;
-    let imported = place.open()?.import(&mut bytes.as_slice(), on_clash).map_err(|error| match error {
+    let file = file.filter(|file| !is_standard(file));
+    let name = file.map_or_else(|| String::from("stdin"), |file| file.display().to_string());
+    let stream: Box<dyn Read + Send> = match file {
+        Some(file) => Box::new(File::open(file).map_err(|error| FileError::system(name.as_str(), &error))?),
+        None => Box::new(curtail_io::input().with_context(|| name.clone())?),
+    };
+    let mut stream = BufReader::new(stream);
+    let head = stream.fill_buf().map_err(|error| FileError::system(name.as_str(), &error))?;
+    let unpacked = Packing::of_head(head).unpack(stream).map_err(|error| FileError::system(name.as_str(), &error))?;
+    let imported = place.open()?.import(&mut BufReader::new(unpacked), on_clash).map_err(|error| match error {
         StoreError::Import { line: 0, reason } => anyhow!("{name}: {reason}"),
         StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),
         error => error.into(),

@@ -115,7 +115,7 @@ pub(crate) fn text_of(source: &Source, options: &InputOptions) -> Result<String,
 }
 
 /// All bytes of a file, decompressed.
-pub(crate) fn contents(source: &Source, options: &InputOptions) -> Result<Vec<u8>, FileError> {
+fn contents(source: &Source, options: &InputOptions) -> Result<Vec<u8>, FileError> {
     let limits = Limits { max_record: options.max_record, ..Limits::default() };
     let mut buffer = Buffer::default();
     Blocks::open(source, &limits)?.rest(&mut buffer, &|_| None)?;

@@ -93,8 +93,11 @@ impl Packing {
         }
     }
 
-    /// Decompresses `stream`.
-    pub(super) fn unpack<'s>(self, stream: impl BufRead + Send + 's) -> io::Result<Box<dyn Read + Send + 's>> {
+    /// Decompresses `stream`, which is read as it is asked for.
+    ///
+    /// # Errors
+    /// The decompressor cannot be made.
+    pub fn unpack<'s>(self, stream: impl BufRead + Send + 's) -> io::Result<Box<dyn Read + Send + 's>> {
         Ok(match self {
             Self::Plain => Box::new(stream),
             Self::Gzip => Box::new(Members::Member(GzDecoder::new(stream))),
