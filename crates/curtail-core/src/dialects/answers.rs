@@ -196,10 +196,10 @@ fn said_in(message: Value<'_>) -> Vec<Text<'_>> {
         return vec![text];
     }
     if message.is_array() {
-        return message.items().filter(|item| item.is_object()).flat_map(said_in).collect();
-    }
-    if message.has("call_id") {
-        return vec![Text::Json(message.raw())];
+        let items: Vec<Value<'_>> = message.items().collect();
+        // Before the reply, a list may repeat what it answers.
+        let reply = items.rsplit(|item| item.word("role") == "user").next().unwrap_or_default();
+        return reply.iter().flat_map(|item| said_by_model(*item)).collect();
     }
     if message.get("role").is_none() {
         return Vec::new();
@@ -207,6 +207,17 @@ fn said_in(message: Value<'_>) -> Vec<Text<'_>> {
     let content = message.get("content").or_else(|| message.get("parts"));
     let calls = message.some("tool_calls").map(|calls| Text::Json(calls.raw()));
     blocks::texts(content).into_iter().chain(calls).collect()
+}
+
+/// What an item says if it is the model's: a reply or a call.
+pub(super) fn said_by_model(item: Value<'_>) -> Vec<Text<'_>> {
+    match &*item.word("role") {
+        "assistant" | "model" => said_in(item),
+        "" if item.has("call_id") => {
+            item.get_each(["name", "arguments", "input"]).into_iter().flatten().filter_map(Value::text).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// What a model reads of the longest answer.

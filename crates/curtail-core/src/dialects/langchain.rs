@@ -26,7 +26,9 @@ impl Dialect for LangChain {
 
     fn fit(&self, item: Value<'_>) -> Fit {
         if item.is_array() {
-            return if is_event(item) || role_and_text(item).is_some() { Fit::Certain } else { Fit::No };
+            // A question and its answer may be such texts as well.
+            let pair = if role_and_text(item).is_some() { Fit::Possible } else { Fit::No };
+            return if is_event(item) { Fit::Certain } else { pair };
         }
         let Some(kind) = kind(item) else { return Fit::No };
         if is_dump(item) {
@@ -49,6 +51,10 @@ impl Dialect for LangChain {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         if let Some((role, text)) = role_and_text(item) {
+            let role = match role {
+                Ok(role) => role,
+                Err(unknown) => return Item::Unknown(Unknown::Named(unknown)),
+            };
             let text = text.text().map(|said| blocks::rewritable(item, Content::Text(said), Some(text)));
             return blocks::message(role, item, None, text.into_iter().collect());
         }
@@ -158,14 +164,17 @@ fn role_of(kind: &str, body: Value<'_>) -> Result<Option<Role>, String> {
     }
 }
 
-/// The role and the text of a message that is written as a pair of them.
-pub(super) fn role_and_text(item: Value<'_>) -> Option<(Role, Value<'_>)> {
+/// The role and the text of a message that is written as a pair of them; or the name in place of a role, if it is one that
+/// LangChain takes and that is no message by itself.
+pub(super) fn role_and_text(item: Value<'_>) -> Option<(Result<Role, String>, Value<'_>)> {
     let mut pair = item.items();
     let (name, text) = pair.next().zip(pair.next())?;
     let role = match &*name.text()?.decode() {
-        "human" | "user" => Role::User,
-        "ai" | "assistant" => Role::Assistant,
-        "system" => Role::System,
+        "human" | "user" => Ok(Role::User),
+        "ai" | "assistant" => Ok(Role::Assistant),
+        "system" => Ok(Role::System),
+        "developer" => Ok(Role::Developer),
+        name @ ("placeholder" | "tool" | "function") => Err(name.to_owned()),
         _ => return None,
     };
     (text.text().is_some() && pair.next().is_none()).then_some((role, text))

@@ -35,8 +35,9 @@ impl Dialect for ShareGpt {
     fn fit(&self, item: Value<'_>) -> Fit {
         let certain = item.get_text("from").is_some() && item.get_text("value").is_some()
             || item.has("role") && typed_blocks(item).is_some()
-            || is_pair(item);
-        if certain { Fit::Certain } else { Fit::No }
+            || is_pair(item) && langchain::role_and_text(item).is_none();
+        let otherwise = if is_pair(item) { Fit::Possible } else { Fit::No };
+        if certain { Fit::Certain } else { otherwise }
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
@@ -64,7 +65,12 @@ impl Dialect for ShareGpt {
         Item::Message(message)
     }
 
-    fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        // Other lists of nothing but roles and texts are those of LangChain.
+        let is_chat = items.iter().all(|item| langchain::role_and_text(*item).is_some());
+        if is_chat && !blocks::record_of(items).is_some_and(|record| self.fits_record(record)) {
+            read.fill_with(|| Item::Unknown(Unknown::NoTexts));
+        }
         share_answers(&mut read.iter_mut().filter_map(Item::message_mut).collect::<Vec<_>>());
     }
 
@@ -162,8 +168,7 @@ fn text_value(content: Value<'_>) -> Value<'_> {
 
 /// A pair of a user text and an assistant text, as in Alpaca's format.
 fn is_pair(item: Value<'_>) -> bool {
-    let is_pair = item.is_array() && item.items().count() == 2 && item.items().all(|text| text.text().is_some());
-    is_pair && langchain::role_and_text(item).is_none()
+    item.is_array() && item.items().count() == 2 && item.items().all(|text| text.text().is_some())
 }
 
 /// A pair is one element with two speakers: it is read as a user message that contains the answer, and kept or dropped as a

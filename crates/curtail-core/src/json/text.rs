@@ -6,7 +6,7 @@ use super::escapes::{characters_with_lengths, unescape};
 use crate::steps;
 
 /// Text that a model reads, not decoded yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Text<'a> {
     /// The inside of a JSON string, with its escapes.
     Escaped(&'a str),

@@ -40,18 +40,24 @@ impl ChatMessage {
 
     /// Its text, if it gives instructions.
     pub(super) fn instructions(&self) -> Option<String> {
-        self.said_by(&[Role::System, Role::Developer])
-    }
-
-    /// Its text, if it is a reply of the model and nothing else.
-    pub(super) fn reply(&self) -> Option<String> {
-        self.said_by(&[Role::Assistant]).filter(|_| self.0.len() == Some(2))
-    }
-
-    fn said_by(&self, roles: &[Role]) -> Option<String> {
         let part = |name: &str| self.0.get_attr(name).unwrap_or_default();
-        let is_said = roles.iter().any(|role| part("role").as_str() == Some(role.name()));
+        let is_said = [Role::System, Role::Developer].iter().any(|role| part("role").as_str() == Some(role.name()));
         part("content").as_str().filter(|_| is_said).map(str::to_owned)
+    }
+
+    /// The message with `text` behind its content, if it is a reply of the model.
+    pub(super) fn with_reply(&self, text: &str) -> Option<Self> {
+        let members = serde_json::to_value(&self.0).ok();
+        let mut members = members.filter(|members| members["role"] == Role::Assistant.name())?;
+        match &mut members["content"] {
+            Json::Array(blocks) => blocks.push(json!({"type": "text", "text": text})),
+            Json::String(said) if !said.is_empty() => {
+                said.push('\n');
+                said.push_str(text);
+            }
+            content => *content = Json::from(text),
+        }
+        Some(Self(from_json(members)))
     }
 }
 

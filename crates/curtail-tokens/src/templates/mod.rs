@@ -199,9 +199,9 @@ impl Prepared for PreparedChat<'_> {
         let reply;
         if let Some(outside) = &self.reply {
             // Many templates refuse two replies in a row.
-            let last = messages.pop_if(|message| message.reply().is_some()).and_then(ChatMessage::reply);
-            let all: Vec<String> = last.into_iter().chain([outside.clone()]).collect();
-            reply = ChatMessage::of_role(Role::Assistant, &all.join("\n"));
+            let longer = messages.last().and_then(|last| last.with_reply(outside));
+            messages.truncate(messages.len() - usize::from(longer.is_some()));
+            reply = longer.unwrap_or_else(|| ChatMessage::of_role(Role::Assistant, outside));
             messages.push(&reply);
         }
         self.template.render(&messages, self.tools.as_ref())
@@ -293,6 +293,17 @@ mod tests {
         let twice = r#"{"messages": [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "Soon."}],
             "output": "At noon."}"#;
         assert_eq!(rendered(template, twice), "user:When?;assistant:Soon.\nAt noon.;");
+        for (reply, said) in [
+            (r#""content": "Soon.", "weight": 1"#, "Soon.\nAt noon."),
+            (r#""content": "Soon.", "name": "x", "refusal": null"#, "Soon.\nAt noon."),
+            (r#""content": "Soon.", "reasoning_content": "Hm.""#, "Soon.\nAt noon."),
+            (r#""content": null, "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]"#, "At noon."),
+        ] {
+            let last = format!(r#"{{"role": "assistant", {reply}}}"#);
+            let row =
+                format!(r#"{{"messages": [{{"role": "user", "content": "When?"}}, {last}], "output": "At noon."}}"#);
+            assert_eq!(rendered(template, &row), format!("user:When?;assistant:{said};"), "{row}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What is beside the messages of a transcript: what a model reads before them, and what comes behind them.
 
+use foldhash::HashSet;
+
 use crate::dialects::row::Row;
 use crate::dialects::{Dialect, answers};
 use crate::json::{Text, Value};
@@ -14,17 +16,14 @@ pub(super) fn preamble_and_replies<'a>(
     let records = row.record.into_iter().chain(request_in(row));
     let mut preamble: Vec<Text<'a>> = records.flat_map(|record| dialect.preamble(record)).collect();
     preamble.extend(dialect.instructions(&row.items));
-    let mut replies: Vec<Text<'a>> = Vec::new();
-    let beside = row.record.filter(|_| row.answers.branches.is_empty()).map_or_else(Vec::new, answers::beside);
-    for reply in beside {
-        // Some formats name it among what is beside the messages.
-        if let Some(at) = preamble.iter().position(|text| *text == reply) {
-            preamble.remove(at);
-        }
-        if !replies.contains(&reply) {
-            replies.push(reply);
-        }
-    }
+    let mut replies = row.record.filter(|_| row.answers.branches.is_empty()).map_or_else(Vec::new, answers::beside);
+    // Some formats name them among what is beside the messages.
+    let mut named: HashSet<Text<'a>> = replies.iter().cloned().collect();
+    preamble.retain(|text| !named.remove(text));
+    // The messages may end with them.
+    let last = row.items.last().map_or_else(Vec::new, |last| answers::said_by_model(*last));
+    let mut known: HashSet<Text<'a>> = last.into_iter().collect();
+    replies.retain(|reply| known.insert(reply.clone()));
     preamble.extend(header);
     replies.extend(answers::texts(dialect, &row.answers));
     (preamble, replies)

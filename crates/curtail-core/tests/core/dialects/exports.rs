@@ -485,6 +485,34 @@ fn answers_beside_the_messages_are_counted() {
     }
 }
 
+/// A row may have its reply beside the messages and at their end, and a list of items more than the reply.
+#[test]
+fn only_the_reply_beside_the_messages_is_counted_and_once() {
+    let asked = json!({"role": "user", "content": "Lit?"});
+    let reply = json!({"role": "assistant", "content": "It is."});
+    let items = json!([
+        {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "A lamp that is lit."},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is."}]},
+    ]);
+    let many = Value::from_iter((0..2000).map(|at| json!({"role": "assistant", "content": format!("{}", at / 2)})));
+    for (row, count) in [
+        (json!({"messages": [asked, reply], "response": {"message": reply}}), 0),
+        (json!({"messages": [asked, reply], "output": [reply]}), 0),
+        (json!({"messages": [asked, reply], "output": "It is."}), 0),
+        (json!({"messages": [asked, reply], "response": [asked, reply]}), 0),
+        (json!({"messages": [asked], "response": [asked, reply]}), 1),
+        (json!({"messages": [asked], "output": items}), 3),
+        (json!({"messages": [asked], "output": many}), 1000),
+    ] {
+        read_transcripts(&row.to_string(), |_, transcript| assert_eq!(transcript.layout.replies.len(), count, "{row}"))
+            .expect("it is read");
+    }
+    let history = json!({"history": [["A?", "B."]], "instruction": "Lit?", "input": "Lit?", "output": "Lit?"});
+    read_transcripts(&history.to_string(), |_, transcript| assert_eq!(transcript.layout.outside().count(), 3))
+        .expect("it is read");
+}
+
 /// The format in which OpenAI takes answers that are compared has the tools beside the messages.
 #[test]
 fn what_is_beside_the_input_of_compared_answers_is_counted() {

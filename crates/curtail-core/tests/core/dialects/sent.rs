@@ -90,6 +90,20 @@ fn messages_of_langchain_may_be_pairs_or_have_the_names_of_classes() {
     for chat in [pairs, classes] {
         assert_eq!(outline(&chat.to_string()), said);
     }
+    // What LangChain fills in later has a name in place of a role.
+    for name in ["placeholder", "tool"] {
+        let template = json!({"messages": [["system", system], [name, "{history}"], ["human", human], ["ai", ai]]});
+        assert_eq!(outline(&template.to_string()), said);
+    }
+    // A question and its answer may begin with the name of a role.
+    for (history, said) in [
+        (json!([["human", "A person."], ["A cat?", "An animal."]]), "user: human A person.\nuser: A cat? An animal."),
+        (json!([["Hi", "Hello."], ["system", "A whole."]]), "user: Hi Hello.\nuser: system A whole."),
+        (json!([["user", "Lit?"], ["assistant", "It is."]]), "user: user Lit?\nuser: assistant It is."),
+    ] {
+        let row = json!({"instruction": "And?", "input": "", "output": "Yes.", "history": history});
+        assert_eq!(outline(&row.to_string()), format!("sharegpt\n{said}"));
+    }
     // Alpaca has pairs of a question and an answer.
     let history = json!({"instruction": "And?", "input": "", "output": "Yes.", "history": [["Lit?", "It is."]]});
     assert_eq!(outline(&history.to_string()), "sharegpt\nuser: Lit? It is.");

@@ -11,19 +11,18 @@ pub(crate) struct Tables {
     pub(crate) all: [Vec<u8>; NAMES.len()],
 }
 
-/// The names of the tables of an encoding.
-pub(crate) const NAMES: [&str; 10] = [
-    // The slots of a `MergeTable`, and its filter.
-    "merges", "filter", // The token of each byte.
-    "bytes",  // The token into which any two of the first 256 tokens merge.
-    "first",
-    // The number of the block in `units` for every 64 code points, and the tokens of whole characters.
-    "blocks", "units",      // For any two bytes, the lowest token that splits a character between them.
-    "boundaries", // A bit for any two characters that are adjacent in a token, unless both are ASCII.
-    "neighbors",  // For each ASCII character, a bit for each one that follows it in a token.
-    "following",  // The most frequent tokens that may be a whole piece.
-    "words",
-];
+/// The names of the tables of an encoding:
+///
+/// - `merges`, `filter`: The slots of a `MergeTable`, and its filter.
+/// - `bytes`: The token of each byte.
+/// - `first`: The token into which any two of the first 256 tokens merge.
+/// - `blocks`, `units`: The number of the block in `units` for every 64 code points, and the tokens of whole characters.
+/// - `boundaries`: For any two bytes, the lowest token that splits a character between them.
+/// - `neighbors`: A bit for any two characters that are adjacent in a token, unless both are ASCII.
+/// - `following`: For each ASCII character, a bit for each one that follows it in a token.
+/// - `words`: The most frequent tokens that may be a whole piece.
+pub(crate) const NAMES: [&str; 10] =
+    ["merges", "filter", "bytes", "first", "blocks", "units", "boundaries", "neighbors", "following", "words"];
 
 impl Tables {
     pub(crate) fn from_tokens(tokens: &Tokens) -> Self {
