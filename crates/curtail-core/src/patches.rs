@@ -56,6 +56,11 @@ fn outdated<'p, 'a>(place: &'p PartPlace<'a>) -> impl Iterator<Item = Value<'a>>
     place.copies.iter().copied().filter(move |copy| !is_new(*copy))
 }
 
+/// Whether a value is nothing but texts: a string, a block with one, or a list of these.
+fn is_text(value: Value<'_>) -> bool {
+    value.text().is_some() || value.get_text("text").is_some() || value.is_array() && value.items().all(is_text)
+}
+
 /// The values that are removed from a message: of parts that were cut, and the copies of what was rewritten.
 pub(super) fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     let mut gone = Gone::default();
@@ -68,7 +73,9 @@ pub(super) fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     }
     for part in &message.parts {
         let PartOrigin::Rewritten(place) = &part.origin else { continue };
-        outdated(place).for_each(|copy| gone.add(copy));
+        // Beside a replaced medium of a result, a text says something else.
+        let has_texts = part.content.result().is_some() && place.substitutions().iter().all(|one| !one.text.is_empty());
+        outdated(place).filter(|copy| !(has_texts && is_text(*copy))).for_each(|copy| gone.add(copy));
     }
     let mut asked: HashSet<Value<'_>> = HashSet::default();
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.shell) {

@@ -18,7 +18,12 @@ impl Dialect for Anthropic {
             known: &["stop_details"],
             signature: "`role` and `content` with blocks `tool_use`, `tool_result` with `tool_use_id`, \
                 `thinking` or `server_tool_use`",
-            pairing: PairingRules { results: ResultPlace::NextMessageFirst, unique_ids: true, ..BY_ID },
+            pairing: PairingRules {
+                results: ResultPlace::NextMessageFirst,
+                unique_ids: true,
+                failures_say: true,
+                ..BY_ID
+            },
             provider: RULES,
             writer: Some(&Anthropic),
             log: &Anthropic,

@@ -94,10 +94,10 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
             let is_this = |medium: &Medium<'a>| std::ptr::eq(medium.value.raw(), *raw);
             // It may be one of several in its element.
             let alone = Medium::from_value(place.element);
-            alone.or_else(|| media_in(place.element).into_iter().find(is_this)).into_iter().collect()
+            alone.or_else(|| media_in(place.element, &[]).into_iter().find(is_this)).into_iter().collect()
         }
         Content::ToolResult(result) if result.media > 0 => {
-            let mut found = media_in(place.element);
+            let mut found = media_in(place.element, &place.copies);
             let gone: HashSet<u32> = place.substitutions().iter().map(|one| one.span.start).collect();
             found.retain(|medium| !gone.contains(&medium.value.span().start));
             found.sort_by_key(|medium| medium.value.span().start);
@@ -109,13 +109,14 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
     }
 }
 
-/// The media in a value at any depth, in no order.
-fn media_in(value: Value<'_>) -> Vec<Medium<'_>> {
+/// The media in a value at any depth, in no order; none of those in `copies`.
+fn media_in<'a>(value: Value<'a>, copies: &[Value<'a>]) -> Vec<Medium<'a>> {
+    let copies: HashSet<Value<'_>> = copies.iter().copied().collect();
     let mut found = Vec::new();
     let mut open = vec![value];
     while let Some(value) = open.pop() {
         let mut before = 0;
-        for item in value.items() {
+        for item in value.items().filter(|item| !copies.contains(item)) {
             match Medium::from_value(item) {
                 Some(medium) => found.push(Medium { before, ..medium }),
                 None => {
@@ -124,7 +125,7 @@ fn media_in(value: Value<'_>) -> Vec<Medium<'_>> {
                 }
             }
         }
-        for member in effective_members(value) {
+        for member in effective_members(value).into_iter().filter(|member| !copies.contains(&member.value)) {
             match Medium::from_value(member.value) {
                 Some(medium) => found.push(medium),
                 None => open.push(member.value),

@@ -202,8 +202,13 @@ pub struct Format {
 }
 
 /// Results that name their calls by ids, right after those.
-const BY_ID: PairingRules =
-    PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false };
+const BY_ID: PairingRules = PairingRules {
+    results: ResultPlace::RightAfter,
+    unique_ids: false,
+    ids: true,
+    developer: false,
+    failures_say: false,
+};
 
 /// No constraints of a provider.
 const NO_RULES: ProviderRules = ProviderRules {

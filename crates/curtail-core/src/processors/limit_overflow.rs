@@ -94,7 +94,7 @@ impl LimitedTranscript<'_, '_, '_> {
         let indices: Vec<usize> = (0..messages.len()).filter(shortened).collect();
         let cuts = plan.cuts();
         let is_cut = |part| cuts.contains(&part);
-        for (at, text) in shorten(messages, &indices, is_cut, room, &self.limit.counting)? {
+        for (at, text) in shorten(self.view, &indices, is_cut, room, &self.limit.counting)? {
             plan.change(at.message, [Change::Rewrite(at.part, text)], Reason::Owned(self.reason()));
         }
         Some(plan)

@@ -1,6 +1,6 @@
 //! Shortens a segment: its longest texts first, in the middle. And which texts can be shortened, and how long their new text may be.
 
-use super::Counting;
+use super::{Counting, View};
 use crate::counting::Tokenizer;
 use crate::dialects::reports_failure;
 use crate::json::quote;
@@ -9,18 +9,19 @@ use crate::transcript::{Content, Message, Part, PartOrigin, PartRef};
 /// Replaces the removed middle.
 const MARKER: &str = "\n[… shortened …]\n";
 
-/// The new texts that shorten the messages at `indices`, without the parts that are `dropped`, to `budget` tokens; `None` if they
+/// The new texts that shorten the messages of `view` at `indices`, without the parts that are `dropped`, to `budget` tokens; `None` if they
 /// cannot be shortened that far, or if nothing would be left of what somebody said.
 ///
 /// All texts are cut to one cap, so the longest ones shrink first. With texts of 10, 40 and 100 tokens and room for 90, the
 /// cap is 40: the third text shrinks to 40 tokens and the other two are not changed.
 pub(super) fn shorten(
-    messages: &[Message<'_>],
+    view: &View<'_, '_>,
     indices: &[usize],
     dropped: impl Fn(PartRef) -> bool,
     budget: usize,
     counting: &Counting,
 ) -> Option<Vec<(PartRef, String)>> {
+    let messages = view.messages;
     let remaining =
         |&at: &usize| counting.message_without(&messages[at], |part| dropped(PartRef { message: at, part }));
     let total: usize = indices.iter().map(remaining).sum();
@@ -28,10 +29,11 @@ pub(super) fn shorten(
         Shortener { texts: long_texts(messages, indices, dropped, counting), tokenizer: &*counting.tokenizer };
     let shortened = shortener.shortened(budget.checked_sub(total - shortener.tokens())?)?;
     let rewrites = shortener.texts.iter().zip(shortened).filter_map(|(long_text, text)| Some((long_text, text?)));
-    // A result may say nothing, and providers refuse a message that does, and a failure.
+    // A result may say nothing, and providers refuse a message that does, some also a failure.
     let is_emptied = |long_text: &LongText, text: &str| {
         let part = long_text.at.part_in(messages);
-        let has_to_say = matches!(part.content, Content::Text(_)) || reports_failure(part);
+        let has_to_say =
+            matches!(part.content, Content::Text(_)) || view.pairing_rules.failures_say && reports_failure(part);
         has_to_say && text.trim().is_empty() && !long_text.text.trim().is_empty()
     };
     rewrites.map(|(long_text, text)| (!is_emptied(long_text, &text)).then_some((long_text.at, text))).collect()

@@ -174,7 +174,7 @@ impl Split {
             let used = self.counting.outside(view) + kept.iter().map(tokens).sum::<usize>();
             let mut room = self.max_tokens.checked_sub(used)?;
             loop {
-                let changes = shorten(view.messages, &others, |_| false, room, &self.counting)?;
+                let changes = shorten(view, &others, |_| false, room, &self.counting)?;
                 match self.excess(view, &all, &changes) {
                     Some(0) => return Some(changes),
                     // A template adds to the texts: try again with less.

@@ -20,6 +20,9 @@ const ENDS: &[&str] = &["end", "end_line", "endLine", "line_end", "range", "rang
 /// The argument that says how many lines the part has.
 const LENGTH: &str = "limit";
 
+/// Arguments that select a part of which the last line is not known.
+const OTHER_PARTS: &[&str] = &["lines", "tail", "pages"];
+
 /// What a call reads: one file, and of it everything or a part.
 struct FileRead {
     thread: u32,
@@ -84,7 +87,8 @@ impl LaterLines {
 
 impl FileRead {
     fn is_whole(&self) -> bool {
-        !self.rest.values().any(|written| selects_part(written))
+        let mut names = [STARTS, ENDS, &[LENGTH], OTHER_PARTS].into_iter().flatten();
+        !names.any(|key| self.rest.contains_key(*key)) && !self.rest.values().any(|written| selects_part(written))
     }
 
     /// The line at which the part ends at most; `None` if its arguments do not tell, as those of a part that goes to the end.
@@ -183,8 +187,8 @@ fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -
     views.then_some(FileRead { thread: message.thread, path, rest, lines })
 }
 
-/// Whether an argument selects a part of the file: every tool calls it by another name, and it has a number. One in the words of
-/// a text is none.
+/// Whether an argument of any name selects a part of the file: tools have names of their own for it, and it has a number. One in
+/// the words of a text is none.
 fn selects_part(written: &str) -> bool {
     let is_word = |letters: &[u8]| letters.iter().all(u8::is_ascii_alphabetic);
     let is_text = written.starts_with('"') && written.as_bytes().windows(2).any(is_word);
@@ -225,6 +229,14 @@ mod tests {
             (r#"{"view_range":[3,-1]}"#, None),
             (r#"{"start_line":3}"#, None),
             (r#"{"tail":5}"#, None),
+            // In words.
+            (r#"{"lines":"2 to 3"}"#, None),
+            (r#"{"lines":[]}"#, None),
+            (r#"{"tail":true}"#, None),
+            (r#"{"offset":"end"}"#, None),
+            (r#"{"limit":"all"}"#, None),
+            (r#"{"view_range":"lines 10-20"}"#, Some(20)),
+            // Under other names.
             (r#"{"line_offset":200,"n_lines":50}"#, None),
             (r#"{"read_range":[200,250]}"#, None),
             (r#"{"where":"L10-L20"}"#, None),

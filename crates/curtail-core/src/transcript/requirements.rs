@@ -14,6 +14,8 @@ pub struct PairingRules {
     pub ids: bool,
     /// Whether the format has a developer role.
     pub developer: bool,
+    /// Whether the provider refuses the result of a tool that failed if it has no text.
+    pub failures_say: bool,
 }
 
 impl PairingRules {

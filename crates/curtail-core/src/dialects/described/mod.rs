@@ -72,7 +72,7 @@ fn format_of(rules: &'static Rules) -> Format {
     }
     let developer = rules.name_of(crate::transcript::Role::Developer).is_some();
     Format {
-        pairing: PairingRules { results: rules.results, unique_ids: false, ids: rules.has_ids(), developer },
+        pairing: PairingRules { results: rules.results, ids: rules.has_ids(), developer, ..super::BY_ID },
         provider: ProviderRules { log: rules.is_log, turns: Turns::Free, ..super::NO_RULES },
         is_log: rules.is_log,
         writer: rules.writing.as_ref().filter(|_| !rules.lacks_envelope()).map(|_| rules as _),

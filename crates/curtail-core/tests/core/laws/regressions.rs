@@ -837,4 +837,51 @@ fn no_failure_is_shortened_to_nothing() {
         fits += 1;
     }
     assert!(fits > 8, "{fits}");
+    // Other providers accept it.
+    let parts = |part: &dyn Fn(usize) -> String| (0..5).map(part).collect::<Vec<_>>().join(",");
+    let calls = parts(&|nth| format!(r#"{{"functionCall":{{"name":"oil{nth}","args":{{}}}}}}"#));
+    let error = "no oil left at all in the can ".repeat(6);
+    let results =
+        parts(&|nth| format!(r#"{{"functionResponse":{{"name":"oil{nth}","response":{{"error":"{error}"}}}}}}"#));
+    let message = |role: &str, parts: &str| format!("{{\"role\":\"{role}\",\"parts\":[{parts}]}}\n");
+    let log = message("user", r#"{"text":"Oil"}"#) + &message("model", &calls) + &message("user", &results);
+    let chain = Chain::default().then(limit(20, Overflow::Truncate));
+    assert!(cut_with(chain, Some("gemini"), Framing::Lines, &log).is_ok());
+}
+
+/// A result says more beside its images: Kimi a note to the model, Goose the same in other words to the user alone.
+#[test]
+fn what_is_said_beside_a_removed_image_stays() {
+    let data = format!("iVBORw0KGgo{}=", "A".repeat(100));
+    let without_images = |dialect: &str, items: &[&str]| {
+        holds(dialect, items);
+        let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
+        let limits = MediaLimits { keep_last: Some(0), ..MediaLimits::default() };
+        cut_with(Chain::default().then(limits), Some(dialect), Framing::Lines, &text).expect("it is cut")
+    };
+    let event = |event: &str| format!(r#"{{"type":"context.append_loop_event","time":1,"event":{event}}}"#);
+    let call = event(r#"{"type":"tool.call","uuid":"u","toolCallId":"b","name":"look","args":{}}"#);
+    let output = |image: &str| {
+        event(&format!(
+            r#"{{"type":"tool.result","toolCallId":"b","result":{{"output":[{{"type":"text","text":"lit"}},{image}],"note":"Stay."}}}}"#
+        ))
+    };
+    let image = format!(r#"{{"type":"image_url","imageUrl":{{"url":"data:image/png;base64,{data}"}}}}"#);
+    let cut = without_images("kimi", &[r#"{"type":"metadata","protocol_version":"1.4"}"#, &call, &output(&image)]);
+    assert!(cut.contains("removed]") && cut.contains(r#""note":"Stay.""#) && !cut.contains(&data), "{cut}");
+
+    let head = r#"{"working_dir":"/w","description":"d","message_count":2}"#;
+    let call = r#"{"role":"assistant","created":1,"content":[{"type":"toolRequest","id":"c","toolCall":{"status":"success","value":{"name":"read","arguments":{}}}}]}"#;
+    let result = |content: &str| {
+        format!(
+            r#"{{"role":"user","created":1,"content":[{{"type":"toolResponse","id":"c","toolResult":{{"status":"success","value":[{content}]}}}}]}}"#
+        )
+    };
+    let shown = r#"{"type":"text","text":"Shown.","annotations":{"audience":["user"]}}"#;
+    let image = |more: &str| format!(r#"{{"type":"image","data":"{data}","mimeType":"image/png"{more}}}"#);
+    let (sent, other) = (image(""), image(r#","annotations":{"audience":["user"]}"#));
+    let cut = without_images("goose", &[head, call, &result(&format!("{other},{shown},{sent}"))]);
+    assert!(cut.contains("removed]") && cut.contains(shown) && !cut.contains(&sent), "{cut}");
+    // An image that only the user sees is not sent.
+    assert!(without_images("goose", &[head, call, &result(&other)]).contains(&other));
 }
