@@ -157,16 +157,19 @@ fn is_signed_by_claude(part: Value<'_>) -> bool {
 /// Reads a call; version 4 of the SDK calls its input `args`.
 fn read_call<'a>(part: Value<'a>, name: Text<'a>, args: Option<Value<'a>>) -> Content<'a> {
     let call = ToolCall::new(part.get_text("toolCallId"), name, blocks::arguments(part.some("input").or(args)));
-    // A person has to approve the call before it runs, or did, and it runs with the next request.
-    let waits = part.get("state").is_some_and(|state| state.is("approval-requested") || state.is("approval-responded"));
+    // A person has to approve the call before it runs.
+    let waits = part.member_is("state", "approval-requested");
     Content::ToolCall(ToolCall { hosted: part.is_true("providerExecuted"), deferred: waits, waits, ..call })
 }
 
-/// A call that a person has to approve is run when the person has.
+/// A call that a person has to approve is run when the person has: one in the last message of a user interface, with the next
+/// request.
 fn defer_approvals(items: &[Value<'_>], read: &mut [Item<'_>]) {
     let parts = items.iter().flat_map(|item| item.items_under("content"));
     let asked = parts.filter(|part| part.member_is("type", "tool-approval-request"));
-    let asked: HashSet<String> = asked.map(|part| part.word("toolCallId").into_owned()).collect();
+    let last = items.last().into_iter().flat_map(|item| item.items_under("parts"));
+    let approved = last.filter(|part| part.member_is("state", "approval-responded"));
+    let asked: HashSet<String> = asked.chain(approved).map(|part| part.word("toolCallId").into_owned()).collect();
     if !asked.is_empty() {
         deferred::wait(read, |id| asked.contains(id));
     }
@@ -327,12 +330,23 @@ mod tests {
     use crate::json::Document;
 
     #[test]
-    fn a_call_waits_for_an_approval_and_after_it() {
-        for (state, waits) in [("approval-requested", true), ("approval-responded", true), ("input-available", false)] {
+    fn a_call_waits_for_an_approval_and_at_the_end_after_it() {
+        let last = r#"{"role": "user", "parts": [{"type": "text", "text": "And now?"}]}"#;
+        for (state, after, waits) in [
+            ("approval-requested", "", true),
+            ("approval-requested", last, true),
+            ("approval-responded", "", true),
+            ("approval-responded", last, false),
+            ("input-available", "", false),
+        ] {
             let part = format!(r#"{{"type": "tool-cut", "toolCallId": "c", "state": "{state}", "input": {{}}}}"#);
-            let document = Document::parse(&part).unwrap();
-            let parts = read_ui_part(document.roots().next().unwrap());
-            assert_eq!(parts[0].content.call().map(|call| call.waits), Some(waits), "{state}");
+            let chat = format!("{{\"role\": \"assistant\", \"parts\": [{part}]}}\n{after}");
+            let document = Document::parse(&chat).unwrap();
+            let items: Vec<_> = document.roots().collect();
+            let mut read: Vec<_> = items.iter().map(|item| AiSdk.read(*item)).collect();
+            AiSdk.connect(&items, &mut read);
+            let Item::Message(message) = &read[0] else { panic!("{chat}") };
+            assert_eq!(message.parts[0].content.call().map(|call| call.waits), Some(waits), "{chat}");
         }
     }
 }

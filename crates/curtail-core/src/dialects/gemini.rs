@@ -49,10 +49,12 @@ impl Dialect for Gemini {
         if adk::is_event(item) || is_exchange(item) || is_header(item) {
             return Fit::Certain;
         }
-        if item.items_under("parts").any(is_part) || has_bare_parts(item) {
-            return if item.has("uuid") { Fit::No } else { Fit::Certain };
+        let fit = if item.items_under("parts").any(is_part) { Fit::Certain } else { fit_of_bare(item) };
+        match fit {
+            Fit::No => fit_record(item),
+            _ if item.has("uuid") => Fit::No,
+            fit => fit,
         }
-        fit_record(item)
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
@@ -198,14 +200,20 @@ impl LogHabits for Gemini {
     }
 }
 
-/// Whether the parts of a content are written as the Python SDK takes them: as texts, or one without a list.
-fn has_bare_parts(item: Value<'_>) -> bool {
+/// How well a content fits whose parts are written as the Python SDK takes them: as texts, or one without a list. Messages of a
+/// chat may have such a member beside what they say.
+fn fit_of_bare(item: Value<'_>) -> Fit {
+    let [role, content, parts] = item.get_each(["role", "content", "parts"]);
+    let (Some(role), None, Some(parts)) = (role, content, parts) else { return Fit::No };
     let is_text = |part: Value<'_>| part.text().is_some();
-    item.has("role")
-        && item.get("parts").is_some_and(|parts| match parts.is_array() {
-            true => parts.items().next().is_some() && parts.items().all(is_text),
-            false => is_text(parts) || parts.is_object() && is_part(parts),
-        })
+    let are_texts = is_text(parts) || parts.items().next().is_some() && parts.items().all(is_text);
+    if parts.is_object() && is_part(parts) {
+        Fit::Certain
+    } else if are_texts && (role.is("user") || role.is("model")) {
+        Fit::Possible
+    } else {
+        Fit::No
+    }
 }
 
 /// A turn of an evaluation of the Agent Development Kit: the question, the tools used, and the last answer.

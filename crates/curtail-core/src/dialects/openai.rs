@@ -249,15 +249,16 @@ fn are_paired_by_place(items: &[Value<'_>]) -> bool {
     let calls = || items.iter().flat_map(|item| CALLS.iter().flat_map(|key| item.items_under(key)));
     let lacks_id = |call: Value<'_>| call.text().is_some() || call.some_text("id").is_none();
     let is_result = |item: &&Value<'_>| {
-        let role = item.get_text("role").and_then(|role| simple::role_of(&role.decode()));
-        role == Some(Role::Tool) && !item.member_is("role", "function")
+        let role = item.word("role");
+        simple::role_of(&role) == Some(Role::Tool) && !is_function(&role)
     };
     let results = || items.iter().filter(is_result);
     let is_template = |call: Value<'_>| {
         let inner = call.some("function").unwrap_or(call);
         call.text().is_some() || inner.get("arguments").is_some_and(Value::is_object)
     };
-    let names_tool = |result: &Value<'_>| result.has_any(["tool_name", "name"]) || !result.member_is("role", "tool");
+    let names_tool =
+        |result: &Value<'_>| result.has_any(["tool_name", "name"]) || !result.word("role").eq_ignore_ascii_case("tool");
     calls().next().is_some()
         && calls().all(lacks_id)
         && results().all(|result| !result.has_any(RESULT_IDS))
@@ -326,7 +327,7 @@ fn result_parts(item: Value<'_>) -> Vec<Part<'_>> {
         return grouped;
     }
     let [role, content, ids, names @ ..] = item.get_each(["role", "content", TOOL_CALL_IDS, "name", "tool_name"]);
-    let is_legacy = role.is_some_and(|role| role.is("function"));
+    let is_legacy = role.and_then(Value::text).is_some_and(|role| is_function(&role.decode()));
     let name = names.into_iter().flatten().find_map(Value::text);
     let result = |id, content| read_result(id, name.clone(), content, is_legacy);
     let mut parts: Vec<Part<'_>> = Vec::with_capacity(1);
@@ -340,6 +341,11 @@ fn result_parts(item: Value<'_>) -> Vec<Part<'_>> {
         parts.push(blocks::rewritable(item, result(id, content), content));
     }
     parts
+}
+
+/// Whether a result with this role answers the legacy `function_call`.
+const fn is_function(role: &str) -> bool {
+    role.eq_ignore_ascii_case("function")
 }
 
 /// The results in a message that lists them, each with the id of its call, under `tool_calls` as Agno does, or as blocks of its

@@ -360,6 +360,12 @@ fn answers_of_many_providers_lead_to_their_rule_and_line() {
             "S002",
             2,
         ),
+        (
+            "Invalid value: 'Tool'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
+            chat(&[user, CALL, &result.replace("tool\"", "Tool\""), yes]),
+            "S002",
+            3,
+        ),
         ("Invalid consecutive assistant message at message index 2", chat(&[user, yes, yes, user]), "T003", 3),
         (
             "messages[2]: missing field `tool_call_id` at line 1 column 4021",

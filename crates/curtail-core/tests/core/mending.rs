@@ -281,3 +281,24 @@ fn a_block_in_place_of_a_list_is_mended_and_nothing_else() {
         assert_eq!(mended("", &[], &sound), sound);
     }
 }
+
+/// The result stays that a role in other letters is, and answers its call.
+#[test]
+fn roles_of_results_are_written_as_in_the_api() {
+    let ask = r#"{"role":"user","content":"Rain?"}"#;
+    let call = r#"{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{}"}}"#;
+    let modern = format!(r#"{{"role":"assistant","content":null,"tool_calls":[{call}]}}"#);
+    let without_id = modern.replace(r#""id":"call_1","#, "");
+    let legacy = r#"{"role":"assistant","content":null,"function_call":{"name":"weather","arguments":"{}"}}"#;
+    for (call, result, usual) in [
+        (modern.as_str(), r#"{"role":"Tool","tool_call_id":"call_1","content":"no"}"#, "tool"),
+        (&without_id, r#"{"role":"TOOL","name":"weather","content":"no"}"#, "tool"),
+        (&without_id, r#"{"role":"Observation","content":"no"}"#, "observation"),
+        (legacy, r#"{"role":"Function","name":"weather","content":"no"}"#, "function"),
+    ] {
+        let chat = |result: &str| format!("{ask}\n{call}\n{result}\n{{\"role\":\"assistant\",\"content\":\"No.\"}}\n");
+        let written = ["Tool", "TOOL", "Observation", "Function"];
+        let mended_result = written.iter().fold(result.to_owned(), |text, name| text.replace(name, usual));
+        assert_eq!(mended_with("", &[], &chat(result), false), chat(&mended_result), "{result}");
+    }
+}

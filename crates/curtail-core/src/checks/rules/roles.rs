@@ -105,9 +105,12 @@ fn is_chat(message: &Message<'_>) -> bool {
     matches!(&message.origin, Origin::Source(source) if source.is_chat)
 }
 
-/// Whether somebody who speaks has another name than in the API. Names of results and of calls are those of datasets.
-fn is_renamed(role: Role, name: &str) -> bool {
-    role != Role::Tool && name != role.name() && !name.starts_with("tool")
+/// The name that somebody has in a chat who is called `name`, if it is another one. Names of results and of calls are those of
+/// datasets.
+fn usual_name(role: Role, name: &str) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    let usual = if role == Role::Tool || lower.starts_with("tool") { lower } else { role.name().to_owned() };
+    (usual != name).then_some(usual)
 }
 
 /// Messages whose role the format defines in another spelling than the provider accepts.
@@ -119,16 +122,17 @@ fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let value = item.get("role")?;
         let role = value.text()?.decode().into_owned();
         let same = same_roles(&role.to_ascii_lowercase());
-        let name = match names(provider, what) {
+        let is_same = |name: &&str| name.eq_ignore_ascii_case(&role) || same.is_some_and(|names| names.contains(name));
+        let (name, what) = match names(provider, what) {
             Some(mut accepted) if accepted.clone().all(|name| name != role) => {
-                accepted.find(|name| same.is_some_and(|names| names.contains(name)))
+                (accepted.find(is_same).map(str::to_owned), what)
             }
             // A chat has the usual names where nothing says which ones are accepted.
-            None if is_chat(message) && is_renamed(message.role, &role) => Some(message.role.name()),
+            None if is_chat(message) => (Some(usual_name(message.role, &role)?), "roles"),
             _ => return None,
         };
         let found = context.match_message(at, format!("the provider does not accept the role `{role}`")).of(what);
-        Some(renamed(found, value, name, message.role.instructs()))
+        Some(renamed(found, value, name.as_deref(), message.role.instructs()))
     });
     refused.collect()
 }

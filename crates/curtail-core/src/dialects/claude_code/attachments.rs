@@ -30,7 +30,7 @@ const TEXTS: &[&str] = &[
 pub(super) fn read_attachment(item: Value<'_>) -> Item<'_> {
     let Some(attachment) = item.get("attachment") else { return Item::Metadata };
     let kind = attachment.word("type");
-    let is_unheard = kind == "hook_success" && !HEARD_HOOKS.contains(&&*attachment.word("hookEvent"));
+    let is_unheard = kind == "hook_success" && !HEARD_HOOKS.contains(&&*event_of(attachment));
     if is_unheard || UNSEEN.contains(&&*kind) {
         return Item::Metadata;
     }
@@ -38,4 +38,11 @@ pub(super) fn read_attachment(item: Value<'_>) -> Item<'_> {
     let names = if attachment.get("addedLines").is_none() { attachment.get("addedNames") } else { None };
     let members = TEXTS.iter().filter_map(|key| attachment.get(key)).chain(names);
     Item::Attached(members.flat_map(|value| blocks::texts(Some(value))).collect())
+}
+
+/// What a hook followed; older versions write it only into its name, as in `SessionStart:resume`.
+fn event_of(attachment: Value<'_>) -> String {
+    let event = attachment.get_text("hookEvent").or_else(|| attachment.get_text("hookName"));
+    let event = event.map(|event| event.decode().into_owned()).unwrap_or_default();
+    event.split(':').next().unwrap_or_default().to_owned()
 }

@@ -71,11 +71,10 @@ impl Rules {
         }
         let roles = table.tables("role")?.into_iter().map(role_rule).collect::<Result<Vec<_>, _>>()?;
         let parts = table.tables("part")?;
-        let reads_messages = !parts.is_empty() || roles.iter().any(RoleRule::names_a_role);
         let renames = table.table("rename")?.is_some();
         let base = table.text("extends")?;
-        let mut rules =
-            base.map(|base| Self::extending(&base, reads_messages, renames)).transpose()?.unwrap_or_default();
+        let extending = |base| Self::extending(&base, &roles, !parts.is_empty(), renames);
+        let mut rules = base.map(extending).transpose()?.unwrap_or_default();
         name.value.clone_into(&mut rules.name);
         if let Some(about) = table.text("about")? {
             about.value.clone_into(&mut rules.about);

@@ -2,32 +2,42 @@
 //! of other names.
 
 use super::paths::Path;
-use super::rules::{Kind, Rules};
+use super::rules::{Kind, RoleRule, Rules};
 use super::source::{At, Fault, Table};
 use super::texts::{enveloped, extendable, extended};
 use crate::suggest;
 
 impl Rules {
     /// What a description begins with that extends another one, or a dialect that is code: everything that the other one says, or
-    /// the messages of the dialect in an envelope. `reads_messages` and `renames` say what of it is changed.
-    pub(super) fn extending(base: &At<&str>, reads_messages: bool, renames: bool) -> Result<Self, Fault> {
+    /// the messages of the dialect in an envelope. `roles`, `reads_parts` and `renames` say what of it is changed.
+    pub(super) fn extending(
+        base: &At<&str>,
+        roles: &[RoleRule],
+        reads_parts: bool,
+        renames: bool,
+    ) -> Result<Self, Fault> {
         let code = enveloped(base.value);
-        if let (Some(dialect), false) = (code, reads_messages || renames) {
+        let text = extended(base.value);
+        let names_roles = roles.iter().any(RoleRule::names_a_role);
+        // Roles beside names of metadata may only tell what is a message.
+        let must_name_roles = names_roles && !roles.iter().any(RoleRule::names_others);
+        let changes = reads_parts || renames || if text.is_some() { names_roles } else { must_name_roles };
+        if let (Some(dialect), false) = (code, changes) {
             return Ok(Self { base: Some(dialect), about: dialect.format().signature.to_owned(), ..Self::default() });
         }
         let fixed = |name: &str| {
             let reason = format!(
-                "`{name}` is code, so its messages can stand in an envelope, but no `rename`, `role` or `part` can change how \
-                 they are read"
+                "`{name}` is code, so its messages can stand in an envelope in which a `role` says what is `metadata` or `pinned`, \
+                 but no `rename`, `part` or name of a role can change how they are read"
             );
             Fault::new(&base.span, reason)
         };
-        let Some(text) = extended(base.value) else {
+        let Some(text) = text else {
             return Err(code.map_or_else(|| unknown_base(base), |_| fixed(base.value)));
         };
         let rules = Self::read(text)
             .map_err(|fault| Fault::new(&base.span, format!("`{}` is wrong itself: {}", base.value, fault.what)))?;
-        match rules.base.filter(|_| reads_messages) {
+        match rules.base.filter(|_| reads_parts || must_name_roles) {
             Some(code) => Err(fixed(code.name())),
             None => Ok(Self { marks: Vec::new(), unlike: Vec::new(), samples: Vec::new(), ..rules }),
         }

@@ -143,7 +143,7 @@ impl Dialect for Described {
 
 #[cfg(test)]
 mod tests {
-    use super::{Description, Dialect as _, Rules, built_in};
+    use super::{Description, Dialect as _, Item, Rules, built_in};
     use crate::json::Document;
     use crate::transcript::{Content, Draft, Role};
 
@@ -207,6 +207,13 @@ mod tests {
             let message = read.into_message().expect(item);
             let said = matches!(&message.parts[0].content, Content::Text(said) if said.is("Lit?"));
             assert!(message.role == Role::User && said, "{text}");
+        }
+        for base in ["bedrock", "strands", "gemini", "langchain", "sharegpt"] {
+            let roles = "[role]\nat = \"kind\"\nuser = \"ask\"\nassistant = \"reply\"\nmetadata = \"meta\"\n";
+            let text = format!("name = \"x\"\nextends = \"{base}\"\nmessage = \"in\"\n{roles}");
+            let dialect = Description::read(&text).expect(base).dialect;
+            let document = Document::parse(r#"{"kind": "meta", "note": "x"}"#).unwrap();
+            assert!(matches!(dialect.read(document.roots().next().unwrap()), Item::Metadata), "{base}");
         }
         for (base, code) in [("strands", "bedrock"), ("nextchat", "openai"), ("bedrock", "bedrock")] {
             let error = Description::read(&format!("name = \"x\"\nextends = \"{base}\"\n{ROLES}")).expect_err(base);

@@ -127,8 +127,16 @@ pub(super) struct RoleRule {
 impl RoleRule {
     /// Whether it says of a message who speaks, and not only which items are none.
     pub(super) fn names_a_role(&self) -> bool {
-        let mut speakers = self.names.iter().map(|(_, speaker)| speaker).chain(&self.other);
-        speakers.any(|speaker| matches!(speaker, Speaker::Role(_)))
+        self.speakers().any(|speaker| matches!(speaker, Speaker::Role(_)))
+    }
+
+    /// Whether it says which items are no messages.
+    pub(super) fn names_others(&self) -> bool {
+        self.speakers().any(|speaker| !matches!(speaker, Speaker::Role(_)))
+    }
+
+    fn speakers(&self) -> impl Iterator<Item = &Speaker> {
+        self.names.iter().map(|(_, speaker)| speaker).chain(&self.other)
     }
 }
 

@@ -63,6 +63,21 @@ fn parts_of_gemini_may_be_bare() {
         let chat = json!({"contents": [{"role": "user", "parts": asked}, {"role": "model", "parts": answered}]});
         assert_eq!(outline(&chat.to_string()), said);
     }
+    // Programs add a member with this name to messages of a chat.
+    for (asked, answered) in [(json!(["Is it lit?"]), json!(["It is."])), (json!([]), json!("a note"))] {
+        let chat = json!({"messages": [
+            {"role": "user", "content": "Is it lit?", "parts": asked},
+            {"role": "assistant", "content": "It is.", "parts": answered},
+        ]});
+        assert_eq!(outline(&chat.to_string()), said.replace("gemini", "openai"));
+    }
+    let call = json!({"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}});
+    let chat = json!({"messages": [
+        {"role": "user", "parts": ["Is it", "lit?"]},
+        {"role": "assistant", "parts": ["I look."], "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "It is."},
+    ]});
+    assert!(outline(&chat.to_string()).starts_with("openai\n"));
 }
 
 #[test]
@@ -183,16 +198,23 @@ fn claude_code_sends_commands_of_its_own_and_what_some_hooks_say() {
         record(json!({"type": "attachment", "uuid": event, "attachment":
             {"type": "hook_success", "hookEvent": event, "content": event}}))
     };
+    let named = |name: &str| {
+        record(json!({"type": "attachment", "uuid": name, "attachment":
+            {"type": "hook_success", "hookName": name, "content": name}}))
+    };
     let log = [
         record(json!({"type": "user", "message": {"role": "user", "content": "Lit?"}})),
         hook("UserPromptSubmit"),
         hook("PostToolUse"),
+        named("SessionStart:resume"),
+        named("PostToolUse:Read"),
         record(
             json!({"type": "system", "subtype": "local_command", "uuid": "l", "content": "<local-command-stdout>ok"}),
         ),
     ];
     let text: String = log.iter().map(|line| format!("{line}\n")).collect();
-    assert_eq!(outline(&text), "claude-code\nuser: Lit? + UserPromptSubmit + <local-command-stdout>ok");
+    let expected = "claude-code\nuser: Lit? + UserPromptSubmit + SessionStart:resume + <local-command-stdout>ok";
+    assert_eq!(outline(&text), expected);
 }
 
 #[test]
