@@ -49,8 +49,8 @@ pub(crate) struct Input {
 
     /// Find only files that match GLOB in directories
     ///
-    /// A GLOB with a slash applies to the path below the named directory, one without to the name. Files that you name are
-    /// always read.
+    /// A GLOB with a slash applies to the path below the named directory, one without to the name. `sub/` is the name `sub` at any
+    /// depth, `./a.jsonl` only the one right in the named directory. Files that you name are always read.
     #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub(crate) glob: Vec<String>,
 

@@ -155,6 +155,8 @@ pub(crate) fn split(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
     while let Some(c) = chars.next() {
         match (c, quote) {
             (c, Some(open)) if c == open => quote = None,
+            // Before a line break, it goes with the break.
+            ('\\', None | Some('"')) if chars.next_if_eq(&'\n').is_some() => {}
             ('\\', None) => word.get_or_insert_default().extend(chars.next()),
             ('\\', Some('"')) => {
                 let escaped = chars.next_if(|next| "$`\"\\".contains(*next));
@@ -266,6 +268,8 @@ mod tests {
     fn words_are_split_as_a_shell_splits_them() {
         let split_up = split(r#"curtail filter -x 'debug *' "a\"b\n" c\ d ''|limit  -t 8k"#).unwrap_or_default();
         assert_eq!(split_up, [vec!["filter", "-x", "debug *", "a\"b\\n", "c d", ""], vec!["limit", "-t", "8k"]]);
+        let continued = split("limit \\\n-t 8\\\nk \"a\\\nb\" 'c\\\nd'").unwrap_or_default();
+        assert_eq!(continued, [["limit", "-t", "8k", "ab", "c\\\nd"]]);
         assert!(split("limit 'x").is_err());
     }
 

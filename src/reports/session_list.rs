@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::options::global::iso_time;
 use crate::reports::screen::{PATH, Screen, painted, without_end};
-use crate::reports::table::{Kind, Table};
+use crate::reports::table::{Kind, Table, TablePart};
 use crate::sessions::content::SessionSums;
 use crate::sessions::listed::ListedSession;
 use curtail_core::dialects::media;
@@ -65,17 +65,14 @@ pub(crate) fn table(listed: &[ListedSession], now: SystemTime, paths: bool, scre
     let columns = std::iter::once(("name", Kind::Name)).chain(counts);
     let columns = columns.chain([("project", Kind::Text), ("first prompt", Kind::Text)]);
     let table = Table::new(columns).with(listed.iter().map(|one| row(one, now, has_sums, screen)));
-    let mut lines = table.lines(screen).into_iter();
-    let mut text: String = lines.next().into_iter().map(|title| title + "\n").collect();
-    for (one, line) in listed.iter().zip(lines.by_ref()) {
-        text += &format!("{line}\n");
-        if paths {
-            text += &format!("    {}\n", painted(PATH, &one.place()));
+    let mut parts = table.parts(screen);
+    // On a narrow screen, other columns follow in parts of their own.
+    if let Some(first) = parts.first_mut().filter(|_| paths) {
+        for (one, lines) in listed.iter().zip(&mut first.rows) {
+            lines.push(format!("    {}", painted(PATH, &one.place())));
         }
     }
-    // On a narrow screen, other columns follow in a table of their own.
-    text.extend(lines.map(|line| line + "\n"));
-    text
+    TablePart::lines_of(parts).into_iter().map(|line| line + "\n").collect()
 }
 
 fn row(one: &ListedSession, now: SystemTime, has_sums: bool, screen: Screen) -> Vec<String> {
@@ -125,13 +122,20 @@ mod tests {
     #[test]
     fn a_narrow_screen_hides_no_column() {
         let now = SystemTime::now();
-        let session =
-            KeptSession { agent: &AGENTS[0], path: "s.jsonl".into(), modified: now, size: None, stored: None };
-        let head = SessionHead { project: Some("/home/ada/project".to_owned()), prompt: Some("hello".to_owned()) };
-        let listed = [ListedSession { name: "@claude".to_owned(), session, head, sums: None }];
+        let listed = ["@claude", "@codex"].map(|name| {
+            let path = format!("{name}.jsonl").into();
+            let session = KeptSession { agent: &AGENTS[0], path, modified: now, size: None, stored: None };
+            let head = SessionHead { project: Some("/home/ada/project".to_owned()), prompt: Some("hello".to_owned()) };
+            ListedSession { name: name.to_owned(), session, head, sums: None }
+        });
         for width in 20..100 {
             let text = table(&listed, now, true, Screen { width: Some(width) });
-            assert!(text.contains("s.jsonl") && text.contains("proje") && text.contains("hello"), "{text}");
+            assert!(text.contains("proje") && text.contains("hello"), "{text}");
+            let lines: Vec<&str> = text.lines().collect();
+            for ListedSession { name, .. } in &listed {
+                let path = lines.iter().position(|line| line.contains(&format!("{name}.jsonl"))).unwrap();
+                assert!(lines[path - 1].contains(name), "{width}: {text}");
+            }
         }
     }
 

@@ -39,6 +39,15 @@ const GAP: usize = 2;
 /// The fewest columns of a cell that is shortened.
 const NARROWEST: usize = 8;
 
+/// The lines of columns that are printed together.
+#[derive(Debug)]
+pub(crate) struct TablePart {
+    /// Those of the titles.
+    pub(crate) titles: Vec<String>,
+    /// Those of each row.
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
 /// Rows below titles.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -68,18 +77,18 @@ impl Table {
     /// Its lines, which fit on `screen`; titles that are all empty take none. Counts that do not fit beside each other follow in a
     /// table of their own, with the first column again.
     pub(crate) fn lines(&self, screen: Screen) -> Vec<String> {
+        TablePart::lines_of(self.parts(screen))
+    }
+
+    /// The same, with the lines of the titles and of each row apart.
+    pub(crate) fn parts(&self, screen: Screen) -> Vec<TablePart> {
         let widths = self.widths(screen);
-        let mut lines = Vec::new();
-        for part in parts(&widths, screen) {
-            if !lines.is_empty() {
-                lines.push(String::new());
-            }
-            if !self.titles.iter().all(String::is_empty) {
-                lines.extend(self.title_lines(&part, &widths));
-            }
-            lines.extend(self.rows.iter().flat_map(|row| self.row_lines(row, &part, &widths)));
-        }
-        lines
+        let has_titles = !self.titles.iter().all(String::is_empty);
+        let part = |columns: Vec<usize>| TablePart {
+            titles: if has_titles { self.title_lines(&columns, &widths) } else { Vec::new() },
+            rows: self.rows.iter().map(|row| self.row_lines(row, &columns, &widths)).collect(),
+        };
+        parts(&widths, screen).into_iter().map(part).collect()
     }
 
     /// Its text, with a line break after each line.
@@ -156,6 +165,21 @@ impl Table {
             blanks += after + GAP;
         }
         line
+    }
+}
+
+impl TablePart {
+    /// The lines of all parts of a table, with an empty one between two.
+    pub(crate) fn lines_of(parts: Vec<Self>) -> Vec<String> {
+        let mut lines = Vec::new();
+        for part in parts {
+            if !lines.is_empty() {
+                lines.push(String::new());
+            }
+            lines.extend(part.titles);
+            lines.extend(part.rows.into_iter().flatten());
+        }
+        lines
     }
 }
 

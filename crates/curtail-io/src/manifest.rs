@@ -201,10 +201,11 @@ impl Manifest {
         if let Some(parent) = self.path.parent() {
             std::fs::create_dir_all(parent)?;
         }
-        let mut file = File::options().create(true).append(true).open(&self.path)?;
         if let Some(end) = self.torn_at {
-            file.set_len(end)?;
+            // A file that is open for appending alone cannot be shortened on Windows.
+            File::options().write(true).open(&self.path)?.set_len(end)?;
         }
+        let mut file = File::options().create(true).append(true).open(&self.path)?;
         if !self.continues {
             write_line(&mut file, &Head { options: self.options.clone() })?;
         }

@@ -1,7 +1,6 @@
 //! The temporary files of a run. Each is locked while it is written, so that a later run can detect and remove those
 //! that a killed run left behind.
 
-use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
@@ -151,22 +150,38 @@ fn mode_of_new(_directory: &Path) -> io::Result<u32> {
 
 /// Removes the temporary files in `directory` that no running program has locked or open for writing. Files that cannot be removed
 /// are left.
+///
+/// Only an obtained lock proves that no other run uses a file. A run that was killed right after it replaced an input left the old
+/// version under such a name, and a program may still write to it: so it is looked for after the files have these names.
 pub fn sweep(directory: &Path) {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let open: LazyCell<HashSet<FileId>> = LazyCell::new(open_for_writing);
-    for entry in entries.filter(|entry| is_temporary(&entry.file_name().to_string_lossy())) {
-        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            drop(remove_abandoned(&entry.path(), &open));
+    let files = entries.filter(|entry| {
+        is_temporary(&entry.file_name().to_string_lossy()) && entry.file_type().is_ok_and(|kind| kind.is_file())
+    });
+    let unlocked = files.filter_map(|entry| {
+        let path = entry.path();
+        lock_file(&path).ok()?;
+        Some((FileId::at_path(&path), path))
+    });
+    let unlocked: Vec<(FileId, PathBuf)> = unlocked.collect();
+    if unlocked.is_empty() {
+        return;
+    }
+    let open = open_for_writing();
+    for (id, path) in unlocked.into_iter().filter(|(id, _)| !open.contains(id)) {
+        // Another run may have locked it since, or given its name to another file.
+        if let Ok(_locked) = lock_file(&path)
+            && FileId::at_path(&path) == id
+        {
+            drop(std::fs::remove_file(&path));
         }
     }
 }
 
-/// Removes the file at `path` if it can be locked: only an obtained lock proves that no other run uses it. A run that was killed
-/// right after it replaced an input left the old version under such a name, and a program may still write to it: it is in `open`.
-fn remove_abandoned(path: &Path, open: &LazyCell<HashSet<FileId>>) -> io::Result<()> {
+fn lock_file(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     file.try_lock()?;
-    if open.contains(&FileId::at_path(path)) { Ok(()) } else { std::fs::remove_file(path) }
+    Ok(file)
 }
 
 /// A rename is on the disk when its directory is. If directories cannot be synced, the file system does this itself.

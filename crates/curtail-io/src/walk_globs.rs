@@ -43,9 +43,34 @@ impl WalkGlobs {
     }
 }
 
-/// A glob of paths below a walked directory. Without a slash, it matches names at any depth.
+/// A glob of paths below a walked directory. Without a slash, or with one at its end alone, it matches names at any depth.
 fn anywhere(glob: &str) -> String {
     let steps: Vec<&str> = glob.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
     let path = steps.join("/");
-    if steps.len() > 1 || glob.starts_with('/') { path } else { format!("**/{path}") }
+    // `.` and `./` are everything.
+    let is_anchored = glob.starts_with('/') || glob.starts_with("./") && !steps.is_empty();
+    if steps.len() > 1 || is_anchored { path } else { format!("**/{path}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WalkGlobs;
+    use std::path::Path;
+
+    #[test]
+    fn a_glob_is_anchored_by_a_slash_that_is_not_at_its_end() {
+        for (glob, top, below) in [
+            ("a.jsonl", true, true),
+            ("a.jsonl/", true, true),
+            ("./a.jsonl", true, false),
+            ("/a.jsonl", true, false),
+            ("./sub//a.jsonl", false, true),
+            ("sub/*", false, true),
+            ("./", true, true),
+        ] {
+            let globs = WalkGlobs::compile(&[glob.to_owned()]).unwrap();
+            let found = ["a.jsonl", "sub/a.jsonl"].map(|path| globs.is_match(Path::new(path)));
+            assert_eq!(found, [top, below], "{glob}");
+        }
+    }
 }

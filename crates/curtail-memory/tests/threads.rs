@@ -121,7 +121,8 @@ fn the_first_request_of_a_chat_without_calls_is_kept() {
     }
 }
 
-/// What a log appends may be metadata that shows no dialect. It is that of the thread, unless the thread is none of a log.
+/// What a log appends may be metadata that shows no dialect. It is that of the thread, if the thread is that of a log which has
+/// such lines.
 #[test]
 fn metadata_alone_is_appended_to_the_thread_of_a_log() {
     let label = "{\"type\":\"label\",\"id\":\"b9\",\"parentId\":\"b2\",\"timestamp\":\"2026-05-01T10:00:10.000Z\",\"targetId\":\"b1\",\"label\":\"x\"}\n";
@@ -136,6 +137,10 @@ fn metadata_alone_is_appended_to_the_thread_of_a_log() {
     let with_label = take(&kept, label).unwrap();
     assert_eq!(with_label.thread.as_ref().map(Thread::taken), kept.thread.as_ref().map(Thread::taken));
     assert!(with_label.shown(&summary)[1].contains(label.trim()));
+    for foreign in ["{\"name\":\"x\",\"version\":\"1.0.0\"}\n", "{\"type\":\"module\",\"name\":\"x\"}\n"] {
+        assert!(take(&kept, foreign).is_err(), "{foreign}");
+        assert!(take(&kept, &[label, foreign].concat()).is_err(), "{foreign}");
+    }
     let chat = take(&Kept::default(), &chat(1, 4)).unwrap();
     assert!(take(&chat, label).is_err());
 }

@@ -156,6 +156,17 @@ fn formats_that_cannot_be_read_are_refused_by_name() {
     }
 }
 
+/// Local times and metadata alone are no sign of gptme.
+#[test]
+fn a_chat_with_metadata_of_its_own_is_read() {
+    let chat = concat!(
+        "{\"role\":\"user\",\"content\":\"Hi\",\"metadata\":{\"model\":\"m\"}}\n",
+        "{\"role\":\"tool\",\"content\":\"r\",\"timestamp\":\"2026-06-13T10:00:00.123456\"}\n",
+    );
+    let done = run(&["count"], chat);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+}
+
 /// The same for graphs and rows of texts, without messages: the error tells what to do, for a document on many lines as
 /// well.
 #[test]

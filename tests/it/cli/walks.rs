@@ -118,6 +118,7 @@ fn globs_narrow_a_walk() {
     assert_eq!(counted(&["p", "--exclude-path", "old/"]), ["p/a.jsonl", "p/d.ndjson"]);
     assert_eq!(counted(&["p", "--exclude", "./old//deep/", "--exclude", "*.ndjson"]), ["p/a.jsonl", "p/old/b.jsonl"]);
     assert_eq!(counted(&["p", "--exclude", "old/deep", "--exclude", "*.ndjson"]), ["p/a.jsonl", "p/old/b.jsonl"]);
+    assert_eq!(counted(&["p", "--exclude", "./[abc].jsonl", "--exclude", "deep/"]), ["p/d.ndjson", "p/old/b.jsonl"]);
     assert_eq!(counted(&["p", "--glob", "*.ndjson"]), ["p/d.ndjson"]);
     assert_eq!(counted(&["p", "--glob", "old/*.jsonl", "--glob", "d.*"]), ["p/d.ndjson", "p/old/b.jsonl"]);
     assert_eq!(counted(&["p/**/*.jsonl", "--exclude", "deep"]), ["p/a.jsonl", "p/old/b.jsonl"]);

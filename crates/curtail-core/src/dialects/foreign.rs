@@ -193,9 +193,16 @@ fn gptme<'a>(items: &[Value<'a>]) -> Option<Value<'a>> {
         role.is_some_and(|role| role.is("tool")) && is_text && id.is_none() && name.is_none() && is_local_time(**item)
     };
     let result = items.iter().find(is_result)?;
-    let marks = ["files", "file_hashes", "pinned", "hide", "metadata"];
-    let marked = items.iter().any(|item| marks.iter().any(|key| item.get(key).is_some()));
-    marked.then_some(*result)
+    let marked = |item: &Value<'_>| {
+        item.has_any(["files", "file_hashes", "pinned", "hide"]) || item.get("metadata").is_some_and(is_gptme_metadata)
+    };
+    items.iter().any(marked).then_some(*result)
+}
+
+/// Whether the metadata of a message are those of gptme: the model, and what it counted. Older versions write the counts beside it.
+fn is_gptme_metadata(metadata: Value<'_>) -> bool {
+    let counts = metadata.get("usage").unwrap_or(metadata);
+    metadata.has("model") && counts.has("input_tokens")
 }
 
 /// Whether an item has a time with microseconds and without a time zone.

@@ -15,7 +15,7 @@ impl Thread {
         let own = self.log_reading(taken.reading);
         let (reading, mut transcripts) = match (self.transcripts(taken.reading, &input), &own) {
             (Err(error), Some(own)) => {
-                let metadata = self.transcripts(own, &input).ok().filter(|read| read.iter().all(has_no_messages));
+                let metadata = self.transcripts(own, &input).ok().filter(|read| read.iter().all(is_known_metadata));
                 (own, metadata.ok_or(error)?)
             }
             (read, _) => (taken.reading, read?),
@@ -173,6 +173,7 @@ impl Thread {
     }
 }
 
-fn has_no_messages((_, transcript): &(&dyn Dialect, Transcript<'_>)) -> bool {
-    transcript.messages.is_empty()
+/// Whether a transcript consists of metadata that its dialect knows: it reads any other line as an unknown one.
+fn is_known_metadata((_, transcript): &(&dyn Dialect, Transcript<'_>)) -> bool {
+    transcript.messages.is_empty() && transcript.layout.non_messages.iter().all(|line| line.unknown.is_none())
 }
