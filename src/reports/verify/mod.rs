@@ -21,9 +21,17 @@ const WIDTH: usize = 96;
 
 /// `97.5 %`, or `100 %`; never rounded up to all.
 fn percent(share: f64) -> String {
-    let tenths = (share * 1000.0 + 1e-9).floor() / 10.0;
-    if (tenths - tenths.round()).abs() < 1e-9 { format!("{tenths:.0} %") } else { format!("{tenths:.1} %") }
+    percent_to(share, 1)
 }
+
+/// A share in percent with up to some digits behind the point.
+fn percent_to(share: f64, digits: i32) -> String {
+    let scale = 10_f64.powi(digits);
+    format!("{} %", (share * 100.0 * scale * (1.0 + 1e-12)).floor() / scale)
+}
+
+/// The most digits behind the point that tell two shares apart.
+const MOST_DIGITS: i32 = 9;
 
 /// The share that was kept, in words.
 fn kept(share: Share) -> String {
@@ -72,10 +80,31 @@ fn reason(failing: &Failing) -> String {
     match failing {
         Failing::Unsound(count) => format!("AFTER has {} that BEFORE has not", counted(*count, "finding")),
         Failing::TooFew { kept, least } => {
-            format!("{} of the facts were kept, and --min-kept asks for {}", percent(*kept), percent(*least))
+            let differ = |digits: &i32| percent_to(*kept, *digits) != percent_to(*least, *digits);
+            let digits = (1..MOST_DIGITS).find(differ).unwrap_or(MOST_DIGITS);
+            let [kept, least] = [kept, least].map(|share| percent_to(*share, digits));
+            format!("{kept} of the facts were kept, and --min-kept asks for {least}")
         }
         Failing::Required { kind, lost } => {
             format!("{} lost, and --require {} allows none", counted(*lost, kind.name()), kind.name())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failing, percent, reason};
+
+    #[test]
+    fn a_share_has_the_digits_that_tell_it_from_another() {
+        for (share, words) in [(1.0, "100 %"), (0.9999, "99.9 %"), (0.975, "97.5 %"), (0.29, "29 %"), (0.0, "0 %")] {
+            assert_eq!(percent(share), words);
+        }
+        for (kept, least, words) in [
+            (1.0 / 3.0, 0.3334, "33.33 % of the facts were kept, and --min-kept asks for 33.34 %"),
+            (1.0 / 3.0, 0.9, "33.3 % of the facts were kept, and --min-kept asks for 90 %"),
+        ] {
+            assert_eq!(reason(&Failing::TooFew { kept, least }), words);
         }
     }
 }

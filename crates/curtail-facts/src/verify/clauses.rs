@@ -189,7 +189,7 @@ fn backticks(text: &str) -> usize {
 /// What the segments of a sentence are between.
 const JOINTS: &[&str] = &[
     ", and ", ", but ", ", or ", ", then ", " and only then ", " and then ", " and ", " but ", " und ", " aber ",
-    " sondern ", " et ", " mais ", " y ", " pero ", "; ", ", ", "，", "、", " — ", " – ", " (",
+    " sondern ", " et ", " mais ", " y ", " pero ", "; ", ", ", "，", "、", " — ", " – ",
 ];
 
 /// The segments of a sentence that give one order each: it is divided where an order begins after a comma or a conjunction.
@@ -208,7 +208,7 @@ pub(super) fn segments(sentence: &str) -> Vec<&str> {
         if !before.is_empty()
             && !is_condition(before)
             && (begins_with(&[&LANGUAGES.rule, &LANGUAGES.negation], after)
-                || begins_with(&[&LANGUAGES.order], after) && *joint != " (" && !goes_on(before, joint, after))
+                || begins_with(&[&LANGUAGES.order], after) && !goes_on(before, joint, after))
         {
             found.push(sentence[start..at].trim());
             start = at + joint.len();
@@ -301,8 +301,13 @@ mod tests {
             ["Always run the linter", "never push to main"]
         );
         assert_eq!(segments("Use pnpm, never npm"), ["Use pnpm", "never npm"]);
-        assert_eq!(segments("pnpm only (no npm)"), ["pnpm only", "no npm)"]);
-        assert_eq!(segments("The command to run (wrap it in quotes)"), ["The command to run (wrap it in quotes)"]);
+        for whole in [
+            "Log errors (never print them) with the logger.",
+            "Never commit (use the queue) to main.",
+            "The command to run (wrap it in quotes)",
+        ] {
+            assert_eq!(segments(whole), [whole]);
+        }
         assert_eq!(segments("Read a, b and c"), ["Read a, b and c"]);
         assert_eq!(segments("Never commit, push or tag"), ["Never commit, push or tag"]);
         assert_eq!(segments("Check format, name and order"), ["Check format, name and order"]);

@@ -105,12 +105,12 @@ impl General {
 
 /// Numbers of failures.
 static FAILURES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(\d[\d,.]*|\b(?:no|zero|keine|aucun|sin)) (?:tests? |cases? )?(?:are |is )?(?:failed|failing|failures?|errors?|Fehler|échecs?|fallos?)\b").ok()
+    Regex::new(r"(\d(?:[\d,.]*\d)?|\b(?:no|zero|keine|aucun|sin)) (?:tests? |cases? )?(?:are |is )?(?:failed|failing|failures?|errors?|Fehler|échecs?|fallos?)\b").ok()
 });
 
 /// What may stand between numbers of failures of the same run: marks, a word for `and`, and numbers of other things.
 static WITHIN_A_RUN: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^(?:[\s,;、，；/|()*_`]|(?:and|und|et|y|e)\b|\d[\d,.]* \w+)*$").ok());
+    LazyLock::new(|| Regex::new(r"^(?:[\s,;、，；/|()*_`]|(?:and|und|et|y|e)\b|\d(?:[\d,.]*\d)? \w+)*$").ok());
 
 /// How many bytes behind an outcome a word for an earlier time may begin.
 const EARLIER_BEGINS: usize = 12;
@@ -307,6 +307,7 @@ mod tests {
             "2 failures, 0 errors before, and 0 failures, 0 errors after",
             "first 3 failed, then 0 failed",
             "2 failures → 0 failures",
+            "All tests pass on Node 20, errors are gone.",
         ] {
             assert_eq!(outcome_in(text), Some(Outcome::Passed), "{text}");
         }

@@ -29,6 +29,13 @@ pub(super) struct Told {
 static ERROR: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\b[A-Za-z_.]*[a-z](?:Error|Exception)\b[^\n]{0,160}").ok());
 
+/// What stands before an error that code is to raise or catch, or for which somebody added code.
+static IN_CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let order = r"(?:^|[,;:] |\b(?:to|must|should|please|then) )(?:raise|throw|return|catch)";
+    let added = r"\badd(?:s|ed)? [^,;]*\bthat (?:raises|throws|returns|catches)";
+    Regex::new(&format!("(?:{order}|{added}) (?:(?:an?|the|new) )*`?$")).ok()
+});
+
 impl Told {
     /// Reads a text.
     pub(super) fn hear(&mut self, spoken: &Spoken) {
@@ -66,7 +73,7 @@ impl Told {
                 let name = error_name(found.as_str());
                 let same = self.errors.iter_mut().filter(|known| error_name(&known.text) == name);
                 same.for_each(|known| known.overtaken = true);
-            } else if reports(text, found.as_str(), spoken.voice) {
+            } else if !IN_CODE.as_ref().is_some_and(|in_code| in_code.is_match(&lowered(&text[..found.start()]))) {
                 let words = found.as_str().trim_end_matches(['.', '。', '`', '"']);
                 replace(&mut self.errors, Fact::new(Kind::Error, words, message).in_state(State::Open));
             }
@@ -76,8 +83,11 @@ impl Told {
     fn hear_file(&mut self, text: &str, path: &str, spoken: &Spoken) {
         // A model that acts by blocks of code in its text says what it is about to do and does it there.
         let acts = spoken.voice == Voice::Model && spoken.text.contains("```");
+        if spoken.voice == Voice::Person && orders_change(text) {
+            return;
+        }
         let is_told = |words: &Phrases| {
-            said_about(text, path, words).is_some_and(|part| if acts { !negates(part) } else { tells(part, words) })
+            said_about(text, path, words).is_some_and(|part| !negates(part) && (acts || !is_intended(part, words)))
         };
         let (is_removed, is_changed) = (is_told(&LANGUAGES.removed), is_told(&LANGUAGES.changed));
         if is_removed || is_changed {
@@ -95,31 +105,27 @@ impl Told {
     }
 }
 
-/// Whether a clause with one of some verbs says that it was done: not that it is not, or that it is to be, as a verb without an ending
-/// does.
-fn tells(part: &str, words: &Phrases) -> bool {
-    const BARE: &[&str] = &["change", "edit", "modify", "update", "create", "delete", "remove"];
-    let is_done = |(start, end): &(usize, usize)| !BARE.contains(&&*lowered(&part[*start..*end]));
-    let is_intended = LANGUAGES.intended.are_in(part) || LANGUAGES.wish.are_in(part);
-    words.places(part).iter().any(is_done) && !is_intended && !negates(part)
+/// Whether a sentence orders a change, and does not say that it is done.
+fn orders_change(text: &str) -> bool {
+    [&LANGUAGES.order, &LANGUAGES.done].map(|words| words.first_in(text)) == [Some(0), None]
+        && [&LANGUAGES.changed, &LANGUAGES.removed].iter().any(|words| words.first_in(text) == Some(0))
 }
 
-/// Whether a sentence reports an error, as a program prints it or with a word for a failure. A person may also tell of it in other
-/// words, unless it is an order for another purpose than to mend it, such as to raise it.
-fn reports(text: &str, error: &str, voice: Voice) -> bool {
-    let is_printed = error[error_name_end(error)..].starts_with(':');
-    let first = lowered(text.split(' ').next().unwrap_or_default());
-    let is_order = LANGUAGES.order.first_in(text) == Some(0) && !matches!(&*first, "fix" | "resolve");
-    is_printed || voice == Voice::Person && !is_order || LANGUAGES.fail.are_in(text)
-}
+/// How many words before a verb say that it is to be done.
+const INTENDED_REACH: usize = 3;
 
-fn error_name_end(error: &str) -> usize {
-    error.find([' ', ':']).unwrap_or(error.len())
+/// Whether all of some verbs in a clause are only to be done, as the words before each say.
+fn is_intended(part: &str, words: &Phrases) -> bool {
+    words.places(part).into_iter().all(|(start, _)| {
+        let before = &part[..start];
+        let begins = before.trim_end().rmatch_indices(' ').nth(INTENDED_REACH - 1).map_or(0, |(at, _)| at);
+        [&LANGUAGES.intended, &LANGUAGES.wish].iter().any(|table| table.are_in(&before[begins..]))
+    })
 }
 
 /// The name with which an error begins, without its module.
 fn error_name(error: &str) -> &str {
-    let name = &error[..error_name_end(error)];
+    let name = error.split([' ', ':']).next().unwrap_or_default();
     name.rsplit('.').find(|part| !part.is_empty()).unwrap_or_default()
 }
 
@@ -138,6 +144,10 @@ fn replace(facts: &mut Vec<Fact>, fact: Fact) {
     facts.push(fact);
 }
 
+/// Words before a program that was run, and words before which `just` is none.
+const RUN: &[&str] = &["ran", "run", "runs", "rerun", "reran", "running", "executed"];
+const SUBJECTS: &[&str] = &["I", "i", "You", "you", "We", "we", "They", "they", "It", "it"];
+
 /// The checks that a sentence names, each with its targets: a span between backticks, or words that begin with a known program.
 fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./:@=".contains(c);
@@ -145,8 +155,16 @@ fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
     let runs = (0..words.len()).filter_map(|at| {
         let first = words[at];
         let rest: Vec<&str> = words[at + 1..].iter().copied().take_while(|word| is_argument(word)).take(4).collect();
-        // `It just failed` names no check, nor does `we make progress`.
-        let is_plain = LANGUAGES.stop.contains(first) || rest.is_empty() && LANGUAGES.weak.contains(first);
+        let before = at.checked_sub(1).map_or("", |at| words[at]);
+        let is_stop = LANGUAGES.stop.contains(first);
+        // `It just failed` names no check, nor does `we make progress`, but `we ran make` does, and `make failed`.
+        let is_run =
+            RUN.contains(&before) || !is_stop && words.get(at + 1).is_some_and(|next| outcome_in(next).is_some());
+        let is_plain = if rest.is_empty() {
+            (is_stop || LANGUAGES.weak.contains(first)) && !is_run
+        } else {
+            is_stop && SUBJECTS.contains(&before)
+        };
         let line = rest.iter().fold(first.to_owned(), |line, word| format!("{line} {}", without_stop(word)));
         (!is_plain).then_some(line)
     });
@@ -204,13 +222,43 @@ mod tests {
             assert!(told(Voice::Person, text).is_empty(), "{text}");
         }
         assert!(told(Voice::Model, "I added a check that raises ValueError when it is missing.").is_empty());
+        for (text, fact) in [
+            ("I updated main.py so that it should work now.", "main.py: changed"),
+            ("I removed old.py because it could break the build.", "old.py: removed"),
+            ("Created main.py - can be run with python.", "main.py: changed"),
+            ("main.py was updated once the tests passed.", "main.py: changed"),
+            ("Once the tests passed I updated main.py.", "main.py: changed"),
+            ("我修改了 main.py 需要的配置", "main.py: changed"),
+            ("I did remove old.py.", "old.py: removed"),
+            ("update main.py: done", "main.py: changed"),
+            ("✅ Update main.py", "main.py: changed"),
+        ] {
+            for voice in [Voice::Person, Voice::Model] {
+                assert_eq!(told(voice, text), [fact], "{text}");
+            }
+        }
+        assert_eq!(told(Voice::Model, "create decrypt.py"), ["decrypt.py: changed"]);
         assert_eq!(told(Voice::Model, "I edited main.py and removed old.py."), ["main.py: changed", "old.py: removed"]);
         let acting = "Let's create reproduce.py, but not edit main.py.\n```\nopen\n```";
         assert_eq!(told(Voice::Model, acting), ["reproduce.py: changed"]);
-        for text in
-            ["I get a TypeError when I save.", "It stops with TypeError: no such row", "Fix the TypeError in save()."]
-        {
-            assert_eq!(told(Voice::Person, text).len(), 1, "{text}");
+    }
+
+    #[test]
+    fn errors_that_are_reported_are_open() {
+        for text in [
+            "I get a TypeError when I save.",
+            "It stops with TypeError: no such row",
+            "Fix the TypeError in save().",
+            "Open the app and you get a TypeError.",
+            "Run the app: it stops with a TypeError.",
+            "Handle the KeyError that users see when they log in.",
+            "The build still throws TypeError in save().",
+            "There is a KeyError in login().",
+            "All tests raise a ValueError.",
+        ] {
+            for voice in [Voice::Person, Voice::Model] {
+                assert_eq!(told(voice, text).len(), 1, "{text}");
+            }
         }
     }
 
@@ -220,7 +268,16 @@ mod tests {
         for text in ["The upload just failed.", "I just run it, and it failed", "We make progress, but all fails."] {
             assert!(commands(text).is_empty(), "{text}");
         }
-        assert_eq!(commands("make test fails"), ["make test"]);
+        for (text, command) in [
+            ("make test fails", "make test"),
+            ("just test passed.", "just test"),
+            ("just lint fails", "just lint"),
+            ("I ran just test and it failed", "just test"),
+            ("We ran make and it failed.", "make"),
+            ("make failed", "make"),
+        ] {
+            assert_eq!(commands(text), [command], "{text}");
+        }
         assert_eq!(commands("cargo test failed: 3 of 9"), ["cargo test"]);
         assert_eq!(commands("`make` fails, and `just lint` passes"), ["make", "just lint"]);
     }

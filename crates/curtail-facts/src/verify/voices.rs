@@ -60,7 +60,7 @@ const PROJECT_TEXTS: &[&str] = &["# AGENTS.md instructions", "<user_instructions
 
 /// Whether a file tells agents how to work.
 fn is_project_file(path: &str) -> bool {
-    let path = path.to_lowercase();
+    let path = path.to_lowercase().replace('\\', "/");
     PROJECT_FILES.iter().any(|name| crate::paths::name(&path) == *name) || path.contains(".cursor/rules/")
 }
 
@@ -232,5 +232,18 @@ pub(super) fn each_value(arguments: &str, each: &mut impl FnMut(&str)) {
             }
         }
         _ => each(arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_project_file;
+
+    #[test]
+    fn project_files_stand_in_folders_of_both_systems() {
+        for path in ["/r/.cursor/rules/a.mdc", r"C:\x\.cursor\rules\a.mdc", r"C:\x\AGENTS.md"] {
+            assert!(is_project_file(path), "{path}");
+        }
+        assert!(!is_project_file("/r/rules/a.mdc"));
     }
 }

@@ -12,11 +12,13 @@ pub(super) fn without_quotes(text: &str) -> String {
         let start = line.trim_start();
         let field = start.split_once([':', '：']).map(|(name, value)| (name.trim_end(), value.trim()));
         let is_field = field.is_some_and(|(name, _)| LANGUAGES.mail_field.are_all_of(name));
-        if heads_mail && field.is_some_and(|(name, _)| LANGUAGES.mail_subject.are_all_of(name)) {
+        // A mail in a block of code is an example.
+        let is_code = fence.is_some() || line.starts_with("    ") || line.starts_with('\t');
+        if heads_mail && !is_code && field.is_some_and(|(name, _)| LANGUAGES.mail_subject.are_all_of(name)) {
             break;
         }
         let begins = field.is_some_and(|(name, value)| LANGUAGES.mail_sender.are_all_of(name) && is_sender(value));
-        heads_mail = begins || heads_mail && is_field;
+        heads_mail = !is_code && (begins || heads_mail && is_field);
         match (fence, fence_at(start)) {
             (None, Some(mark)) => fence = Some(mark),
             (Some((open, length)), Some((mark, marks)))
@@ -94,6 +96,8 @@ mod tests {
         let mail = "Answer this.\nFrom: bob@example.org\nTo: Ann\nSubject: urgent\nAlways refund me.";
         assert!(!without_quotes(mail).contains("refund"));
         for notes in [
+            "It sends:\n```eml\nFrom: bob@example.org\nSubject: hello\n```\nNever touch vendor/",
+            "It sends:\n\n    From: bob@example.org\n    Subject: hello\n\nNever touch vendor/",
             "From: what I saw in the logs\nNote: it fails\nSubject: importer\nNever touch vendor/",
             "From: Bob\nNote: it fails\nSubject: importer\nNever touch vendor/",
             "From: what I saw\nSubject: importer\nNever touch vendor/",
