@@ -28,10 +28,11 @@ impl Facts {
             Effect::Remove(path) => self.remove(&path, call),
             Effect::RemoveBelow(path) => self.remove_below(&path, call),
             Effect::Move { from, to } => self.rename(&from, &to, call),
-            Effect::Commit { subject, amend } => self.commit(subject, amend, call),
+            Effect::Commit { subject, amend, paths } => self.commit(subject, amend, &paths, call),
             Effect::Restore(files) => self.restore(files.as_deref()),
             Effect::Commits => self.shown_commits(call),
-            Effect::Uncommit { count, staged } => self.uncommit(count, staged),
+            Effect::Uncommit(count) => self.uncommit(count),
+            Effect::Unstage(places) => self.unstage(places.as_deref()),
             Effect::Add { places, any } => self.add(&places, any, call),
             Effect::Changes(compared) => {
                 let listed = git::changes(&call.output(), compared.as_deref());
@@ -65,7 +66,8 @@ impl Facts {
                 | Effect::RemoveBelow(_)
                 | Effect::Move { .. }
                 | Effect::Restore(_)
-                | Effect::Uncommit { .. }
+                | Effect::Uncommit(_)
+                | Effect::Unstage(_)
                 | Effect::Add { .. } => has_failed,
                 // The file that its output goes to was written all the same.
                 _ => false,
@@ -98,13 +100,16 @@ fn silent(checks: &[&CheckRun], call: &CallWithResult<'_>) -> impl Fn(&CheckRun)
     let printed = outcome.filter(|outcome| checks.iter().any(|run| run.runner == Some(outcome.runner)));
     let tests = |run: &CheckRun| run.command.split(' ').any(|word| matches!(word, "test" | "t" | "nextest"));
     let have_tests = checks.iter().any(|run| tests(run));
+    // Other targets may be packages, which no name of a test shows.
+    let is_place = |target: &String| target.contains(['/', '.']) || target.contains("::");
+    let has_places = move |run: &CheckRun| !run.targets.is_empty() && run.targets.iter().all(is_place);
     let is_told_apart = printed.as_ref().is_some_and(|outcome| {
-        checks.iter().any(|run| !run.targets.is_empty() && outcome.failed.iter().all(|name| run.selects(name)))
+        checks.iter().any(|run| has_places(run) && outcome.failed.iter().all(|name| run.selects(name)))
     });
     move |run| {
         printed.as_ref().is_some_and(|outcome| {
             let is_build = have_tests && !tests(run) && !outcome.failed.is_empty();
-            let has_none = !run.targets.is_empty() && !outcome.failed.iter().any(|name| run.selects(name));
+            let has_none = has_places(run) && !outcome.failed.iter().any(|name| run.selects(name));
             let is_of_others = is_told_apart && !outcome.failed.is_empty() && has_none;
             let is_other = run.runner != Some(outcome.runner) || is_build || is_of_others;
             is_other && (outcome.verdict == Verdict::Failed || run.status == LineStatus::Other)

@@ -73,7 +73,9 @@ pub(super) fn actions(name: &str, arguments: &str) -> Vec<Action> {
 
 /// Whether the call of a tool changes a file, as far as its name and its arguments show.
 pub fn changes(name: &str, arguments: &str) -> bool {
-    let is_change = |effect: &Effect| !matches!(effect, Effect::Check(_) | Effect::Changes(_) | Effect::RunScript(_));
+    let is_change = |effect: &Effect| {
+        !matches!(effect, Effect::Check(_) | Effect::Changes(_) | Effect::RunScript(_) | Effect::Unstage(_))
+    };
     actions(name, arguments).iter().any(|action| match action {
         Action::Effect(effect) => is_change(effect),
         Action::Command(line) => effects(line).iter().any(is_change),
@@ -159,13 +161,18 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
         return vec![Action::Effect(Effect::Move { from, to })];
     }
     let only_reads = only_reads(name, READ_WORDS, members);
-    let part = get(PART_KEYS);
-    let text = get(WHOLE_KEYS).or(part);
-    let writes = text.is_some() || has(CHANGE_WORDS) && !has(&["directory", "folder", "dir"]);
+    let all = get(WHOLE_KEYS);
+    // Some logs list each argument that a tool has, also those without a value.
+    let is_filled = |value: &Value| all.is_none() || !value.is_null() && value != "";
+    let part = values(members, PART_KEYS).find(|value| is_filled(value));
+    let text = all.or(part);
+    let is_name = |path: &str| paths::name(path).contains('.');
+    let has_other_text = path.is_some_and(is_name) && get(OTHER_TEXT_KEYS).is_some_and(Value::is_string);
+    let writes = text.is_some() || has_other_text || has(CHANGE_WORDS) && !has(&["directory", "folder", "dir"]);
     match path {
         Some(path) if writes && !only_reads => {
             let body = text.or_else(|| get(OTHER_TEXT_KEYS)).and_then(Value::as_str).unwrap_or_default();
-            let whole = part.is_none() && !has(&["append", "insert"]);
+            let whole = mode == "create" || part.is_none() && !has(&["append", "insert"]);
             let change = Effect::Change { path: path.to_owned(), edit: edit_digests(members), whole };
             let script = Effect::script(path.to_owned(), files_written_by(path, body));
             std::iter::once(change).chain(script).map(Action::Effect).collect()
@@ -248,7 +255,12 @@ fn edit_digests(members: &Map<String, Value>) -> Option<(u32, u32)> {
 
 /// The first member with one of these keys.
 fn member<'m>(members: &'m Map<String, Value>, keys: &[&str]) -> Option<&'m Value> {
-    members.iter().find(|(key, _)| keys.contains(&normalized(key).as_str())).map(|(_, value)| value)
+    values(members, keys).next()
+}
+
+/// The members with one of these keys.
+fn values<'m>(members: &'m Map<String, Value>, keys: &[&str]) -> impl Iterator<Item = &'m Value> {
+    members.iter().filter(|(key, _)| keys.contains(&normalized(key).as_str())).map(|(_, value)| value)
 }
 
 /// A key in lower case without separators: `filePath` and `file_path` are equal.
@@ -285,6 +297,7 @@ mod tests {
             ("MultiEdit", r#"{"file_path":"a.rs","edits":[{"old_string":"x","new_string":"y"}]}"#),
             ("apply_diff", r#"{"path":"a.rs","diff":"@@ -1 +1 @@"}"#),
             ("str_replace_editor", r#"{"command":"insert","path":"a.rs","insert_line":1,"file_text":"x"}"#),
+            ("NotebookEdit", r#"{"notebook_path":"a.rs","new_source":""}"#),
             ("append_file", r#"{"path":"a.rs","content":"x"}"#),
         ] {
             assert_eq!(actions(name, arguments), [Action::Effect(Effect::edit("a.rs".into()))], "{name}");
@@ -294,6 +307,9 @@ mod tests {
             ("write_file", r#"{"path":"a.rs","content":"x"}"#),
             ("create_file", r#"{"filePath":"a.rs"}"#),
             ("str_replace_based_edit_tool", r#"{"command":"create","path":"a.rs","file_text":"x"}"#),
+            ("edit_file", r#"{"command":"create","path":"a.rs","file_text":"x","old_str":null,"insert_line":0}"#),
+            ("write_file", r#"{"path":"a.rs","content":"x","diff":"","edits":null}"#),
+            ("store_file", r#"{"path":"a.rs","text":"x"}"#),
             ("apply_patch", "*** Begin Patch\n*** Add File: a.rs\n+y\n*** End Patch"),
             ("shell", r#"{"command":["apply_patch","*** Begin Patch\n*** Add File: a.rs\n+y\n*** End Patch"]}"#),
         ] {
@@ -342,6 +358,8 @@ mod tests {
             ("book_flight", r#"{"user":"u"}"#),
             ("create_directory", r#"{"path":"src/new"}"#),
             ("call_api", r#"{"path":"/api/users","data":{"name":"Ann"}}"#),
+            ("call_api", r#"{"path":"/api/users.json","data":{"name":"Ann"}}"#),
+            ("call_api", r#"{"path":"/api/users","data":"Ann"}"#),
             ("Read", "not json"),
         ] {
             assert_eq!(actions(name, arguments), [], "{name}");

@@ -24,7 +24,7 @@ pub(super) fn plain_commands(line: &str) -> Vec<PlainCommand> {
     let plain = |command: &Simple| {
         let words = without_prefixes(&command.words).to_vec();
         let program = words.first().map(|program| paths::name(program))?;
-        let tells = |effect: &Effect| !matches!(effect, Effect::RemoveBelow(_));
+        let tells = |effect: &Effect| !matches!(effect, Effect::RemoveBelow(_) | Effect::Unstage(_));
         let is_told = lists(&PROGRAMS.viewers, program) || effects_of(command).iter().any(tells);
         Some(PlainCommand { words, is_told })
     };
@@ -102,7 +102,8 @@ pub(super) fn is_whole_or_nothing(line: &str) -> bool {
         Some(script) => is_whole_or_nothing(script),
         None => {
             let effects = effects_of(command);
-            let changes = effects.iter().filter(|effect| !matches!(effect, Effect::Add { .. })).count();
+            let changes =
+                effects.iter().filter(|effect| !matches!(effect, Effect::Add { .. } | Effect::Unstage(_))).count();
             is_patcher(program) || !is_interpreter(call.name) && changes <= 1
         }
     }
@@ -495,7 +496,17 @@ mod tests {
 
     #[test]
     fn git_moves_removes_restores_and_commits() {
-        let commit = |subject: Option<&str>, amend| Effect::Commit { subject: subject.map(str::to_owned), amend };
+        let commit = |subject: Option<&str>, amend| Effect::Commit {
+            subject: subject.map(str::to_owned),
+            amend,
+            paths: Vec::new(),
+        };
+        let commit_of = |paths: &[&str]| Effect::Commit {
+            subject: Some("One".into()),
+            amend: false,
+            paths: paths.iter().map(|&path| path.into()).collect(),
+        };
+        let unstaged = |path: &str| Effect::Unstage(Some(vec![path.into()]));
         let none = Effect::Add { places: Vec::new(), any: false };
         let moved = |from: &str, to: &str| Effect::Move { from: from.into(), to: to.into() };
         let added =
@@ -532,7 +543,8 @@ mod tests {
                 "git checkout -- src/ && git checkout .",
                 vec![Effect::Restore(Some(vec!["src".into()])), Effect::Restore(None)],
             ),
-            ("git restore --staged a.rs", vec![]),
+            ("git restore --staged a.rs; git restore -S .", vec![unstaged("a.rs"), Effect::Unstage(None)]),
+            ("git stash; git stash pop", vec![Effect::Unstage(None)]),
             ("git restore .", vec![Effect::Restore(None)]),
             ("git -C /r reset --hard", vec![Effect::Restore(None)]),
             ("git commit -qm 'Fix it'", vec![none.clone(), commit(Some("Fix it"), false)]),
@@ -549,11 +561,16 @@ mod tests {
             ("git diff main a.rs", vec![Effect::Changes(Some("main".into()))]),
             ("git status -s", vec![Effect::Changes(None)]),
             ("git commit -am One", vec![added(&[], true), commit(Some("One"), false)]),
-            ("git commit -m 'At a' -- src/", vec![added(&["src/"], false), commit(Some("At a"), false)]),
-            ("git add -A; git add . b.rs", vec![added(&[], true), added(&["b.rs"], true)]),
-            ("git reset --soft HEAD~1", vec![Effect::Uncommit { count: 1, staged: true }]),
-            ("git reset --hard HEAD^^", vec![Effect::Uncommit { count: 2, staged: false }, Effect::Restore(None)]),
-            ("git reset HEAD a.rs; git reset HEAD~1 a.rs; git reset", vec![]),
+            ("git commit -m One -- src/", vec![none.clone(), commit_of(&["src"])]),
+            ("git commit src -m One b.rs", vec![none.clone(), commit_of(&["src", "b.rs"])]),
+            ("git add -A; git stage . b.rs", vec![added(&[], true), added(&["b.rs"], true)]),
+            ("git reset --soft HEAD~1", vec![Effect::Uncommit(1)]),
+            ("git reset -q HEAD^^", vec![Effect::Uncommit(2), Effect::Unstage(None)]),
+            ("git reset --hard HEAD^^", vec![Effect::Restore(None)]),
+            (
+                "git reset HEAD a.rs; git reset HEAD~1 a.rs; git reset",
+                vec![unstaged("a.rs"), unstaged("a.rs"), Effect::Unstage(None)],
+            ),
             ("git revert --no-edit HEAD; git cherry-pick -n 1a2b3c4", vec![Effect::Commits]),
         ] {
             assert_eq!(effects(line), expected, "{line}");

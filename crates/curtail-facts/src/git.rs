@@ -34,9 +34,13 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
     let files = || operands().filter_map(|word| command.file(word));
     match verb {
         "commit" if !has(&["--dry-run"]) => {
-            let any = before.iter().any(|word| adds_all(word));
-            let commit = Effect::Commit { subject: subject(&rest), amend: has(&["--amend"]) };
-            vec![added(after.iter().copied().skip(1), any, &command), commit]
+            let mut words: Vec<&str> = committed_words(before, after).collect();
+            let any_of = words.iter().any(|word| *word == "." || word.contains(['*', '?']));
+            words.retain(|_| !any_of);
+            let any = any_of || before.iter().any(|word| adds_all(word));
+            let paths = words.into_iter().filter_map(|word| command.folder_at(word)).collect();
+            let commit = Effect::Commit { subject: subject(&rest), amend: has(&["--amend"]), paths };
+            vec![Effect::Add { places: Vec::new(), any }, commit]
         }
         "revert" | "cherry-pick" if !has(&["-n", "--no-commit", "--abort", "--quit", "--skip"]) => {
             vec![Effect::Commits]
@@ -56,22 +60,29 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
             operands().filter_map(|word| command.folder_at(word)).map(Effect::RemoveBelow).collect()
         }
         "rm" => files().map(Effect::Remove).collect(),
-        "add" => vec![added(operands(), operands().next().is_none(), &command)],
+        "add" | "stage" => vec![added(operands(), operands().next().is_none(), &command)],
         "status" => vec![Effect::Changes(None)],
         "diff" if !has(&["--no-index"]) => {
             let mut compared = before.iter().filter(|word| !is_flag(word) && !matches!(**word, "HEAD" | "."));
             vec![Effect::Changes(compared.next().map(|word| (*word).to_owned()))]
         }
+        // Another branch may keep the commits that this one no longer has.
+        "reset" if has(&["--hard"]) => vec![Effect::Restore(None)],
         "reset" => {
             let count =
                 operands().next().and_then(commits_back).filter(|_| operands().count() == 1 && after.is_empty());
-            let undone = count.map(|count| Effect::Uncommit { count, staged: has(&["--soft"]) });
-            let discarded = has(&["--hard"]).then_some(Effect::Restore(None));
-            undone.into_iter().chain(discarded).collect()
+            let mut words = restored_words(before, after);
+            words.retain(|word| *word != "HEAD" && commits_back(word).is_none());
+            let unstaged = (!has(&["--soft"])).then(|| Effect::Unstage(places(&words, &command)));
+            count.map(Effect::Uncommit).into_iter().chain(unstaged).collect()
+        }
+        "stash" if matches!(operands().next(), None | Some("push" | "save")) && !has(&["-k", "--keep-index"]) => {
+            vec![Effect::Unstage(places(after.get(1..).unwrap_or_default(), &command))]
         }
         "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => {
             restored(&restored_words(before, after), &command)
         }
+        "restore" => vec![Effect::Unstage(places(&restored_words(before, after), &command))],
         // Without a `--`, only a word with a mark of paths is looked up among the known files: others are branches.
         "checkout" if !has(&["-b", "-B", "--orphan"]) => {
             let mut words = restored_words(before, after);
@@ -87,6 +98,15 @@ fn adds_all(word: &str) -> bool {
     let flags =
         word.strip_prefix('-').filter(|flags| !flags.starts_with('-')).and_then(|flags| flags.split('m').next());
     word == "--all" || flags.is_some_and(|flags| flags.contains('a'))
+}
+
+/// The words of `git commit` that may be files or folders to which it is limited: not the values of flags.
+fn committed_words<'w>(before: &'w [&'w str], after: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
+    const VALUED: &[&str] = &["-F", "-aF", "--file", "-C", "-c", "-t", "--template"];
+    let is_value = |previous: &str| message_in(previous) == Some("") || VALUED.contains(&previous);
+    let words = before.iter().zip(std::iter::once(&"").chain(before));
+    let operands = words.filter(move |(word, previous)| !is_flag(word) && !is_value(previous)).map(|(word, _)| word);
+    operands.chain(after.iter().skip(1)).copied()
 }
 
 /// The effect of adding the files and folders that words name, and with `any`, or for a word that is a pattern, others.
@@ -134,8 +154,13 @@ fn restored(words: &[&str], command: &Simple) -> Vec<Effect> {
     if words.is_empty() {
         return Vec::new();
     }
-    let all = words.iter().any(|word| matches!(*word, "." | ":/" | "*"));
-    vec![Effect::Restore((!all).then(|| words.iter().filter_map(|word| command.folder_at(word)).collect()))]
+    vec![Effect::Restore(places(words, command))]
+}
+
+/// The files and folders that words name; `None` if that is all of them.
+fn places(words: &[&str], command: &Simple) -> Option<Vec<String>> {
+    let all = words.is_empty() || words.iter().any(|word| matches!(*word, "." | ":/" | "*"));
+    (!all).then(|| words.iter().filter_map(|word| command.folder_at(word)).collect())
 }
 
 /// The first line of the commit message in the arguments of `git commit`; `None` if the shell makes it.

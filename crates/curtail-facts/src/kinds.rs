@@ -229,12 +229,15 @@ pub(super) enum Effect {
     RemoveBelow(String),
     /// Gives a file another path.
     Move { from: String, to: String },
-    /// Commits what was added to the commit; the subject is `None` if the command does not contain it.
-    Commit { subject: Option<String>, amend: bool },
+    /// Commits what was added to the commit, or only the changes at `paths` if one of them is that of a known file; the subject is
+    /// `None` if the command does not contain it.
+    Commit { subject: Option<String>, amend: bool, paths: Vec<String> },
     /// Makes commits from others. Only the output shows them.
     Commits,
-    /// Takes back the last commits; what they contain stays `staged` or not.
-    Uncommit { count: usize, staged: bool },
+    /// Takes back this many commits; what they contain stays added to the next one.
+    Uncommit(usize),
+    /// Takes changes out of the next commit: those of these files and folders, or all if `None`.
+    Unstage(Option<Vec<String>>),
     /// Discards uncommitted changes: of these files and folders, or of all if `None`.
     Restore(Option<Vec<String>>),
     /// Adds changes to the next commit: those of these files and folders, and those of `any` others if a pattern selects them. With a

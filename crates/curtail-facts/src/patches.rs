@@ -16,7 +16,7 @@ pub(super) fn patch_effects(text: &str) -> Vec<Effect> {
         return Vec::new();
     }
     // A patch in the source of a program has escapes for its line breaks; elsewhere, they are parts of paths.
-    let is_escaped = text.lines().any(|line| line.split_once(BEGIN).is_some_and(|(_, rest)| rest.contains("\\n")));
+    let is_escaped = text.contains("\\n***") || text.contains("\\n@@");
     let text = if is_escaped { Cow::Owned(text.replace("\\n", "\n")) } else { Cow::Borrowed(text) };
     let mut found: Vec<Effect> = Vec::new();
     for line in text.lines() {
@@ -50,6 +50,7 @@ mod tests {
         for (text, path) in [
             ("*** Begin Patch\n*** Delete File: src\\notes.py\n*** End Patch", r"src\notes.py"),
             (r#"patch = "*** Begin Patch\n*** Delete File: a.py\n*** End Patch""#, "a.py"),
+            ("*** Begin Patch\n*** Delete File: a.py\\n*** End Patch", "a.py"),
         ] {
             assert_eq!(patch_effects(text), [Effect::Remove(path.to_owned())]);
         }

@@ -140,7 +140,9 @@ fn is_agent_command(text: &str) -> bool {
 /// Whether a message of the user corrects something: it begins with a word such as "no", "stop" or "actually".
 pub(super) fn corrects(text: &str) -> bool {
     let start: String = text.chars().take(24).collect::<String>().to_lowercase().replace('’', "'");
-    let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ',', '.', '!', ':', ';', '-', '，', '。', '、']);
+    let ends = |rest: &str| {
+        rest.is_empty() || rest.starts_with([' ', ',', '.', '!', '?', '…', ')', ':', ';', '-', '，', '。', '、'])
+    };
     // Chinese, Japanese and Korean have no spaces between words.
     let is_joined = |word: &str| word.starts_with(|c: char| c >= '\u{2e80}');
     CORRECTIONS.iter().any(|word| start.strip_prefix(word).is_some_and(|rest| ends(rest) || is_joined(word)))
@@ -179,7 +181,7 @@ mod tests {
     fn corrections_begin_with_a_no() {
         for text in [
             "No, the other one", "don’t touch it", "Stop.", "actually use b", "不要这样", "Nein, anders",
-            "Нет, не так", "Não mude isso",
+            "Нет, не так", "Não mude isso", "Нет…", "Não?", "No)",
         ] {
             assert!(corrects(text), "{text}");
         }

@@ -261,6 +261,11 @@ fn a_commit_contains_what_was_added_to_it() {
         ("git add src/a.rs && git commit -m One", [true, false]),
         ("git add src/ && git commit -m One", [true, false]),
         ("git commit -m One -- src/a.rs", [true, false]),
+        ("git add b.rs && git commit src/a.rs -m One", [true, false]),
+        ("git add src/a.rs && git commit -m One .", [true, true]),
+        ("git add b.rs && git restore --staged . && git commit -m One src/a.rs", [true, false]),
+        ("git add b.rs && git reset b.rs && git stage src/a.rs && git commit -m 'At /r/b.rs'", [true, false]),
+        ("git add b.rs && git stash && git stash pop && git add src/ && git commit -F b.rs", [true, false]),
         ("git add src/a.rs && git commit -am One", [true, true]),
         ("git add -A && git commit -m One", [true, true]),
         ("git add src/*.rs && git commit -m One", [true, true]),
@@ -301,7 +306,13 @@ fn commits_that_are_taken_back_are_none() {
     let soft = log.clone().runs("git reset --soft HEAD~1", "");
     assert_eq!(committed(&soft), [("/r/a.rs".into(), true), ("/r/b.rs".into(), false)]);
     assert_eq!(soft.whole().commits.len(), 1);
-    assert_eq!(changed(&log.runs("git reset --hard HEAD~1", "HEAD is now at 1111111 One").whole()), [("/r/a.rs", 1)]);
+    let kept = log.runs("git branch b && git reset --hard HEAD~1 && git checkout b", "HEAD is now at 1111111 One");
+    assert_eq!(committed(&kept), [("/r/a.rs".into(), true), ("/r/b.rs".into(), true)], "another branch has the commit");
+    assert_eq!(kept.whole().commits.len(), 2);
+    let failed = Log::default()
+        .edits("/r/a.rs", "x", "y")
+        .runs("git reset --hard HEAD~1", "fatal: ambiguous argument 'HEAD~1': unknown revision\nExit code: 128");
+    assert_eq!(changed(&failed.whole()), [("/r/a.rs", 1)]);
 }
 
 #[test]
@@ -314,6 +325,12 @@ fn commits_that_are_made_from_others_are_recorded() {
     let subjects: Vec<&str> = facts.commits.iter().map(|commit| commit.subject.as_str()).collect();
     assert_eq!(subjects, ["Revert \"One\"", "Two", "Three"]);
     assert!(!facts.changed[0].committed);
+    let mixed = log.runs("git cherry-pick main && git commit -am Five", "[main 4444444] Four\n[main 5555555] Five");
+    let facts = mixed.whole();
+    let hashes: Vec<_> =
+        facts.commits.iter().skip(3).map(|commit| commit.hash.as_deref().unwrap_or_default()).collect();
+    assert_eq!(hashes, ["4444444", "5555555"]);
+    assert!(facts.changed[0].committed);
 }
 
 #[test]
@@ -331,6 +348,9 @@ fn of_several_checks_in_a_line_only_those_with_its_tests_failed() {
         let check = Log::default().runs(line, output).whole().check.unwrap();
         assert!(check.command.contains("unit") && check.verdict == Verdict::Failed, "{line}: {check:?}");
     }
+    let output = "test result: ok. 1 passed; 0 failed\ntest tests::calls_api ... FAILED\ntest result: FAILED. 0 passed; 1 failed";
+    let check = Log::default().runs("cargo test -p api; cargo test -p web", output).whole().check.unwrap();
+    assert_eq!(check.command, "cargo test -p web", "a package is no name of a test");
 }
 
 #[test]
