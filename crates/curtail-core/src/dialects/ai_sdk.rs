@@ -340,13 +340,13 @@ mod tests {
             ("input-available", "", false),
         ] {
             let part = format!(r#"{{"type": "tool-cut", "toolCallId": "c", "state": "{state}", "input": {{}}}}"#);
-            let chat = format!("{{\"role\": \"assistant\", \"parts\": [{part}]}}\n{after}");
-            let document = Document::parse(&chat).unwrap();
-            let items: Vec<_> = document.roots().collect();
+            let chat = [format!("{{\"role\": \"assistant\", \"parts\": [{part}]}}"), String::from(after)];
+            let documents: Vec<_> = chat.iter().filter_map(|text| Document::parse(text).ok()).collect();
+            let items: Vec<_> = documents.iter().flat_map(Document::roots).collect();
             let mut read: Vec<_> = items.iter().map(|item| AiSdk.read(*item)).collect();
             AiSdk.connect(&items, &mut read);
-            let Item::Message(message) = &read[0] else { panic!("{chat}") };
-            assert_eq!(message.parts[0].content.call().map(|call| call.waits), Some(waits), "{chat}");
+            let Item::Message(message) = &read[0] else { panic!("{chat:?}") };
+            assert_eq!(message.parts[0].content.call().map(|call| call.waits), Some(waits), "{chat:?}");
         }
     }
 }

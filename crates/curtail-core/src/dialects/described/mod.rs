@@ -208,7 +208,7 @@ mod tests {
             let said = matches!(&message.parts[0].content, Content::Text(said) if said.is("Lit?"));
             assert!(message.role == Role::User && said, "{text}");
         }
-        for base in ["bedrock", "strands", "gemini", "langchain", "sharegpt"] {
+        for base in ["bedrock", "gemini", "langchain", "sharegpt"] {
             let roles = "[role]\nat = \"kind\"\nuser = \"ask\"\nassistant = \"reply\"\nmetadata = \"meta\"\n";
             let text = format!("name = \"x\"\nextends = \"{base}\"\nmessage = \"in\"\n{roles}");
             let dialect = Description::read(&text).expect(base).dialect;
