@@ -157,7 +157,7 @@ impl Facts {
         let output = call.output();
         let lines = || output.lines().filter_map(hash_and_subject);
         // Of several commits in one call, each has its own line; a command before it may have taken all of them.
-        let own = || lines().filter(|(_, text)| Some(text) == subject.as_ref()).last();
+        let own = || lines().rfind(|(_, text)| Some(text) == subject.as_ref());
         let shown = lines().find(|(hash, _)| !self.has_commit(hash)).or_else(own);
         let failed = call.failed() == Some(true);
         let is_empty = output.contains("nothing to commit") || output.contains("no changes added to commit");

@@ -495,7 +495,7 @@ fn only_the_reply_beside_the_messages_is_counted_and_once() {
         {"type": "function_call_output", "call_id": "c1", "output": "A lamp that is lit."},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is."}]},
     ]);
-    let many = Value::from_iter((0..2000).map(|at| json!({"role": "assistant", "content": format!("{}", at / 2)})));
+    let many: Value = (0..2000).map(|at| json!({"role": "assistant", "content": format!("{}", at / 2)})).collect();
     for (row, count) in [
         (json!({"messages": [asked, reply], "response": {"message": reply}}), 0),
         (json!({"messages": [asked, reply], "output": [reply]}), 0),
