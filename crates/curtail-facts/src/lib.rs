@@ -127,31 +127,25 @@ pub fn is_typed(text: &str) -> bool {
     matches!(writers::writer(text), writers::Writer::Person(_))
 }
 
-/// A prompt as a person typed it: a [`command`], or without the tag that a template wraps it in, such as `<pr_description>`, and
-/// without the text after the closing tag. A closing tag that shares its line with other text is kept with what follows it.
-/// Without a closing tag at the end of a line, the prompt is returned unchanged.
+/// A prompt as a person typed it: a [`command`], or what stands in the tag that a template wraps it in, such as
+/// `<pr_description>`, if nothing but other tags follows. Any other prompt is returned unchanged.
 ///
 /// ```
 /// assert_eq!(curtail_facts::as_typed("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");
-/// assert_eq!(curtail_facts::as_typed("<b>Mend</b>\nNow."), "Mend</b>\nNow.");
+/// let question = "<button>\n  Save\n</button>\nWhy is it grey?";
+/// assert_eq!(curtail_facts::as_typed(question), question);
 /// assert_eq!(curtail_facts::as_typed("Why is 2 < 3?"), "Why is 2 < 3?");
 /// ```
 pub fn as_typed(prompt: &str) -> Cow<'_, str> {
-    command(prompt).map_or_else(|| without_tag(prompt).into(), Cow::Owned)
+    command(prompt).map_or_else(|| without_tag(prompt).unwrap_or(prompt).into(), Cow::Owned)
 }
 
-fn without_tag(prompt: &str) -> &str {
-    let is_name = |tag: &str| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let tagged = prompt.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'));
-    let Some((tag, inside)) = tagged.filter(|(tag, _)| is_name(tag)) else { return prompt };
-    let closed = inside.split_once(&format!("\n</{tag}>"));
-    let content = match closed.filter(|(_, after)| after.is_empty() || after.starts_with(['\n', '\r'])) {
-        Some((content, _)) => content,
-        None if inside.contains(&format!("</{tag}>\n")) => inside,
-        None => return prompt,
-    };
-    let content = content.trim_start();
-    if content.is_empty() { prompt } else { content }
+fn without_tag(prompt: &str) -> Option<&str> {
+    let (tag, inside) = prompt.trim_start().strip_prefix('<')?.split_once('>')?;
+    let is_name = !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let (content, after) = inside.split_once(&format!("</{tag}>")).filter(|_| is_name)?;
+    let after = after.trim_start();
+    Some(content.trim()).filter(|content| !content.is_empty() && (after.is_empty() || after.starts_with('<')))
 }
 
 impl Facts {

@@ -28,7 +28,8 @@ pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<File
         ReadError::invalid_utf8(text)
     } else {
         let fault = Document::parse_all(text).err()?;
-        if fault.offset + TOKEN >= text.len() || fault.kind == ParseErrorKind::UnfinishedString {
+        // White space at the end says nothing of what follows.
+        if fault.offset + TOKEN >= text.trim_ascii_end().len() || fault.kind == ParseErrorKind::UnfinishedString {
             return None;
         }
         fault.into()
@@ -91,5 +92,18 @@ pub(super) fn valid_prefix(bytes: &[u8]) -> &str {
     match simdutf8::compat::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fault_of_head;
+
+    #[test]
+    fn a_head_may_end_anywhere_in_a_valid_text() {
+        for head in ["[{\"a\":\n", "[{\"a\":\n                        ", "[1,\n                        ", "[tru"] {
+            assert!(fault_of_head(head.as_bytes(), "a.json", 1).is_none(), "{head:?}");
+        }
+        assert!(fault_of_head(b"[1 2                         ", "a.json", 1).is_some());
     }
 }
