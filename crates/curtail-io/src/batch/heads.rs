@@ -104,6 +104,6 @@ mod tests {
         for head in ["[{\"a\":\n", "[{\"a\":\n                        ", "[1,\n                        ", "[tru"] {
             assert!(fault_of_head(head.as_bytes(), "a.json", 1).is_none(), "{head:?}");
         }
-        assert!(fault_of_head(b"[1 2                         ", "a.json", 1).is_some());
+        assert!(fault_of_head(b"[1 2, 3, 4, 5, 6, 7, 8, 9             ", "a.json", 1).is_some());
     }
 }

@@ -77,13 +77,22 @@ impl Question {
         }
     }
 
-    /// The question with the answers that it offers; those that `answer` is, lists or has behind a colon were chosen.
+    /// Whether `answer` is or lists this label, or names it in a sentence in which no longer label has it.
+    fn is_chosen(&self, label: &str, answer: &str) -> bool {
+        let mut pieces = answer.split(['"', '\n', '<', '>']).flat_map(|piece| piece.split(", "));
+        let is_part =
+            |other: &Answer| other.label != label && other.label.contains(label) && names(answer, &other.label);
+        !label.is_empty()
+            && (pieces.any(|piece| piece.trim() == label) || names(answer, label) && !self.answers.iter().any(is_part))
+    }
+
+    /// The question with the answers that it offers; those that `answer` names were chosen.
     fn draw(&self, answer: &str) -> Markup {
         html! {
             div class="question" {
                 (markdown(&self.text).unwrap_or_else(|| html! { p { (Shown(&self.text)) } }))
                 @if !self.answers.is_empty() {
-                    ul { @for offered in &self.answers { (offered.draw(answer)) } }
+                    ul { @for offered in &self.answers { (offered.draw(self.is_chosen(&offered.label, answer))) } }
                 }
             }
         }
@@ -91,10 +100,7 @@ impl Question {
 }
 
 impl Answer {
-    fn draw(&self, answer: &str) -> Markup {
-        let pieces = answer.split(['"', '\n', '<', '>']).flat_map(|piece| piece.split(", "));
-        let mut pieces = pieces.flat_map(|piece| piece.rsplit(": ").take(1).chain([piece]));
-        let is_chosen = !self.label.is_empty() && pieces.any(|piece| piece.trim().trim_end_matches('.') == self.label);
+    fn draw(&self, is_chosen: bool) -> Markup {
         html! {
             li class=[is_chosen.then_some("chosen")] {
                 b { (if is_chosen { "● " } else { "○ " }) (Shown(&self.label)) }
@@ -103,6 +109,14 @@ impl Answer {
             }
         }
     }
+}
+
+/// Whether `text` has `label` between other words.
+fn names(text: &str, label: &str) -> bool {
+    text.match_indices(label).any(|(at, _)| {
+        let is_in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        !is_in_word(text[..at].chars().next_back()) && !is_in_word(text[at + label.len()..].chars().next())
+    })
 }
 
 #[cfg(test)]
@@ -208,15 +222,6 @@ mod tests {
         let html = CallKind::from_call("AskUserQuestion", asked).draw(0, 1_000, result).unwrap().0;
         for part in ["● Yes", "○ No", "○ React<", "● React Native"] {
             assert!(html.contains(part), "{part}: {html}");
-        }
-        let asked = r#"{"questions":[{"question":"Deploy?","options":[{"label":"Yes"},{"label":"No"}]}]}"#;
-        for (result, chosen) in [
-            ("Answered: Yes.", 1),
-            ("\"Deploy?\"=\"No idea, ask Bob\"", 0),
-            ("The tool use was rejected. No changes were made.", 0),
-        ] {
-            let html = CallKind::from_call("AskUserQuestion", asked).draw(0, 1_000, result).unwrap().0;
-            assert_eq!(html.matches('●').count(), chosen, "{result}");
         }
     }
 
