@@ -1,7 +1,7 @@
 //! `curtail store`: exports and imports the file in which `memory` and `summarize` keep their states.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, BufWriter, Read};
+use std::io::{self, BufReader, BufWriter, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
@@ -97,6 +97,13 @@ fn already_exists(file: &Path) -> anyhow::Error {
     anyhow!("{}: already exists (not overwritten); name another file", file.display())
 }
 
+/// A stream without its compression. A pipe may give its first bytes one by one.
+fn unpacked(mut stream: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let mut head = Vec::new();
+    stream.by_ref().take(8).read_to_end(&mut head)?;
+    Packing::of_head(&head).unpack(BufReader::new(Cursor::new(head).chain(stream)))
+}
+
 fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Result<()> {
     let file = file.filter(|file| !is_standard(file));
     let name = file.map_or_else(|| String::from("stdin"), |file| file.display().to_string());
@@ -104,9 +111,7 @@ fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Re
         Some(file) => Box::new(File::open(file).map_err(|error| FileError::system(name.as_str(), &error))?),
         None => Box::new(curtail_io::input().with_context(|| name.clone())?),
     };
-    let mut stream = BufReader::new(stream);
-    let head = stream.fill_buf().map_err(|error| FileError::system(name.as_str(), &error))?;
-    let unpacked = Packing::of_head(head).unpack(stream).map_err(|error| FileError::system(name.as_str(), &error))?;
+    let unpacked = unpacked(stream).map_err(|error| FileError::system(name.as_str(), &error))?;
     let imported = place.open()?.import(&mut BufReader::new(unpacked), on_clash).map_err(|error| match error {
         StoreError::Import { line: 0, reason } => anyhow!("{name}: {reason}"),
         StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),

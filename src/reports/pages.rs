@@ -61,18 +61,19 @@ impl<'a> Pages<'a> {
         let output = args.output.as_deref().filter(|file| !is_standard(file));
         if let Some(path) = output {
             refuse_directory_as_file(path)?;
-            // A device or a pipe is not overwritten.
-            if !args.force && path.is_file() {
-                anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
-            }
+            refuse_existing(args, path)?;
             uses.flag(path, "--output")?;
         }
         if let Some(directory) = &args.output_dir {
             refuse_file_as_directory(directory, DIRECTORY_ADVICE)?;
-            uses.flag(&directory.join("index.html"), "the index of --output-dir")?;
+            let index = directory.join("index.html");
+            refuse_existing(args, &index)?;
+            uses.flag(&index, "the index of --output-dir")?;
             uses.flag(&directory.join(text_file(1)), "the search of --output-dir")?;
             for source in sources {
-                uses.output(&directory.join(page_name(source, "")), source)?;
+                let path = directory.join(page_name(source, ""));
+                refuse_existing(args, &path)?;
+                uses.output(&path, source)?;
             }
         }
         Ok(Self {
@@ -218,6 +219,14 @@ impl<'a> Pages<'a> {
         self.sections.copy(&mut *put)?;
         put(after)
     }
+}
+
+/// Without `--force`, no page replaces a file. A device or a pipe is not overwritten.
+fn refuse_existing(args: &PageFlags, path: &Path) -> anyhow::Result<()> {
+    if !args.force && path.is_file() {
+        anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
+    }
+    Ok(())
 }
 
 /// The file name of the page of `source`, or of the transcript `within` it.

@@ -16,7 +16,10 @@ pub(super) fn patch_effects(text: &str) -> Vec<Effect> {
         return Vec::new();
     }
     // A patch in the source of a program has escapes for its line breaks; elsewhere, they are parts of paths.
-    let is_escaped = text.contains("\\n***") || text.contains("\\n@@");
+    let is_escaped = text
+        .lines()
+        .filter_map(|line| line.split_once("*** "))
+        .any(|(_, head)| head.contains("\\n***") || head.contains("\\n@@"));
     let text = if is_escaped { Cow::Owned(text.replace("\\n", "\n")) } else { Cow::Borrowed(text) };
     let mut found: Vec<Effect> = Vec::new();
     for line in text.lines() {
@@ -49,6 +52,10 @@ mod tests {
     fn line_breaks_are_told_from_parts_of_paths() {
         for (text, path) in [
             ("*** Begin Patch\n*** Delete File: src\\notes.py\n*** End Patch", r"src\notes.py"),
+            (
+                "*** Begin Patch\n*** Delete File: src\\notes.py\n+print(\"\\n*** done\")\n*** End Patch",
+                r"src\notes.py",
+            ),
             (r#"patch = "*** Begin Patch\n*** Delete File: a.py\n*** End Patch""#, "a.py"),
             ("*** Begin Patch\n*** Delete File: a.py\\n*** End Patch", "a.py"),
         ] {

@@ -440,6 +440,20 @@ fn records_are_listed_and_each_can_have_a_page() {
     }
 }
 
+/// What exists is refused before a page is written.
+#[test]
+fn pages_are_all_written_or_none() {
+    let place = Place::new();
+    place.write("logs/b.jsonl", CHAT.as_bytes());
+    assert!(place.curtail(&["view", "logs", "-O", "pages"]).output().unwrap().status.success());
+    place.write("logs/a.jsonl", CHAT.as_bytes());
+    let run = place.curtail(&["view", "logs", "-O", "pages"]).output().unwrap();
+    assert!(run.status.code() == Some(2) && text(&run.stderr).contains("exists already"), "{}", text(&run.stderr));
+    assert!(!place.path("pages/a.jsonl.html").exists());
+    assert!(place.curtail(&["view", "logs", "-O", "pages", "--force"]).output().unwrap().status.success());
+    assert!(text(&place.read("pages/index.html")).contains("a.jsonl.html"));
+}
+
 /// The list of transcripts shows what each is about.
 #[test]
 fn an_index_has_a_row_for_each_session() {

@@ -2,10 +2,10 @@
 //! and where lists repeat it, equally in all of them.
 
 use super::row::Row;
-use super::{Dialect, Item, blocks};
+use super::{Dialect, Item, blocks, simple};
 use crate::json::{Span, Text, Value};
 use crate::steps::count;
-use crate::transcript::{Answers, Content, Layout, Message, Pairs, PartRef, in_flight};
+use crate::transcript::{Answers, Content, Layout, Message, Pairs, PartRef, Role, in_flight};
 
 /// Members of a row whose answer a program made step by step: these are a transcript like others.
 const ROLLOUT: [&str; 4] = ["reward", "info", "task", "trajectory"];
@@ -211,13 +211,12 @@ fn said_in(message: Value<'_>) -> Vec<Text<'_>> {
 
 /// What an item says if it is the model's: a reply or a call.
 pub(super) fn said_by_model(item: Value<'_>) -> Vec<Text<'_>> {
-    match &*item.word("role") {
-        "assistant" | "model" => said_in(item),
-        "" if item.has("call_id") => {
-            item.get_each(["name", "arguments", "input"]).into_iter().flatten().filter_map(Value::text).collect()
-        }
-        _ => Vec::new(),
+    if simple::role_of(&item.word("role")) == Some(Role::Assistant) {
+        return said_in(item);
     }
+    let members = item.get_each(["call_id", "name", "arguments", "input"]);
+    let [Some(_), said @ ..] = members else { return Vec::new() };
+    said.into_iter().flatten().map(|value| value.text().unwrap_or(Text::Json(value.raw()))).collect()
 }
 
 /// What a model reads of the longest answer.

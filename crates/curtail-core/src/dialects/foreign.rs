@@ -199,10 +199,11 @@ fn gptme<'a>(items: &[Value<'a>]) -> Option<Value<'a>> {
     items.iter().any(marked).then_some(*result)
 }
 
-/// Whether the metadata of a message are those of gptme: the model, and what it counted. Older versions write the counts beside it.
+/// Whether the metadata of a message are those of gptme: the model, and what it counted or cost. Older versions write the counts
+/// beside it.
 fn is_gptme_metadata(metadata: Value<'_>) -> bool {
     let counts = metadata.get("usage").unwrap_or(metadata);
-    metadata.has("model") && counts.has("input_tokens")
+    metadata.has("model") && (metadata.has("cost") || counts.has("input_tokens"))
 }
 
 /// Whether an item has a time with microseconds and without a time zone.

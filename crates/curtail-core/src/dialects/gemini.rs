@@ -203,8 +203,8 @@ impl LogHabits for Gemini {
 /// How well a content fits whose parts are written as the Python SDK takes them: as texts, or one without a list. Messages of a
 /// chat may have such a member beside what they say.
 fn fit_of_bare(item: Value<'_>) -> Fit {
-    let [role, content, parts] = item.get_each(["role", "content", "parts"]);
-    let (Some(role), None, Some(parts)) = (role, content, parts) else { return Fit::No };
+    let [role, parts] = item.get_each(["role", "parts"]);
+    let (Some(role), None, Some(parts)) = (role, item.some("content"), parts) else { return Fit::No };
     let is_text = |part: Value<'_>| part.text().is_some();
     let are_texts = is_text(parts) || parts.items().next().is_some() && parts.items().all(is_text);
     if parts.is_object() && is_part(parts) {

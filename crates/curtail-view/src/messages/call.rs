@@ -75,7 +75,11 @@ impl Chat<'_, '_> {
     /// file.
     fn call_arguments(&self, called: &Called, raw: &str, byte: usize) -> Markup {
         let max_chars = self.limits.max_text;
-        let answer = if matches!(called.kind, CallKind::Ask(_)) { self.answer_to(called.at) } else { String::new() };
+        let answer = if matches!(called.kind, CallKind::Ask(_)) && !called.is_failed {
+            self.answer_to(called.at)
+        } else {
+            String::new()
+        };
         html! {
             @match called.kind.draw(byte, max_chars, &answer) {
                 Some(drawn) => { (arguments(raw, byte, max_chars, called.kind.shown())) (drawn) },

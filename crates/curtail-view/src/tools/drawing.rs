@@ -42,7 +42,7 @@ impl CallKind {
                 html.unwrap_or_else(|| passage(Passage { text, byte, max_chars, mono: false }))
             }
             Self::Ask(questions) => {
-                html! { @for question in questions { (question.draw(question.answer_in(answer, questions.len()))) } }
+                html! { @for question in questions { (question.draw(&question.chosen_in(answer, questions.len()))) } }
             }
             Self::Lookup { .. } | Self::Other => return None,
         })
@@ -66,33 +66,36 @@ impl Item {
 }
 
 impl Question {
-    /// What `result` says of this one of `count` questions: `"Deploy?"="Yes"` names it, and otherwise only the answer to a
-    /// single question is known.
-    fn answer_in<'r>(&self, result: &'r str, count: usize) -> &'r str {
+    /// The labels that `result` chooses for this one of `count` questions: `"Deploy?"="Yes"` names it, and otherwise only the
+    /// answer to a single question is known, which may be a sentence that names one label.
+    fn chosen_in(&self, result: &str, count: usize) -> Vec<&str> {
         let named = result.split_once(&format!("\"{}\"=\"", self.text));
-        match named {
+        let answer = match named {
             Some((_, rest)) => rest.split('"').next().unwrap_or_default(),
             None if count == 1 => result,
             None => "",
+        };
+        let labels = || self.answers.iter().map(|offered| offered.label.as_str()).filter(|label| !label.is_empty());
+        let pieces: Vec<&str> =
+            answer.split(['"', '\n', '<', '>']).flat_map(|piece| piece.split(", ")).map(str::trim).collect();
+        let chosen: Vec<&str> = labels().filter(|label| pieces.contains(label)).collect();
+        if named.is_some() || !chosen.is_empty() {
+            return chosen;
         }
+        let mut said: Vec<&str> = labels().filter(|label| names(answer, label)).collect();
+        // `React Native` names `React` as well.
+        let longer = said.clone();
+        said.retain(|label| !longer.iter().any(|other| other != label && other.contains(label)));
+        if said.len() == 1 { said } else { Vec::new() }
     }
 
-    /// Whether `answer` is or lists this label, or names it in a sentence in which no longer label has it.
-    fn is_chosen(&self, label: &str, answer: &str) -> bool {
-        let mut pieces = answer.split(['"', '\n', '<', '>']).flat_map(|piece| piece.split(", "));
-        let is_part =
-            |other: &Answer| other.label != label && other.label.contains(label) && names(answer, &other.label);
-        !label.is_empty()
-            && (pieces.any(|piece| piece.trim() == label) || names(answer, label) && !self.answers.iter().any(is_part))
-    }
-
-    /// The question with the answers that it offers; those that `answer` names were chosen.
-    fn draw(&self, answer: &str) -> Markup {
+    /// The question with the answers that it offers; those in `chosen` were chosen.
+    fn draw(&self, chosen: &[&str]) -> Markup {
         html! {
             div class="question" {
                 (markdown(&self.text).unwrap_or_else(|| html! { p { (Shown(&self.text)) } }))
                 @if !self.answers.is_empty() {
-                    ul { @for offered in &self.answers { (offered.draw(self.is_chosen(&offered.label, answer))) } }
+                    ul { @for offered in &self.answers { (offered.draw(chosen.contains(&offered.label.as_str()))) } }
                 }
             }
         }
@@ -222,6 +225,13 @@ mod tests {
         let html = CallKind::from_call("AskUserQuestion", asked).draw(0, 1_000, result).unwrap().0;
         for part in ["● Yes", "○ No", "○ React<", "● React Native"] {
             assert!(html.contains(part), "{part}: {html}");
+        }
+        let asked = r#"{"questions":[{"question":"Deploy?","options":[{"label":"Yes"},{"label":"No"}]}]}"#;
+        for (result, chosen) in
+            [("They said Yes.", 1), ("\"Deploy?\"=\"No idea, ask Bob\"", 0), ("Declined. Yes or No stays open.", 0)]
+        {
+            let html = CallKind::from_call("AskUserQuestion", asked).draw(0, 1_000, result).unwrap().0;
+            assert_eq!(html.matches('●').count(), chosen, "{result}");
         }
     }
 

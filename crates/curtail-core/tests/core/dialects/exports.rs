@@ -503,6 +503,8 @@ fn only_the_reply_beside_the_messages_is_counted_and_once() {
         (json!({"messages": [asked, reply], "response": [asked, reply]}), 0),
         (json!({"messages": [asked], "response": [asked, reply]}), 1),
         (json!({"messages": [asked], "output": items}), 3),
+        (json!({"messages": [asked], "output": [{"role": "ai", "content": "It is."}]}), 1),
+        (json!({"messages": [asked], "output": [{"call_id": "c", "name": "look", "arguments": {"at": 1}}]}), 2),
         (json!({"messages": [asked], "output": many}), 1000),
     ] {
         read_transcripts(&row.to_string(), |_, transcript| assert_eq!(transcript.layout.replies.len(), count, "{row}"))

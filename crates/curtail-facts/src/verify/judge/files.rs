@@ -15,11 +15,7 @@ use crate::verify::said::{Said, Sentence};
 pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
     let Some(&term) = wanted.names.first() else { return Decision::lost() };
     // A later change takes a removal back.
-    let is_restored = |sentence: &&Sentence| {
-        sentence.is_told()
-            && said_about(&sentence.text, &fact.text, &LANGUAGES.changed).is_some_and(|part| !negates(part))
-            && !says_removed(sentence, &fact.text)
-    };
+    let is_restored = |sentence: &&Sentence| says_changed(sentence, &fact.text) && !says_removed(sentence, &fact.text);
     let tells = |sentence: &&Sentence| is_restored(sentence) || says_removed(sentence, &fact.text);
     if fact.state == Some(State::Removed)
         && let Some(restored) = said.with(term).rev().find(tells).filter(is_restored)
@@ -41,9 +37,18 @@ pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision
 fn says_state(sentence: &Sentence, fact: &Fact) -> bool {
     match fact.state {
         Some(State::Removed) => says_removed(sentence, &fact.text) || cites_removal(sentence, &fact.text),
-        Some(State::Changed) => !says_removed(sentence, &fact.text) && !says_unchanged(sentence, &fact.text),
+        // A sentence may say of a change what it removed.
+        Some(State::Changed) => {
+            says_changed(sentence, &fact.text)
+                || !says_removed(sentence, &fact.text) && !says_unchanged(sentence, &fact.text)
+        }
         _ => true,
     }
+}
+
+/// Whether a sentence says in its words that a file was changed.
+fn says_changed(sentence: &Sentence, file: &str) -> bool {
+    sentence.is_told() && said_about(&sentence.text, file, &LANGUAGES.changed).is_some_and(|part| !negates(part))
 }
 
 /// Whether a sentence says that a file was removed: in its words, by its heading, or as a command that removes it.
