@@ -5,12 +5,10 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use crate::options::global::iso_time;
-use crate::reports::screen::{PATH, Screen, painted, without_end};
+use crate::reports::screen::{PATH, Screen, painted};
 use crate::reports::table::{Kind, Table, TablePart};
-use crate::sessions::content::SessionSums;
 use crate::sessions::listed::ListedSession;
 use curtail_core::dialects::media;
-use curtail_core::numbers::figure;
 use curtail_core::visible::one_line;
 
 impl ListedSession {
@@ -79,15 +77,12 @@ fn row(one: &ListedSession, now: SystemTime, has_sums: bool, screen: Screen) -> 
     let bytes = one.session.size.map_or_else(String::new, size);
     let mut row = vec![one.name.clone(), age(now, one.session.modified), bytes];
     if has_sums {
-        let shown =
-            |number: fn(&SessionSums) -> usize| one.sums.as_ref().map_or_else(String::new, |sums| figure(number(sums)));
-        row.extend([shown(|sums| sums.messages), shown(|sums| sums.tokens)]);
+        let counts = one.sums.as_ref().map(|sums| [sums.messages, sums.tokens].map(|count| screen.number(count)));
+        row.extend(counts.unwrap_or_default());
     }
     let project = one.head.project.as_deref().unwrap_or_default();
     let project = project.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
-    let subject = one_line(one.subject());
-    row.push(without_end(&one_line(project), 20).into_owned());
-    row.push(without_end(&subject, screen.width.unwrap_or(48)).into_owned());
+    row.extend([project.to_owned(), one.subject().to_owned()]);
     row
 }
 
@@ -142,8 +137,8 @@ mod tests {
     #[test]
     fn times_and_sizes_are_short() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(10_000_000);
-        let ago = |seconds| age(now, now - Duration::from_secs(seconds));
-        assert_eq!([ago(5), ago(3_599), ago(7_300), ago(200_000)], ["now", "59 min ago", "2 h ago", "2 d ago"]);
+        let ages = [5, 3_599, 7_300, 200_000].map(|seconds| age(now, now - Duration::from_secs(seconds)));
+        assert_eq!(ages, ["now", "59 min ago", "2 h ago", "2 d ago"]);
         assert_eq!(age(now, now + Duration::from_secs(9)), "now");
         assert_eq!([size(12), size(1_001), size(2_340_000)], ["12 B", "2 KB", "2.3 MB"]);
     }

@@ -47,18 +47,22 @@ pub(super) fn sessions_of_database(path: &Path) -> rusqlite::Result<Vec<StoredSe
 
 /// A session from the file that describes it, unless another session started it.
 pub(super) fn session_of_file(path: &Path) -> Option<StoredSession> {
-    let description = object(&fs::read_to_string(path).ok()?)?;
+    let description = object_of_file(path)?;
     if description.get("parentID").is_some_and(|parent| !parent.is_null()) {
         return None;
     }
-    let text = |key: &str| description.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let updated = description.get("time").and_then(|time| time.get("updated")).and_then(Value::as_i64);
-    let modified = match updated {
+    let modified = match time_of(&description, "updated") {
         Some(updated) => after_epoch(updated),
         None => fs::metadata(path).ok()?.modified().ok()?,
     };
     let id = path.file_stem()?.to_str()?.to_owned();
-    Some(StoredSession { id, title: text("title"), project: text("directory"), modified })
+    let [title, project] = ["title", "directory"].map(|key| description.get(key).and_then(Value::as_str));
+    Some(StoredSession {
+        id,
+        title: title.unwrap_or_default().to_owned(),
+        project: project.unwrap_or_default().to_owned(),
+        modified,
+    })
 }
 
 impl StoredSession {
@@ -71,16 +75,10 @@ impl StoredSession {
 
     fn messages_of_database(&self, path: &Path) -> rusqlite::Result<Vec<Value>> {
         let database = open(path)?;
-        let rows = |query: &str, id: &str| -> rusqlite::Result<Vec<(String, String)>> {
-            let mut statement = database.prepare_cached(query)?;
-            let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            rows.collect()
-        };
+        let infos = "SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id";
         let mut messages = Vec::new();
-        for (id, info) in
-            rows("SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id", &self.id)?
-        {
-            let parts = rows("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id", &id)?;
+        for (id, info) in rows_of(&database, infos, &self.id)? {
+            let parts = rows_of(&database, "SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id", &id)?;
             let parts = parts.iter().filter_map(|(part, data)| {
                 let mut data = object(data)?;
                 data.extend([(String::from("id"), json!(part)), (String::from("messageID"), json!(id))]);
@@ -101,29 +99,48 @@ impl StoredSession {
             let Some(info) = object_of_file(&file) else { continue };
             let parts = paths(&storage.join("part").join(file.file_stem()?));
             let parts: Vec<Map<String, Value>> = parts.iter().filter_map(|part| object_of_file(part)).collect();
-            let created = info.get("time").and_then(|time| time.get("created")).and_then(Value::as_i64);
-            messages.push((created, json!({"info": info, "parts": parts})));
+            messages.push((time_of(&info, "created"), json!({"info": info, "parts": parts})));
         }
         messages.sort_by_key(|(created, _)| *created);
         Some(messages.into_iter().map(|(_, message)| message).collect())
     }
 }
 
-/// Opens a database to read it. While a program has it open, two files are beside it. Without them, it is opened as immutable,
-/// so that these files are not created.
+/// The rows that `query` selects for `id`: each an id and an object as JSON.
+fn rows_of(database: &Connection, query: &str, id: &str) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut statement = database.prepare_cached(query)?;
+    let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
+/// Opens a database to read it, and creates no file beside it. While a program has it open, a log and its index are there. A log
+/// without its index, as in a copy, is read with an index in memory, which needs a system without locks.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
-    let beside = |end: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        Path::new(&name).exists()
+    let has_log = is_beside(path, "-wal");
+    let has_index = is_beside(path, "-shm");
+    let system = match (has_log, has_index) {
+        (true, true) => "",
+        (true, false) if cfg!(windows) => "&vfs=win32-none",
+        (true, false) => "&vfs=unix-none",
+        (false, _) => "&immutable=1",
     };
-    let immutable = if beside("-wal") && beside("-shm") { "" } else { "&immutable=1" };
     let mut name = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     if cfg!(windows) {
         name = format!("/{}", name.replace('\\', "/"));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(format!("file:{name}?mode=ro{immutable}"), flags)
+    let database = Connection::open_with_flags(format!("file:{name}?mode=ro{system}"), flags)?;
+    if has_log && !has_index {
+        database.pragma_update(None, "locking_mode", "exclusive")?;
+    }
+    Ok(database)
+}
+
+/// Whether a file with the name of the database and this `ending` is beside it.
+fn is_beside(path: &Path, ending: &str) -> bool {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    Path::new(&name).exists()
 }
 
 /// The paths in a folder, sorted.
@@ -132,6 +149,11 @@ pub(crate) fn paths(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     paths
+}
+
+/// A time of a session or message, in milliseconds.
+fn time_of(description: &Map<String, Value>, key: &str) -> Option<i64> {
+    description.get("time")?.get(key)?.as_i64()
 }
 
 fn object_of_file(path: &Path) -> Option<Map<String, Value>> {

@@ -68,6 +68,18 @@ fn sessions_are_listed_newest_first() {
     );
 }
 
+#[test]
+fn a_pipe_gets_whole_prompts() {
+    let place = machine();
+    let prompt = "Fire the kiln slowly, and note its heat every quarter of an hour. ".repeat(4);
+    let folder = "a-workshop-with-a-very-long-name-indeed";
+    let line = serde_json::json!({"type": "user", "uuid": "u", "sessionId": "s", "cwd": format!("/work/{folder}"),
+        "message": {"role": "user", "content": prompt}});
+    place.write("home/.claude/projects/w/long.jsonl", format!("{line}\n").as_bytes());
+    let table = printed(&place, &["sessions"]);
+    assert!(table.contains(prompt.trim()) && table.contains(folder), "{table}");
+}
+
 /// What is sound of a damaged session is listed and counted, and the rest is named.
 #[test]
 fn damaged_sessions_are_listed() {
@@ -257,6 +269,21 @@ fn a_database_of_sessions_is_listed_and_left_as_it_was() {
     drop(database);
     std::fs::remove_dir_all(&folder).unwrap();
     place.write("home/.local/share/opencode/opencode.db", &alone);
+    let before = files(&folder);
+    look_at_a_database(&place);
+    assert_eq!(files(&folder), before, "nothing is written");
+}
+
+#[test]
+fn the_log_of_a_database_is_read_without_its_index() {
+    let place = machine();
+    let database = opencode(&place.path("elsewhere/opencode.db"));
+    for name in ["opencode.db", "opencode.db-wal"] {
+        let copied = std::fs::read(place.path("elsewhere").join(name)).unwrap();
+        place.write(&format!("home/.local/share/opencode/{name}"), &copied);
+    }
+    drop(database);
+    let folder = place.path("home/.local/share/opencode");
     let before = files(&folder);
     look_at_a_database(&place);
     assert_eq!(files(&folder), before, "nothing is written");

@@ -91,8 +91,8 @@ fn some(count: usize) -> String {
 /// The table of the kinds.
 fn kinds(verified: &Verified, screen: Screen) -> String {
     let shares = shares(verified);
-    let is_filled = |(_, _, cell): &&Column| shares.iter().any(|(name, share)| !cell(name, *share).is_empty());
-    let columns: Vec<&Column> = COLUMNS.iter().filter(is_filled).collect();
+    let mut columns: Vec<&Column> = COLUMNS.iter().collect();
+    columns.retain(|(_, _, cell)| shares.iter().any(|(name, share)| !cell(name, *share).is_empty()));
     let rows = shares.iter().map(|(name, share)| columns.iter().map(|(_, _, cell)| cell(name, *share)));
     let table = Table::new(columns.iter().map(|(title, kind, _)| (*title, *kind))).with(rows).text(screen);
     let apart = verified.comparison.unimportant();
@@ -164,6 +164,8 @@ pub(crate) fn rows(all: &[Verified], options: &VerifyOptions) -> String {
 fn row(verified: &Verified, options: &VerifyOptions) -> [String; 7] {
     let share = verified.comparison.all();
     let file = &verified.before.file;
+    let losses = verified.comparison.losses();
+    let worst = losses.first();
     [
         verified.compaction.map_or_else(|| file.clone(), |number| format!("{file} #{number}")),
         figure(verified.before.tokens),
@@ -171,15 +173,6 @@ fn row(verified: &Verified, options: &VerifyOptions) -> [String; 7] {
         format!("{} of {}", share.kept, share.all()),
         kept(share),
         String::from(if Failing::all(verified, options).is_empty() { "" } else { "failed" }),
-        verified.comparison.losses().first().map_or_else(String::new, |judged| worst(judged)),
+        worst.map_or_else(String::new, |judged| format!("{}: {}", judged.fact.kind.name(), judged.fact.text)),
     ]
 }
-
-/// A loss in a cell.
-fn worst(judged: &JudgedFact) -> String {
-    let words: String = judged.fact.text.chars().take(LONGEST).collect();
-    format!("{}: {words}", judged.fact.kind.name())
-}
-
-/// Letters of a loss in a cell.
-const LONGEST: usize = 40;
