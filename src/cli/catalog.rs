@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::console;
 use crate::options::choices::{TextOrJson, text_or_json};
 use crate::options::configuration_schema;
+use crate::options::files::written_path;
 use crate::options::global::Global;
 use crate::reports::screen::{NAME, Screen, painted};
 use crate::reports::table::{Kind, Table};
@@ -175,7 +176,7 @@ impl CompletionsArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct ManArgs {
     /// Write the pages of all commands to DIR instead; existing pages are replaced
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = written_path())]
     out: Option<PathBuf>,
 }
 

@@ -13,6 +13,7 @@ use crate::options::check::{CheckTables, RuleOptions};
 use crate::options::choices::one_of;
 use crate::options::config::{Config, ConfigFlags, FileConfigs};
 use crate::options::counting::{CountingOptions, TemplateOptions};
+use crate::options::files::written_path;
 use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::options::numbers::Tokens;
@@ -27,7 +28,7 @@ use crate::reports::remarks;
 use crate::reports::screen::Screen;
 use crate::works::answer::Diagnosing;
 use crate::works::check::{Checking, CheckingByFile, TextRepair};
-use curtail_core::checks::{Answer, Budget, Inspection, Levels, Profile, Table, first_that_needs_budget};
+use curtail_core::checks::{Answer, Inspection, Levels, Profile, Table, first_that_needs_budget};
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::small::{SMALL, read_small};
 use curtail_core::transcript::PairingRules;
@@ -107,7 +108,14 @@ pub(super) struct CheckArgs {
     baseline: Option<PathBuf>,
 
     /// Write the findings to FILE, for --baseline, and report none
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "error", "diff", "fix"], hide_short_help = true, help_heading = "Report")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = written_path(),
+        conflicts_with_all = ["baseline", "error", "diff", "fix"],
+        hide_short_help = true,
+        help_heading = "Report"
+    )]
     write_baseline: Option<PathBuf>,
 
     /// Exit with 0 even if findings are denied
@@ -293,11 +301,7 @@ impl CheckArgs {
         if max_tokens.is_none() && (self.counting.is_given() || self.template.is_given()) {
             bail!("tokens are counted only for a budget; pass --max-tokens");
         }
-        max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
-        let budget = |max_tokens: Tokens| {
-            anyhow::Ok(Budget { max_tokens: max_tokens.0, counting: self.template.counting(&self.counting)? })
-        };
-        let budget = max_tokens.map(budget).transpose()?;
+        let budget = max_tokens.map(|budget| self.template.budget(&self.counting, budget)).transpose()?;
         let inspection = Inspection {
             profile,
             stateful: rules.stateful,

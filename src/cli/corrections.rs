@@ -100,18 +100,18 @@ fn corrected_flag(mut error: clap::Error, command: &clap::Command, given: &[Stri
 
 /// The command that is meant by `name`, if one is close.
 fn command_for(name: &str, parent: &clap::Command) -> Option<String> {
-    let names = || parent.get_subcommands().map(clap::Command::get_name);
-    let synonym = COMMANDS.iter().find(|(other, ours)| *other == name && names().any(|known| known == *ours));
-    synonym.map(|(_, ours)| *ours).or_else(|| closest(name, names())).map(str::to_owned)
+    let names: Vec<&str> = parent.get_subcommands().map(clap::Command::get_name).collect();
+    let synonym = COMMANDS.iter().find(|(other, ours)| *other == name && names.contains(ours));
+    synonym.map(|(_, ours)| *ours).or_else(|| closest(name, names)).map(str::to_owned)
 }
 
 /// What to do instead of `flag`, if no other flag replaces it.
 fn flag_advice(flag: &str, command: &clap::Command, known: &[String]) -> Option<String> {
-    let is_meant = |place: &str| match place {
+    let mut missing = MISSING.iter().filter(|(_, flags, _)| flags.contains(&flag));
+    let missing = missing.find(|(place, ..)| match *place {
         "" => synonym(flag, known).is_none(),
         place => place == command.get_name() || known.iter().any(|known| known == place),
-    };
-    let missing = MISSING.iter().find(|(place, flags, _)| flags.contains(&flag) && is_meant(place));
+    });
     missing.map(|(.., advice)| (*advice).to_owned())
 }
 
@@ -128,8 +128,9 @@ fn suffix_advice(flag: &str, command: &clap::Command, given: &[String]) -> Optio
 fn bare_number_advice(flag: &str, command: &clap::Command, given: &[String]) -> Option<String> {
     let word = given.iter().find(|word| word.starts_with(flag))?;
     let number = word.strip_prefix('-').filter(|number| number.starts_with(|c: char| c.is_ascii_digit()))?;
-    let takes = |name: &str| command.get_arguments().find(|arg| arg.get_long() == Some(name))?.get_short();
-    let short = takes("size").or_else(|| takes("max-tokens"))?;
+    let size =
+        ["size", "max-tokens"].iter().find_map(|name| command.get_arguments().find(|arg| arg.get_long() == Some(name)));
+    let short = size?.get_short()?;
     Some(format!("a number needs a flag, such as `-{short} {number}`"))
 }
 
@@ -150,12 +151,11 @@ fn refused_value(error: &clap::Error, command: &clap::Command, given: &[String])
     if flag.starts_with('[') {
         return Some(clap::Error::raw(error.kind(), format!("{value}: {message}\n")));
     }
-    let long = flag.split(' ').next()?;
-    let has_name = |arg: &&clap::Arg| match long.strip_prefix("--") {
+    let long = flag.split([' ', '[']).next()?;
+    let arg = command.get_arguments().find(|arg| match long.strip_prefix("--") {
         Some(name) => arg.get_long() == Some(name),
         None => arg.get_short().is_some_and(|short| long == format!("-{short}")),
-    };
-    let arg = command.get_arguments().find(has_name)?;
+    })?;
     let short = arg.get_short().map(|short| format!("-{short}"));
     let named = short.filter(|short| given.iter().any(|word| word.starts_with(short.as_str())));
     let named = named.as_deref().unwrap_or(long);

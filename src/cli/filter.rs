@@ -61,8 +61,7 @@ impl FilterArgs {
             ALL.iter().any(|rule| rule.needs_budget() && verdicts.level_of(rule) > Level::Allow),
             "--max-tokens applies to rules of --drop-records-with that need a limit, such as too-long; none is named"
         );
-        self.counting.check_reserve(budget)?;
-        Ok(Budget { max_tokens: budget.0, counting: self.template.counting(&self.counting)? })
+        self.template.budget(&self.counting, budget)
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use crate::console;
+use crate::options::files::written_path;
 use crate::options::global::Global;
 use curtail_core::visible::word;
 use curtail_io::FileError;
@@ -18,7 +19,7 @@ const START: &str = include_str!("init.toml");
 #[derive(Debug, clap::Args)]
 pub(super) struct InitArgs {
     /// File to write; an existing file is not overwritten
-    #[arg(value_name = "FILE", default_value = "curtail.toml")]
+    #[arg(value_name = "FILE", default_value = "curtail.toml", value_parser = written_path())]
     file: PathBuf,
 }
 

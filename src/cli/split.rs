@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::cutting::{self, Cuts, Job, JobIdentity};
 use crate::options::cut::CutFlags;
+use crate::options::files::written_path;
 use crate::options::global::Global;
 use crate::options::split::SplitOptions;
 use curtail_core::pipeline::Chain;
@@ -23,7 +24,7 @@ pub(super) struct SplitArgs {
     options: SplitOptions,
 
     /// Write the source and the targets of each window to FILE, as JSON lines
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = written_path())]
     map: Option<PathBuf>,
 
     #[command(flatten)]

@@ -12,6 +12,7 @@ use crate::options::files::Reads;
 use crate::options::numbers::Tokens;
 use crate::options::variables::Variables;
 use crate::process::open_template;
+use curtail_core::checks::Budget;
 use curtail_core::counting::Tokenizer;
 use curtail_core::processors::{Calibrate, Counting, Overhead};
 use curtail_io::sweep;
@@ -251,6 +252,15 @@ impl TemplateOptions {
         }
         reads.content.extend(self.tools.clone());
         reads
+    }
+
+    /// A budget of `max_tokens`, counted as [`counting`](Self::counting) does.
+    ///
+    /// # Errors
+    /// As [`counting`](Self::counting), and as [`CountingOptions::check_reserve`].
+    pub(crate) fn budget(&self, options: &CountingOptions, max_tokens: Tokens) -> anyhow::Result<Budget> {
+        options.check_reserve(max_tokens)?;
+        Ok(Budget { max_tokens: max_tokens.0, counting: self.counting(options)? })
     }
 
     /// The counting of `options`, with this template if there is one.

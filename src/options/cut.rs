@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
 use crate::options::choices::{Choice, TextOrJson, explain_format, one_of, text_or_json};
-use crate::options::files::is_standard;
+use crate::options::files::{is_standard, refuse_standard, written_path};
 use crate::options::input::Input;
 use crate::options::repair::{REPAIR_MODES, repairs};
 use curtail_core::dialects::Framing;
@@ -132,7 +133,7 @@ pub(crate) struct Output {
     pub(crate) output: Option<PathBuf>,
 
     /// Write each output below DIR, at its input's relative path
-    #[arg(short = 'O', long, value_name = "DIR", group = "place")]
+    #[arg(short = 'O', long, value_name = "DIR", value_parser = written_path(), group = "place")]
     pub(crate) output_dir: Option<PathBuf>,
 
     /// Replace inputs atomically; SUFFIX keeps a backup as NAME+SUFFIX
@@ -167,6 +168,7 @@ pub(crate) struct Output {
     #[arg(
         long,
         value_name = "MANIFEST",
+        value_parser = OsStringValueParser::new().try_map(refuse_standard),
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "",
@@ -190,7 +192,7 @@ pub(crate) struct Output {
     pub(crate) on_error: OnError,
 
     /// Write records that fail or are dropped to FILE with the reason, one JSON object per line
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", value_parser = written_path(), hide_short_help = true)]
     pub(crate) rejects: Option<PathBuf>,
 }
 

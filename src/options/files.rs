@@ -1,7 +1,10 @@
 //! The files that flags name.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use curtail_core::small::{SMALL, read_small_text};
 use curtail_io::{FileError, Source};
@@ -61,4 +64,14 @@ pub(crate) fn source_of(file: &Path, stdin_name: Option<&str>) -> Source {
 /// Whether the user named standard input or output instead of a file.
 pub(crate) fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
+}
+
+/// The parser of a file or directory to write that standard output cannot replace.
+pub(crate) fn written_path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(refuse_standard)
+}
+
+/// Refuses `-` as a path.
+pub(crate) fn refuse_standard<P: AsRef<OsStr>>(path: P) -> Result<P, &'static str> {
+    if path.as_ref() == "-" { Err("must be a path, and `-` is standard output (./- is a file)") } else { Ok(path) }
 }

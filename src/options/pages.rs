@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::options::files::written_path;
+
 // What becomes of the pages.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct PageFlags {
@@ -10,7 +12,7 @@ pub(crate) struct PageFlags {
     pub(crate) output: Option<PathBuf>,
 
     /// Write one page per transcript and an index to DIR
-    #[arg(short = 'O', long, value_name = "DIR", help_heading = "Output")]
+    #[arg(short = 'O', long, value_name = "DIR", value_parser = written_path(), help_heading = "Output")]
     pub(crate) output_dir: Option<PathBuf>,
 
     /// Overwrite existing pages

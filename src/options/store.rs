@@ -3,6 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use crate::options::files::written_path;
 use curtail_io::sweep;
 use curtail_memory::store::{Store, StoreError, StoreLocation};
 
@@ -10,7 +11,7 @@ use curtail_memory::store::{Store, StoreError, StoreLocation};
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct StoreFlag {
     /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Store")]
+    #[arg(long, value_name = "FILE", value_parser = written_path(), hide_short_help = true, help_heading = "Store")]
     pub(crate) store: Option<PathBuf>,
 }
 

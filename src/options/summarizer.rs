@@ -8,7 +8,7 @@ use clap::{ArgGroup, ValueEnum};
 use serde_json::{Map, Value};
 
 use crate::console;
-use crate::options::files::{Reads, read_text};
+use crate::options::files::{Reads, read_text, written_path};
 use crate::options::processor::TRUSTED;
 use curtail_io::sweep;
 use curtail_memory::summarizers::{
@@ -73,7 +73,7 @@ pub(crate) struct AskFlags {
     on_summary_error: OnSummaryError,
 
     /// Directory that stores summaries for later runs
-    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    #[arg(long, value_name = "DIR", value_parser = written_path(), hide_short_help = true)]
     cache: Option<PathBuf>,
 }
 

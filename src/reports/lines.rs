@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::options::cut::CutFlags;
-use crate::options::files::is_standard;
 use curtail_io::batch::Failure;
 use curtail_io::{ErrorKind, FileError, Source, options_of_copy};
 
@@ -28,9 +27,6 @@ impl LineFile {
     /// # Errors
     /// The file exists and is not empty, or the system refuses.
     pub(crate) fn open(path: &Path, flags: &CutFlags, sources: &[Source]) -> Result<Self, FileError> {
-        if is_standard(path) {
-            return Err(FileError::new(ErrorKind::Usage, "-", "these lines need a file of their own; name one"));
-        }
         let continues = flags.output.resume.is_some();
         let has_content = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
         if has_content && !flags.output.force && !continues {

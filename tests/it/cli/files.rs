@@ -454,3 +454,26 @@ fn outputs_that_are_not_flushed_are_whole() {
     let count = |folder: &str| fs::read_dir(place.path(folder)).unwrap().count();
     assert_eq!([count("flushed"), count("scratch"), count("in")], [20; 3]);
 }
+
+/// Where standard output cannot be written to, `-` names no file.
+#[test]
+fn no_file_is_called_by_the_sign_of_standard_output() {
+    for words in [
+        &["window", "a.jsonl", "-O", "-"][..],
+        &["window", "a.jsonl", "--rejects", "-"],
+        &["window", "a.jsonl", "-O", "out", "--resume=-"],
+        &["split", "-t", "9", "a.jsonl", "--map", "-"],
+        &["view", "a.jsonl", "-O", "-"],
+        &["check", "a.jsonl", "--write-baseline", "-"],
+        &["memory", "set", "state", "--thread", "a", "--store", "-"],
+        &["man", "--out", "-"],
+        &["init", "-"],
+    ] {
+        let place = Place::new();
+        place.write("a.jsonl", chats(3).as_bytes());
+        let done = place.curtail(words).output().unwrap();
+        let stderr = text(&done.stderr);
+        assert!(done.status.code() == Some(2) && stderr.contains("must be a path"), "{words:?}: {stderr}");
+        assert!(!stderr.contains("Usage") && !place.path("-").exists(), "{words:?}: {stderr}");
+    }
+}
