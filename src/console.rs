@@ -105,15 +105,19 @@ pub(crate) fn out_diff(text: &str) -> Result<(), FileError> {
         return out_json(text);
     }
     let shown = visible::json(&masked(text)).into_owned();
-    let style = |line: &str| match line.as_bytes() {
+    let lines = shown.lines().map(|line| format!("{0}{line}{0:#}\n", diff_style(line)));
+    let text: String = lines.collect();
+    closed_is_fine(out_is_open().and_then(|()| write_all(&mut io::stdout().lock(), text.as_bytes())))
+}
+
+/// The style of a line of a diff.
+fn diff_style(line: &str) -> Style {
+    match line.as_bytes() {
         [b'-', b'-', b'-', ..] | [b'+', b'+', b'+', ..] | [b'@', ..] => Style::new().dimmed(),
         [b'-', ..] => AnsiColor::Red.on_default(),
         [b'+', ..] => AnsiColor::Green.on_default(),
         _ => Style::new(),
-    };
-    let lines = shown.lines().map(|line| format!("{0}{line}{0:#}\n", style(line)));
-    let text: String = lines.collect();
-    closed_is_fine(out_is_open().and_then(|()| write_all(&mut io::stdout().lock(), text.as_bytes())))
+    }
 }
 
 /// As [`out`], and a closed pipe is an error.

@@ -68,13 +68,13 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
 
 /// The values of a table of `file`, each with its origin.
 fn value_lines(file: &str, values: &[Value]) -> String {
-    let line = |value: &Value| {
+    let lines = values.iter().map(|value| {
         let origin = match &value.origin {
             Origin::File(line) => format!("{file}:{line}"),
             Origin::Variable(variable) => variable.clone(),
             Origin::Default => String::from("default"),
         };
         format!("  {} = {}  {}\n", value.name, value.shown(), painted(DIM, &format!("# {origin}")))
-    };
-    values.iter().map(line).collect()
+    });
+    lines.collect()
 }

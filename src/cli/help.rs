@@ -67,8 +67,9 @@ fn page(command: Command, parent: &str, global: &[Arg]) -> Command {
 /// The command with `--exclude` for `--exclude-path`. In `filter`, it could be meant for tools, which it is as a key of a file, so
 /// that the command line has neither.
 fn with_exclude_alias(command: Command) -> Command {
-    let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
-    match (has("exclude_tool"), has("exclude_path")) {
+    let [has_tool, has_path] =
+        ["exclude_tool", "exclude_path"].map(|id| command.get_arguments().any(|arg| arg.get_id() == id));
+    match (has_tool, has_path) {
         (true, _) => command.mut_arg("exclude_tool", |arg| arg.visible_alias(None::<&str>)),
         (false, true) => command.mut_arg("exclude_path", |arg| arg.visible_alias(EXCLUDE)),
         (false, false) => command,
@@ -241,6 +242,11 @@ const EXAMPLES: &[Example] = &[
     ("man", "curtail man > curtail.1", "write the first page"),
 ];
 
+/// Whether a command line of this `width` fits on a line with its purpose.
+fn fits(width: usize, purpose: &str) -> bool {
+    width + purpose.len() + "    # ".len() <= SCREEN
+}
+
 /// The examples of the command at `path`, with a heading; nothing for a command without examples.
 fn examples_of(path: &str, styles: &Styles) -> StyledStr {
     let mut text = StyledStr::new();
@@ -250,7 +256,6 @@ fn examples_of(path: &str, styles: &Styles) -> StyledStr {
     }
     let header = styles.get_header();
     let widest = examples.iter().map(|(_, line, _)| line.len()).max().unwrap_or_default();
-    let fits = |width: usize, purpose: &str| width + purpose.len() + "    # ".len() <= SCREEN;
     let are_aligned = examples.iter().all(|(_, _, purpose)| fits(widest, purpose));
     // Writing to a styled string cannot fail.
     let _ = write!(text, "{header}Examples:{header:#}");

@@ -115,10 +115,11 @@ impl SessionsArgs {
 
     fn agents(&self) -> anyhow::Result<Vec<&'static Agent>> {
         let known: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
-        let agent = |name: &String| {
-            agent_named(name).ok_or_else(|| anyhow::anyhow!(unknown("there is no agent", name, &known)))
-        };
-        self.agent.iter().map(agent).collect()
+        let agents = self
+            .agent
+            .iter()
+            .map(|name| agent_named(name).ok_or_else(|| anyhow::anyhow!(unknown("there is no agent", name, &known))));
+        agents.collect()
     }
 
     fn selection(&self, now: SystemTime) -> anyhow::Result<Selection> {

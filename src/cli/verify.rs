@@ -249,10 +249,10 @@ fn print_lost(
         let count = verified.len();
         bail!("--give-back gives back what one transcript lost, and {count} pairs were compared; name one pair");
     }
-    let count = |text: &str| counting.tokenizer.count(text);
-    let text = verified.last().map(|one| give_back(&one.comparison, budget, &count)).unwrap_or_default();
-    let last = || compared.keys().max().copied();
-    let job = verified.last().map(|one| one.job).or_else(last);
+    let text = verified.last().map_or_else(String::new, |one| {
+        give_back(&one.comparison, budget, &|text: &str| counting.tokenizer.count(text))
+    });
+    let job = verified.last().map(|one| one.job).or_else(|| compared.keys().max().copied());
     match job.and_then(|job| compared.get(&job)) {
         Some(Compared { before, after }) => {
             console::transcript(&after.as_ref().unwrap_or(before).with_message(&text)?)?;

@@ -138,10 +138,13 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
     let output = Output { on_error: flags.output.on_error, ..Output::default() };
     let options =
         CutFlags { input, output, explain: None, dry_run: false, stats: None, fail_on_change: false, ..flags.clone() };
-    // The largest is a tokenizer.json.
-    let read = |path: &PathBuf| read_small(File::open(path).ok()?, 4 * SMALL).ok();
-    let reads: Vec<_> = reads.iter().chain(&flags.input.dialect_file).map(|path| read(path).map(fnv1a_128)).collect();
+    let reads: Vec<_> = reads.iter().chain(&flags.input.dialect_file).map(|path| digest_of(path)).collect();
     let mut hasher = DefaultHasher::new();
     format!("{:?}", (chain, reads, options)).hash(&mut hasher);
     format!("{} {} {:016x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), hasher.finish())
+}
+
+/// A digest of the content of the file at `path`, if it can be read. The largest is a tokenizer.json.
+fn digest_of(path: &Path) -> Option<u128> {
+    read_small(File::open(path).ok()?, 4 * SMALL).ok().map(fnv1a_128)
 }

@@ -131,15 +131,17 @@ impl CheckTables {
 pub(crate) fn schema() -> Value {
     let groups = std::iter::once("all").chain(Group::ALL.iter().map(|group| group.name()));
     let names: Vec<&str> = groups.chain(ALL.iter().flat_map(|rule| [rule.name, rule.code])).collect();
-    let with_names = |mut table: Value| {
-        for key in ["deny", "warn", "allow"] {
-            let values = &mut table["properties"][key]["anyOf"];
-            values[0] = json!({"enum": names});
-            values[1]["items"] = json!({"enum": names});
-        }
-        table
-    };
-    let paths = with_names(PathOptions::TABLE.schema(json!({}), &[]));
+    let paths = with_names(PathOptions::TABLE.schema(json!({}), &[]), &names);
     let paths = json!({"description": "Levels for single paths", "type": "array", "items": paths});
-    with_names(RuleOptions::TABLE.schema(json!({"paths": paths}), &[]))
+    with_names(RuleOptions::TABLE.schema(json!({"paths": paths}), &[]), &names)
+}
+
+/// The schema of a table whose levels are lists of these `names`.
+fn with_names(mut table: Value, names: &[&str]) -> Value {
+    for key in ["deny", "warn", "allow"] {
+        let values = &mut table["properties"][key]["anyOf"];
+        values[0] = json!({"enum": names});
+        values[1]["items"] = json!({"enum": names});
+    }
+    table
 }

@@ -50,6 +50,11 @@ const fn modifier(
 }
 
 impl Modifier {
+    /// Whether the command at `path` has the flags.
+    fn applies_to(&self, path: &str) -> bool {
+        self.commands.is_empty() || self.commands.contains(&path)
+    }
+
     const fn with_advice(self, advice: &'static str) -> Self {
         Self { advice, ..self }
     }
@@ -245,9 +250,8 @@ fn listed(names: impl Iterator<Item = String>) -> String {
 
 /// The first flag that was given and has no effect in the command at `path`, of which `matches` were read.
 pub(crate) fn ineffective(path: &str, command: &Command, matches: &ArgMatches) -> Option<Ineffective> {
-    let of_command = |modifier: &&Modifier| modifier.commands.is_empty() || modifier.commands.contains(&path);
-    let (harmless, harmful): (Vec<_>, Vec<_>) =
-        MODIFIERS.iter().filter(of_command).partition(|modifier| modifier.is_harmless);
+    let modifiers = MODIFIERS.iter().filter(|modifier| modifier.applies_to(path));
+    let (harmless, harmful): (Vec<_>, Vec<_>) = modifiers.partition(|modifier| modifier.is_harmless);
     harmful.into_iter().chain(harmless).find_map(|modifier| {
         let given = Flags { command, matches };
         let flag = modifier.flags.iter().find(|flag| given.has(flag))?;
@@ -292,11 +296,10 @@ impl Flags<'_> {
             Value(flag, values) => self.has_value(flag, values),
             Absent(flags) => !flags.iter().any(|flag| self.has(flag)),
             Not(flag, values) => !self.has_value(flag, values),
-            Only(flags) => {
-                let allows = |long: &str| long == *flag || flags.contains(&long);
-                let mut others = self.command.get_arguments().filter(|arg| !arg.get_long().is_some_and(allows));
-                !others.any(|other| !other.is_global_set() && self.has(other.get_id().as_str()))
-            }
+            Only(flags) => self.command.get_arguments().all(|arg| {
+                let is_allowed = arg.get_long().is_some_and(|long| long == *flag || flags.contains(&long));
+                is_allowed || arg.is_global_set() || !self.has(arg.get_id().as_str())
+            }),
         }
     }
 
@@ -362,15 +365,13 @@ pub(crate) fn check(root: &Command, matches: &ArgMatches, given: &[OsString]) ->
         path = if path.is_empty() { name.to_owned() } else { format!("{path} {name}") };
         matches = inner;
     }
-    let refuse = |reason: String| Err(clap::Error::raw(ErrorKind::ArgumentConflict, format!("{reason}\n")));
-    if let Some(reason) = detached_value(command, given) {
-        return refuse(reason);
-    }
-    match ineffective(&path, command, matches) {
-        Some(flag) if flag.modifier.is_harmless => Ok(Some(flag.on_command_line())),
-        Some(flag) => refuse(flag.on_command_line()),
-        None => Ok(None),
-    }
+    let reason = match (detached_value(command, given), ineffective(&path, command, matches)) {
+        (Some(reason), _) => reason,
+        (None, Some(flag)) if flag.modifier.is_harmless => return Ok(Some(flag.on_command_line())),
+        (None, Some(flag)) => flag.on_command_line(),
+        (None, None) => return Ok(None),
+    };
+    Err(clap::Error::raw(ErrorKind::ArgumentConflict, format!("{reason}\n")))
 }
 
 #[cfg(test)]

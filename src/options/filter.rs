@@ -171,28 +171,35 @@ struct RangeFlag {
 
 /// Reads a value of `--range`.
 fn range(text: &str) -> Result<RangeFlag, String> {
-    let wrong = || String::from("expected A..B, A.. or ..B with message numbers, such as 4..10");
-    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
-    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
-    let to = if to.is_empty() { None } else { Some(number(to)?) };
-    let from = if from.is_empty() { 0 } else { number(from)? };
-    match to {
+    let range = bounds(text).ok_or("expected A..B, A.. or ..B with message numbers, such as 4..10")?;
+    let from = range.from;
+    match range.to {
         Some(to) if to < from => Err(format!("range {text} is empty: the start must not exceed the end")),
         Some(to) if to == from => Err(format!("range {text} is empty: message {to} is not part of it")),
-        _ => Ok(RangeFlag { from, to }),
+        _ => Ok(range),
     }
+}
+
+/// The numbers in `A..B`, of which each may be missing.
+fn bounds(text: &str) -> Option<RangeFlag> {
+    let (from, to) = text.split_once("..")?;
+    let from = if from.is_empty() { 0 } else { from.parse().ok()? };
+    let to = if to.is_empty() { None } else { Some(to.parse().ok()?) };
+    Some(RangeFlag { from, to })
 }
 
 /// Reads numbers of messages or turns: `A..B`, without B, or one number.
 fn numbers(text: &str) -> Result<Range<usize>, &'static str> {
-    let wrong = "expected numbers such as 77, 12..40 (without 40) or 12..";
-    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong);
-    let Some((from, to)) = text.split_once("..") else {
-        let only = number(text)?;
-        return Ok(only..only.saturating_add(1));
-    };
-    let range = number(from)?..if to.is_empty() { usize::MAX } else { number(to)? };
+    let range = numbers_in(text).ok_or("expected numbers such as 77, 12..40 (without 40) or 12..")?;
     if range.is_empty() { Err("this range is empty: the start must be below the end") } else { Ok(range) }
+}
+
+fn numbers_in(text: &str) -> Option<Range<usize>> {
+    let Some((from, to)) = text.split_once("..") else {
+        let only = text.parse().ok()?;
+        return Some(only..usize::saturating_add(only, 1));
+    };
+    Some(from.parse().ok()?..if to.is_empty() { usize::MAX } else { to.parse().ok()? })
 }
 
 /// The cap of some tools: `GLOB=N`.

@@ -236,8 +236,7 @@ impl Input {
         if let Some(name) = self.stdin_filename.as_ref().filter(|_| !reads_stdin) {
             console::warning(&format!("--stdin-filename {name}: standard input is not read"));
         }
-        let is_json = |source: &Source| source.path.as_deref().is_some_and(has_name_of_json);
-        if let Some(column) = self.column.as_ref().filter(|_| found.sources.iter().all(is_json)) {
+        if let Some(column) = self.column.as_ref().filter(|_| found.sources.iter().all(has_name_of_json)) {
             console::warning(&format!("--column {column}: no input is a Parquet or Arrow file"));
         }
     }
@@ -248,8 +247,9 @@ fn is_number(name: &str) -> bool {
     name.strip_suffix(['k', 'm']).unwrap_or(name).parse::<u64>().is_ok()
 }
 
-/// Whether a file has the name of one of JSON, compressed or not.
-fn has_name_of_json(path: &Path) -> bool {
+/// Whether an input is a file with the name of one of JSON, compressed or not.
+fn has_name_of_json(source: &Source) -> bool {
+    let Some(path) = &source.path else { return false };
     let name = path.to_string_lossy().to_ascii_lowercase();
     let name = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
     [".jsonl", ".ndjson", ".json"].iter().any(|ending| name.ends_with(ending))

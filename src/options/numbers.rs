@@ -84,8 +84,8 @@ impl FromStr for Amount {
     fn from_str(text: &str) -> Result<Self, String> {
         let Some(percent) = text.strip_suffix('%') else { return text.parse().map(Self::Tokens) };
         let share = percent.parse().ok().filter(|percent: &f64| (0.0..=1000.0).contains(percent));
-        let wrong = || String::from("expected a share of the tokens of each transcript, such as 50%");
-        share.map(|percent| Self::Share(percent / 100.0)).ok_or_else(wrong)
+        let share = share.map(|percent| Self::Share(percent / 100.0));
+        share.ok_or_else(|| String::from("expected a share of the tokens of each transcript, such as 50%"))
     }
 }
 
@@ -93,12 +93,11 @@ impl FromStr for Tokens {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
+        scaled(text).map(Self).ok_or_else(|| {
             let share =
                 if text.ends_with('%') { "; only `limit` and the policies of `replay` take a share" } else { "" };
             format!("expected a whole number of tokens, such as 8000, 8k or 1.5m{share}")
-        };
-        scaled(text).map(Self).ok_or_else(wrong)
+        })
     }
 }
 

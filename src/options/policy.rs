@@ -50,11 +50,11 @@ impl PolicyRules {
     /// Refuses the steps of a configuration that a policy may not have.
     pub(crate) fn check_steps(&self, config: &Config, steps: &[ConfigStep<'_>]) -> anyhow::Result<()> {
         for step in steps {
-            let place = || format!("{}:{}", config.file, step.entry.place.line);
+            let place = format!("{}:{}", config.file, step.entry.place.line);
             if step.entry.spec.name == "memory" {
-                bail!("{}: a {} cannot use a store; remove `memory` from its configuration", place(), self.command);
+                bail!("{place}: a {} cannot use a store; remove `memory` from its configuration", self.command);
             }
-            self.check_summarizers(&config.chain(std::slice::from_ref(step), true)?).with_context(place)?;
+            self.check_summarizers(&config.chain(std::slice::from_ref(step), true)?).context(place)?;
         }
         Ok(())
     }

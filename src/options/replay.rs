@@ -196,8 +196,8 @@ const OTHER_SHARES: [&str; 2] = ["--verify", "--placeholder"];
 
 /// The share of tokens in a word such as `50%` or `--max-tokens=50%`, which follows `before`.
 fn share(before: &str, word: &str) -> Option<f64> {
-    let is_of = |flag: &&str| before == *flag || word.strip_prefix(flag).is_some_and(|value| value.starts_with('='));
-    if OTHER_SHARES.iter().any(is_of) {
+    let own = word.split_once('=').map(|(flag, _)| flag);
+    if OTHER_SHARES.iter().any(|flag| before == *flag || own == Some(*flag)) {
         return None;
     }
     let number = flag_and_value(word).1.strip_suffix('%')?;
@@ -207,15 +207,15 @@ fn share(before: &str, word: &str) -> Option<f64> {
 /// `words` with numbers of tokens instead of shares of `largest`.
 fn scaled(words: &[String], largest: u64) -> Vec<String> {
     let before = std::iter::once("").chain(words.iter().map(String::as_str));
-    let scale = |(before, word): (&str, &String)| match share(before, word) {
-        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
-        Some(share) => {
-            let tokens = (largest as f64 * share / 100.0).floor();
-            format!("{}{tokens}", flag_and_value(word).0)
-        }
-        None => word.clone(),
-    };
-    before.zip(words).map(scale).collect()
+    before.zip(words).map(|(before, word)| scaled_word(before, word, largest)).collect()
+}
+
+/// `word`, which follows `before`, with a number of tokens instead of a share of `largest`.
+#[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+fn scaled_word(before: &str, word: &str, largest: u64) -> String {
+    let Some(share) = share(before, word) else { return word.to_owned() };
+    let tokens = (largest as f64 * share / 100.0).floor();
+    format!("{}{tokens}", flag_and_value(word).0)
 }
 
 /// The budgets of `policy` that are numbers of tokens, each with its flag as it is written there.
@@ -237,10 +237,10 @@ fn grid(sweep: &str) -> anyhow::Result<Vec<String>> {
         let Some((values, after)) = after.split_once('}') else {
             bail!("--sweep '{sweep}': the brace {{ is not closed");
         };
-        let values: Vec<&str> = values.split(',').map(str::trim).collect();
-        let extended =
-            |command: &String| values.iter().map(|value| format!("{command}{before}{value}")).collect::<Vec<_>>();
-        commands = commands.iter().flat_map(extended).collect();
+        let extended = commands
+            .iter()
+            .flat_map(|command| values.split(',').map(move |value| format!("{command}{before}{}", value.trim())));
+        commands = extended.collect();
         if commands.len() > MAX_SWEPT {
             bail!("--sweep '{sweep}': more than {MAX_SWEPT} combinations");
         }
@@ -251,7 +251,7 @@ fn grid(sweep: &str) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Policy, PolicyChain, budgets, command_line, grid, scaled};
+    use super::{Policy, PolicyChain, budgets, command_line, grid, scaled, scaled_word};
 
     #[test]
     fn a_policy_is_a_command_line() {
@@ -283,11 +283,8 @@ mod tests {
 
     #[test]
     fn shares_become_tokens() {
-        let scaled_word = |word: &str| scaled(&[word.to_owned()], 1001).concat();
-        assert_eq!(
-            (scaled_word("50%"), scaled_word("--max-tokens=10%"), scaled_word("5k")),
-            ("500".into(), "--max-tokens=100".into(), "5k".into())
-        );
+        let words = ["50%", "--max-tokens=10%", "5k"].map(|word| scaled_word("", word, 1001));
+        assert_eq!(words, ["500", "--max-tokens=100", "5k"]);
         let others = ["--verify", "90%", "--verify=90%", "--placeholder=50%"].map(str::to_owned);
         assert_eq!(scaled(&others, 1001), others, "shares of something else");
     }

@@ -35,8 +35,12 @@ impl Variables {
 
     /// The folder that `variable` names, else the folder `below` the user's home, by the XDG base directory specification.
     pub(crate) fn user_folder(&self, variable: &str, below: &str) -> Option<PathBuf> {
-        let set = |name: &str| self.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        set(variable).or_else(|| set("HOME").map(|home| home.join(below)))
+        self.absolute_path(variable).or_else(|| Some(self.absolute_path("HOME")?.join(below)))
+    }
+
+    /// The variable's value, if it is an absolute path.
+    fn absolute_path(&self, name: &str) -> Option<PathBuf> {
+        self.get(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
     /// A folder of `curtail` in the user's cache folder, by the same specification.

@@ -140,12 +140,11 @@ fn outside_tools(counts: &Counts) -> Option<CountRow> {
 fn table(counts: &Counts, screen: Screen) -> String {
     let columns = table_columns(counts);
     let row = |name: &str, amount: &CountRow| {
-        let mark = |title: &str| {
-            let estimated = amount.estimated > 0 && (title == TOKENS || title == LIVE);
-            if estimated { ESTIMATE } else { "" }
-        };
-        let cells =
-            columns.iter().map(|column| format!("{}{}", mark(column.title), screen.number((column.value)(amount))));
+        let cells = columns.iter().map(|column| {
+            let is_estimated = amount.estimated > 0 && [TOKENS, LIVE].contains(&column.title);
+            let mark = if is_estimated { ESTIMATE } else { "" };
+            format!("{mark}{}", screen.number((column.value)(amount)))
+        });
         let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
         std::iter::once(name.to_owned()).chain(cells).chain(share).collect::<Vec<_>>()
     };
@@ -242,13 +241,9 @@ fn opaque(boundaries: usize) -> String {
 }
 
 fn json(counts: &Counts) -> serde_json::Value {
-    let amount = |amount: &CountRow| {
-        let cells = columns(counts.by).iter().map(|column| (column.title.to_owned(), (column.value)(amount).into()));
-        cells.collect::<serde_json::Map<String, serde_json::Value>>()
-    };
     let rows = counts.rows.kept.iter().map(|(name, counted)| {
         let mut row = serde_json::Map::from_iter([(title(counts.by).to_owned(), name.as_str().into())]);
-        row.extend(amount(counted));
+        row.extend(columns(counts.by).iter().map(|column| (column.title.to_owned(), (column.value)(counted).into())));
         row.extend(share(counts, counted.tokens).map(|share| (SHARE.to_owned(), fraction(share).into())));
         serde_json::Value::Object(row)
     });

@@ -198,8 +198,11 @@ impl<'f> CutReporter<'f> {
             }
             None => Ok(()),
         };
-        let mapped = |()| self.beside.map.as_mut().map_or(Ok(()), |map| map.add(opened, output, targets));
-        let Err(error) = wrote.and_then(mapped) else { return Flow::Continue };
+        let wrote = wrote.and_then(|()| match &mut self.beside.map {
+            Some(map) => map.add(opened, output, targets),
+            None => Ok(()),
+        });
+        let Err(error) = wrote else { return Flow::Continue };
         if error.kind == ErrorKind::BrokenPipe && targets.is_stdout() {
             self.stdout.closed = true;
         } else {

@@ -29,8 +29,11 @@ pub(crate) fn record_error(error: &FileError, fate: Option<&'static str>, global
     let most = most_printed(error);
     let is_alone = global.verbose || fate.is_none() && most > 1;
     let mut errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
-    let kind = || format!("{} {}", fate.unwrap_or_default(), without_numbers(&error.what));
-    if is_alone || errors.count(kind(), fate, error, MAX_KINDS).is_none_or(|before| before < most) {
+    let is_printed = is_alone || {
+        let kind = format!("{} {}", fate.unwrap_or_default(), without_numbers(&error.what));
+        errors.count(kind, fate, error, MAX_KINDS).is_none_or(|before| before < most)
+    };
+    if is_printed {
         error_with_fate(error, fate);
     }
 }

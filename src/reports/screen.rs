@@ -54,9 +54,11 @@ impl Screen {
     /// first word. A command to paste, on a line of its own, is not broken.
     pub(crate) fn wrapped(self, text: &str, indent: usize) -> String {
         let Some(width) = self.width else { return text.to_owned() };
-        let is_command = |line: &str| line.trim_start().starts_with("curtail ");
-        let line = |line: &str| if is_command(line) { line.to_owned() } else { continued(line, width, indent) };
-        text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+        let lines = text.split('\n').map(|line| match line.trim_start().starts_with("curtail ") {
+            true => line.to_owned(),
+            false => continued(line, width, indent),
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// As [`wrapped`](Self::wrapped), in a style of its own for what explains the rest.

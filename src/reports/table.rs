@@ -84,11 +84,11 @@ impl Table {
     pub(crate) fn parts(&self, screen: Screen) -> Vec<TablePart> {
         let widths = self.widths(screen);
         let has_titles = !self.titles.iter().all(String::is_empty);
-        let part = |columns: Vec<usize>| TablePart {
+        let parts = parts(&widths, screen).into_iter().map(|columns| TablePart {
             titles: if has_titles { self.title_lines(&columns, &widths) } else { Vec::new() },
             rows: self.rows.iter().map(|row| self.row_lines(row, &columns, &widths)).collect(),
-        };
-        parts(&widths, screen).into_iter().map(part).collect()
+        });
+        parts.collect()
     }
 
     /// Its text, with a line break after each line.
@@ -98,18 +98,17 @@ impl Table {
 
     /// The width of each column: that of its widest cell, or less if the table does not fit.
     fn widths(&self, screen: Screen) -> Vec<usize> {
-        let cells = |at: usize| self.rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0);
-        let cells: Vec<usize> = (0..self.kinds.len()).map(cells).collect();
-        let natural: Vec<usize> =
-            cells.iter().zip(&self.titles).map(|(cell, title)| columns(title).max(*cell)).collect();
+        let cells: Vec<usize> = (0..self.kinds.len()).map(|at| widest(self.rows.iter().map(|row| &*row[at]))).collect();
+        let titled = cells.iter().zip(&self.titles);
+        let natural: Vec<usize> = titled.clone().map(|(cell, title)| columns(title).max(*cell)).collect();
         let Some(room) = screen.width.filter(|room| total(&natural) > *room) else { return natural };
         // Titles of several words are continued first, which loses nothing.
-        let word = |title: &String| title.split(' ').map(columns).max().unwrap_or(0);
-        let least: Vec<usize> = cells.iter().zip(&self.titles).map(|(cell, title)| word(title).max(*cell)).collect();
+        let least: Vec<usize> = titled.map(|(cell, title)| widest(title.split(' ')).max(*cell)).collect();
         let mut widths = least.clone();
         while total(&widths) > room {
-            let shrinks = |at: &usize| self.kinds[*at] != Kind::Count && widths[*at] > NARROWEST;
-            let Some(widest) = (0..widths.len()).filter(shrinks).max_by_key(|at| widths[*at]) else {
+            let mut shrinking: Vec<usize> = (0..widths.len()).collect();
+            shrinking.retain(|at| self.kinds[*at] != Kind::Count && widths[*at] > NARROWEST);
+            let Some(widest) = shrinking.into_iter().max_by_key(|at| widths[*at]) else {
                 // It is printed in parts, so names need not be that short.
                 return least.iter().map(|width| (*width).min(room / 2)).collect();
             };
@@ -119,33 +118,40 @@ impl Table {
     }
 
     fn title_lines(&self, part: &[usize], widths: &[usize]) -> Vec<String> {
-        let titles: Vec<Vec<String>> =
+        let mut titles: Vec<Vec<String>> =
             part.iter().map(|at| broken(&self.titles[*at], widths[*at], widths[*at])).collect();
+        // Short titles stand directly above their columns.
         let height = titles.iter().map(Vec::len).max().unwrap_or(0);
-        let line = |nth: usize| {
-            // Short titles stand directly above their columns.
-            let cell =
-                |title: &Vec<String>| (nth + title.len()).checked_sub(height).and_then(|at| title.get(at).cloned());
-            let cells: Vec<String> = titles.iter().map(|title| cell(title).unwrap_or_default()).collect();
-            self.line(&cells, part, widths, |_| DIM)
-        };
-        (0..height).map(line).collect()
+        for title in &mut titles {
+            title.splice(..0, vec![String::new(); height - title.len()]);
+        }
+        self.cell_lines(&titles, part, widths, |_| DIM)
     }
 
     fn row_lines(&self, row: &[String], part: &[usize], widths: &[usize]) -> Vec<String> {
-        let cell = |at: &usize| match self.kinds[*at] {
-            Kind::Prose => broken(&row[*at], widths[*at], widths[*at]),
-            Kind::Path => vec![without_middle(&row[*at], widths[*at]).into_owned()],
-            Kind::Count => vec![row[*at].clone()],
-            Kind::Name | Kind::Text => vec![without_end(&row[*at], widths[*at]).into_owned()],
-        };
-        let cells: Vec<Vec<String>> = part.iter().map(cell).collect();
+        let cells = part.iter().map(|&at| match self.kinds[at] {
+            Kind::Prose => broken(&row[at], widths[at], widths[at]),
+            Kind::Path => vec![without_middle(&row[at], widths[at]).into_owned()],
+            Kind::Count => vec![row[at].clone()],
+            Kind::Name | Kind::Text => vec![without_end(&row[at], widths[at]).into_owned()],
+        });
+        self.cell_lines(&cells.collect::<Vec<_>>(), part, widths, Kind::style)
+    }
+
+    /// The lines of `cells`, which can have several each.
+    fn cell_lines(
+        &self,
+        cells: &[Vec<String>],
+        part: &[usize],
+        widths: &[usize],
+        style: impl Fn(Kind) -> Style,
+    ) -> Vec<String> {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
-        let line = |nth: usize| {
+        let lines = (0..height).map(|nth| {
             let cells: Vec<String> = cells.iter().map(|cell| cell.get(nth).cloned().unwrap_or_default()).collect();
-            self.line(&cells, part, widths, Kind::style)
-        };
-        (0..height).map(line).collect()
+            self.line(&cells, part, widths, &style)
+        });
+        lines.collect()
     }
 
     /// A line of cells of the columns in `part`, each filled to the width of its column.
@@ -183,6 +189,11 @@ impl TablePart {
     }
 }
 
+/// The width of the widest of `texts`.
+fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
+    texts.map(columns).max().unwrap_or(0)
+}
+
 /// The columns of a table with columns of these widths.
 fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
@@ -210,8 +221,8 @@ fn parts(widths: &[usize], screen: Screen) -> Vec<Vec<usize>> {
 /// apostrophe in front, which makes it a text there.
 pub(crate) fn csv_field(text: &str) -> String {
     let field = one_line(text);
-    let number = || text.parse::<f64>().is_ok_and(f64::is_finite);
-    let formula = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) && !number();
+    let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
+    let formula = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) && !is_number;
     let field = if formula { Cow::Owned(format!("'{field}")) } else { field };
     match field.contains(['"', ',']) {
         true => format!("\"{}\"", field.replace('"', "\"\"")),

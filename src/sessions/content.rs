@@ -12,7 +12,7 @@ use curtail_core::transcript::{Content, Message};
 use curtail_facts::{as_typed, is_typed};
 use curtail_io::FileError;
 use curtail_io::batch::Rescued;
-use curtail_lab::{CountedRequest, counted_requests};
+use curtail_lab::counted_requests;
 
 /// How many bytes to read of a log: each next number applies if no prompt was found.
 const HEADS: [u64; 4] = [8 * 1024, 128 * 1024, 1024 * 1024, 8 * 1024 * 1024];
@@ -203,13 +203,11 @@ impl SessionSums {
             for message in &transcript.messages {
                 before.push(before[before.len() - 1] + counting.message(message));
             }
-            let summed = |request: CountedRequest| {
-                let messages = sums.messages + request.end;
-                let tokens = before[request.end];
-                SummedRequest { keys: request.keys, messages, tokens }
-            };
-            let requests: Vec<SummedRequest> = counted_requests(dialect, &transcript).into_iter().map(summed).collect();
-            sums.requests.extend(requests);
+            sums.requests.extend(counted_requests(dialect, &transcript).into_iter().map(|request| SummedRequest {
+                keys: request.keys,
+                messages: sums.messages + request.end,
+                tokens: before[request.end],
+            }));
             sums.messages += transcript.messages.len();
             sums.tokens = before[before.len() - 1] + counting.outside(&view);
         }

@@ -44,8 +44,11 @@ impl ProjectFolder {
     }
 
     fn contains(&self, project: &Path) -> bool {
-        let is_below = |path: &Path| path.starts_with(&self.named) || path.starts_with(&self.real);
-        is_below(project) || project.canonicalize().is_ok_and(|real| is_below(&real))
+        self.is_above(project) || project.canonicalize().is_ok_and(|real| self.is_above(&real))
+    }
+
+    fn is_above(&self, path: &Path) -> bool {
+        path.starts_with(&self.named) || path.starts_with(&self.real)
     }
 }
 
@@ -134,9 +137,8 @@ impl Selection {
     }
 
     fn is_of_project(&self, one: &ListedSession) -> bool {
-        let is_in =
-            |folder: &ProjectFolder| one.head.project.as_ref().is_some_and(|own| folder.contains(Path::new(own)));
-        self.project.as_ref().is_none_or(is_in)
+        let Some(folder) = &self.project else { return true };
+        one.head.project.as_ref().is_some_and(|project| folder.contains(Path::new(project)))
     }
 
     fn sort_and_cut(&self, list: &mut SessionList) {

@@ -26,8 +26,8 @@ impl AgentLog {
             }
             Err(error) => return (Vec::new(), vec![problem(&folder, &error, "its sub-agents are")]),
         };
-        let is_log = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "jsonl") && path.is_file();
-        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_log).collect();
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|kind| kind == "jsonl") && path.is_file());
         paths.sort();
         let mut logs = Vec::new();
         let mut unread = Vec::new();

@@ -122,10 +122,10 @@ impl Work for Checking {
             (_, found) => found,
         };
         let grown = out.grown;
-        let moved = |finding: Finding| in_file(finding, unit, grown);
         let done = examined.map(|examined| {
-            out.findings.extend(examined.findings.into_iter().map(moved));
-            out.fingerprints.extend(examined.fingerprints.into_iter().map(|(print, finding)| (print, moved(finding))));
+            out.findings.extend(examined.findings.into_iter().map(|finding| in_file(finding, unit, grown)));
+            let fingerprints = examined.fingerprints.into_iter();
+            out.fingerprints.extend(fingerprints.map(|(print, finding)| (print, in_file(finding, unit, grown))));
             out.transcripts += examined.transcripts;
             out.dialect = out.dialect.or(examined.dialect);
             if self.verbose && out.mark.is_none() {
@@ -163,8 +163,8 @@ impl Checking {
         let Ok(before) = self.inspection.examine(reading, &verdicts, unit.text) else { return Ok(()) };
         let after = self.inspection.examine(reading, &verdicts, repaired)?;
         refuse_new_faults(&before, &after)?;
-        let is_broken = |finding: &&Finding| finding.level == Level::Deny && matches!(finding.rule.fix, Fix::Pairs(_));
-        after.findings.iter().find(is_broken).map_or(Ok(()), |left| {
+        let mut denied = after.findings.iter().filter(|finding| finding.level == Level::Deny);
+        denied.find(|finding| matches!(finding.rule.fix, Fix::Pairs(_))).map_or(Ok(()), |left| {
             let what = format!("the repair leaves {}: {} ({})", left.rule.code, left.message, left.rule.name);
             Err(ReadError { offset: 0, what })
         })
@@ -175,8 +175,8 @@ impl Checking {
 fn refuse_new_faults(before: &Examination, after: &Examination) -> Result<(), ReadError> {
     let before = denied_by_rule(before);
     let count = denied_by_rule(after);
-    let is_more = |rule: &str| count.get(rule) > before.get(rule);
-    let made = after.findings.iter().find(|finding| finding.level == Level::Deny && is_more(finding.rule.code));
+    let mut denied = after.findings.iter().filter(|finding| finding.level == Level::Deny);
+    let made = denied.find(|finding| count.get(finding.rule.code) > before.get(finding.rule.code));
     made.map_or(Ok(()), |made| {
         let what = format!(
             "not repaired, because that would make another fault: {} ({}: {}); repair this transcript by hand",
@@ -233,9 +233,9 @@ impl Checking {
         let reading = &unit.opened.reading;
         let paired = self.paired(repair, verdicts, found, unit);
         let text = paired.as_deref().unwrap_or(unit.text);
-        let is_in_part = |finding: &Finding| matches!(finding.rule.fix, Fix::Part | Fix::Unsafe);
+        let mends_part = found.findings.iter().any(|finding| matches!(finding.rule.fix, Fix::Part | Fix::Unsafe));
         // Without its pairs, a transcript can have other faults.
-        if paired.is_none() && !found.findings.iter().any(is_in_part) {
+        if paired.is_none() && !mends_part {
             return Ok(None);
         }
         Ok(self.inspection.mend(reading, verdicts, text, repair.with_unsafe)?.or(paired))
@@ -259,18 +259,23 @@ impl Checking {
 
     /// The faults of pairs to leave unrepaired, because no finding is reported for them.
     fn exempt(&self, verdicts: &Verdicts, found: &Examination) -> Exempt {
-        let allows = |code| rule_named(code).is_ok_and(|rule| verdicts.level_of(rule) == Level::Allow);
         let kinds =
             ALL.iter().filter(|rule| verdicts.level_of(rule) == Level::Allow).filter_map(|rule| match rule.fix {
                 Fix::Pairs(kind) => kind,
                 _ => None,
             });
         let profile = self.inspection.profile.map(|profile| profile.provider_rules);
-        let of_dialect = || found.dialect.and_then(dialect_named).map(<dyn Dialect>::provider_rules);
-        let is_stored = self.inspection.stateful && profile.or_else(of_dialect).is_some_and(|rules| rules.server_state);
+        let rules = profile.or_else(|| found.dialect.and_then(dialect_named).map(<dyn Dialect>::provider_rules));
+        let is_stored = self.inspection.stateful && rules.is_some_and(|rules| rules.server_state);
         let kinds = kinds.chain(is_stored.then_some(FaultKind::OrphanResult));
         let mut exempt = kinds.fold(Exempt::default(), Exempt::and);
-        (exempt.missing_ids, exempt.not_first, exempt.unread) = (allows("P009"), allows("S012"), self.inspection.live);
+        exempt.missing_ids = allows(verdicts, "P009");
+        exempt.not_first = allows(verdicts, "S012");
+        exempt.unread = self.inspection.live;
         exempt
     }
+}
+
+fn allows(verdicts: &Verdicts, code: &str) -> bool {
+    rule_named(code).is_ok_and(|rule| verdicts.level_of(rule) == Level::Allow)
 }

@@ -10,7 +10,7 @@ use crate::works::mark_of;
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::{Counting, View};
-use curtail_core::transcript::{Pairs, PartRef, Role, Subject, Transcript, main_thread};
+use curtail_core::transcript::{Pairs, Role, Subject, Transcript, main_thread};
 use curtail_io::batch::{Unit, Work};
 use curtail_lab::counted_requests;
 use curtail_lab::figures::{Figures, NO_FIGURES};
@@ -75,8 +75,10 @@ impl Counter {
         let mut each: Vec<usize> = transcript.messages.iter().map(|message| self.counting.message(message)).collect();
         // A template counts exactly what the model reads, so there is nothing to calibrate.
         let compared = self.counting.template.is_none() && (self.usage || is_calibrated);
-        let fit = || Figures::from_transcript(dialect, &transcript, &self.counting, |index| each[index] as u64);
-        let usage = compared.then(fit).flatten();
+        let usage = match compared {
+            true => Figures::from_transcript(dialect, &transcript, &self.counting, |index| each[index] as u64),
+            false => None,
+        };
         let counted = usage.map(|_| counted_requests(dialect, &transcript)).unwrap_or_default();
         let counting = match usage {
             _ if !is_calibrated => self.counting.clone(),
@@ -224,19 +226,19 @@ impl CountedTranscript<'_> {
     /// The messages under the names of their writers, and `outside`, the tokens outside them. Tool results in a user's message
     /// count as a tool's.
     fn roles(&self, outside: usize) -> BTreeMap<String, CountRow> {
-        let mut roles = BTreeMap::new();
-        let mut add = |name: &str, counts| roles.entry(name.to_owned()).or_insert_with(CountRow::default).add(counts);
+        let mut roles: BTreeMap<String, CountRow> = BTreeMap::new();
         for (message, mut counts) in self.transcript.messages.iter().zip(self.amounts()) {
             if message.writer() == Role::User.name() {
                 let results = message.results().map(|(nth, _)| self.counting.part(&message.parts[nth]));
                 let tokens = results.sum::<usize>().min(counts.tokens);
                 if tokens > 0 {
                     let live = if counts.live > 0 { tokens } else { 0 };
-                    add(Role::Tool.name(), CountRow { tokens, live, ..CountRow::default() });
+                    let of_tools = roles.entry(Role::Tool.name().to_owned()).or_default();
+                    of_tools.add(CountRow { tokens, live, ..CountRow::default() });
                     counts = CountRow { tokens: counts.tokens - tokens, live: counts.live - live, ..counts };
                 }
             }
-            add(message.writer(), counts);
+            roles.entry(message.writer().to_owned()).or_default().add(counts);
         }
         // Tokens that the log does not contain have a separate row.
         let hidden = self.counting.hidden.min(outside);
@@ -253,12 +255,12 @@ impl CountedTranscript<'_> {
         let messages = &self.transcript.messages;
         let pairs = Pairs::from_messages(messages);
         let mut tools: BTreeMap<_, CountRow> = BTreeMap::new();
-        let content = |at: PartRef| &messages[at.message].parts[at.part].content;
         for &at in pairs.calls().iter().chain(pairs.results()) {
             let name =
                 pairs.tool_name(messages, at).map_or_else(|| String::from("?"), |name| name.decode().into_owned());
-            let calls = usize::from(content(at).call().is_some());
-            let tokens = self.counting.part(at.part_in(messages));
+            let part = at.part_in(messages);
+            let calls = usize::from(part.content.call().is_some());
+            let tokens = self.counting.part(part);
             let live = if messages[at.message].standing.is_read() { tokens } else { 0 };
             tools.entry(name).or_default().add(CountRow { calls, tokens, live, ..CountRow::default() });
         }

@@ -9,13 +9,12 @@ use curtail_io::{ErrorKind, FileError};
 impl WholeFile {
     /// The file, which contains one transcript, with a message that says `text`.
     pub(crate) fn with_message(&self, text: &str) -> Result<String, FileError> {
-        let unusable = |what: &str| FileError::new(ErrorKind::Usage, &self.name, what);
         let Some(reading) = self.reading() else {
-            return Err(unusable("a text has no messages; pass --as text, or name a transcript as AFTER"));
+            return Err(self.unusable("a text has no messages; pass --as text, or name a transcript as AFTER"));
         };
         let document = self.parse(reading)?;
         if self.transcripts(reading, &document)?.len() > 1 {
-            return Err(unusable("several transcripts, of which only one lost what is given back; pass --as text"));
+            return Err(self.unusable("several transcripts, of which only one lost what is given back; pass --as text"));
         }
         let cutter = TextCutter { chain: Chain::default().then(GivenBack(text.to_owned())), ..TextCutter::default() };
         let mut out = String::new();
@@ -23,6 +22,10 @@ impl WholeFile {
             .cut(reading, self.text(), &mut out)
             .map_err(|error| FileError::new(ErrorKind::Content, &self.name, error.to_string()))?;
         Ok(out)
+    }
+
+    fn unusable(&self, what: &str) -> FileError {
+        FileError::new(ErrorKind::Usage, &self.name, what)
     }
 }
 

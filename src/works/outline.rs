@@ -1,6 +1,6 @@
 //! Outlines transcripts as they are read, and finds single messages of them.
 
-use curtail_core::dialects::{Dialect, ReadError, mark};
+use curtail_core::dialects::{ReadError, mark};
 use curtail_core::error::Locator;
 use curtail_core::transcript::{Message, Outline, OutlineKind, Transcript};
 use curtail_io::batch::{Unit, Work};
@@ -18,10 +18,9 @@ impl Work for Outliner {
         let document = unit.parse()?;
         let transcripts = unit.transcripts(&document)?;
         let mut places = Locator::new(document.text().as_bytes(), unit.line);
-        let mark = |dialect: &dyn Dialect, read| mark(dialect, read).filter(|_| !unit.opened.reading.named);
         let outlined = transcripts.iter().map(|(dialect, read)| Outlined {
             dialect: dialect.name(),
-            mark: mark(*dialect, read),
+            mark: mark(*dialect, read).filter(|_| !unit.opened.reading.named),
             outline: outline(read, unit.offset, &mut places, self.live),
         });
         out.extend(outlined);
@@ -40,12 +39,13 @@ pub(crate) struct Outlined {
 /// The outline of a transcript, or with `live` of what the model still reads.
 fn outline(transcript: &Transcript<'_>, offset: usize, places: &mut Locator<'_>, live: bool) -> Outline {
     let mut outline = Outline::from_transcript(transcript, offset, places);
-    let is_read = |index: usize| transcript.messages.get(index).is_none_or(|message| message.standing.is_read());
-    outline.items.retain(|item| match &item.kind {
-        _ if !live => true,
-        OutlineKind::Message(message) => is_read(message.index),
-        OutlineKind::With(index) => is_read(*index),
-        OutlineKind::Pinned(_) => true,
+    outline.items.retain(|item| {
+        let index = match &item.kind {
+            OutlineKind::Message(message) => message.index,
+            OutlineKind::With(index) => *index,
+            OutlineKind::Pinned(_) => return true,
+        };
+        !live || transcript.messages.get(index).is_none_or(|message| message.standing.is_read())
     });
     outline
 }

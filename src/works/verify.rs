@@ -100,10 +100,9 @@ impl Verifying {
     fn verified(&self, read: &Read<'_, '_>, before: &[Message<'_>], after: SideInfo, side: &Side<'_, '_>) -> Verified {
         let pairs = Pairs::from_messages(before);
         let outside = outside(read.transcript);
-        let start = |message: &Message<'_>| message.value().map(|value| value.span().start);
         let all = read.transcript.messages.iter().enumerate();
-        let places: HashMap<u32, usize> = all.filter_map(|(at, message)| Some((start(message)?, at))).collect();
-        let line = |message: &Message<'_>| start(message).map_or(1, |start| read.lines.line(start as usize));
+        let places: HashMap<u32, usize> = all.filter_map(|(at, message)| Some((start_of(message)?, at))).collect();
+        let starts: Vec<Option<u32>> = before.iter().map(start_of).collect();
         Verified {
             before: self.info(read.file, read.dialect, read.transcript, before),
             after,
@@ -112,9 +111,9 @@ impl Verifying {
             findings: None,
             unchanged: self.unchanged(before, side.messages),
             comparison: compare(&Side { messages: before, pairs: &pairs, outside: &outside }, side),
-            lines: before.iter().map(line).collect(),
+            lines: starts.iter().map(|start| start.map_or(1, |start| read.lines.line(start as usize))).collect(),
             transcript: read.nth,
-            places: before.iter().map(|message| start(message).and_then(|start| places.get(&start)).copied()).collect(),
+            places: starts.iter().map(|start| start.and_then(|start| places.get(&start)).copied()).collect(),
             used: Vec::new(),
         }
     }
@@ -180,6 +179,11 @@ impl Verifying {
     }
 }
 
+/// Where a message begins in its file.
+fn start_of(message: &Message<'_>) -> Option<u32> {
+    message.value().map(|value| value.span().start)
+}
+
 /// The digests of messages, in their order as numbers: a history that is written again may move a result.
 fn digests(messages: &[Message<'_>]) -> Vec<u64> {
     let mut digests: Vec<u64> = messages.iter().map(digest).collect();
@@ -191,8 +195,10 @@ fn digests(messages: &[Message<'_>]) -> Vec<u64> {
 fn replacements(session: &Session) -> Vec<Compaction> {
     let mut found: Vec<Compaction> = Vec::new();
     for next in &session.compactions {
-        let is_asked = |last: &Compaction| session.requests.iter().any(|one| one.at > last.at && one.at <= next.at);
-        match found.last_mut().filter(|last| !is_asked(last)) {
+        let last = found
+            .last_mut()
+            .filter(|last| !session.requests.iter().any(|request| request.at > last.at && request.at <= next.at));
+        match last {
             Some(last) => *last = Compaction { before: last.before.clone(), ..next.clone() },
             None => found.push(next.clone()),
         }
@@ -286,12 +292,11 @@ fn denied(
 /// The findings of a transcript after the cut that it had not before it. Where a message differs only because its numbers do,
 /// the rule tells.
 fn new_findings(known: &[Finding], mut found: Vec<Finding>) -> Vec<Finding> {
-    let identity = |finding: &Finding| (finding.rule.code, finding.message.clone());
-    let mut same: HashMap<_, usize> = HashMap::new();
+    let mut same: HashMap<(&str, String), usize> = HashMap::new();
     for finding in known {
-        *same.entry(identity(finding)).or_default() += 1;
+        *same.entry((finding.rule.code, finding.message.clone())).or_default() += 1;
     }
-    found.retain(|finding| !take_one(same.get_mut(&identity(finding))));
+    found.retain(|finding| !take_one(same.get_mut(&(finding.rule.code, finding.message.clone()))));
     let mut of_rule: HashMap<&str, usize> = HashMap::new();
     for ((code, _), count) in same {
         *of_rule.entry(code).or_default() += count;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing, rebuilt, rebuilt_around};
 use curtail_core::error::{INVALID_UTF8, TextPlace};
-use curtail_core::json::{Document, Value, ValueKind};
+use curtail_core::json::{Document, Value};
 use curtail_core::transcript::Transcript;
 use curtail_io::batch::{InputOptions, Rescued, converted, readable_head};
 use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Packing, Source};
@@ -152,9 +152,11 @@ fn is_json(path: Option<&Path>, text: &str) -> bool {
 
 /// Whether JSON is an item or several, such as messages, or lists of these. A list of numbers may be a reference in a text.
 fn is_items<E>(document: Result<Document<'_>, E>) -> bool {
-    let is_list = |value: Value<'_>| value.kind() == ValueKind::Array;
-    let is_item = |value: Value<'_>| value.is_object() || is_list(value);
     document.is_ok_and(|document| document.roots().all(|root| is_item(root) && root.items().all(is_item)))
+}
+
+fn is_item(value: Value<'_>) -> bool {
+    value.is_object() || value.is_array()
 }
 
 pub(crate) fn located(name: &str, text: &str, error: &ReadError) -> FileError {

@@ -150,9 +150,9 @@ mod tests {
     #[test]
     fn what_is_unchanged_is_named_by_its_index() {
         let before = r#"{"id":1,"messages":[{"a":1},{"a":2},{"a":1}],"z":[]}"#;
-        let pieces = |after| Parts::of(before).pieces(before, after);
+        let after = r#"{"id":1,"messages":[{"a":2},{"b":1},{"a":1}],"new":0,"z":[]}"#;
         assert_eq!(
-            pieces(r#"{"id":1,"messages":[{"a":2},{"b":1},{"a":1}],"new":0,"z":[]}"#),
+            Parts::of(before).pieces(before, after),
             Pieces::Object(vec![
                 ("id".to_owned(), Member::Kept(0)),
                 (
@@ -180,14 +180,13 @@ mod tests {
             r#"{"tools":[{"name":"f"}],"system":[{"a":1},{"a":2}],"messages":[{"a":1},{"a":2}],"stop":["a","b"]}"#;
         let after = r#"{"tools":[{"name":"f"}],"system":[{"a":2}],"messages":[{"a":2},{"a":3}],"stop":["b"]}"#;
         let Pieces::Object(members) = Parts::of(before).pieces(before, after) else { panic!("no object") };
-        let new = |text: &str| text.to_owned();
         assert_eq!(
             members.into_iter().map(|(_, member)| member).collect::<Vec<_>>(),
             [
                 Member::Kept(0),
                 Member::List(vec![Item::Kept(1)]),
-                Member::List(vec![Item::Kept(1), Item::New(new(r#"{"a":3}"#))]),
-                Member::New(new(r#"["b"]"#)),
+                Member::List(vec![Item::Kept(1), Item::New(r#"{"a":3}"#.to_owned())]),
+                Member::New(r#"["b"]"#.to_owned()),
             ]
         );
     }

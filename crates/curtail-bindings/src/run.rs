@@ -114,8 +114,8 @@ impl<'r, 't> Run<'r, 't> {
     /// What became of each record.
     pub fn results(self) -> impl Iterator<Item = Result> {
         self.results.into_iter().map(|result| {
-            let cut_short = || Err(Failure::new("not cut, because another record failed"));
-            result.into_inner().unwrap_or_else(cut_short)
+            let result = result.into_inner();
+            result.unwrap_or_else(|| Err(Failure::new("not cut, because another record failed")))
         })
     }
 

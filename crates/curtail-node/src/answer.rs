@@ -111,11 +111,11 @@ impl Member {
 }
 
 fn messages(items: Vec<Item>) -> Vec<Message> {
-    let message = |item| match item {
+    let messages = items.into_iter().map(|item| match item {
         Item::Kept(index) => Either::A(number(index)),
         Item::New(text) => Either::B(text),
-    };
-    items.into_iter().map(message).collect()
+    });
+    messages.collect()
 }
 
 /// A number as JavaScript has it. No text of JavaScript is longer than this type can count.

@@ -61,15 +61,15 @@ impl Command {
 #[must_use]
 #[allow(clippy::needless_pass_by_value, reason = "values of JavaScript become these")]
 pub fn command_line(name: String, options: Vec<(String, Either3<bool, String, Vec<String>>)>) -> Vec<String> {
-    let setting = |(name, value)| {
+    let settings = options.into_iter().map(|(name, value)| {
         let setting = match value {
             Either3::A(is_on) => Setting::Switch(is_on),
             Either3::B(value) => Setting::Value(value),
             Either3::C(values) => Setting::Values(values),
         };
         (name, setting)
-    };
-    words(&name, &options.into_iter().map(setting).collect::<Vec<_>>())
+    });
+    words(&name, &settings.collect::<Vec<_>>())
 }
 
 /// Names the program, which renders chat templates.

@@ -131,11 +131,11 @@ impl Reader {
         let records: Vec<Record> = records.into_iter().map(|record| Record::new(record, false)).collect();
         let heads = records.iter().filter_map(|record| record.text().ok());
         let texts = Framed::new(&self.reader, heads).map_err(error)?;
-        let done = |record: &Record| match record.text().and_then(|text| texts.with(text, &work)) {
+        let answers = records.iter().map(|record| match record.text().and_then(|text| texts.with(text, &work)) {
             Ok(done) => Either::A(done),
             Err(failure) => Either::B(failure.into()),
-        };
-        Ok(records.iter().map(done).collect())
+        });
+        Ok(answers.collect())
     }
 }
 

@@ -33,10 +33,9 @@ impl<'py> Original<'_, 'py> {
 
     fn object(&self, pieces: Pieces) -> PyResult<Bound<'py, PyAny>> {
         let mut values = new_values(&pieces, self.record)?.into_iter();
-        let mut next = move || values.next();
         match pieces {
-            Pieces::Json(_) => Ok(next().unwrap_or_else(|| self.record.clone())),
-            Pieces::List(items) => self.messages(self.record.cast::<PyList>()?, &items, &mut next),
+            Pieces::Json(_) => Ok(values.next().unwrap_or_else(|| self.record.clone())),
+            Pieces::List(items) => self.messages(self.record.cast::<PyList>()?, &items, &mut values),
             Pieces::Object(members) => {
                 let object = self.record.cast::<PyDict>()?.copy()?;
                 let old = if let Some(Parts::Object(old)) = self.parts { old.as_slice() } else { &[] };
@@ -46,10 +45,10 @@ impl<'py> Original<'_, 'py> {
                 for (key, member) in members {
                     let value = match member {
                         Member::Kept(_) => continue,
-                        Member::New(_) => next(),
+                        Member::New(_) => values.next(),
                         Member::List(items) => {
                             let old = self.record.get_item(&key)?;
-                            Some(self.messages(old.cast::<PyList>()?, &items, &mut next)?)
+                            Some(self.messages(old.cast::<PyList>()?, &items, &mut values)?)
                         }
                     };
                     object.set_item(key, value)?;
@@ -63,13 +62,13 @@ impl<'py> Original<'_, 'py> {
         &self,
         old: &Bound<'py, PyList>,
         items: &[Item],
-        next: &mut dyn FnMut() -> Option<Bound<'py, PyAny>>,
+        new: &mut impl Iterator<Item = Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let messages = PyList::empty(self.record.py());
         for item in items {
             match item {
                 Item::Kept(index) => messages.append(old.get_item(*index)?)?,
-                Item::New(_) => messages.append(next())?,
+                Item::New(_) => messages.append(new.next())?,
             }
         }
         Ok(messages.into_any())

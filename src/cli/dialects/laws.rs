@@ -160,17 +160,18 @@ fn apply(reading: &Reading, chain: Chain, text: &str) -> Result<Option<String>, 
 fn faults(reading: &Reading, text: &str) -> Result<Vec<String>, String> {
     let document: Document<'_> = reading.parse(text).map_err(|error| error.what)?;
     let transcripts = reading.transcripts_or_none(&document).map_err(|error| error.what)?;
-    let of = |transcript: &Transcript<'_>| {
-        let pairs = Pairs::from_messages(&transcript.messages);
-        let found = Fault::find_all(&transcript.messages, &pairs, transcript.layout.pairing_rules);
-        let named = found.iter().map(|fault| {
-            let part = fault.at.part_in(&transcript.messages);
-            let kind = if fault.kind == FaultKind::PendingCall { FaultKind::UnansweredCall } else { fault.kind };
-            format!("{} {}", kind.name(), part.place().map_or("", |place| place.element.raw()))
-        });
-        named.collect::<Vec<_>>()
-    };
-    Ok(transcripts.iter().flat_map(|(_, transcript)| of(transcript)).collect())
+    Ok(transcripts.iter().flat_map(|(_, transcript)| faults_of(transcript)).collect())
+}
+
+fn faults_of(transcript: &Transcript<'_>) -> Vec<String> {
+    let pairs = Pairs::from_messages(&transcript.messages);
+    let found = Fault::find_all(&transcript.messages, &pairs, transcript.layout.pairing_rules);
+    let named = found.iter().map(|fault| {
+        let part = fault.at.part_in(&transcript.messages);
+        let kind = if fault.kind == FaultKind::PendingCall { FaultKind::UnansweredCall } else { fault.kind };
+        format!("{} {}", kind.name(), part.place().map_or("", |place| place.element.raw()))
+    });
+    named.collect()
 }
 
 /// Numbers that are the same in every run.

@@ -15,7 +15,7 @@ use crate::options::global::Global;
 use crate::options::input::description_to_try;
 use crate::reports::screen::Screen;
 use crate::reports::table::{Kind, Table};
-use curtail_core::dialects::{self, Dialect, Framing, Reading, description_of, dialect_named, known_dialect};
+use curtail_core::dialects::{self, Framing, Reading, description_of, dialect_named, known_dialect};
 
 /// List the dialects, print one, or try one on samples
 ///
@@ -62,22 +62,22 @@ impl DialectsArgs {
 }
 
 fn text_list() -> Table {
-    let row = |dialect: &&dyn Dialect| {
+    let rows = dialects::ALL.iter().map(|dialect| {
         let only_read = if dialect.writer().is_none() { " (read-only)" } else { "" };
         [dialect.name().to_owned(), format!("{}{only_read}", dialect.signature())]
-    };
-    Table::new([("", Kind::Name), ("", Kind::Prose)]).with(dialects::ALL.iter().map(row))
+    });
+    Table::new([("", Kind::Name), ("", Kind::Prose)]).with(rows)
 }
 
 fn json_list() -> String {
-    let line = |dialect: &&dyn Dialect| {
+    let lines = dialects::ALL.iter().map(|dialect| {
         let mut listed = json!({"name": dialect.name(), "signature": dialect.signature()});
         if dialect.writer().is_none() {
             listed["only_read"] = json!(true);
         }
         format!("{listed}\n")
-    };
-    dialects::ALL.iter().map(line).collect()
+    });
+    lines.collect()
 }
 
 /// The description of the dialect called `name`, or what is known of one that is code.

@@ -8,7 +8,7 @@ use curtail_core::error::TextPlace;
 use curtail_core::numbers::counted;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Keep, SlidingWindow, WindowUnit};
-use curtail_core::transcript::{Pairs, Transcript, Unknown};
+use curtail_core::transcript::{Pairs, PartRef, Transcript, Unknown};
 use curtail_core::visible::{cut_after, one_line};
 use curtail_io::FileError;
 use curtail_io::batch::InputOptions;
@@ -247,11 +247,11 @@ impl Counts {
             }
         }
         let pairs = Pairs::from_messages(&transcript.messages);
-        let alone = |of: &[_]| of.iter().filter(|at| pairs.counterpart(**at).is_none()).count();
+        let orphans = alone(&pairs, pairs.results());
         self.pairs += pairs.pairs().count();
-        self.open += alone(pairs.calls());
-        self.orphans += alone(pairs.results());
-        if let Some(orphan) = pairs.results().iter().find(|at| pairs.counterpart(**at).is_none()) {
+        self.open += alone(&pairs, pairs.calls()).len();
+        self.orphans += orphans.len();
+        if let Some(orphan) = orphans.first() {
             let message = &transcript.messages[orphan.message];
             let place = message.parts[orphan.part].place().map(|place| place.element);
             let shown =
@@ -295,6 +295,11 @@ impl Counts {
         let kinds: String = self.kinds.iter().map(|(kind, count)| format!(", {count} {kind}")).collect();
         format!("{}, {}{kinds}", counted(self.transcripts, "transcript"), counted(self.messages, "message"))
     }
+}
+
+/// The calls or results in `parts` without a counterpart.
+fn alone(pairs: &Pairs, parts: &[PartRef]) -> Vec<PartRef> {
+    parts.iter().copied().filter(|at| pairs.counterpart(*at).is_none()).collect()
 }
 
 /// Why an item is no message, and what to do.

@@ -7,7 +7,7 @@ mod texts;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::{bail, ensure};
+use anyhow::{Context as _, bail, ensure};
 use clap::ArgMatches;
 
 use super::{Cli, Command as Given, command, corrections, parse, parse_one};
@@ -124,38 +124,30 @@ impl Command {
     }
 
     fn of(command: &Given, flags: &ArgMatches, explain: bool) -> anyhow::Result<Self> {
-        let new = |kind: Kind, input: &Input| {
-            refuse_files(command, flags, input)?;
-            Ok(Self { kind, input: input.prepare()?, remarks: Vec::new() })
-        };
-        let cuts: &dyn Cuts = match command {
-            Given::Window(args) => args,
-            Given::Filter(args) => &**args,
-            Given::Limit(args) => args,
-            Given::Split(args) => &**args,
-            Given::Repair(args) => args,
-            Given::Run(args) => args,
-            Given::Summarize(args) => &**args,
+        let mut remarks = Vec::new();
+        let (kind, input) = match command {
             Given::Check(args) => {
                 let (checking, input) = args.of_texts()?;
-                return new(Kind::Check(Box::new(checking)), input);
+                (Kind::Check(Box::new(checking)), input)
             }
             Given::Count(args) => {
                 let (counting, input) = args.of_texts()?;
                 let cutter = TextCutter { counting: Some(counting), ..TextCutter::default() };
-                return new(Kind::Count(Box::new(cutter)), input);
+                (Kind::Count(Box::new(cutter)), input)
             }
             Given::Verify(args) => {
                 let (verifying, options, input) = args.of_texts()?;
-                return new(Kind::Verify(Box::new((verifying, options))), input);
+                (Kind::Verify(Box::new((verifying, options))), input)
             }
-            _ => bail!("this command cuts no values; run the program itself"),
+            _ => {
+                let cuts = cuts_of(command).context("this command cuts no values; run the program itself")?;
+                let job = cuts.job()?;
+                remarks.extend(job.counting.as_ref().and_then(|counting| counting.tokenizer.remark()));
+                (Kind::Cut(Box::new(CutTexts::new(job, explain))), &cuts.flags().input)
+            }
         };
-        let job = cuts.job()?;
-        let remark = job.counting.as_ref().and_then(|counting| counting.tokenizer.remark());
-        let mut cut = new(Kind::Cut(Box::new(CutTexts::new(job, explain))), &cuts.flags().input)?;
-        cut.remarks.extend(remark);
-        Ok(cut)
+        refuse_files(command, flags, input)?;
+        Ok(Self { kind, input: input.prepare()?, remarks })
     }
 
     /// What it does.
@@ -187,6 +179,20 @@ impl Command {
         let after = WholeFile::in_memory("after", after, &self.input)?;
         Ok(document(&verifying.pair(&before, &after)?, options))
     }
+}
+
+/// A command that cuts; `None` for any other.
+fn cuts_of(command: &Given) -> Option<&dyn Cuts> {
+    Some(match command {
+        Given::Window(args) => args,
+        Given::Filter(args) => &**args,
+        Given::Limit(args) => args,
+        Given::Split(args) => &**args,
+        Given::Repair(args) => args,
+        Given::Run(args) => args,
+        Given::Summarize(args) => &**args,
+        _ => return None,
+    })
 }
 
 /// Why a command line is refused, without usage.

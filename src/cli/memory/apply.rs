@@ -202,11 +202,13 @@ impl Work for UpdateSearch {
                 transcript.keep_live();
             }
             let messages = &transcript.messages;
-            let start = |at: usize| messages.get(at).and_then(Message::value).map(|value| value.span().start);
-            let found = updates(messages).into_iter().map(|found| UpdateAt {
-                line: places.place(start(found.message).unwrap_or_default() as usize).line,
-                call_id: found.call_id.into_owned(),
-                arguments: found.arguments.into_owned(),
+            let found = updates(messages).into_iter().map(|found| {
+                let value = messages.get(found.message).and_then(Message::value);
+                UpdateAt {
+                    line: places.place(value.map_or(0, |value| value.span().start as usize)).line,
+                    call_id: found.call_id.into_owned(),
+                    arguments: found.arguments.into_owned(),
+                }
             });
             out.push(found.collect());
         }

@@ -55,8 +55,8 @@ impl InputText {
 
     /// How to read it: as `options` say, else as detected.
     pub(super) fn reading(&self, options: &InputOptions) -> anyhow::Result<Reading> {
-        let detected = || detect_framing(&self.text, options.messages_key.as_deref());
-        Ok(options.reading(options.framing.unwrap_or_else(detected))?)
+        let framing = options.framing.unwrap_or_else(|| detect_framing(&self.text, options.messages_key.as_deref()));
+        Ok(options.reading(framing)?)
     }
 
     /// The error with the name of the input, and its place there if it has one.

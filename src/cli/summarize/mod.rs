@@ -74,10 +74,9 @@ impl SummarizeArgs {
         let output = TextOutput { at_once, for_people: false, whole_records: false };
         if self.handoff {
             self.refuse_kept_records()?;
-            let page = |of: &TranscriptAt<'_, '_>| {
+            return write_texts(cutting, global, output, |of| {
                 handoff(&summary, of).map_err(|failure| format!("cannot summarize: {failure}"))
-            };
-            return write_texts(cutting, global, output, page);
+            });
         }
         if cutting.dry_run {
             let output = TextOutput { at_once: None, for_people: true, ..output };
@@ -96,8 +95,7 @@ impl SummarizeArgs {
         self.refuse_kept_records()?;
         let now = iso_time(global.environment.now()?);
         let output = TextOutput { whole_records: true, ..output };
-        let line = |of: &TranscriptAt<'_, '_>| state_line(&summary, &now, of).map_err(|error| error.to_string());
-        write_texts(cutting, global, output, line)
+        write_texts(cutting, global, output, |of| state_line(&summary, &now, of).map_err(|error| error.to_string()))
     }
 
     /// Refuses to keep or report a record that fails where no record is written.
@@ -135,22 +133,28 @@ fn requests(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> String {
     let messages = &told(of);
     let place = &of.place;
     let rolling = summary.rolling_view(messages, None);
-    let count = |text: &str| summary.tokenizer.count(text);
     let due = summary.due(&rolling);
     if due.is_empty() {
         return format!("{place}: nothing to summarize, {}\n", counted(rolling.seen(), "interaction"));
     }
-    let request = |SummaryInput { span, utterances, tokens, .. }: SummaryInput<'_>| {
-        let budget = Budget { tokens, count: &count };
-        let tokens: usize = utterances.iter().map(|utterance| count(&utterance.text)).sum();
-        let name = summary.summarizer.name();
-        let range = format!("{place}: {name} summarizes {} to {}, {tokens} tokens", span.start, span.end);
-        match summary.summarizer.request(&utterances, &budget) {
-            None => format!("{range}, and sends nothing\n"),
-            Some(Request { to, body }) => format!("{range}, and sends {} tokens to {to}:\n{body}\n", count(&body)),
+    let inputs = summary.inputs(messages, &rolling, &due).into_iter();
+    inputs.map(|input| request(summary, place, input)).collect()
+}
+
+/// The range of one summary, and the request for it.
+fn request(summary: &RollingSummary, place: &str, input: SummaryInput<'_>) -> String {
+    let SummaryInput { span, utterances, tokens, .. } = input;
+    let tokenizer = &summary.tokenizer;
+    let budget = Budget { tokens, count: &|text| tokenizer.count(text) };
+    let tokens: usize = utterances.iter().map(|utterance| tokenizer.count(&utterance.text)).sum();
+    let name = summary.summarizer.name();
+    let range = format!("{place}: {name} summarizes {} to {}, {tokens} tokens", span.start, span.end);
+    match summary.summarizer.request(&utterances, &budget) {
+        None => format!("{range}, and sends nothing\n"),
+        Some(Request { to, body }) => {
+            format!("{range}, and sends {} tokens to {to}:\n{body}\n", tokenizer.count(&body))
         }
-    };
-    summary.inputs(messages, &rolling, &due).into_iter().map(request).collect()
+    }
 }
 
 /// `--emit state`: the state of the rolling memory, as one line of JSON; `now` is the time of messages without a timestamp.
@@ -176,8 +180,8 @@ fn state_line(summary: &RollingSummary, now: &str, of: &TranscriptAt<'_, '_>) ->
 fn handoff(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> Result<String, Failure> {
     let (facts, mut utterances) = summary.whole(&of.transcript.messages);
     utterances.insert(0, Utterance::new(Speaker::Facts, facts.handoff("")));
-    let count = |text: &str| summary.tokenizer.count(text);
-    let notes = summary.summarizer.summarize(&utterances, &Budget { tokens: summary.tokens, count: &count })?;
+    let budget = Budget { tokens: summary.tokens, count: &|text| summary.tokenizer.count(text) };
+    let notes = summary.summarizer.summarize(&utterances, &budget)?;
     of.on_summary.call(None);
     Ok(facts.handoff(&notes))
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::de::DeTable;
 
 use super::NAMING_ADVICE;
-use crate::options::keys::{KeyReader, ProcessorSpec, TableRead, TomlKey, TomlValue};
+use crate::options::keys::{KeyReader, ProcessorSpec, TableRead, TomlValue};
 use crate::options::processor::Options;
 use curtail_core::error::TextPlace;
 use curtail_core::pipeline::{AgentLevel, Network, ProcessorLevels};
@@ -62,9 +62,10 @@ impl LevelReader<'_> {
     }
 
     fn refuse_others(&self, members: &DeTable<'_>, lack: &str, known: &[&str]) -> Result<(), FileError> {
-        let mut others = members.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
-        let error = |key: &TomlKey<'_>| self.keys.error(key.span(), unknown(lack, key.get_ref(), known));
-        others.next().map_or(Ok(()), |key| Err(error(key)))
+        match members.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
+            Some(other) => Err(self.keys.error(other.span(), unknown(lack, other.get_ref(), known))),
+            None => Ok(()),
+        }
     }
 
     /// Reads the tables in the table `key`, each under its name.

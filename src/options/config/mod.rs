@@ -7,6 +7,7 @@ mod owner;
 
 use std::cell::Cell;
 use std::fmt::Display;
+use std::fs::File;
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -84,9 +85,11 @@ impl Config {
     /// The file cannot be read, or something in it is not understood.
     pub(crate) fn load(path: &Path, choice: ConfigChoice, variables: &Variables) -> Result<Self, FileError> {
         let file = path.display().to_string();
-        let unusable = |reason: String| FileError::new(ErrorKind::Content, &file, reason);
-        let text =
-            if choice.is_trusted() { read_text(path)? } else { found_text(path, variables).map_err(unusable)? };
+        let text = match choice.is_trusted() {
+            true => read_text(path)?,
+            false => found_text(path, variables)
+                .map_err(|reason| FileError::new(ErrorKind::Content, file.as_str(), reason))?,
+        };
         let folder = path.parent().unwrap_or(Path::new(""));
         let keys = KeyReader { file: &file, text: &text, folder, specs: PROCESSOR_SPECS, variables };
         let remaining = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
@@ -94,10 +97,10 @@ impl Config {
         let levels = LevelReader { keys, remaining }.levels(root.get_ref())?;
         if root.get_ref().contains_key("dialects") {
             if !choice.is_trusted() {
-                return Err(unusable(format!("a file that was found may describe no dialects; {NAMING_ADVICE}")));
+                return Err(keys.whole(format!("a file that was found may describe no dialects; {NAMING_ADVICE}")));
             }
             let described = Description::of_configuration(&text);
-            register(&described.map_err(|error| unusable(error.what).at(error.place))?);
+            register(&described.map_err(|error| keys.whole(error.what).at(error.place))?);
         }
         Ok(Self { file, choice, text, levels, variables: variables.clone() })
     }
@@ -217,9 +220,10 @@ impl Config {
             if let Some(error) = ineffective {
                 return Err(error.clone());
             }
-            let wrong = |error| format!("{} at {level}: {error:#}", entry.spec.name);
-            let processors = options.processors(dry_run);
-            chain = chain.at(level, processors.map_err(|error| self.keys().whole(wrong(error)).at(entry.place))?);
+            let processors = options.processors(dry_run).map_err(|error| {
+                self.keys().whole(format!("{} at {level}: {error:#}", entry.spec.name)).at(entry.place)
+            })?;
+            chain = chain.at(level, processors);
         }
         Ok(chain)
     }
@@ -257,15 +261,14 @@ pub(crate) fn described(steps: &[ConfigStep<'_>]) -> String {
 
 /// The text of a file that was found.
 fn found_text(path: &Path, variables: &Variables) -> Result<String, String> {
-    let system = |error| system_message(&error);
-    if let Some(owner) = foreign_owner(path, variables).map_err(system)? {
+    if let Some(owner) = foreign_owner(path, variables).map_err(|error| system_message(&error))? {
         return Err(format!(
             "belongs to another user (uid {owner}) and was found, not named; {NAMING_ADVICE}, or pass --no-config"
         ));
     }
     let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(system)?;
-    file.take(MAX_FOUND_BYTES + 1).read_to_string(&mut text).map_err(system)?;
+    let read = File::open(path).and_then(|file| file.take(MAX_FOUND_BYTES + 1).read_to_string(&mut text));
+    read.map_err(|error| system_message(&error))?;
     if text.len() as u64 > MAX_FOUND_BYTES {
         return Err(format!("a file that was found may have at most 1 MiB; {NAMING_ADVICE}, or pass --no-config"));
     }

@@ -83,11 +83,13 @@ struct Given<'c> {
 impl ProcessorSpec {
     /// The kind of processor whose options are `O`.
     pub(crate) const fn of_processor<O: Options + Args + 'static>(name: &'static str) -> Self {
-        let read = |matches: &ArgMatches| -> Result<Box<dyn Options>, clap::Error> {
-            Ok(Box::new(O::from_arg_matches(matches)?))
-        };
-        Self { name, article: "a ", others: &["type"], augment: O::augment_args, read }
+        Self { name, article: "a ", others: &["type"], augment: O::augment_args, read: boxed::<O> }
     }
+}
+
+/// The options that `matches` set.
+fn boxed<O: Options + Args + 'static>(matches: &ArgMatches) -> Result<Box<dyn Options>, clap::Error> {
+    Ok(Box::new(O::from_arg_matches(matches)?))
 }
 
 impl<T: Args> TableSpec<T> {
@@ -133,8 +135,8 @@ impl<T> TableSpec<T> {
             refuse_exclusive(reader, &command, &given, &key)?;
             given.push(key);
         }
-        let is_missing = |flag: &&Arg| flag.is_required_set() && given.iter().all(|key| key.flag != *flag);
-        if let Some(missing) = keys(&command).find(is_missing) {
+        let mut required = keys(&command).filter(|flag| flag.is_required_set());
+        if let Some(missing) = required.find(|flag| given.iter().all(|key| key.flag != *flag)) {
             return Err(reader.error(table.span(), format!("this `{}` needs `{}`", self.name, name_of(missing))));
         }
         given.retain(|key| !reader.is_overridden(&command, key.flag));

@@ -76,25 +76,34 @@ impl KeyReader<'_> {
         header: &str,
     ) -> Result<&'t [TomlValue<'i>], FileError> {
         let Some(value) = members.get(name) else { return Ok(&[]) };
-        let tables = value.get_ref().as_array().ok_or(value);
-        let other = |tables: &'t [TomlValue<'i>]| tables.iter().find(|table| !table.get_ref().is_table());
-        tables.and_then(|tables| other(tables).map_or(Ok(&**tables), Err)).map_err(|other| {
-            self.expected(other, name, &format!("an array of tables, each under a `[[{header}]]` of its own"))
-        })
+        let tables = value.get_ref().as_array();
+        let wrong = tables.map_or(Some(value), |tables| tables.iter().find(|table| !table.get_ref().is_table()));
+        match (tables, wrong) {
+            (Some(tables), None) => Ok(tables),
+            (_, wrong) => {
+                let wanted = format!("an array of tables, each under a `[[{header}]]` of its own");
+                Err(self.expected(wrong.unwrap_or(value), name, &wanted))
+            }
+        }
     }
 
     /// Whether only a trusted file may set the key to these values.
     pub(super) fn needs_trust(self, command: &Command, flag: &Arg, values: &[String]) -> bool {
-        let path = |value: &str| self.folder.join(&value[way_of_counting(value).len()..]);
-        let mut files = values.iter().filter(|value| names_tokenizer_file(value) || path(value).exists());
-        is_file(flag) || in_group(command, TRUSTED, flag) || may_be_file(flag) && files.next().is_some()
+        is_file(flag)
+            || in_group(command, TRUSTED, flag)
+            || may_be_file(flag) && values.iter().any(|value| self.names_file(value))
+    }
+
+    /// Whether the name of a tokenizer is that of a file.
+    fn names_file(self, name: &str) -> bool {
+        names_tokenizer_file(name) || self.folder.join(&name[way_of_counting(name).len()..]).exists()
     }
 
     /// The word of a command line for `value`; for a switch that is off, that of its opposite if it has one.
     pub(super) fn word(self, command: &Command, flag: &Arg, value: &str) -> Option<OsString> {
         if is_switch(flag) {
-            let opposite = || keys(command).find(|other| are_opposite(flag, other));
-            let flag = if value == "true" { Some(flag) } else { opposite() };
+            let opposite = keys(command).find(|other| are_opposite(flag, other));
+            let flag = if value == "true" { Some(flag) } else { opposite };
             return flag.map(|flag| OsString::from(format!("--{}", name_of(flag))));
         }
         let mut word = OsString::from(format!("--{}=", name_of(flag)));

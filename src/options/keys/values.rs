@@ -54,11 +54,11 @@ pub(super) fn kind(flag: &Arg) -> &'static Kind {
         (TypeId::of::<String>(), &TEXT),
         (TypeId::of::<PathBuf>(), &TEXT),
     ];
-    let of_type = || kinds.iter().find(|(id, _)| flag.get_value_parser().type_id() == *id);
+    let of_type = kinds.iter().find(|(id, _)| flag.get_value_parser().type_id() == *id);
     match flag {
         _ if is_switch(flag) => &SWITCH,
         _ if !choices(flag).is_empty() => &TEXT,
-        _ => of_type().map_or(&ANY, |(_, kind)| kind),
+        _ => of_type.map_or(&ANY, |(_, kind)| kind),
     }
 }
 

@@ -40,10 +40,11 @@ struct Suite<'o> {
 
 /// A suite for each file, first for those that were read.
 fn suites_of(outcome: &CheckOutcome) -> Vec<Suite<'_>> {
-    let fails_unshown = |nth: usize| outcome.failing_unshown.contains(&nth);
-    let files = outcome.files.iter().enumerate();
-    let mut suites: Vec<Suite> =
-        files.map(|(nth, file)| Suite { file, fails_unshown: fails_unshown(nth), ..Suite::default() }).collect();
+    let files = outcome.files.iter().enumerate().map(|(nth, file)| {
+        let fails_unshown = outcome.failing_unshown.contains(&nth);
+        Suite { file, fails_unshown, ..Suite::default() }
+    });
+    let mut suites: Vec<Suite> = files.collect();
     for FileFinding { file, finding } in outcome.shown() {
         if let Some(suite) = suites.get_mut(*file) {
             suite.findings.push(finding);

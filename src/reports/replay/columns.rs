@@ -157,23 +157,21 @@ pub(crate) fn policy_table(total: &TotalReport, asked: Asked<'_>, screen: Screen
 pub(crate) fn legend(total: &TotalReport, asked: Asked<'_>) -> Vec<String> {
     let Some(recorded) = total.policies.first().map(|policy| &policy.total) else { return Vec::new() };
     let compared: Vec<&NamedTotal> = total.policies.iter().filter(|policy| policy.failed_sessions == 0).collect();
-    let applies = |column: &ReplayColumn| {
+    let mut explained = shown(asked);
+    explained.retain(|column| {
         let cells: Vec<String> = compared.iter().map(|policy| (column.cell)(&policy.total, recorded)).collect();
-        cells.windows(2).any(|pair| pair[0] != pair[1])
-    };
-    let explained = |column: &&ReplayColumn| {
-        (!column.meaning.is_empty() && applies(column)).then(|| format!("  {}: {}", column.title, column.meaning))
-    };
-    shown(asked).iter().filter_map(explained).collect()
+        !column.meaning.is_empty() && cells.windows(2).any(|pair| pair[0] != pair[1])
+    });
+    explained.iter().map(|column| format!("  {}: {}", column.title, column.meaning)).collect()
 }
 
 /// The columns that `asked` names, or the default ones.
 pub(crate) fn shown(asked: Asked<'_>) -> Vec<&'static ReplayColumn> {
-    let is_shown = |column: &&ReplayColumn| match asked {
+    let shown = COLUMNS.iter().filter(|column| match asked {
         [] => DEFAULT_COLUMNS.contains(&column.name),
         asked => asked.iter().any(|asked| asked.iter().any(|asked| asked.name == column.name)),
-    };
-    COLUMNS.iter().filter(is_shown).collect()
+    });
+    shown.collect()
 }
 
 /// `$1,234.56`

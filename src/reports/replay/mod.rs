@@ -205,7 +205,7 @@ impl<'r> ReplayReporter<'r> {
     /// The policies that could not be applied to every session.
     fn failures(&self) -> String {
         let failed = self.total.policies.iter().zip(&self.failures);
-        let line = |(policy, failure): (&NamedTotal, &Option<String>)| {
+        let lines = failed.filter_map(|(policy, failure)| {
             let failure = failure.as_ref()?;
             let name = one_line(&policy.name);
             let sessions = counted(self.total.sessions, "session");
@@ -214,8 +214,8 @@ impl<'r> ReplayReporter<'r> {
                 policy.failed_sessions,
                 one_line(failure)
             ))
-        };
-        failed.filter_map(line).collect()
+        });
+        lines.collect()
     }
 
     /// The verdicts, and a table for each outcome.
@@ -237,10 +237,10 @@ impl<'r> ReplayReporter<'r> {
         if outcomes > MAX_OUTCOMES {
             return format!("\noutcomes: {outcomes}, too many for a table each; JSON has all of them\n");
         }
-        let part = |group: &SessionGroup| {
+        let tables = self.groups.iter().map(|group| {
             format!("\n{}\n{}\n", heading(group), policy_table(&group.total, self.columns, screen).join("\n"))
-        };
-        self.groups.iter().map(part).collect()
+        });
+        tables.collect()
     }
 
     /// Writes what follows the sessions.
@@ -454,11 +454,11 @@ mod tests {
     #[test]
     fn a_budget_is_compared_with_what_the_provider_counts() {
         let twice = Calibration { factor: 2.0, ..Calibration::default() };
-        let budgets = || [4, 1, 4].map(|k| (format!("-t {k}k"), k * 1000)).into();
+        let budgets: Vec<(String, u64)> = [4, 1, 4].map(|k| (format!("-t {k}k"), k * 1000)).into();
         let more = "-t 4k is 8,500, -t 1k is 2,500, with the 500 of every request that the log does not contain";
-        assert_eq!(compared_budgets(budgets(), &twice, 500), more);
+        assert_eq!(compared_budgets(budgets.clone(), &twice, 500), more);
         let less = "-t 4k is 7,500, -t 1k is 1,500, without the 500 of every request that only the log contains";
-        assert_eq!(compared_budgets(budgets(), &twice, -500), less);
+        assert_eq!(compared_budgets(budgets, &twice, -500), less);
         assert_eq!(compared_budgets(Vec::new(), &twice, 0), "1,000 of its tokens are 2,000");
     }
 }

@@ -12,11 +12,14 @@ const MIN_REFERENCES: usize = 20;
 
 /// A verdict for each group; none without a policy to compare. `enough` is what a policy must keep, in words.
 pub(crate) fn verdicts(groups: &[SessionGroup], replay: &Replay, enough: &str) -> Vec<ReplayVerdict> {
-    let verdict = |group: &SessionGroup| {
+    if replay.policies.len() < 2 {
+        return Vec::new();
+    }
+    let verdicts = groups.iter().map(|group| {
         let (sentence, command) = verdict_line(group, replay, enough);
         ReplayVerdict { heading: heading(group), sentence, command }
-    };
-    if replay.policies.len() < 2 { Vec::new() } else { groups.iter().map(verdict).collect() }
+    });
+    verdicts.collect()
 }
 
 /// What a verdict is.

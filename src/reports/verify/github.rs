@@ -34,12 +34,12 @@ pub(crate) fn workflow_commands(all: &[Verified], options: &VerifyOptions) -> St
 }
 
 fn annotation(verified: &Verified, judged: &JudgedFact, failing: &[Failing]) -> String {
-    let fails = |one: &Failing| match one {
+    let fails = failing.iter().any(|one| match one {
         Failing::TooFew { .. } => true,
         Failing::Required { kind, .. } => *kind == judged.fact.kind,
         Failing::Unsound(_) => false,
-    };
-    let level = if failing.iter().any(fails) { "error" } else { "warning" };
+    });
+    let level = if fails { "error" } else { "warning" };
     let file = property(&verified.before.file);
     let line = judged.fact.message.and_then(|at| verified.lines.get(at)).copied().unwrap_or(1);
     let title = property(&format!("lost {}", judged.fact.kind.name()));

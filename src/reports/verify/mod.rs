@@ -80,8 +80,9 @@ fn reason(failing: &Failing) -> String {
     match failing {
         Failing::Unsound(count) => format!("AFTER has {} that BEFORE has not", counted(*count, "finding")),
         Failing::TooFew { kept, least } => {
-            let differ = |digits: &i32| percent_to(*kept, *digits) != percent_to(*least, *digits);
-            let digits = (1..MOST_DIGITS).find(differ).unwrap_or(MOST_DIGITS);
+            let mut digits = 1..MOST_DIGITS;
+            let digits = digits.find(|digits| percent_to(*kept, *digits) != percent_to(*least, *digits));
+            let digits = digits.unwrap_or(MOST_DIGITS);
             let [kept, least] = [kept, least].map(|share| percent_to(*share, digits));
             format!("{kept} of the facts were kept, and --min-kept asks for {least}")
         }

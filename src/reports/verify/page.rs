@@ -1,5 +1,7 @@
 //! The page of `verify`: what was lost, above the transcript that was cut and what is left of it.
 
+use std::fmt::Display;
+
 use curtail_core::checks::{Levels, LineIndex, Table};
 use curtail_core::numbers::{counted, figure};
 use curtail_core::pipeline::calibrated;
@@ -68,7 +70,6 @@ impl VerifyPage<'_> {
 
     fn losses(&self, verified: &Verified) -> Losses {
         let lost = verified.comparison.losses();
-        let place = |at: usize| verified.places.get(at).copied().flatten();
         Losses {
             title: match verified.compaction {
                 Some(number) => format!("What compaction {number} lost"),
@@ -83,7 +84,7 @@ impl VerifyPage<'_> {
                     kind: judged.fact.kind.name(),
                     words: described(judged),
                     near: judged.near.clone(),
-                    message: judged.fact.message.and_then(place),
+                    message: judged.fact.message.and_then(|at| *verified.places.get(at)?),
                 })
                 .collect(),
         }
@@ -93,14 +94,14 @@ impl VerifyPage<'_> {
     fn drawn(&self, file: &WholeFile, anchor: &str) -> Result<Vec<Rendered>, FileError> {
         let reading = file.transcript_reading()?;
         let document = file.parse(reading)?;
-        let failure = |error: &dyn std::fmt::Display| FileError::new(ErrorKind::Content, &file.name, error.to_string());
-        let levels = Levels::new(&Table::default(), &Table::default()).map_err(|error| failure(&error))?;
+        let levels = Levels::new(&Table::default(), &Table::default()).map_err(|error| failure(file, error))?;
         let verdicts = levels.for_path(&file.name);
         let lines = LineIndex::new(file.text());
         let exposure = Exposure::of_text(file.text());
         let mut drawn = Vec::new();
         for (nth, (dialect, transcript)) in file.transcripts(reading, &document)?.into_iter().enumerate() {
-            let counting = calibrated(&self.counting, dialect, &transcript).map_err(|error| failure(&error.what))?;
+            let counting =
+                calibrated(&self.counting, dialect, &transcript).map_err(|error| failure(file, error.what))?;
             let sources = Sources {
                 counting: &counting,
                 verdicts: &verdicts,
@@ -110,10 +111,14 @@ impl VerifyPage<'_> {
                 exposure: &exposure,
             };
             let place = Place { name: file.name.clone(), line: 1, offset: 0, anchor: format!("{anchor}{nth}-") };
-            let conversation =
-                Conversation::from_transcript(place, dialect, transcript, &sources).map_err(|error| failure(&error))?;
+            let conversation = Conversation::from_transcript(place, dialect, transcript, &sources)
+                .map_err(|error| failure(file, error))?;
             drawn.push(render(&conversation, Limits::default(), Extras { compared: true, ..Extras::default() }));
         }
         Ok(drawn)
     }
+}
+
+fn failure(file: &WholeFile, error: impl Display) -> FileError {
+    FileError::new(ErrorKind::Content, &file.name, error.to_string())
 }
