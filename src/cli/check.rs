@@ -154,23 +154,17 @@ fn quoted(given: &str) -> Result<String, FileError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether `check.paths` skips an input; with `--verbose`, it is reported.
-fn skips(levels: &Levels, source: &Source, global: &Global) -> bool {
-    let skipped = source.path.is_some() && levels.skips(&source.name);
-    if skipped && global.verbose {
-        console::note(&format!("{}: skipped by check.paths", source.name));
-    }
-    skipped
-}
-
-/// Drops the inputs that configurations skip, and returns what they silence.
+/// Drops the inputs that configurations skip, which is reported with `--verbose`, and returns what they silence.
 fn silence(checking: &CheckingByFile, configs: &FileConfigs, sources: &mut Vec<Source>, global: &Global) -> Silenced {
     let mut silenced = Silenced::default();
     let mut names = Vec::new();
     sources.retain(|source| {
         let nth = checking.index.of(source.path.as_deref());
         let levels = &checking.each[nth].levels;
-        let is_skipped = skips(levels, source, global);
+        let is_skipped = source.path.is_some() && levels.skips(&source.name);
+        if is_skipped && global.verbose {
+            console::note(&format!("{}: skipped by check.paths", source.name));
+        }
         let is_lowered = !is_skipped && levels.lowers(&source.name);
         silenced.skipped += usize::from(is_skipped);
         silenced.lowered |= is_lowered;

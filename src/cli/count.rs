@@ -88,8 +88,7 @@ impl CountArgs {
         // A reserve is a part of the budget, not of a transcript.
         let counting = Counting { reserve: 0, ..counting };
         let (sources, missing) = self.input.sources(None)?;
-        remarks::warn_empty(sources.is_empty() && missing.is_empty());
-        let mut failures = remarks::Failures::of_missing(&missing, global);
+        let mut failures = remarks::Failures::of_inputs(&sources, &missing, global);
         let counter =
             Counter { counting, by: self.by, live: self.input.live, usage: self.usage, verbose: global.verbose };
         let mut written = if counts.gradual { console::out(&csv_header(counts)) } else { Ok(()) };

@@ -117,14 +117,16 @@ impl ReplayArgs {
         let replay = self.replay()?;
         remarks::counted(&replay.counting);
         let (sources, missing) = self.input.sources(None)?;
-        remarks::warn_empty(sources.is_empty() && missing.is_empty());
-        let failures = remarks::Failures::of_missing(&missing, global);
+        let failures = remarks::Failures::of_inputs(&sources, &missing, global);
         let interrupt = Interrupt::watch(false)?;
         let progress =
             Arc::new(Progress::new(Show::chosen(global, self.output_format != ReplayFormat::Text), &sources));
         let mut failures = failures.beside(&progress);
-        let watched: Arc<Progress> = Arc::clone(&progress);
-        let batch = Batch { stop: interrupt.flag(), progress: Some(watched), ..self.input.batch(global)? };
+        let batch = Batch {
+            stop: interrupt.flag(),
+            progress: Some(Arc::<Progress>::clone(&progress)),
+            ..self.input.batch(global)?
+        };
         let work = Replaying(replay);
         let mut reporter = ReplayReporter::new(self.output_format, &work.0, self.keep_references.0, &self.columns);
         let mut written = reporter.begin();

@@ -43,8 +43,7 @@ impl ShowArgs {
             return run_message(&self.message, &self.input, global);
         }
         let (sources, missing) = self.input.sources(None)?;
-        remarks::warn_empty(sources.is_empty() && missing.is_empty());
-        let mut failures = remarks::Failures::of_missing(&missing, global);
+        let mut failures = remarks::Failures::of_inputs(&sources, &missing, global);
         // `seen` tells whether anything was reported about the current file.
         let mut wrote = Ok(());
         let mut seen = false;
@@ -74,10 +73,8 @@ impl ShowArgs {
 /// Prints the messages with these numbers or ids, in this order.
 fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Result<ExitCode> {
     let (sources, missing) = input.sources(None)?;
-    let is_empty = sources.is_empty() && missing.is_empty();
-    remarks::warn_empty(is_empty);
-    let mut failures = remarks::Failures::of_missing(&missing, global);
-    if is_empty {
+    let mut failures = remarks::Failures::of_inputs(&sources, &missing, global);
+    if sources.is_empty() {
         failures.status = ExitCode::from(2);
     }
     let mut wrote = Ok(());

@@ -1,12 +1,10 @@
 //! `curtail split`: splits long transcripts into several that fit a token budget, for training.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use crate::cutting::{self, Cuts, Job, JobIdentity};
+use crate::cutting::{Cuts, Job, JobIdentity};
 use crate::options::cut::CutFlags;
 use crate::options::files::written_path;
-use crate::options::global::Global;
 use crate::options::split::SplitOptions;
 use curtail_core::pipeline::Chain;
 
@@ -29,15 +27,6 @@ pub(super) struct SplitArgs {
 
     #[command(flatten)]
     cutting: CutFlags,
-}
-
-impl SplitArgs {
-    /// Runs the command.
-    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        #[cfg(unix)]
-        super::process::raise_file_limit();
-        cutting::run(self, global)
-    }
 }
 
 impl Cuts for SplitArgs {

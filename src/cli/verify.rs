@@ -125,7 +125,8 @@ impl VerifyArgs {
                 }
             }
         }
-        if verified.is_empty() && !failed {
+        remarks::warn_empty(jobs.is_empty() && !failed);
+        if verified.is_empty() && !jobs.is_empty() && !failed {
             console::warning(&"no compaction found; pass BEFORE and AFTER to compare two files");
         }
         if self.options.output_format == VerifyFormat::Html {
@@ -220,8 +221,9 @@ impl VerifyArgs {
             (VerifyFormat::Json, _) => return Ok(console::out_json(&document(verified, &self.options))?),
             (VerifyFormat::Github, _) => {
                 let mut out = console::report();
-                out.write_all(workflow_commands(verified, &self.options).as_bytes())?;
-                return Ok(out.flush()?);
+                let text = workflow_commands(verified, &self.options);
+                let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+                return Ok(console::closed_is_fine(written)?);
             }
             (VerifyFormat::Html, _) => return Ok(()),
             (VerifyFormat::Text, [one]) if !self.options.all => screen(one, &self.options),

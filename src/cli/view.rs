@@ -16,7 +16,7 @@ use crate::reports::pager;
 use crate::reports::pages::Pages;
 use crate::reports::remarks;
 use crate::works::view::Viewer;
-use curtail_core::checks::{Levels, Table};
+use curtail_core::checks::Levels;
 use curtail_io::FileUses;
 use curtail_io::batch::{Event, Flow};
 use curtail_lab::replay::Prices;
@@ -91,7 +91,7 @@ impl ViewArgs {
         let mut pages = Pages::plan(&self.pages, policy.is_some(), uses, &sources)?;
         let viewer = Viewer {
             counting: self.counting.without_reserve()?,
-            levels: Levels::new(&Table::default(), &Table::default())?,
+            levels: Levels::default(),
             policy,
             files: sources.len(),
             prices: Prices::built_in()?,

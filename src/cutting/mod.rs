@@ -13,7 +13,7 @@ use crate::options::cut::{CutFlags, Output};
 use crate::options::files::Reads;
 use crate::options::global::Global;
 use crate::options::processor::Options;
-use crate::process::Interrupt;
+use crate::process::{self, Interrupt};
 use crate::reports::cut::{CutReporter, SideOutputs};
 use crate::reports::lines::LineFile;
 use crate::reports::new_session::NewSessionWriter;
@@ -103,6 +103,10 @@ pub(crate) fn job_of(flags: &CutFlags, options: &impl Options) -> anyhow::Result
 pub(crate) fn run(cuts: &impl Cuts, global: &Global) -> anyhow::Result<ExitCode> {
     let flags = cuts.flags();
     let Job { chain, counting, identity, map, mut reads, drops, verifies, damage } = cuts.job()?;
+    #[cfg(unix)]
+    if chain.splitting.is_some() {
+        process::raise_file_limit();
+    }
     reads.other.extend(flags.input.dialect_file.iter().cloned());
     let start = Instant::now();
     let budget = drops.as_ref().and_then(|checking| checking.inspection.budget.as_ref());

@@ -3,12 +3,21 @@
 #[cfg(unix)]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+/// The files that macOS lets a program open if it has no limit. It refuses more.
+#[cfg(unix)]
+const OPEN_FILES: u64 = 10_240;
+
 /// Raises the number of files that may be open to the highest that the system allows: the parts of a log are all open until
 /// the last one is written. If the system refuses, the error names the part that could not be opened.
 #[cfg(unix)]
 pub(crate) fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    let least = limit.current.map(|current| current.max(OPEN_FILES));
+    for current in [limit.maximum, least] {
+        if setrlimit(Resource::Nofile, Rlimit { current, ..limit }).is_ok() {
+            break;
+        }
+    }
 }
 
 /// Maximum memory of a rendering process, in bytes. Only Unix has such a limit.

@@ -176,7 +176,7 @@ impl<'f> CutReporter<'f> {
                 reason: &dropped.reason,
                 record: dropped.record.map(Cow::Owned),
             };
-            rejects.add(&reject.to_line())
+            rejects.add([reject])
         })
     }
 
@@ -283,7 +283,7 @@ impl<'f> CutReporter<'f> {
         let (Some(reject), Some(rejects)) = (Reject::from_failure(failure), &mut self.beside.rejects) else {
             return Flow::Continue;
         };
-        let Err(error) = rejects.add(&reject.to_line()) else { return Flow::Continue };
+        let Err(error) = rejects.add([reject]) else { return Flow::Continue };
         self.fail(&error);
         Flow::Stop
     }

@@ -47,9 +47,15 @@ impl LineFile {
         self.input_start = self.input_start.and_then(|_| self.file.stream_position().ok());
     }
 
-    /// Adds lines to those of the current input.
-    pub(crate) fn add(&mut self, lines: &[u8]) -> Result<(), FileError> {
-        self.file.write_all(lines).map_err(|error| self.system_error(&error))
+    /// Adds a line of JSON for each of `entries` to those of the current input.
+    pub(crate) fn add<E: Serialize>(&mut self, entries: impl IntoIterator<Item = E>) -> Result<(), FileError> {
+        let mut lines = Vec::new();
+        for entry in entries {
+            // Strings and numbers cannot fail to be written as JSON.
+            lines.extend(serde_json::to_vec(&entry).unwrap_or_default());
+            lines.push(b'\n');
+        }
+        self.file.write_all(&lines).map_err(|error| self.system_error(&error))
     }
 
     /// Ends an input, and removes its lines if its output was not written.
@@ -96,12 +102,5 @@ impl<'r> Reject<'r> {
         let (line, column) = place.map(|place| (place.line, place.column)).unzip();
         let record = String::from_utf8_lossy(failure.record.as_deref()?);
         Some(Self { file, line, column, reason, record: Some(record) })
-    }
-
-    pub(crate) fn to_line(&self) -> Vec<u8> {
-        // Strings and numbers cannot fail to be written as JSON.
-        let mut line = serde_json::to_vec(self).unwrap_or_default();
-        line.push(b'\n');
-        line
     }
 }

@@ -11,8 +11,8 @@ use crate::reports::repeats::{Repeated, Repeats};
 use curtail_core::counting::REFUSED;
 use curtail_core::numbers;
 use curtail_core::processors::Counting;
-use curtail_io::FileError;
 use curtail_io::batch::{Event, Opened};
+use curtail_io::{FileError, Source};
 
 /// How many errors of a kind are printed without `--verbose`.
 const MAX_PRINTED: usize = 5;
@@ -86,6 +86,12 @@ pub(crate) struct Failures<'g> {
 }
 
 impl<'g> Failures<'g> {
+    /// Reports inputs that were not found, or that there is none.
+    pub(crate) fn of_inputs(sources: &[Source], missing: &[FileError], global: &'g Global) -> Self {
+        warn_empty(sources.is_empty() && missing.is_empty());
+        Self::of_missing(missing, global)
+    }
+
     /// Reports inputs that were not found.
     pub(crate) fn of_missing(missing: &[FileError], global: &'g Global) -> Self {
         missing.iter().for_each(console::error);

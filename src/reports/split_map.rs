@@ -60,16 +60,16 @@ impl SplitMap {
 
     /// Writes the lines of a block of `opened`.
     pub(crate) fn add(&mut self, opened: &Opened, output: &CutOutput, targets: &Targets) -> Result<(), FileError> {
-        let mut text = Vec::new();
         let output_lines = output.windows.output_lines(&output.text, &output.rows);
         let are_parts = output.windows.are_parts;
-        for (place, output_line) in output.windows.places.iter().zip(output_lines) {
+        let lines_before = self.lines;
+        let entries = output.windows.places.iter().zip(output_lines).map(|(place, output_line)| {
             let window = &place.window;
             let part = are_parts.then_some(window.number).filter(|_| !targets.is_in_place());
             let path = targets.path_of_part(&opened.source, part);
-            let entry = MapLine {
+            MapLine {
                 output: path.map(|path| path.to_string_lossy().into_owned()),
-                output_line: if are_parts { 1 } else { self.lines + output_line },
+                output_line: if are_parts { 1 } else { lines_before + output_line },
                 source: &opened.source.name,
                 line: place.line,
                 row_group: place.row.map(|row| row.input.group.number()),
@@ -82,16 +82,13 @@ impl SplitMap {
                 targets: &window.targets,
                 messages: window.messages,
                 tokens: window.tokens,
-            };
-            // Strings and numbers cannot fail to be written as JSON.
-            text.extend(serde_json::to_vec(&entry).unwrap_or_default());
-            text.push(b'\n');
-        }
+            }
+        });
         self.lines += match opened.table {
             Some(_) => output.rows.count(),
             None => output.text.lines().all(),
         };
-        self.file.add(&text)
+        self.file.add(entries)
     }
 }
 

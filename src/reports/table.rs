@@ -106,13 +106,12 @@ impl Table {
         let least: Vec<usize> = titled.map(|(cell, title)| widest(title.split(' ')).max(*cell)).collect();
         let mut widths = least.clone();
         while total(&widths) > room {
-            let mut shrinking: Vec<usize> = (0..widths.len()).collect();
-            shrinking.retain(|at| self.kinds[*at] != Kind::Count && widths[*at] > NARROWEST);
-            let Some(widest) = shrinking.into_iter().max_by_key(|at| widths[*at]) else {
+            let shrinking = (0..widths.len()).filter(|at| self.kinds[*at] != Kind::Count && widths[*at] > NARROWEST);
+            let Some(at) = shrinking.max_by_key(|at| widths[*at]) else {
                 // It is printed in parts, so names need not be that short.
                 return least.iter().map(|width| (*width).min(room / 2)).collect();
             };
-            widths[widest] -= 1;
+            widths[at] -= 1;
         }
         widths
     }

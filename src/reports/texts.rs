@@ -80,16 +80,15 @@ pub(crate) fn write_texts(
     text: impl Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync,
 ) -> anyhow::Result<ExitCode> {
     let (sources, missing) = flags.input.sources(None)?;
-    remarks::warn_empty(sources.is_empty() && missing.is_empty());
     let progress = Arc::new(Progress::new(Show::chosen(global, true), &sources));
-    let mut failures = remarks::Failures::of_missing(&missing, global).beside(&progress);
+    let mut failures = remarks::Failures::of_inputs(&sources, &missing, global).beside(&progress);
     let summaries = Arc::clone(&progress);
     let on_summary = OnSummary::new(move |_| summaries.summary());
     let work = Texts { text, whole_records, live: flags.input.live, on_summary };
     let mut stdout = console::transcripts();
     let on_error = flags.output.on_error;
-    let watched: Arc<Progress> = Arc::clone(&progress);
-    let batch = Batch { at_once, on_error, progress: Some(watched), ..flags.input.batch(global)? };
+    let batch =
+        Batch { at_once, on_error, progress: Some(Arc::<Progress>::clone(&progress)), ..flags.input.batch(global)? };
     batch.run(sources, &work, |event| {
         match &event {
             Event::Failed(failure) if on_error == OnError::Skip && failure.record.is_some() && !failure.is_loss => {

@@ -56,13 +56,8 @@ pub(super) fn session_of_file(path: &Path) -> Option<StoredSession> {
         None => fs::metadata(path).ok()?.modified().ok()?,
     };
     let id = path.file_stem()?.to_str()?.to_owned();
-    let [title, project] = ["title", "directory"].map(|key| description.get(key).and_then(Value::as_str));
-    Some(StoredSession {
-        id,
-        title: title.unwrap_or_default().to_owned(),
-        project: project.unwrap_or_default().to_owned(),
-        modified,
-    })
+    let title = text_of(&description, "title");
+    Some(StoredSession { id, title, project: text_of(&description, "directory"), modified })
 }
 
 impl StoredSession {
@@ -149,6 +144,10 @@ pub(crate) fn paths(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     paths
+}
+
+fn text_of(description: &Map<String, Value>, key: &str) -> String {
+    description.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// A time of a session or message, in milliseconds.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use curtail_core::checks::{Finding, Inspection, Level, Levels, LineIndex, Table};
+use curtail_core::checks::{Finding, Inspection, Level, Levels, LineIndex};
 use curtail_core::dialects::{Dialect, Reading};
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Message, Pairs, Standing, Transcript};
@@ -275,9 +275,8 @@ fn denied(
     reading: &Reading,
     transcripts: &[(&'static dyn Dialect, Transcript<'_>)],
 ) -> Result<Vec<Vec<Finding>>, FileError> {
-    let levels = Levels::new(&Table::default(), &Table::default()).unwrap_or_default();
     let inspection = Inspection { live: true, ..Inspection::default() };
-    let examined = inspection.examine(reading, &levels.for_path(&file.name), file.text());
+    let examined = inspection.examine(reading, &Levels::default().for_path(&file.name), file.text());
     let examined = examined.map_err(|error| located(&file.name, file.text(), &error))?;
     let starts: Vec<usize> =
         transcripts.iter().map(|(_, transcript)| transcript.layout.record.start as usize).collect();

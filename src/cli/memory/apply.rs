@@ -9,8 +9,8 @@ use super::state_text;
 use crate::console;
 use crate::options::choices::{TextOrJson, explain_format};
 use crate::options::input::Input;
-use crate::options::memory::read_state;
-use crate::options::memory::{LoadedRules, OwnerFlags, RuleFlags, StateOutput, warn_unusable};
+use crate::options::memory::{LoadedRules, OwnerFlags, RuleFlags, StateOutput, read_state, warn_unusable};
+use crate::reports::remarks;
 use curtail_core::dialects::ReadError;
 use curtail_core::transcript::Message;
 use curtail_core::visible::{self, one_line};
@@ -71,6 +71,7 @@ impl ApplyArgs {
     /// Applies the updates of every readable transcript, and returns the errors of the others.
     fn apply_updates(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<FileError>> {
         let (sources, mut failures) = self.input.sources(None)?;
+        remarks::warn_empty(sources.is_empty() && failures.is_empty());
         let input_options = self.input.prepare()?;
         let mut done = Ok(());
         Batch { input_options, ..Batch::default() }.run(sources, &UpdateSearch { live: self.input.live }, |event| {

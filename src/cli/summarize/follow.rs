@@ -62,7 +62,7 @@ impl FollowedLog<'_> {
                 match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
                     // Nobody reads what would follow.
                     Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
-                    done => done?,
+                    done => console::closed_is_fine(done)?,
                 }
                 written = line;
             }

@@ -10,13 +10,14 @@ pub(crate) use github::workflow_commands;
 pub(crate) use page::VerifyPage;
 pub(crate) use screen::{rows, screen};
 
+use crate::reports::screen::without_end;
 use crate::works::verdict::Failing;
 use crate::works::verify::Verified;
 use curtail_core::numbers::counted;
 use curtail_core::visible::one_line;
 use curtail_facts::verify::{JudgedFact, Kind, Share};
 
-/// Letters of a fact in a report.
+/// Columns of a fact in a report.
 const WIDTH: usize = 96;
 
 /// `97.5 %`, or `100 %`; never rounded up to all.
@@ -50,12 +51,7 @@ fn described(judged: &JudgedFact) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    let text = one_line(text);
-    if text.chars().count() <= WIDTH {
-        return text.into_owned();
-    }
-    let start: String = text.chars().take(WIDTH - 1).collect();
-    format!("{}…", start.trim_end())
+    without_end(&one_line(text), WIDTH).into_owned()
 }
 
 /// The sentence that decides.

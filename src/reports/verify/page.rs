@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use curtail_core::checks::{Levels, LineIndex, Table};
+use curtail_core::checks::{Levels, LineIndex};
 use curtail_core::numbers::{counted, figure};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
@@ -94,8 +94,7 @@ impl VerifyPage<'_> {
     fn drawn(&self, file: &WholeFile, anchor: &str) -> Result<Vec<Rendered>, FileError> {
         let reading = file.transcript_reading()?;
         let document = file.parse(reading)?;
-        let levels = Levels::new(&Table::default(), &Table::default()).map_err(|error| failure(file, error))?;
-        let verdicts = levels.for_path(&file.name);
+        let verdicts = Levels::default().for_path(&file.name);
         let lines = LineIndex::new(file.text());
         let exposure = Exposure::of_text(file.text());
         let mut drawn = Vec::new();

@@ -275,6 +275,9 @@ fn a_directory_without_transcripts_is_no_error_but_for_a_check() {
         (&["filter", "-x", "a", "-i", "empty"], 0),
         (&["split", "-t", "50", "empty"], 0),
         (&["replay", "--policy", "keep-40", "empty"], 0),
+        (&["verify", "empty"], 0),
+        (&["verify", "empty", "empty"], 0),
+        (&["memory", "apply", "empty"], 0),
     ] {
         let output = place.command(args).output().unwrap();
         let err = text(&output.stderr);

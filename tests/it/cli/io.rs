@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::program::{Place, chat, chats, gzip, lines_of, program, text, zstd};
+use crate::program::{Place, chat, chats, gzip, lines_of, program, root, text, zstd};
 
 /// Input on standard input, output, words on standard error, status.
 type IoCase = (&'static str, &'static [u8], &'static [u8], &'static str, i32);
@@ -198,8 +198,9 @@ fn a_reader_that_goes_away_ends_it_quietly() {
         ["tokenizers", "dialects", "rule", "schema", "schema count", "rule P001", "config --schema", "store export"]
     {
         let line = format!("(sleep 0.1; {} {command}; echo $? >&2) | true", program());
-        let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
-        assert_eq!(text(&done.stderr), "0\n", "{command}");
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", &line]).current_dir(place.path("")).env("XDG_STATE_HOME", place.path("state"));
+        assert_eq!(text(&shell.output().unwrap().stderr), "0\n", "{command}");
     }
 }
 
@@ -408,18 +409,17 @@ fn show_counts_offsets_from_the_beginning_of_the_file() {
 }
 
 #[test]
-fn show_ends_quietly_when_its_reader_goes_away() {
+fn reports_end_quietly_when_their_reader_goes_away() {
     let place = Place::new();
     place.write("many.jsonl", chats(3000).as_bytes());
-    let mut child = place
-        .command(&["show", "many.jsonl"])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let done = child.wait_with_output().unwrap();
-    assert_eq!((text(&done.stderr).as_str(), done.status.code()), ("", Some(0)));
+    let [before, after] = ["before", "chat"].map(|name| root().join(format!("fixtures/verify/{name}.jsonl")));
+    let pair = [before.to_str().unwrap(), after.to_str().unwrap()];
+    for words in [&["show", "many.jsonl"][..], &["verify", pair[0], pair[1], "--output-format", "github"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let done = place.command(words).stdout(writer).output().unwrap();
+        assert_eq!((text(&done.stderr).as_str(), done.status.code()), ("", Some(0)), "{words:?}");
+    }
 }
 
 #[test]
