@@ -61,7 +61,7 @@ pub(super) struct ReplayArgs {
     keep_inaccurate: bool,
 
     /// Split the results by the outcome at this JSON pointer of each record [default: known places, such as /reward]
-    #[arg(long, value_name = "POINTER")]
+    #[arg(long, value_name = "POINTER", value_parser = pointer)]
     outcome: Option<String>,
 
     /// Columns of the table
@@ -77,6 +77,11 @@ pub(super) struct ReplayArgs {
 
     #[command(flatten)]
     input: Input,
+}
+
+/// Reads a JSON pointer into a record.
+fn pointer(text: &str) -> Result<String, &'static str> {
+    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("expected a JSON pointer, such as /reward") }
 }
 
 /// The values of `--apply`.

@@ -583,6 +583,7 @@ fn what_cannot_be_replayed_is_an_error() {
         (&["--sweep", "limit -t {1k"], "not closed"),
         (&["--cache", "antropic"], "anthropic"),
         (&["--price", "no-such-model"], "neither a file nor a model"),
+        (&["--outcome", "reward"], "expected a JSON pointer, such as /reward"),
     ] {
         let done = place.curtail(&[&["replay", "chat.jsonl"], arguments].concat()).output().unwrap();
         assert_eq!(done.status.code(), Some(2), "{arguments:?}");
