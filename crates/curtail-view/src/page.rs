@@ -134,18 +134,21 @@ impl Sums {
     }
 
     fn draw(&self, policy: bool) -> Markup {
-        let sum = |column: &str, amount: String, unit: &str| html! { li data-sum=(column) { b { (amount) } " " span { (unit) } } };
         html! {
             ul class="answers" id="sums" {
-                (sum("transcripts", figure(self.transcripts), "transcripts"))
-                (sum("tokens", figure(self.tokens), "tokens"))
-                @if policy { (sum("after", figure(self.after), "after the policy")) }
-                @if self.dollars > 0.0 { (sum("cost", dollars(self.dollars), "in all")) }
-                (sum("failed", figure(self.failed), "failed calls"))
-                (sum("findings", figure(self.findings), "findings"))
+                (sum("transcripts", &figure(self.transcripts), "transcripts"))
+                (sum("tokens", &figure(self.tokens), "tokens"))
+                @if policy { (sum("after", &figure(self.after), "after the policy")) }
+                @if self.dollars > 0.0 { (sum("cost", &dollars(self.dollars), "in all")) }
+                (sum("failed", &figure(self.failed), "failed calls"))
+                (sum("findings", &figure(self.findings), "findings"))
             }
         }
     }
+}
+
+fn sum(column: &str, amount: &str, unit: &str) -> Markup {
+    html! { li data-sum=(column) { b { (amount) } " " span { (unit) } } }
 }
 
 /// The HTML after the rows of the list of transcripts.
@@ -293,10 +296,6 @@ fn opening(title: &str, scripts: &str) -> String {
 fn toolbar(policy: bool, list: Option<List<'_>>) -> Markup {
     let listed = list.is_some();
     let place = if list.is_some_and(|list| list.text_files > 0) { "Search all sessions" } else { "Search" };
-    let chip = |id: &str, name: &str| html! { button class="chip" id=(id) type="button" aria-pressed="false" hidden { (name) } };
-    let select = |id: &str, name: &str, all: &str| {
-        html! { label { span { (name) } select id=(id) { option value="" { (all) } } } }
-    };
     html! {
         div id="tools" role="search" aria-label="Search and filter" hidden {
             label class="search" {
@@ -325,11 +324,21 @@ fn toolbar(policy: bool, list: Option<List<'_>>) -> Markup {
     }
 }
 
+fn chip(id: &str, name: &str) -> Markup {
+    html! { button class="chip" id=(id) type="button" aria-pressed="false" hidden { (name) } }
+}
+
+fn select(id: &str, name: &str, all: &str) -> Markup {
+    html! { label { span { (name) } select id=(id) { option value="" { (all) } } } }
+}
+
+fn column_head(column: &str, name: &str) -> Markup {
+    html! { th role="columnheader" scope="col" data-column=(column) { (name) } }
+}
+
 impl List<'_> {
     /// The list up to its rows.
     fn opening(self, title: &str, policy: bool) -> String {
-        let head =
-            |column: &str, name: &str| html! { th role="columnheader" scope="col" data-column=(column) { (name) } };
         let files = Some(self.text_files).filter(|files| *files > 0);
         let list = html! {
             section class={ "list" (if policy { " with-policy" } else { "" }) } {
@@ -337,9 +346,11 @@ impl List<'_> {
                 (self.sums.draw(policy))
                 table role="table" aria-label="Transcripts" data-texts=[files] {
                     thead role="rowgroup" { tr role="row" {
-                        (head("what", "Prompt")) (head("agent", "Agent")) (head("project", "Project")) (head("begun", "Day"))
-                        (head("tokens", "Tokens")) @if policy { (head("after", "After")) }
-                        (head("cost", "Cost")) (head("failed", "Failed")) (head("findings", "Findings"))
+                        (column_head("what", "Prompt")) (column_head("agent", "Agent"))
+                        (column_head("project", "Project")) (column_head("begun", "Day"))
+                        (column_head("tokens", "Tokens")) @if policy { (column_head("after", "After")) }
+                        (column_head("cost", "Cost")) (column_head("failed", "Failed"))
+                        (column_head("findings", "Findings"))
                     } }
                     tbody role="rowgroup" {}
                 }
