@@ -191,10 +191,12 @@ impl Blocks {
             // The bytes that were read to detect the compression may contain a record already.
             let waits = searched > 0 || !has_record(block);
             self.read_more(block, doubt, waits)?;
-            let newline = memchr::memrchr(b'\n', &block[searched..]).map(|newline| searched + newline + 1);
-            // Blank lines at its beginning do not show what a file is.
-            let is_enough = |end: &usize| !block[..*end].trim_ascii().is_empty();
-            if let Some(end) = newline.filter(is_enough).filter(|_| !self.ended) {
+            if !self.ended
+                && let Some(newline) = memchr::memrchr(b'\n', &block[searched..])
+                && let end = searched + newline + 1
+                // Blank lines at its beginning do not show what a file is.
+                && !block[..end].trim_ascii().is_empty()
+            {
                 self.carry.extend_from_slice(&block[end..]);
                 block.truncate(end);
                 break;

@@ -39,10 +39,9 @@ const LONGEST_WINDOW: u32 = if cfg!(target_pointer_width = "64") { 31 } else { 3
 impl Packing {
     /// The compression of an output with this name: `.gz`, `.zst`, or none. Upper and lower case are the same.
     pub fn of_name(path: &Path) -> Self {
-        let is_called = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
-        match (is_called("gz"), is_called("zst")) {
-            (true, _) => Self::Gzip,
-            (_, true) => Self::Zstd,
+        match path.extension() {
+            Some(extension) if extension.eq_ignore_ascii_case("gz") => Self::Gzip,
+            Some(extension) if extension.eq_ignore_ascii_case("zst") => Self::Zstd,
             _ => Self::Plain,
         }
     }
