@@ -17,6 +17,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
+use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::properties::{WriterProperties, WriterVersion};
@@ -181,6 +182,10 @@ impl ParquetFile {
             builder = builder.set_sorting_columns(group.sorting_columns().cloned());
             for column in group.columns() {
                 builder = builder.set_column_compression(column.column_path().clone(), column.compression());
+                // Arrow reads no dictionary from the encoding that the library would choose for texts.
+                if column.encodings().any(|encoding| encoding == Encoding::PLAIN) {
+                    builder = builder.set_column_encoding(column.column_path().clone(), Encoding::PLAIN);
+                }
             }
         }
         if let Some(leaf) = self.leaves(column).next().filter(|_| !column.structs) {
