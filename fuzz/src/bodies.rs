@@ -121,7 +121,7 @@ pub fn repair(data: &[u8]) {
     assert_eq!(once, twice, "{dialect:?}: repairing twice");
 }
 
-fn repairs(mode: u8) -> Chain {
+fn repairs(mode: usize) -> Chain {
     let drop = Repair { mode: RepairMode::Drop, pending: true };
     match mode % 3 {
         0 => Chain::default().then(drop),
