@@ -145,7 +145,7 @@ impl Manifest {
     }
 
     /// Whether an earlier run wrote `output`, and it has not changed since.
-    pub fn is_ours(&self, output: &Path) -> bool {
+    pub(super) fn is_ours(&self, output: &Path) -> bool {
         self.written.get(&escaped(output)).is_some_and(|&written| time_and_len(output) == Some(written))
     }
 

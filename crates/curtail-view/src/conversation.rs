@@ -59,8 +59,10 @@ pub struct Conversation<'a> {
     pub dialect: &'static str,
     /// The model that its log names first.
     pub model: Option<String>,
-    /// The times of the first and the last item that have one, as ISO 8601.
-    pub times: Option<(String, String)>,
+    /// The time of the first item that has one.
+    pub(super) began: Option<Moment>,
+    /// The time of the last item that has one.
+    pub(super) ended: Option<Moment>,
     /// The name of the tokenizer.
     pub tokenizer: String,
     /// The messages, as they were read.
@@ -162,7 +164,9 @@ impl<'a> Conversation<'a> {
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
         let outside = counting.outside(&View::of_layout(&layout, &messages));
         let requests = requests(&sessions, &costs, |at| messages[at].standing.is_read(), outside);
-        let times = times(dialect, &layout);
+        let mut times = layout.elements.iter().filter_map(|item| Moment::new(dialect.time(*item)?));
+        let began = times.next();
+        let ended = times.next_back().or_else(|| began.clone());
         let model = layout.elements.iter().find_map(|item| dialect.model(*item));
         let model = model.map(|model| model.decode().into_owned());
         let moments = moments(dialect, &messages);
@@ -192,7 +196,8 @@ impl<'a> Conversation<'a> {
         Ok(Self {
             dialect: dialect.name(),
             model,
-            times,
+            began,
+            ended,
             tokenizer: counting.tokenizer.name().to_owned(),
             pairs,
             provided: usages.provided,
@@ -249,7 +254,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Tokens that the model still reads: those of messages that were neither replaced by a boundary nor rolled back.
-    pub fn live_tokens(&self) -> usize {
+    pub(super) fn live_tokens(&self) -> usize {
         let read = self.messages.iter().zip(&self.costs).filter(|(message, _)| message.standing.is_read());
         self.outside + read.map(|(_, cost)| cost.tokens).sum::<usize>()
     }
@@ -354,15 +359,12 @@ fn by_program(dialect: &'static dyn Dialect, layout: &Layout<'_>, messages: &[Me
     let changes = dialect.log().history(&layout.elements).into_iter();
     let compactions = changes.filter(|change| matches!(change.kind, ChangeKind::Compaction { .. }));
     let compactions: HashSet<u32> = compactions.map(|change| layout.elements[change.at].span().start).collect();
-    let values = messages.iter().map(Message::value);
-    values
-        .map(|value| {
-            value.is_some_and(|value| {
-                let is_demo = value.get("is_demo").is_some_and(|flag| flag.raw() == "true");
-                is_demo || compactions.contains(&value.span().start)
-            })
-        })
-        .collect()
+    let written = messages.iter().map(|message| {
+        let Some(value) = message.value() else { return false };
+        let is_demo = value.get("is_demo").is_some_and(|flag| flag.raw() == "true");
+        is_demo || compactions.contains(&value.span().start)
+    });
+    written.collect()
 }
 
 fn moments(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<Option<Moment>> {
@@ -382,12 +384,6 @@ fn findings(
         .flatten()
         .map(|detection| detection.locate(sources.lines, transcript.layout.span.start).in_dialect(dialect));
     located.map(|finding| finding.moved(place.line - 1, place.offset.cast_signed())).collect()
-}
-
-fn times(dialect: &'static dyn Dialect, layout: &Layout<'_>) -> Option<(String, String)> {
-    let first = layout.elements.iter().find_map(|item| dialect.time(*item))?;
-    let last = layout.elements.iter().rev().find_map(|item| dialect.time(*item))?;
-    Some((first, last))
 }
 
 #[cfg(test)]

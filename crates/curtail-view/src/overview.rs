@@ -10,7 +10,7 @@ use super::effect::{Effect, State};
 use super::prompts::byline;
 use super::spending::{CostSource, Spending, dollars};
 use super::totals::{costliest, tools, writers};
-use super::visible::{Moment, Shown, duration, line, percent, short};
+use super::visible::{Shown, duration, line, percent, short};
 use curtail_core::numbers::{counted, figure};
 
 /// Maximum number of findings that are listed; further ones are counted.
@@ -80,10 +80,8 @@ fn title(conversation: &Conversation<'_>) -> Markup {
 /// How long it took, what was asked, called, failed and changed, how large it is, and what it cost.
 fn answers(conversation: &Conversation<'_>) -> Markup {
     let story = &conversation.story;
-    let length = conversation
-        .times
-        .as_ref()
-        .and_then(|(from, to)| Some(Moment::new(to.clone())?.seconds - Moment::new(from.clone())?.seconds));
+    let times = conversation.began.as_ref().zip(conversation.ended.as_ref());
+    let length = times.map(|(began, ended)| ended.seconds - began.seconds);
     let calls = conversation.pairs.calls().len();
     let failed = conversation.failed_calls();
     let agents = conversation.sides.len() + conversation.attached.len();

@@ -43,8 +43,8 @@ pub struct Listed {
     pub agent: String,
     /// The folder that the agent worked in.
     pub project: Option<String>,
-    /// When it began, as ISO 8601.
-    pub begun: Option<String>,
+    /// When it began.
+    begun: Option<Moment>,
 }
 
 impl Listed {
@@ -62,13 +62,13 @@ impl Listed {
             prompt: conversation.story.title.clone(),
             agent: conversation.story.agent.clone(),
             project: conversation.story.project.clone(),
-            begun: conversation.times.as_ref().map(|(from, _)| from.clone()),
+            begun: conversation.began.clone(),
         }
     }
 
     /// When it began, in seconds since 1970.
     pub fn began(&self) -> Option<f64> {
-        self.begun.clone().and_then(Moment::new).map(|moment| moment.seconds)
+        self.begun.as_ref().map(|begun| begun.seconds)
     }
 
     /// Its row in the list of transcripts. With `policy`, the list has a column for the tokens after the policy.
@@ -76,8 +76,6 @@ impl Listed {
         let words = self.prompt.as_deref().unwrap_or(&self.name);
         let folder = self.project.as_deref().unwrap_or_default();
         let project = folder.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
-        let begun = self.begun.as_deref().unwrap_or_default();
-        let moment = self.begun.clone().and_then(Moment::new);
         let row = html! {
             tr role="row" {
                 td role="cell" class="what" {
@@ -89,8 +87,8 @@ impl Listed {
                 }
                 td role="cell" data-column="agent" { (Shown(&self.agent)) }
                 td role="cell" data-column="project" title=(Shown(folder)) { (Shown(project)) }
-                td role="cell" data-column="begun" data-value=(Shown(begun)) {
-                    @if let Some(moment) = moment { (moment.draw_day()) }
+                td role="cell" data-column="begun" data-value=(Shown(self.begun.as_ref().map_or("", |begun| &begun.written))) {
+                    @if let Some(begun) = &self.begun { (begun.draw_day()) }
                 }
                 (number("tokens", "tokens", self.tokens))
                 @if policy { (number("after", "tokens after", self.after.unwrap_or_default())) }

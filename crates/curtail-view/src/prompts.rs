@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::conversation::Conversation;
 use super::spending::dollars;
 use super::story::{Prompt, TurnEnd};
-use super::visible::{Moment, Shown, date, duration, line};
+use super::visible::{Shown, date, duration, line};
 use curtail_core::numbers::{counted, figure};
 
 /// Maximum number of tools that are listed for a prompt.
@@ -16,16 +16,14 @@ const MAX_FILES: usize = 4;
 /// The agent, model, project, date and file.
 pub(super) fn byline(conversation: &Conversation<'_>) -> Markup {
     let story = &conversation.story;
-    let first = conversation.times.as_ref().and_then(|(from, _)| Moment::new(from.clone()));
-    let last = conversation.times.as_ref().and_then(|(_, to)| Moment::new(to.clone()));
     html! {
         p class="byline" {
             span data-fact="agent" { (Shown(&story.agent)) }
             @if let Some(model) = &conversation.model { span data-fact="model" { (Shown(model)) } }
             @if let Some(project) = &story.project { span data-fact="project" { code { (Shown(project)) } } }
-            @if let Some(first) = first { span data-fact="date" {
+            @if let Some(first) = &conversation.began { span data-fact="date" {
                 (first.draw(true))
-                @if let Some(last) = last.filter(|last| last.seconds - first.seconds >= 60.0) {
+                @if let Some(last) = conversation.ended.as_ref().filter(|last| last.seconds - first.seconds >= 60.0) {
                     "–" (last.draw(date(&last.written) != date(&first.written)))
                 }
             } }

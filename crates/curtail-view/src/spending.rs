@@ -63,8 +63,9 @@ impl Spending {
 
     fn of_log(items: &[Value<'_>], messages: &[Message<'_>]) -> Option<Self> {
         let mut seen = HashSet::new();
-        let first = messages.iter().map(|message| message.value().filter(|value| seen.insert(value.span().start)));
-        let mut costs: Vec<f64> = first.map(|value| value.and_then(of_request).unwrap_or_default()).collect();
+        // Of several messages in one value, the first one has its cost.
+        let values = messages.iter().map(|message| message.value().filter(|value| seen.insert(value.span().start)));
+        let mut costs: Vec<f64> = values.map(|value| value.and_then(of_request).unwrap_or_default()).collect();
         let so_far = items.iter().filter_map(|item| number(item.get(SO_FAR)?)).fold(0.0, f64::max);
         let sum: f64 = costs.iter().sum();
         if sum == 0.0 {
