@@ -16,6 +16,7 @@ use curtail_core::numbers::{counted, figure};
 const WIDTH: usize = 100_000;
 /// Above this number of messages, neighbors that would be too thin to see are drawn as one.
 const MAX_SEPARATE: usize = 600;
+
 /// A run of messages that is drawn as one rectangle.
 struct Rectangle {
     first: usize,

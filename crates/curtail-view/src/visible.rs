@@ -94,10 +94,9 @@ pub(super) fn short(number: usize) -> String {
 
 /// `part` of `whole` in percent, with one decimal below ten.
 pub(super) fn percent(part: usize, whole: usize) -> String {
-    let of =
-        |scale: usize| (part.saturating_mul(scale).saturating_add(whole / 2)).checked_div(whole).unwrap_or_default();
-    let tenths = of(1_000);
-    if tenths < 100 { format!("{}.{} %", tenths / 10, tenths % 10) } else { format!("{} %", of(100)) }
+    let [tenths, percents] = [1_000, 100]
+        .map(|scale| part.saturating_mul(scale).saturating_add(whole / 2).checked_div(whole).unwrap_or_default());
+    if tenths < 100 { format!("{}.{} %", tenths / 10, tenths % 10) } else { format!("{percents} %") }
 }
 
 // Times: when a message was written, and the gaps between messages.

@@ -159,15 +159,17 @@ impl JsonDump {
 
     /// Writes a list or an object with these serialized `items`.
     fn list(&self, [open, close]: [char; 2], items: &[String], depth: usize, out: &mut String) {
-        let line =
-            |depth: usize| self.indent.map_or_else(String::new, |indent| format!("\n{}", " ".repeat(indent * depth)));
         out.push(open);
         if !items.is_empty() {
-            out.push_str(&line(depth + 1));
-            out.push_str(&items.join(&format!("{}{}", self.item_separator, line(depth + 1))));
-            out.push_str(&line(depth));
+            out.push_str(&self.line_break(depth + 1));
+            out.push_str(&items.join(&format!("{}{}", self.item_separator, self.line_break(depth + 1))));
+            out.push_str(&self.line_break(depth));
         }
         out.push(close);
+    }
+
+    fn line_break(&self, depth: usize) -> String {
+        self.indent.map_or_else(String::new, |indent| format!("\n{}", " ".repeat(indent * depth)))
     }
 
     fn string(&self, text: &str) -> String {

@@ -128,13 +128,15 @@ impl Model {
             all.into_iter().zip(0..).map(|(token, id)| (token, json!(id))).collect();
         let spaced = self.merges.iter().flatten().any(|part| part.contains(' '));
         let joined = !spaced && draw.one_in(2);
-        let merge =
-            |[left, right]: &[String; 2]| if joined { json!(format!("{left} {right}")) } else { json!([left, right]) };
+        let merges = self.merges.iter().map(|[left, right]| match joined {
+            true => json!(format!("{left} {right}")),
+            false => json!([left, right]),
+        });
         json!({
             "type": "BPE", "dropout": null, "unk_token": (!self.bytes || draw.one_in(2)).then_some("<unk>"),
             "continuing_subword_prefix": null, "end_of_word_suffix": null, "fuse_unk": draw.one_in(2),
             "byte_fallback": fallback, "ignore_merges": draw.one_in(3), "vocab": vocab,
-            "merges": self.merges.iter().map(merge).collect::<Vec<_>>(),
+            "merges": merges.collect::<Vec<_>>(),
         })
     }
 }
