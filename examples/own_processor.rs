@@ -19,8 +19,10 @@ impl Policy for DropOk {
     }
 
     fn decide(&self, transcript: &TranscriptView<'_>) -> Result<Vec<Action>, Box<dyn std::error::Error + Send + Sync>> {
-        let decide = |message| if is_ok(message) { Action::Drop("says only \"ok\"".into()) } else { Action::Keep };
-        Ok(transcript.messages().map(decide).collect())
+        let actions = transcript
+            .messages()
+            .map(|message| if is_ok(message) { Action::Drop("says only \"ok\"".into()) } else { Action::Keep });
+        Ok(actions.collect())
     }
 }
 

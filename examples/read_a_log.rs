@@ -21,14 +21,14 @@ fn outline(log: &str) -> Result<Vec<String>, Error> {
 }
 
 fn describe(part: PartView<'_>) -> String {
-    let tool = || part.tool().unwrap_or_default();
+    let tool = part.tool().unwrap_or_default();
     match part.kind() {
         PartKind::Text => format!("{} characters", part.text().chars().count()),
         PartKind::ToolCall => match part.other_half() {
-            Some(result) => format!("calls {} (answered by message {})", tool(), result.message().index()),
-            None => format!("calls {} (not answered)", tool()),
+            Some(result) => format!("calls {tool} (answered by message {})", result.message().index()),
+            None => format!("calls {tool} (not answered)"),
         },
-        PartKind::ToolResult => format!("result of {}", tool()),
+        PartKind::ToolResult => format!("result of {tool}"),
         PartKind::Reasoning => "reasoning".into(),
         PartKind::Media => "an image or a file".into(),
         _ => "something else".into(),

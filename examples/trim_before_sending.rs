@@ -34,12 +34,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 #[test]
 fn the_request_is_shorter_and_keeps_its_instructions_and_its_question() -> Result<(), Error> {
     let sent = trimmed(&messages(), 2)?;
-    let content = |message: &Value| message["content"].as_str().map(str::to_owned);
     assert!(sent.len() < messages().len(), "{sent:?}");
-    assert_eq!(sent.first().and_then(content).as_deref(), Some("You answer in one sentence."));
-    assert_eq!(sent.last().and_then(content).as_deref(), Some("And the last one?"));
-    let has = |key: &str| sent.iter().any(|message| message.get(key).is_some());
-    assert_eq!(has("tool_calls"), has("tool_call_id"));
+    assert_eq!(sent[0]["content"], "You answer in one sentence.");
+    assert_eq!(sent[sent.len() - 1]["content"], "And the last one?");
+    let [calls, results] =
+        ["tool_calls", "tool_call_id"].map(|key| sent.iter().any(|message| message.get(key).is_some()));
+    assert_eq!(calls, results);
     assert_eq!(trimmed(&messages(), 100)?, messages());
     Ok(())
 }

@@ -52,11 +52,11 @@ fn write_texts(folder: &Path) -> Result<()> {
     }
     let encoding = tiktoken_rs::o200k_base_singleton();
     let ranks = (0..199_998).map(|id| (id, encoding.decode_bytes(&[id]).expect("a token")));
-    let line = |(id, token): (u32, Vec<u8>)| {
+    let lines = ranks.map(|(id, token)| {
         let hex: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{hex} {id}\n")
-    };
-    fs::write(folder.join("ranks"), ranks.map(line).collect::<String>())
+    });
+    fs::write(folder.join("ranks"), lines.collect::<String>())
 }
 
 /// Writes the seconds that the first count takes, and the number of tokens.

@@ -21,7 +21,6 @@ pub(crate) fn limit(encoding: &CoreBPE, budget: usize, file: &str, out: &mut imp
 }
 
 fn cut(encoding: &CoreBPE, budget: usize, messages: &mut Vec<Value>) {
-    let is_system = |message: &Value| message["role"] == "system";
     let fixed: usize =
         messages.iter().filter(|message| is_system(message)).map(|message| tokens(encoding, message)).sum();
     let (mut left, mut start) = (budget.saturating_sub(fixed), messages.len());
@@ -38,11 +37,14 @@ fn cut(encoding: &CoreBPE, budget: usize, messages: &mut Vec<Value>) {
     });
 }
 
+fn is_system(message: &Value) -> bool {
+    message["role"] == "system"
+}
+
 fn tokens(encoding: &CoreBPE, message: &Value) -> usize {
-    let count = |value: &Value| value.as_str().map_or(0, |text| encoding.count_ordinary(text));
-    let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
-    let called =
-        calls.iter().map(|call| &call["function"]).map(|call| count(&call["name"]) + count(&call["arguments"]));
-    let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
-    count(&message["content"]) + blocks.iter().map(|block| count(&block["text"])).sum::<usize>() + called.sum::<usize>()
+    let calls = message["tool_calls"].as_array().into_iter().flatten().map(|call| &call["function"]);
+    let called = calls.flat_map(|call| [&call["name"], &call["arguments"]]);
+    let blocks = message["content"].as_array().into_iter().flatten().map(|block| &block["text"]);
+    let texts = called.chain(blocks).chain([&message["content"]]).filter_map(Value::as_str);
+    texts.map(|text| encoding.count_ordinary(text)).sum()
 }

@@ -36,14 +36,10 @@ fn reference(text: &str) -> serde_json::Result<serde_json::Value> {
 
 /// `text` with every escape of a lone surrogate replaced by that of U+FFFD.
 fn with_replaced_surrogates(text: &str) -> String {
-    let unit = |at: usize| {
-        let hex = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
-        u16::from_str_radix(hex, 16).ok()
-    };
     let (mut out, mut from) = (String::new(), 0);
     while let Some(at) = text[from..].find('\\').map(|at| from + at) {
         out.push_str(&text[from..at]);
-        let (escape, end) = match (unit(at), unit(at + 6)) {
+        let (escape, end) = match (escaped_unit(text, at), escaped_unit(text, at + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (&text[at..at + 12], at + 12),
             (Some(0xd800..=0xdfff), _) => ("\\ufffd", at + 6),
             (Some(_), _) => (&text[at..at + 6], at + 6),
@@ -56,6 +52,12 @@ fn with_replaced_surrogates(text: &str) -> String {
         from = end;
     }
     out + &text[from..]
+}
+
+/// The UTF-16 code unit of the escape at `at`.
+fn escaped_unit(text: &str, at: usize) -> Option<u16> {
+    let hex = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(hex, 16).ok()
 }
 
 fn same(value: Value<'_>, reference: &serde_json::Value) {
@@ -112,19 +114,20 @@ pub fn repair(data: &[u8]) {
     if dialect.is_none() {
         return;
     }
-    let chain = || {
-        let drop = Repair { mode: RepairMode::Drop, pending: true };
-        match mode % 3 {
-            0 => Chain::default().then(drop),
-            1 => Chain::default().then(Repair { mode: RepairMode::Stub, pending: true }).then(drop),
-            _ => Chain::default().then(Repair { mode: RepairMode::Move, pending: true }).then(drop),
-        }
-    };
-    let once = cut_with(chain(), dialect, framing, text).unwrap_or_else(|error| panic!("{error}"));
+    let once = cut_with(repairs(mode), dialect, framing, text).unwrap_or_else(|error| panic!("{error}"));
     let faults = read_seen(dialect, framing, &once).faults;
     assert!(faults.is_empty(), "{dialect:?}: {faults:?} left\nin  {text}\nout {once}");
-    let twice = cut_with(chain(), dialect, framing, &once).unwrap_or_else(|error| panic!("{error}"));
+    let twice = cut_with(repairs(mode), dialect, framing, &once).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(once, twice, "{dialect:?}: repairing twice");
+}
+
+fn repairs(mode: usize) -> Chain {
+    let drop = Repair { mode: RepairMode::Drop, pending: true };
+    match mode % 3 {
+        0 => Chain::default().then(drop),
+        1 => Chain::default().then(Repair { mode: RepairMode::Stub, pending: true }).then(drop),
+        _ => Chain::default().then(Repair { mode: RepairMode::Move, pending: true }).then(drop),
+    }
 }
 
 /// A configuration is read or rejected, and each of its chains is built or rejected, without a panic and always the
@@ -142,18 +145,18 @@ pub fn config(data: &[u8]) {
 /// A store imports or rejects any data, and exports what it imported.
 pub fn import(data: &[u8]) {
     let Ok(folder) = tempfile::tempdir() else { return };
-    let open = |name: &str| Store::open(&folder.path().join(name)).unwrap_or_else(|error| panic!("{error}"));
-    let export = |store: &Store| {
-        let mut out = Vec::new();
-        store.export(&mut out).unwrap_or_else(|error| panic!("{error}"));
-        out
-    };
-    let mut store = open("one");
+    let [mut store, mut copy] =
+        ["one", "two"].map(|name| Store::open(&folder.path().join(name)).unwrap_or_else(|error| panic!("{error}")));
     if store.import(&mut Cursor::new(data), Clash::Replace).is_err() {
         return;
     }
-    let exported = export(&store);
-    let mut copy = open("two");
+    let exported = exported(&store);
     copy.import(&mut Cursor::new(&exported), Clash::Replace).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(export(&copy), exported);
+    assert_eq!(self::exported(&copy), exported);
+}
+
+fn exported(store: &Store) -> Vec<u8> {
+    let mut out = Vec::new();
+    store.export(&mut out).unwrap_or_else(|error| panic!("{error}"));
+    out
 }

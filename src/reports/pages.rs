@@ -1,12 +1,12 @@
 //! Writes pages: one for all transcripts, or one for each with an index.
 
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use tempfile::SpooledTempFile;
 
+use super::search_texts::SearchTexts;
+use super::spool::Spool;
 use crate::console;
 use crate::options::files::is_standard;
 use crate::options::pages::PageFlags;
@@ -15,14 +15,10 @@ use curtail_io::{
     DIRECTORY_ADVICE, FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_directory_as_file,
     refuse_file_as_directory,
 };
-use curtail_view::{Compared, LIST_END, List, Listed, Rendered, Sums, TextBlock, comparison, page};
+use curtail_view::{Compared, LIST_END, List, Listed, Rendered, Sums, comparison, page};
 
 /// Bytes of transcripts on one page. Further transcripts are listed without their messages.
 const PAGE_BYTES: usize = 100_000_000;
-
-/// Bytes of a file with the texts of sessions from which on the next one is begun: a page does not answer while its browser
-/// reads one.
-const TEXT_FILE_BYTES: u64 = 4_000_000;
 
 /// The pages of a run.
 pub(crate) struct Pages<'a> {
@@ -44,7 +40,7 @@ pub(crate) struct Pages<'a> {
     /// What is compared if there are two transcripts.
     compared: Vec<Compared>,
     /// The texts that the search of an index looks through.
-    texts: Texts,
+    texts: SearchTexts,
     /// What the page is called.
     title: Option<String>,
     /// The files of the run.
@@ -87,7 +83,7 @@ impl<'a> Pages<'a> {
             bytes: 0,
             inputs: sources.iter().filter_map(|source| source.path.clone()).collect(),
             compared: Vec::new(),
-            texts: Texts::default(),
+            texts: SearchTexts::default(),
             title: None,
             uses,
             scratch: Scratch::default(),
@@ -200,7 +196,7 @@ impl<'a> Pages<'a> {
         let title = self.title.as_deref().unwrap_or("Transcripts");
         let has_list = self.sums.transcripts > 1 || self.args.output_dir.is_some();
         let title = if has_list { "Transcripts" } else { title };
-        let list = List { sums: &self.sums, text_files: self.texts.files.len() };
+        let list = List { sums: &self.sums, text_files: self.texts.file_count() };
         let (before, after) = page(title, has_list.then_some(list), self.policy);
         put(&before)?;
         if has_list {
@@ -280,41 +276,6 @@ fn text_file(number: usize) -> String {
     format!("search-{number}.js")
 }
 
-/// The texts of sessions, packed for the files beside an index.
-#[derive(Default)]
-struct Texts {
-    /// What is not packed yet.
-    block: TextBlock,
-    spool: Spool,
-    /// What each file contains of the spool.
-    files: Vec<Range<u64>>,
-}
-
-impl Texts {
-    fn add(&mut self, link: &str, texts: &str) -> io::Result<()> {
-        self.block.add(link, texts);
-        if self.block.is_full() { self.pack() } else { Ok(()) }
-    }
-
-    /// The text of each file. Nothing can be added after it.
-    fn scripts(&mut self) -> io::Result<impl Iterator<Item = io::Result<String>>> {
-        if !self.block.is_empty() {
-            self.pack()?;
-        }
-        Ok(self.files.iter().map(|bytes| self.spool.piece(bytes.clone())))
-    }
-
-    /// Packs the block, and begins the next one.
-    fn pack(&mut self) -> io::Result<()> {
-        let bytes = self.spool.push(&std::mem::take(&mut self.block).script()?)?;
-        match self.files.last_mut().filter(|file| file.end - file.start < TEXT_FILE_BYTES) {
-            Some(file) => file.end = bytes.end,
-            None => self.files.push(bytes),
-        }
-        Ok(())
-    }
-}
-
 /// A row of the list of transcripts.
 struct Row {
     /// When the session began, in seconds since 1970.
@@ -323,53 +284,9 @@ struct Row {
     bytes: Range<u64>,
 }
 
-/// How many bytes a [`Spool`] keeps in memory.
-const MAX_IN_MEMORY: usize = 4 * 1024 * 1024;
-/// Maximum bytes of a piece of a [`Spool`].
-const CHUNK: usize = 64 * 1024;
-
-/// Text that is written later: in memory while it is short, and in a temporary file once it is long.
-struct Spool(SpooledTempFile);
-
-impl Default for Spool {
-    fn default() -> Self {
-        Self(SpooledTempFile::new(MAX_IN_MEMORY))
-    }
-}
-
-impl Spool {
-    /// Appends `text`, and returns where it is.
-    fn push(&mut self, text: &str) -> io::Result<Range<u64>> {
-        let start = self.0.stream_position()?;
-        self.0.write_all(text.as_bytes())?;
-        Ok(start..start + text.len() as u64)
-    }
-
-    /// The text at `bytes`, which [`Spool::push`] returned. Nothing can be appended after it.
-    fn piece(&mut self, bytes: Range<u64>) -> io::Result<String> {
-        self.0.seek(SeekFrom::Start(bytes.start))?;
-        let mut text = String::new();
-        io::Read::by_ref(&mut self.0).take(bytes.end - bytes.start).read_to_string(&mut text)?;
-        Ok(text)
-    }
-
-    /// Passes all of the text to `put`, in pieces.
-    fn copy(mut self, mut put: impl FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
-        self.0.rewind()?;
-        let mut piece = Vec::with_capacity(CHUNK);
-        while io::Read::by_ref(&mut self.0).take((CHUNK - piece.len()) as u64).read_to_end(&mut piece)? > 0 {
-            // A piece may end inside a character, whose remaining bytes come with the next one.
-            let whole = std::str::from_utf8(&piece).map_or_else(|error| error.valid_up_to(), str::len);
-            put(std::str::from_utf8(&piece[..whole])?)?;
-            piece.drain(..whole);
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, MAX_IN_MEMORY, Spool, link};
+    use super::link;
 
     #[cfg(unix)]
     #[test]
@@ -377,23 +294,5 @@ mod tests {
         use std::os::unix::ffi::OsStrExt as _;
         let name = std::ffi::OsStr::from_bytes(b"a b/c\\d\xff.html");
         assert_eq!(link(name.as_ref()), "./a%20b/c%5Cd%FF.html");
-    }
-
-    #[test]
-    fn long_text_comes_back_whole() -> anyhow::Result<()> {
-        let text = "añ€😀\n".repeat(MAX_IN_MEMORY / 8);
-        let mut spool = Spool::default();
-        let first = spool.push(&text[..12])?;
-        spool.push(&text[12..])?;
-        assert_eq!(spool.piece(first)?, text[..12]);
-        let mut back = String::new();
-        let mut longest = 0;
-        spool.copy(|piece| {
-            back.push_str(piece);
-            longest = longest.max(piece.len());
-            Ok(())
-        })?;
-        assert!(back == text && longest <= CHUNK);
-        Ok(())
     }
 }

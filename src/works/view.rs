@@ -165,7 +165,7 @@ impl Viewer {
             return render(conversation, limits, Extras { compared, texts: self.has_index });
         };
         Rendered {
-            listed: Listed { link: None, ..Listed::from_conversation(conversation) },
+            listed: Listed::from_conversation(conversation),
             html: chat(conversation, terminal),
             compared: None,
             texts: None,

@@ -213,6 +213,12 @@ await check("a policy marks what it drops and changes, with reasons", async (pag
   assert.equal(number(await fact(page, "after")), cases.policy.tokens);
   const dropped = page.locator("[data-message][data-state=dropped]");
   assert.equal(await dropped.count(), cases.policy.dropped);
+  const beside = await page.locator("article.dropped:not(.slim):has(.part)").evaluateAll((messages) =>
+    messages.filter((message) => {
+      const [header, part] = ["header", ".part"].map((name) => message.querySelector(name).getBoundingClientRect());
+      return part.top < header.bottom;
+    }).map((message) => message.id));
+  assert.deepEqual(beside, [], "reasons beside texts, which they make narrow");
   for (const reasons of await dropped.evaluateAll((all) => all.map((article) => article.querySelector(".reasons")?.textContent ?? ""))) {
     assert.match(reasons, /dropped/);
   }

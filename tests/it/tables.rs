@@ -137,6 +137,8 @@ fn every_other_column_the_schema_and_the_metadata_stay() {
         for (old, new) in old.metadata().row_groups().iter().zip(new.metadata().row_groups()) {
             for (old, new) in old.columns().iter().zip(new.columns()) {
                 assert_eq!(old.compression(), new.compression());
+                // Whoever reads the old file knows the encodings of the new one.
+                assert!(new.encodings().all(|encoding| old.encodings_mask().is_set(encoding)), "{new:?}");
                 assert_eq!(old.statistics().is_some(), new.statistics().is_some());
             }
         }

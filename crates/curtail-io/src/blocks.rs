@@ -160,7 +160,7 @@ impl Blocks {
     ///
     /// # Errors
     /// As [`Blocks::next_lines`].
-    pub fn claim_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<Option<Unread>, FileError> {
+    pub(super) fn claim_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<Option<Unread>, FileError> {
         // A longer line is left to `next_lines`, which checks it before it reads it to its end.
         let most = self.max_record.map_or(LONG, |most| most.clamp(BLOCK, LONG));
         let back = self.carry.len();
@@ -182,7 +182,7 @@ impl Blocks {
     /// # Errors
     /// A read or decompression error, a line over the limit, or the error of `doubt`. The bytes read for this block are
     /// lost.
-    pub fn next_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<(), FileError> {
+    pub(super) fn next_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<(), FileError> {
         block.clear();
         block.append(&self.carry).map_err(|error| self.read_error(&error, 0))?;
         self.carry.clear();
@@ -191,10 +191,12 @@ impl Blocks {
             // The bytes that were read to detect the compression may contain a record already.
             let waits = searched > 0 || !has_record(block);
             self.read_more(block, doubt, waits)?;
-            let newline = memchr::memrchr(b'\n', &block[searched..]).map(|newline| searched + newline + 1);
-            // Blank lines at its beginning do not show what a file is.
-            let is_enough = |end: &usize| !block[..*end].trim_ascii().is_empty();
-            if let Some(end) = newline.filter(is_enough).filter(|_| !self.ended) {
+            if !self.ended
+                && let Some(newline) = memchr::memrchr(b'\n', &block[searched..])
+                && let end = searched + newline + 1
+                // Blank lines at its beginning do not show what a file is.
+                && !block[..end].trim_ascii().is_empty()
+            {
                 self.carry.extend_from_slice(&block[end..]);
                 block.truncate(end);
                 break;
@@ -210,7 +212,7 @@ impl Blocks {
     ///
     /// # Errors
     /// As [`Blocks::next_lines`].
-    pub fn convert_utf16(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<bool, FileError> {
+    pub(super) fn convert_utf16(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<bool, FileError> {
         let Some(order) = ByteOrder::of(block) else { return Ok(false) };
         let begun = io::Cursor::new([&**block, &self.carry].concat());
         let taken = Arc::clone(&self.taken);

@@ -39,10 +39,9 @@ const LONGEST_WINDOW: u32 = if cfg!(target_pointer_width = "64") { 31 } else { 3
 impl Packing {
     /// The compression of an output with this name: `.gz`, `.zst`, or none. Upper and lower case are the same.
     pub fn of_name(path: &Path) -> Self {
-        let is_called = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
-        match (is_called("gz"), is_called("zst")) {
-            (true, _) => Self::Gzip,
-            (_, true) => Self::Zstd,
+        match path.extension() {
+            Some(extension) if extension.eq_ignore_ascii_case("gz") => Self::Gzip,
+            Some(extension) if extension.eq_ignore_ascii_case("zst") => Self::Zstd,
             _ => Self::Plain,
         }
     }
@@ -199,9 +198,45 @@ impl<W: Write> Write for Packer<W> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Read as _};
+    use std::io::{self, BufReader, Read, Write as _};
 
     use super::Packing;
+    use crate::blocks::head;
+
+    /// A pipe that gives one byte at a time, and stalls before each.
+    struct Dripping<'d> {
+        rest: &'d [u8],
+        stalls: bool,
+    }
+
+    impl Read for Dripping<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            self.stalls = !self.stalls;
+            let most = into.len().min(1);
+            if self.stalls { Err(io::ErrorKind::WouldBlock.into()) } else { self.rest.read(&mut into[..most]) }
+        }
+    }
+
+    #[test]
+    fn a_pipe_that_stalls_before_each_byte_loses_nothing() -> io::Result<()> {
+        for packing in [Packing::Gzip, Packing::Zstd] {
+            let mut stream = Vec::new();
+            for text in ["one ", "two"] {
+                let mut packer = packing.pack(&mut stream)?;
+                packer.write_all(text.as_bytes())?;
+                packer.finish()?;
+            }
+            let beginning = head(&mut Dripping { rest: &stream, stalls: false }, None)?;
+            assert_eq!((Packing::of_head(&beginning), &*beginning), (packing, &stream[..4]));
+            let mut unpacked = packing.unpack(BufReader::new(Dripping { rest: &stream, stalls: false }))?;
+            let mut text = Vec::new();
+            while let Err(error) = unpacked.read_to_end(&mut text) {
+                assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+            }
+            assert_eq!(text, b"one two");
+        }
+        Ok(())
+    }
 
     fn read(stream: &[u8]) -> io::Result<String> {
         let mut text = String::new();

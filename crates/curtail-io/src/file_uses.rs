@@ -92,9 +92,11 @@ impl FileUses {
         }
         let mut uses = lock(&self.0);
         let ids = FileId::all_at_path(path);
-        // The same output is recorded when it is planned and again when it is written.
-        let conflicts = |other: &&FileUse| !matches!(new, FileUse::Output(_)) || *other != new;
-        if let Some(other) = ids.iter().filter_map(|id| uses.get(id)).find(conflicts) {
+        for other in ids.iter().filter_map(|id| uses.get(id)) {
+            // The same output is recorded when it is planned and again when it is written.
+            if matches!(new, FileUse::Output(_)) && other == new {
+                continue;
+            }
             return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), message(other)));
         }
         uses.extend(ids.into_iter().map(|id| (id, new.clone())));

@@ -145,7 +145,7 @@ impl Manifest {
     }
 
     /// Whether an earlier run wrote `output`, and it has not changed since.
-    pub fn is_ours(&self, output: &Path) -> bool {
+    pub(super) fn is_ours(&self, output: &Path) -> bool {
         self.written.get(&escaped(output)).is_some_and(|&written| time_and_len(output) == Some(written))
     }
 
@@ -168,10 +168,9 @@ impl Manifest {
     pub fn is_done(&self, input: &Path, output: &Path) -> bool {
         let Some((entry, true)) = self.entries.get(&escaped(output)) else { return false };
         let is_replaced = entry.input == entry.output;
-        let is_same_input = || time_and_len(input).is_some_and(|now| entry.read.zip(entry.read_len) == Some(now));
         entry.input == escaped(input)
             && time_and_len(output) == Some((entry.written, entry.len))
-            && (is_replaced || is_same_input())
+            && (is_replaced || time_and_len(input).is_some_and(|now| entry.read.zip(entry.read_len) == Some(now)))
     }
 
     /// Records that `output` was made from `input`, which had the stamp `read` when it was opened. `kept`: it is the input, and

@@ -92,11 +92,11 @@ impl Replaced {
     fn roll_back_by(self, exchange: fn(&Path, &Path) -> bool) -> io::Result<()> {
         let Self { path, old: Some(old), lock, new_stamp, backup, .. } = self else { return Ok(()) };
         let new = if exchange(&old, &path) { Some(old) } else { put_back(old, &path)? };
-        let is_written = |new: &TempPath| {
+        let written = new.filter(|new| {
             let is_unchanged = new_stamp.is_some_and(|stamp| stamp.holds(new).unwrap_or_default());
             !is_unchanged || open_for_writing().contains(&FileId::at_path(new))
-        };
-        let kept = new.filter(is_written).map(|new| keep_beside(&path, new)).transpose()?;
+        });
+        let kept = written.map(|new| keep_beside(&path, new)).transpose()?;
         drop(lock);
         let unmade = backup.map_or(Ok(()), std::fs::remove_file);
         let Some(kept) = kept else { return unmade };

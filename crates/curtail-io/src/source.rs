@@ -2,6 +2,7 @@
 //! folders of events.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -256,11 +257,10 @@ impl Finder {
     /// Adds what a walk found at `path`, which is `inside` its root.
     fn add_entry(&mut self, path: PathBuf, inside: &Path, is_skipped: bool, glob: Option<&PathGlob>) {
         let is_named = glob.map_or_else(|| is_transcript(&path), |glob| glob.set.is_match(inside));
-        let is_wanted = || self.globs.as_ref().is_none_or(|globs| globs.is_match(inside));
-        let is_selected = is_named && path.is_file() && is_wanted();
+        let is_selected = is_named && path.is_file() && self.globs.as_ref().is_none_or(|globs| globs.is_match(inside));
+        let is_entered = glob.and_then(|glob| glob.depth).is_none_or(|depth| inside.components().count() < depth);
         // The directory that is skipped here may contain selected files.
-        let is_entered = || glob.and_then(|glob| glob.depth).is_none_or(|depth| inside.components().count() < depth);
-        if is_skipped && (is_selected || is_entered() && path.is_dir()) {
+        if is_skipped && (is_selected || is_entered && path.is_dir()) {
             self.found.links.push(path);
         } else if is_selected {
             let relative = if glob.is_some() { below(&path) } else { inside.to_owned() };
@@ -309,9 +309,8 @@ fn is_made_up(path: &Path) -> bool {
     // As `linux/magic.h` names them: what has files and no disk, except memory.
     const MADE_UP: [u32; 8] =
         [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270, 0x1cd1];
-    let kind = rustix::fs::statfs(path).map(|system| system.f_type);
-    let is_listed = |kind| u32::try_from(kind).is_ok_and(|kind| MADE_UP.contains(&kind));
-    path.starts_with("/dev") || kind.is_ok_and(is_listed)
+    let kind = rustix::fs::statfs(path).ok().and_then(|system| u32::try_from(system.f_type).ok());
+    path.starts_with("/dev") || kind.is_some_and(|kind| MADE_UP.contains(&kind))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -352,8 +351,7 @@ fn is_transcript(path: &Path) -> bool {
 /// The ending of a transcript's name, before that of its compression; `None` if the name is not that of a transcript.
 fn ending(path: &Path) -> Option<&'static str> {
     let name = Packing::bare_name(path)?.as_encoded_bytes().to_ascii_lowercase();
-    let ends = |ending: &str| name.strip_suffix(ending.as_bytes()).is_some_and(|stem| stem.ends_with(b"."));
-    ENDINGS.iter().copied().find(|ending| ends(ending))
+    ENDINGS.iter().copied().find(|ending| name.strip_suffix(ending.as_bytes()).is_some_and(|stem| stem.ends_with(b".")))
 }
 
 /// Whether `path` does not exist and looks like the suffix of a backup, such as `.bak`, `~` or `orig`.
@@ -364,20 +362,23 @@ pub fn is_like_suffix(path: &Path) -> bool {
 
 /// Whether `path` does not exist and is neither a glob nor the name of a transcript.
 pub(super) fn is_missing_name(path: &Path) -> bool {
-    let name = path.as_os_str().to_string_lossy();
-    name != "-" && !name.contains(['*', '?', '[', '{']) && !is_transcript(path) && !path.exists()
+    path.as_os_str() != "-" && !is_wild(path.as_os_str()) && !is_transcript(path) && !path.exists()
 }
 
 /// The glob at `path`; `None` without wildcards.
 fn path_glob(path: &Path) -> Option<Result<PathGlob, InvalidGlob>> {
-    let is_wild = |step: &Component<'_>| step.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
     let steps: Vec<Component<'_>> = path.components().collect();
-    let (base, rest) = steps.split_at(steps.iter().position(is_wild)?);
+    let (base, rest) = steps.split_at(steps.iter().position(|step| is_wild(step.as_os_str()))?);
     let pattern: PathBuf = rest.iter().collect();
     let pattern = pattern.to_str()?;
     let depth = (!pattern.contains("**")).then_some(rest.len());
     let set = globs::compile([pattern], Stars::OneComponent);
     Some(set.map(|set| PathGlob { base: base.iter().collect(), set, depth }))
+}
+
+/// Whether a name has wildcards.
+fn is_wild(name: &OsStr) -> bool {
+    name.to_string_lossy().contains(['*', '?', '[', '{'])
 }
 
 #[cfg(test)]

@@ -258,8 +258,8 @@ impl Targets {
     /// batch made of it; otherwise the replacement would lose what was written since.
     fn backup<'s>(&self, path: &Path, stamp: Option<&Stamp>, suffix: &'s OsStr) -> Result<Backup<'s>, FileError> {
         let backup = with_suffix(path, suffix);
-        let is_another = || backup.exists() && FileId::at_path(path) != FileId::at_path(&backup);
-        if self.ours.as_ref().is_some_and(|ours| stamp.is_none() || ours.get(path) != stamp) && is_another() {
+        let is_changed = self.ours.as_ref().is_some_and(|ours| stamp.is_none() || ours.get(path) != stamp);
+        if is_changed && backup.exists() && FileId::at_path(path) != FileId::at_path(&backup) {
             let message = format!(
                 "changed since its backup {} was made, which does not contain what is new; left as it was; move the backup \
                  away, or choose another suffix",
@@ -283,15 +283,15 @@ impl Targets {
 
     /// Checks that the output of `source` may be written, and records it.
     fn check(&mut self, source: &Source, existing: Existing<'_>) -> Result<(), FileError> {
-        let usage = |name: &Path, message| Err(FileError::new(ErrorKind::Usage, name.to_string_lossy(), message));
         let Some(path) = self.path(source) else {
             let message = "standard input cannot be replaced; name the files with --in-place";
-            return if self.is_in_place() { usage(Path::new(""), message) } else { Ok(()) };
+            return if self.is_in_place() { Err(FileError::new(ErrorKind::Usage, "", message)) } else { Ok(()) };
         };
         let metadata = std::fs::metadata(&path).ok();
         if let Destination::InPlace(suffix) = &self.destination {
             if metadata.is_some_and(|metadata| !metadata.is_file()) {
-                return usage(&path, "is not a regular file and cannot be replaced");
+                let message = "is not a regular file and cannot be replaced";
+                return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), message));
             }
             suffix.as_deref().map_or(Ok(()), |suffix| self.check_backup(source, &path, suffix, existing))?;
             if let Existing::Resume(manifest) = existing {
@@ -377,8 +377,9 @@ fn is_device(path: &Path) -> bool {
 /// The path of a part: of `chat.jsonl.gz`, part 2 is `chat.part-002.jsonl.gz`.
 fn part_of(path: &Path, number: usize) -> PathBuf {
     let bare = Path::new(Packing::bare_name(path).unwrap_or_default());
-    let is_kind = |kind: &&OsStr| ["jsonl", "ndjson", "json"].iter().any(|known| kind.eq_ignore_ascii_case(known));
-    let kind = bare.extension().filter(is_kind);
+    let kind = bare
+        .extension()
+        .filter(|kind| ["jsonl", "ndjson", "json"].iter().any(|known| kind.eq_ignore_ascii_case(known)));
     let packing = path.extension().filter(|_| Packing::of_name(path) != Packing::Plain);
     let mut name = if kind.is_some() { bare.file_stem().unwrap_or_default() } else { bare.as_os_str() }.to_owned();
     name.push(format!(".part-{number:03}"));

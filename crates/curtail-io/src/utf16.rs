@@ -37,9 +37,11 @@ impl ByteOrder {
 
     /// The same for a text without keys and without a mark, most of whose characters are ASCII.
     fn of_ascii(head: &[u8]) -> Option<Self> {
-        let units = || head.chunks_exact(2).filter(|unit| *unit != [0, 0]);
-        let is_ascii = |order: Self, unit: &[u8]| order.unit([unit[0], unit[1]]) < 0x80;
-        Self::ALL.into_iter().find(|order| 2 * units().filter(|unit| is_ascii(*order, unit)).count() > units().count())
+        let units = head.chunks_exact(2).filter(|unit| *unit != [0, 0]);
+        Self::ALL.into_iter().find(|order| {
+            let ascii = units.clone().filter(|unit| order.unit([unit[0], unit[1]]) < 0x80);
+            2 * ascii.count() > units.clone().count()
+        })
     }
 
     /// The number of keys in `text`, each with its colon.
@@ -199,10 +201,8 @@ mod tests {
     #[test]
     fn utf32_is_none() {
         for text in [RECORD.to_owned(), format!("\u{feff}{RECORD}")] {
-            let units = || text.chars().map(u32::from);
-            for encoded in
-                [units().flat_map(u32::to_le_bytes).collect::<Vec<u8>>(), units().flat_map(u32::to_be_bytes).collect()]
-            {
+            for order in [u32::to_le_bytes, u32::to_be_bytes] {
+                let encoded: Vec<u8> = text.chars().map(u32::from).flat_map(order).collect();
                 assert!(is_utf32(&encoded) && converted(&encoded).is_none());
             }
         }

@@ -151,13 +151,14 @@ impl New<'_> {
 
     fn lists<O: OffsetSizeTrait>(&self, item: &FieldRef) -> Result<ArrayRef, ArrowError> {
         let old = self.old.as_list::<O>();
-        let range = |row: &usize| old.value_offsets()[*row].as_usize()..old.value_offsets()[*row + 1].as_usize();
-        let olds: Vec<usize> = self.places().iter().flat_map(range).collect();
-        let lists = || self.values.iter().map(|value| value.map_or(&[][..], Fitted::items));
+        let starts = old.value_offsets();
+        let olds: Vec<usize> =
+            self.places().iter().flat_map(|&row| starts[row].as_usize()..starts[row + 1].as_usize()).collect();
+        let lists = self.values.iter().map(|value| value.map_or(&[][..], Fitted::items));
         let values: Vec<Option<&Fitted>> =
-            lists().flatten().map(|item| Some(item).filter(|item| **item != Fitted::Null)).collect();
+            lists.clone().flatten().map(|item| Some(item).filter(|item| **item != Fitted::Null)).collect();
         let items = New { old: old.values(), olds: &olds, values: &values }.array()?;
-        let offsets = OffsetBuffer::from_lengths(lists().map(<[Fitted]>::len));
+        let offsets = OffsetBuffer::from_lengths(lists.map(<[Fitted]>::len));
         Ok(Arc::new(GenericListArray::<O>::try_new(Arc::clone(item), offsets, items, self.nulls())?))
     }
 

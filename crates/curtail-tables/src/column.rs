@@ -29,12 +29,13 @@ impl ColumnTable {
         wanted: Option<&str>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Column, FileError> {
-        let refuse = |message: String| Err(FileError::new(ErrorKind::Content, &self.name, message));
         if let Some(wanted) = wanted {
             return match found.iter().find(|column| column.name == wanted) {
                 Some(column) => Ok(column.clone()),
-                None if found.is_empty() => refuse(format!("no column `{wanted}` of texts or of lists of structs")),
-                None => refuse(format!("no column `{wanted}`; columns of texts or lists: {}", names(&found))),
+                None if found.is_empty() => {
+                    Err(self.refuse(format!("no column `{wanted}` of texts or of lists of structs")))
+                }
+                None => Err(self.refuse(format!("no column `{wanted}`; columns of texts or lists: {}", names(&found)))),
             };
         }
         let mut fitting = Vec::new();
@@ -48,16 +49,20 @@ impl ColumnTable {
                 Err(error) => broken.push(format!("column `{}`: {}", column.name, error.what)),
             }
         }
-        match fitting.as_slice() {
-            [column] => Ok(column.clone()),
-            [] if self.groups.iter().all(|group| group.rows == 0) => Ok(Column::default()),
+        Err(self.refuse(match fitting.as_slice() {
+            [column] => return Ok(column.clone()),
+            [] if self.groups.iter().all(|group| group.rows == 0) => return Ok(Column::default()),
             [] if !broken.is_empty() => {
-                refuse(format!("no column that can be read holds transcripts; {}", broken.join("; ")))
+                format!("no column that can be read holds transcripts; {}", broken.join("; "))
             }
-            [] if others.is_empty() => refuse(String::from("no column holds texts or lists of messages")),
-            [] => refuse(format!("no column holds transcripts (looked in {}); name one with --column", names(&others))),
-            several => refuse(format!("columns {} hold transcripts; name one with --column", names(several))),
-        }
+            [] if others.is_empty() => String::from("no column holds texts or lists of messages"),
+            [] => format!("no column holds transcripts (looked in {}); name one with --column", names(&others)),
+            several => format!("columns {} hold transcripts; name one with --column", names(several)),
+        }))
+    }
+
+    fn refuse(&self, message: String) -> FileError {
+        FileError::new(ErrorKind::Content, &self.name, message)
     }
 
     /// The first text of a column, among the first rows of the file; `None` if there is none.

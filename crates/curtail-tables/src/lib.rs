@@ -146,19 +146,16 @@ trait GroupWriter: Send {
 
 /// Opens a table, which must be a regular file: it is read more than once.
 fn open_file(source: &Source, format: TableFormat) -> Result<(File, Stamp), FileError> {
-    let no_pipe = || {
-        let format = if format == TableFormat::Parquet { "a Parquet" } else { "an Arrow" };
-        FileError::new(
-            ErrorKind::Usage,
-            &source.name,
-            format!("{format} file cannot be read from a pipe; name the file"),
-        )
-    };
-    let path = source.path.as_ref().ok_or_else(no_pipe)?;
+    let path = source.path.as_ref().ok_or_else(|| no_pipe(source, format))?;
     let file = File::open(path).map_err(|error| FileError::system(&source.name, &error))?;
     let metadata = file.metadata().map_err(|error| FileError::system(&source.name, &error))?;
-    let stamp = Stamp::from_metadata(&metadata).ok_or_else(no_pipe)?;
+    let stamp = Stamp::from_metadata(&metadata).ok_or_else(|| no_pipe(source, format))?;
     Ok((file, stamp))
+}
+
+fn no_pipe(source: &Source, format: TableFormat) -> FileError {
+    let format = if format == TableFormat::Parquet { "a Parquet" } else { "an Arrow" };
+    FileError::new(ErrorKind::Usage, &source.name, format!("{format} file cannot be read from a pipe; name the file"))
 }
 
 /// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error that
@@ -167,6 +164,8 @@ fn open_file(source: &Source, format: TableFormat) -> Result<(File, Stamp), File
 /// # Errors
 /// Those of `read`, and that the file is damaged.
 fn guarded<T>(format: TableFormat, name: &str, read: impl FnOnce() -> Result<T, FileError>) -> Result<T, FileError> {
-    let damaged = || format!("this {} file cannot be read: numbers in it are damaged", format.name());
-    catch_panic(read).unwrap_or_else(|_| Err(FileError::new(ErrorKind::Content, name, damaged())))
+    catch_panic(read).unwrap_or_else(|_| {
+        let message = format!("this {} file cannot be read: numbers in it are damaged", format.name());
+        Err(FileError::new(ErrorKind::Content, name, message))
+    })
 }

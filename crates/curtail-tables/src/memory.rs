@@ -125,9 +125,8 @@ impl MemoryColumn {
             let row = new.keep(row).map_err(|error| error.to_string())?;
             new.rows.push(row);
         }
-        let failed = |error: arrow_schema::ArrowError| error.to_string();
         let array = match new.origins() {
-            Some(origins) => take(&self.array, &origins, None).map_err(failed)?,
+            Some(origins) => take(&self.array, &origins, None).map_err(|error| error.to_string())?,
             None => self.array.clone(),
         };
         let done = match &self.holds {
@@ -137,7 +136,7 @@ impl MemoryColumn {
         };
         let done =
             if is_dictionary(&self.kind) { done.and_then(|array| encoded(&array, &self.kind, None)) } else { done };
-        done.map_err(failed)
+        done.map_err(|error| error.to_string())
     }
 }
 

@@ -101,9 +101,12 @@ mod tests {
 
     use super::*;
 
+    fn text(array: &dyn Array) -> String {
+        text_of(array, 0).unwrap()
+    }
+
     #[test]
     fn values_are_written_as_python_writes_them() {
-        let text = |array: &dyn Array| text_of(array, 0).unwrap();
         assert_eq!(text(&TimestampMicrosecondArray::from(vec![1_772_442_006_000_000])), "2026-03-02T09:00:06");
         assert_eq!(
             text(&TimestampMicrosecondArray::from(vec![1_772_442_006_500_000]).with_timezone("UTC")),

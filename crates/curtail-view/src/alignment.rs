@@ -121,8 +121,11 @@ fn matches(one: &[&Keys], other: &[&Keys]) -> Vec<Match> {
         let mut finer = Vec::new();
         for gap in gaps(&matches, one.len(), other.len()) {
             let common = common(&one[gap.one.clone()], &other[gap.other.clone()], nth);
-            let found = |(a, b)| Match { one: gap.one.start + a, other: gap.other.start + b, agreement };
-            finer.extend(common.into_iter().map(found));
+            finer.extend(common.into_iter().map(|(a, b)| Match {
+                one: gap.one.start + a,
+                other: gap.other.start + b,
+                agreement,
+            }));
             finer.extend(gap.next);
         }
         matches = finer;
@@ -143,13 +146,8 @@ fn gaps(matches: &[Match], one: usize, other: usize) -> impl Iterator<Item = Gap
 
 /// Pairs of messages with the same key number `nth`, in the order of both.
 fn common(one: &[&Keys], other: &[&Keys], nth: usize) -> Vec<(usize, usize)> {
-    let hashes = |keys: &[&Keys]| -> HashSet<u64> { keys.iter().filter_map(|keys| keys.0[nth]).collect() };
-    let both: HashSet<u64> = hashes(one).intersection(&hashes(other)).copied().collect();
-    let found = |keys: &[&Keys]| -> (Vec<usize>, Vec<u64>) {
-        let keyed = keys.iter().enumerate().filter_map(|(at, keys)| Some((at, keys.0[nth]?)));
-        keyed.filter(|(_, key)| both.contains(key)).unzip()
-    };
-    let ((lefts, left_keys), (rights, right_keys)) = (found(one), found(other));
+    let (lefts, left_keys) = shared_keys(one, other, nth);
+    let (rights, right_keys) = shared_keys(other, one, nth);
     let mut pairs = Vec::new();
     for op in capture_diff_slices(Algorithm::Myers, &left_keys, &right_keys) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
@@ -157,6 +155,13 @@ fn common(one: &[&Keys], other: &[&Keys], nth: usize) -> Vec<(usize, usize)> {
         }
     }
     pairs
+}
+
+/// The messages of `one` whose key number `nth` a message of `other` has as well, and these keys.
+fn shared_keys(one: &[&Keys], other: &[&Keys], nth: usize) -> (Vec<usize>, Vec<u64>) {
+    let others: HashSet<u64> = other.iter().filter_map(|keys| keys.0[nth]).collect();
+    let keyed = one.iter().enumerate().filter_map(|(at, keys)| Some((at, keys.0[nth]?)));
+    keyed.filter(|(_, key)| others.contains(key)).unzip()
 }
 
 impl Keys {
@@ -205,22 +210,18 @@ fn contents(part: &Part<'_>, hasher: &mut DefaultHasher) {
 
 /// The id of a call or result, or else the tool and how its arguments or its text begin.
 fn tool_key(content: &Content<'_>) -> Option<u64> {
-    let key = |kind: &str, id: Option<&Text<'_>>, name: Option<&Text<'_>>, text: Option<&Text<'_>>| {
-        hash(|hasher| {
-            kind.hash(hasher);
-            match id {
-                Some(id) => id.decode().hash(hasher),
-                None => (name.map(Text::decode), text.map(opening)).hash(hasher),
-            }
-        })
+    let (kind, id, name, text) = match content {
+        Content::ToolCall(call) => ("call", call.id.as_ref(), Some(&call.name), Some(&call.arguments)),
+        Content::ToolResult(result) => ("result", result.id.as_ref(), result.name.as_ref(), result.content.first()),
+        _ => return None,
     };
-    match content {
-        Content::ToolCall(call) => Some(key("call", call.id.as_ref(), Some(&call.name), Some(&call.arguments))),
-        Content::ToolResult(result) => {
-            Some(key("result", result.id.as_ref(), result.name.as_ref(), result.content.first()))
+    Some(hash(|hasher| {
+        kind.hash(hasher);
+        match id {
+            Some(id) => id.decode().hash(hasher),
+            None => (name.map(Text::decode), text.map(opening)).hash(hasher),
         }
-        _ => None,
-    }
+    }))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use curtail_core::numbers::{counted, figure};
 const WIDTH: usize = 100_000;
 /// Above this number of messages, neighbors that would be too thin to see are drawn as one.
 const MAX_SEPARATE: usize = 600;
+
 /// A run of messages that is drawn as one rectangle.
 struct Rectangle {
     first: usize,
@@ -31,7 +32,6 @@ struct Rectangle {
 /// The whole conversation: width is tokens, color is who wrote it, failed calls are red, and what a policy drops is pale.
 pub(super) fn strip(conversation: &Conversation<'_>, label: &str) -> Markup {
     let blocks = blocks(conversation);
-    let state = |block: &Rectangle| if conversation.effect.is_some() { block.state.name() } else { "" };
     let failures = failures(conversation);
     html! {
         nav class="strip" aria-label=(Shown(label)) {
@@ -40,7 +40,8 @@ pub(super) fn strip(conversation: &Conversation<'_>, label: &str) -> Markup {
                     // One stop of the Tab key; arrows move along the strip.
                     a href={ "#" (conversation.anchor(block.first)) } aria-label=(title(block, conversation))
                         tabindex=(if nth == 0 { "0" } else { "-1" }) {
-                        rect class={ (block.shade) " " (state(block)) } x=(block.x) width=(block.width) height="36" {
+                        @let state = if conversation.effect.is_some() { block.state.name() } else { "" };
+                        rect class={ (block.shade) " " (state) } x=(block.x) width=(block.width) height="36" {
                             title { (title(block, conversation)) }
                         }
                     }
@@ -81,20 +82,21 @@ impl Cut {
     /// The place, if nearly everything before it is dropped and nearly everything after it is not.
     pub(super) fn of_conversation(conversation: &Conversation<'_>) -> Option<Self> {
         let fates = &conversation.effect.as_ref()?.fates;
-        let is_dropped = |at: usize| fates[at].state == State::Dropped;
-        let dropped = (0..fates.len()).filter(|at| is_dropped(*at)).count();
+        let dropped = fates.iter().filter(|fate| fate.state == State::Dropped).count();
         let mut before = 0;
         let mut best = (0, 0, 0);
-        for at in 0..fates.len() {
+        for (at, fate) in fates.iter().enumerate() {
             // Messages that are on the side where they belong, if the cut is before this one.
             let fitting = before + (fates.len() - at) - (dropped - before);
-            if fitting > best.0 && !is_dropped(at) {
+            if fate.state == State::Dropped {
+                before += 1;
+            } else if fitting > best.0 {
                 best = (fitting, at, before);
             }
-            before += usize::from(is_dropped(at));
         }
         let (fitting, message, messages) = best;
-        let tokens = (0..message).filter(|at| is_dropped(*at)).map(|at| conversation.costs[at].tokens).sum();
+        let tokens =
+            (0..message).filter(|at| conversation.is_dropped(*at)).map(|at| conversation.costs[at].tokens).sum();
         (messages > 1 && fitting * 10 >= fates.len() * 9).then_some(Self { message, messages, tokens })
     }
 
@@ -111,13 +113,12 @@ impl Cut {
 
 /// A conversation, or some of its messages, as a narrow strip without links.
 pub(super) fn small_strip(conversation: &Conversation<'_>, messages: &[usize]) -> Markup {
-    let tokens = |at: &usize| conversation.costs[*at].tokens.max(1);
-    let total: usize = messages.iter().map(tokens).sum();
+    let total: usize = messages.iter().map(|at| conversation.costs[*at].tokens.max(1)).sum();
     let mut sum = 0;
     let mut runs: Vec<(&'static str, Range<usize>)> = Vec::new();
     for at in messages {
         let x = sum * WIDTH / total;
-        sum += tokens(at);
+        sum += conversation.costs[*at].tokens.max(1);
         let end = sum * WIDTH / total;
         let writer = conversation.writer(*at);
         // What is too thin to be seen is drawn with what follows it.
@@ -165,7 +166,7 @@ fn blocks(conversation: &Conversation<'_>) -> Vec<Rectangle> {
     let mut blocks: Vec<Rectangle> = Vec::new();
     let mut widest = 0;
     for (at, cost) in conversation.costs.iter().enumerate() {
-        let state = conversation.fate(at).map_or(State::Kept, |fate| fate.state);
+        let state = conversation.state(at);
         let x = edges[at];
         let width = edges[at + 1] - edges[at];
         let shade = conversation.writer(at);
@@ -208,8 +209,10 @@ pub(super) fn curve(conversation: &Conversation<'_>) -> Markup {
     let provided: Vec<Request> = conversation.provided.iter().map(request).collect();
     let most = peak(requests.iter().chain(policy).chain(&provided));
     let end = requests.len().max(1);
-    let x = |request: &Request| requests.partition_point(|other| other.message < request.message) * 1000 / end;
-    let line = |points: &[Request]| steps(points.iter().map(|point| (x(point), point.tokens)), most);
+    let line = |points: &[Request]| {
+        let places = points.iter().map(|point| requests.partition_point(|other| other.message < point.message));
+        steps(places.map(|place| place * 1000 / end).zip(points.iter().map(|point| point.tokens)), most)
+    };
     let recorded = line(requests);
     let label = description(requests, &provided, policy);
     html! {

@@ -64,18 +64,18 @@ struct SideLook {
 impl Compared {
     /// What is compared of `conversation`, whose section has the id `id`.
     pub(super) fn from_conversation(conversation: &Conversation<'_>, id: String) -> Self {
-        let entry = |at: usize| Entry {
+        let entries = conversation.messages.iter().enumerate().map(|(at, message)| Entry {
             anchor: conversation.anchor(at),
             writer: conversation.writer(at),
             tokens: conversation.costs[at].tokens,
             words: conversation.beginning(at),
-            keys: Keys::from_message(&conversation.messages[at]),
-        };
+            keys: Keys::from_message(message),
+        });
         Self {
             name: conversation.place.name.clone(),
             id,
             tokens: conversation.tokens(),
-            entries: (0..conversation.messages.len()).map(entry).collect(),
+            entries: entries.collect(),
             requests: conversation.requests.clone(),
         }
     }
@@ -111,7 +111,7 @@ impl Comparison<'_> {
         let changed = self.stretches.iter().filter(|stretch| stretch.kind == StretchKind::Changed).count();
         let same: usize =
             self.stretches.iter().filter(|stretch| stretch.is_same()).map(|stretch| stretch.one.len()).sum();
-        let alone = |compared: &Compared| figure(compared.entries.len() - same - changed);
+        let in_both = same + changed;
         html! {
             p class="names" {
                 span class="key one" { a href={ "#" (one.id) } { (Shown(&one.name)) } } " "
@@ -125,8 +125,8 @@ impl Comparison<'_> {
                 span { (figure(one.entries.len())) " → " (figure(other.entries.len())) " messages:" } " "
                 span class="state kept" { (figure(same)) " in both" } " "
                 span class="state changed" { (figure(changed)) " changed" } " "
-                span class="state dropped" { (alone(one)) " only in the first" } " "
-                span class="state added" { (alone(other)) " only in the second" }
+                span class="state dropped" { (figure(one.entries.len() - in_both)) " only in the first" } " "
+                span class="state added" { (figure(other.entries.len() - in_both)) " only in the second" }
             }
         }
     }
@@ -232,8 +232,8 @@ impl Comparison<'_> {
 
     /// The differences side by side, with the number of common messages between them.
     fn differences(&self) -> Markup {
-        let at_difference = |(at, stretch): (usize, &Stretch)| (!stretch.is_same()).then_some(at);
-        let differences: Vec<usize> = self.stretches.iter().enumerate().filter_map(at_difference).collect();
+        let apart = self.stretches.iter().enumerate().filter(|(_, stretch)| !stretch.is_same());
+        let differences: Vec<usize> = apart.map(|(at, _)| at).collect();
         let listed = differences.get(MAX_DIFFERENCES).copied().unwrap_or(self.stretches.len());
         let hidden = differences.len().saturating_sub(MAX_DIFFERENCES);
         html! {
@@ -330,10 +330,8 @@ mod tests {
     fn end_of_list(differences: usize) -> String {
         let transcript =
             Compared { name: String::new(), id: String::new(), tokens: 0, entries: Vec::new(), requests: Vec::new() };
-        let stretch = |kind| Stretch { kind, one: 0..0, other: 0..0 };
-        let mut stretches: Vec<Stretch> =
-            (0..differences).flat_map(|_| [stretch(SAME), stretch(StretchKind::Apart)]).collect();
-        stretches.push(stretch(SAME));
+        let kinds = [SAME, StretchKind::Apart].repeat(differences).into_iter().chain([SAME]);
+        let stretches = kinds.map(|kind| Stretch { kind, one: 0..0, other: 0..0 }).collect();
         let list = Comparison { one: &transcript, other: &transcript, stretches }.differences().0;
         list.rsplit_once("<li class=\"same\">").unwrap().1.trim_end_matches("</li></ol>").to_owned()
     }

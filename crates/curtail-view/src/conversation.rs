@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::effect::{Drafted, Effect, Fate, Policy, Recorded};
+use super::effect::{Drafted, Effect, Fate, Policy, Recorded, State};
 use super::keys::Exposure;
 use super::requests::{Cost, LoggedUsages, Provided, Request, requests};
 use super::sides::{Side, Starters, sides};
@@ -13,7 +13,7 @@ use super::story::{Story, StorySources};
 use super::visible::{Moment, line};
 use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
 use curtail_core::dialects::{ChangeKind, Dialect};
-use curtail_core::json::{Span, Value};
+use curtail_core::json::Span;
 use curtail_core::processors::{Counting, ProcessorError, View};
 use curtail_core::transcript::{
     Content, Layout, Message, Pairs, Part, PartRef, Role, Transcript, turn_starts, writer_named,
@@ -59,8 +59,10 @@ pub struct Conversation<'a> {
     pub dialect: &'static str,
     /// The model that its log names first.
     pub model: Option<String>,
-    /// The times of the first and the last item that have one, as ISO 8601.
-    pub times: Option<(String, String)>,
+    /// The time of the first item that has one.
+    pub(super) began: Option<Moment>,
+    /// The time of the last item that has one.
+    pub(super) ended: Option<Moment>,
     /// The name of the tokenizer.
     pub tokenizer: String,
     /// The messages, as they were read.
@@ -121,21 +123,26 @@ pub(super) struct Exposed {
 impl Exposed {
     /// Those of `exposure` that are in this transcript.
     fn new(exposure: &Exposure, layout: &Layout<'_>, messages: &[Message<'_>]) -> Self {
-        let range = |span: Span| span.start as usize..span.end as usize;
         let mut places: Vec<(Range<usize>, usize)> = Vec::new();
         places
             .extend(messages.iter().enumerate().filter_map(|(at, message)| Some((range(message.value()?.span()), at))));
         places.sort_by_key(|(place, _)| place.start);
         // Of several messages in one value, the first one is named.
         places.dedup_by_key(|(place, _)| place.start);
-        let message_at = |byte: usize| {
-            let (place, at) = &places[places.partition_point(|(place, _)| place.start <= byte).checked_sub(1)?];
-            place.contains(&byte).then_some(*at)
-        };
         let keys = exposure.keys.iter().filter(|key| range(layout.span).contains(&key.place.start));
-        let keys = keys.map(|key| (key.kind, message_at(key.place.start))).collect();
+        let keys = keys.map(|key| (key.kind, message_at(&places, key.place.start))).collect();
         Self { keys, homes: exposure.homes, home: exposure.home.clone() }
     }
+}
+
+fn range(span: Span) -> Range<usize> {
+    span.start as usize..span.end as usize
+}
+
+/// The message with the byte `byte`; `places` has the bytes of each message, in order.
+fn message_at(places: &[(Range<usize>, usize)], byte: usize) -> Option<usize> {
+    let (place, at) = &places[places.partition_point(|(place, _)| place.start <= byte).checked_sub(1)?];
+    place.contains(&byte).then_some(*at)
 }
 
 impl<'a> Conversation<'a> {
@@ -157,7 +164,9 @@ impl<'a> Conversation<'a> {
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
         let outside = counting.outside(&View::of_layout(&layout, &messages));
         let requests = requests(&sessions, &costs, |at| messages[at].standing.is_read(), outside);
-        let times = times(dialect, &layout);
+        let mut times = layout.elements.iter().filter_map(|item| Moment::new(dialect.time(*item)?));
+        let began = times.next();
+        let ended = times.next_back().or_else(|| began.clone());
         let model = layout.elements.iter().find_map(|item| dialect.model(*item));
         let model = model.map(|model| model.decode().into_owned());
         let moments = moments(dialect, &messages);
@@ -187,7 +196,8 @@ impl<'a> Conversation<'a> {
         Ok(Self {
             dialect: dialect.name(),
             model,
-            times,
+            began,
+            ended,
             tokenizer: counting.tokenizer.name().to_owned(),
             pairs,
             provided: usages.provided,
@@ -218,12 +228,12 @@ impl<'a> Conversation<'a> {
     pub fn attach(&mut self, conversation: Self, call: Option<&str>, description: Option<String>) {
         let starters = self.starters.get_or_insert_with(|| Starters::new(&self.messages, &self.pairs));
         let begun = conversation.moments.first().and_then(Option::as_ref).map(|moment| moment.seconds);
-        let is_before = |call: &PartRef| {
-            let called = self.moments[call.message].as_ref().map(|moment| moment.seconds);
-            called.zip(begun).is_none_or(|(called, begun)| called <= begun)
-        };
-        let call = conversation.messages.first().and_then(|first| starters.call_of(first, call));
-        let call = call.or_else(|| starters.last_named(self.messages.len(), is_before));
+        let call = conversation.messages.first().and_then(|first| starters.call_of(first, call)).or_else(|| {
+            starters.last_named(self.messages.len(), |call| {
+                let called = self.moments[call.message].as_ref().map(|moment| moment.seconds);
+                called.zip(begun).is_none_or(|(called, begun)| called <= begun)
+            })
+        });
         starters.take(call);
         self.attached.push(Attached { conversation, call, description });
     }
@@ -244,7 +254,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Tokens that the model still reads: those of messages that were neither replaced by a boundary nor rolled back.
-    pub fn live_tokens(&self) -> usize {
+    pub(super) fn live_tokens(&self) -> usize {
         let read = self.messages.iter().zip(&self.costs).filter(|(message, _)| message.standing.is_read());
         self.outside + read.map(|(_, cost)| cost.tokens).sum::<usize>()
     }
@@ -276,6 +286,16 @@ impl<'a> Conversation<'a> {
     /// What a policy does to message `at`, if there is one.
     pub(super) fn fate(&self, at: usize) -> Option<&Fate> {
         self.effect.as_ref().map(|effect| &effect.fates[at])
+    }
+
+    /// Whether message `at` is kept; without a policy, it is.
+    pub(super) fn state(&self, at: usize) -> State {
+        self.fate(at).map_or(State::Kept, |fate| fate.state)
+    }
+
+    /// Whether a policy drops message `at`.
+    pub(super) fn is_dropped(&self, at: usize) -> bool {
+        self.state(at) == State::Dropped
     }
 
     /// The messages that a policy wrote before message `at`; after the last message, if there is none at `at`.
@@ -324,9 +344,14 @@ fn failures(messages: &[Message<'_>], pairs: &Pairs) -> HashSet<PartRef> {
 
 /// Whether each message answers an action that the model wrote as text, as in logs of SWE-agent.
 fn by_tool(messages: &[Message<'_>]) -> Vec<bool> {
-    let acts = |message: &Message<'_>| message.value().is_some_and(|value| value.get_text("action").is_some());
-    let follow = messages.windows(2).map(|pair| pair[0].role == Role::Assistant && acts(&pair[0]) && !acts(&pair[1]));
+    let follow = messages
+        .windows(2)
+        .map(|pair| pair[0].role == Role::Assistant && has_action(&pair[0]) && !has_action(&pair[1]));
     std::iter::once(false).chain(follow).take(messages.len()).collect()
+}
+
+fn has_action(message: &Message<'_>) -> bool {
+    message.value().is_some_and(|value| value.get_text("action").is_some())
 }
 
 /// Whether each message is a demonstration of SWE-agent or the summary of a compaction.
@@ -334,9 +359,12 @@ fn by_program(dialect: &'static dyn Dialect, layout: &Layout<'_>, messages: &[Me
     let changes = dialect.log().history(&layout.elements).into_iter();
     let compactions = changes.filter(|change| matches!(change.kind, ChangeKind::Compaction { .. }));
     let compactions: HashSet<u32> = compactions.map(|change| layout.elements[change.at].span().start).collect();
-    let is_demo = |value: Value<'_>| value.get("is_demo").is_some_and(|flag| flag.raw() == "true");
-    let values = messages.iter().map(Message::value);
-    values.map(|value| value.is_some_and(|value| is_demo(value) || compactions.contains(&value.span().start))).collect()
+    let written = messages.iter().map(|message| {
+        let Some(value) = message.value() else { return false };
+        let is_demo = value.get("is_demo").is_some_and(|flag| flag.raw() == "true");
+        is_demo || compactions.contains(&value.span().start)
+    });
+    written.collect()
 }
 
 fn moments(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<Option<Moment>> {
@@ -356,12 +384,6 @@ fn findings(
         .flatten()
         .map(|detection| detection.locate(sources.lines, transcript.layout.span.start).in_dialect(dialect));
     located.map(|finding| finding.moved(place.line - 1, place.offset.cast_signed())).collect()
-}
-
-fn times(dialect: &'static dyn Dialect, layout: &Layout<'_>) -> Option<(String, String)> {
-    let first = layout.elements.iter().find_map(|item| dialect.time(*item))?;
-    let last = layout.elements.iter().rev().find_map(|item| dialect.time(*item))?;
-    Some((first, last))
 }
 
 #[cfg(test)]

@@ -51,10 +51,9 @@ fn mark_words(replaced: &mut [Line]) {
         }
         let words = [&old.text, &new.text].map(|text| words_of(text));
         let diff = TextDiff::from_slices(&words[0], &words[1]);
-        let is_equal = |op: &&similar::DiffOp| op.tag() == DiffTag::Equal;
-        let letters = |word: &&&str| word.chars().any(char::is_alphanumeric);
-        let equal = diff.ops().iter().filter(is_equal).flat_map(|op| &words[0][op.old_range()]);
-        let equal: usize = equal.filter(letters).map(|word| word.len()).sum();
+        let equal = diff.ops().iter().filter(|op| op.tag() == DiffTag::Equal);
+        let equal = equal.flat_map(|op| &words[0][op.old_range()]).filter(|word| word.contains(char::is_alphanumeric));
+        let equal: usize = equal.map(|word| word.len()).sum();
         if equal * 3 < old.text.len().max(new.text.len()) {
             continue;
         }
@@ -67,15 +66,6 @@ fn mark_words(replaced: &mut [Line]) {
 
 /// The words of a line, and what is between them: each sign and each run of blanks.
 fn words_of(text: &str) -> Vec<&str> {
-    let kind = |c: char| {
-        if c.is_alphanumeric() || c == '_' {
-            1
-        } else if c.is_whitespace() {
-            2
-        } else {
-            0
-        }
-    };
     let mut words = Vec::new();
     let mut from = 0;
     let mut last = 0;
@@ -90,11 +80,25 @@ fn words_of(text: &str) -> Vec<&str> {
     words
 }
 
+/// Whether a character is a sign, in a word, or blank.
+fn kind(c: char) -> u8 {
+    if c.is_alphanumeric() || c == '_' {
+        1
+    } else if c.is_whitespace() {
+        2
+    } else {
+        0
+    }
+}
+
 /// The bytes that some of the words of a line take.
 fn span_of(words: &[&str], range: Range<usize>) -> Option<Range<usize>> {
-    let length = |words: &[&str]| words.iter().map(|word| word.len()).sum::<usize>();
     let start = length(&words[..range.start]);
     (!range.is_empty()).then(|| start..start + length(&words[range]))
+}
+
+fn length(words: &[&str]) -> usize {
+    words.iter().map(|word| word.len()).sum()
 }
 
 /// The diff of an edit, with the number of lines that it adds and removes.
@@ -134,8 +138,7 @@ impl Diff {
     /// The lines of a patch, unchanged.
     pub(super) fn from_patch(patch: &str) -> Self {
         let written: Vec<&str> = patch.lines().collect();
-        let line = |nth: usize| {
-            let line = written[nth];
+        let marked = written.iter().enumerate().map(|(nth, line)| {
             let mark = match line.as_bytes().first() {
                 Some(b'+' | b'-') if names_file(&written, nth) => '@',
                 Some(b'+') => '+',
@@ -145,8 +148,8 @@ impl Diff {
             };
             let text = line.strip_prefix(mark).filter(|_| mark != '@').unwrap_or(line);
             Line::new(mark, text)
-        };
-        let mut lines: Vec<Line> = (0..written.len()).map(line).collect();
+        });
+        let mut lines: Vec<Line> = marked.collect();
         for replaced in lines.chunk_by_mut(|one, next| one.mark == next.mark || one.mark == '-' && next.mark == '+') {
             mark_words(replaced);
         }
@@ -154,8 +157,8 @@ impl Diff {
     }
 
     fn from_lines(lines: Vec<Line>) -> Self {
-        let count = |mark: char| lines.iter().filter(|line| line.mark == mark).count();
-        Self { added: count('+'), removed: count('-'), lines }
+        let [added, removed] = ['+', '-'].map(|mark| lines.iter().filter(|line| line.mark == mark).count());
+        Self { lines, added, removed }
     }
 
     /// The diff as HTML, up to `max_chars` characters. `byte` is the offset of the edit in the file.
@@ -222,9 +225,8 @@ fn draw_lines(lines: &[Line]) -> Markup {
 
 /// Whether a line of a patch names the file before or after: the two stand together, in front of the changes.
 fn names_file(lines: &[&str], nth: usize) -> bool {
-    let begins = |nth: usize, sign: &str| lines.get(nth).is_some_and(|line| line.starts_with(sign));
-    begins(nth, "--- ") && begins(nth + 1, "+++ ")
-        || begins(nth, "+++ ") && nth.checked_sub(1).is_some_and(|before| begins(before, "--- "))
+    let near = &lines[nth.saturating_sub(1)..lines.len().min(nth + 2)];
+    near.windows(2).any(|pair| pair[0].starts_with("--- ") && pair[1].starts_with("+++ "))
 }
 
 /// Whether a text looks like a unified diff or a patch.

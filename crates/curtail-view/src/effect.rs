@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::requests::{Cost, Request, sample};
 use curtail_core::explain::{Explained, explain};
-use curtail_core::pipeline::{Chain, Stage};
-use curtail_core::processors::{Counting, Plan, ProcessorError};
+use curtail_core::json::{Span, Value};
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{Counting, ProcessorError};
 use curtail_core::transcript::{Content, Layout, Message, Origin, Part, PartOrigin, Standing, supersede};
 
 /// A chain whose effect is shown.
@@ -47,6 +48,13 @@ pub(super) struct Fate {
     pub(super) tokens: usize,
     /// The fates of its parts.
     pub(super) parts: Vec<PartFate>,
+}
+
+impl Fate {
+    fn of_dropped(message: &Message<'_>) -> Self {
+        let parts = vec![PartFate::Dropped; message.parts.len()];
+        Self { state: State::Dropped, reasons: Vec::new(), tokens: 0, parts }
+    }
 }
 
 /// Whether a message is kept.
@@ -128,17 +136,16 @@ impl<'a> Recorded<'_, 'a> {
     pub(super) fn effect(&self, policy: &Policy) -> Result<Effect<'a>, ProcessorError> {
         let mut reasons: HashMap<usize, Vec<String>> = HashMap::new();
         let several = policy.chain.stages.len() > 1;
-        let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
+        let run = policy.chain.run(self.layout, self.messages.to_vec(), |stage, messages, plan| {
             for explained in explain(messages, plan) {
-                let Explained { message, action, reason, .. } = &explained;
-                let by = if several { format!(" by {}", stage.label()) } else { String::new() };
-                let words = if several { format!("{action}{by}: {reason}") } else { explained.outcome() };
-                if let Some(at) = message {
-                    reasons.entry(*at).or_default().push(words);
-                }
+                let Explained { message: Some(at), action, reason, .. } = &explained else { continue };
+                reasons.entry(*at).or_default().push(if several {
+                    format!("{action} by {}: {reason}", stage.label())
+                } else {
+                    explained.outcome()
+                });
             }
-        };
-        let run = policy.chain.run(self.layout, self.messages.to_vec(), watch)?;
+        })?;
         let (fates, drafts) = self.fates_and_drafts(&run.messages, reasons);
         let kept = fates.iter().map(|fate| fate.tokens).chain(drafts.iter().map(|draft| draft.tokens));
         let tokens = self.outside + kept.sum::<usize>();
@@ -154,13 +161,7 @@ impl<'a> Recorded<'_, 'a> {
         mut reasons: HashMap<usize, Vec<String>>,
     ) -> (Vec<Fate>, Vec<Drafted<'a>>) {
         let Self { messages: before, costs, counting, .. } = *self;
-        let dropped = |message: &Message<'_>| Fate {
-            state: State::Dropped,
-            reasons: Vec::new(),
-            tokens: 0,
-            parts: vec![PartFate::Dropped; message.parts.len()],
-        };
-        let mut fates: Vec<Fate> = before.iter().map(dropped).collect();
+        let mut fates: Vec<Fate> = before.iter().map(Fate::of_dropped).collect();
         let mut drafts = Vec::new();
         let mut follows = before.len();
         for message in after.iter().rev() {
@@ -210,20 +211,22 @@ fn fate<'a>(before: &Message<'a>, after: &Message<'a>, tokens: usize, counting: 
 }
 
 fn part_fate<'a>(part: &Part<'a>, after: &Message<'a>, counting: &Counting) -> PartFate {
-    // Parts of one text are in the same element.
-    let place = |part: &Part<'a>| part.place().map(|place| (place.element, place.piece));
     let kind = std::mem::discriminant(&part.content);
     let mut same = after.parts.iter().filter(|other| place(other) == place(part));
     let same_kind = same.clone().find(|other| std::mem::discriminant(&other.content) == kind);
     // What was rewritten may be of another kind: a text in place of an image, or a result in place of an open call.
-    let rewritten = || same.find(|other| other.place().is_some() && is_rewritten(other));
-    match same_kind.or_else(rewritten) {
+    match same_kind.or_else(|| same.find(|other| other.place().is_some() && is_rewritten(other))) {
         None => PartFate::Dropped,
         Some(other) if is_rewritten(other) => {
             PartFate::Rewritten { text: texts(&other.content).join("\n"), tokens: counting.part(other) }
         }
         Some(_) => PartFate::Kept,
     }
+}
+
+/// Where a part is; parts of one text are in the same element.
+fn place<'a>(part: &Part<'a>) -> Option<(Value<'a>, Option<Span>)> {
+    part.place().map(|place| (place.element, place.piece))
 }
 
 const fn is_rewritten(part: &Part<'_>) -> bool {

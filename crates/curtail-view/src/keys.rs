@@ -62,12 +62,12 @@ static CODES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(CODE).ok());
 static HOME_FOLDERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let name = format!("({LETTER}{{1,64}})");
     // On Windows, a name can have blanks if a separator follows.
-    let with_blanks = |separator| format!("({LETTER}+(?: {LETTER}+)+){separator}");
+    let with_blanks = format!("({LETTER}+(?: {LETTER}+)+)");
     // JSON doubles backslashes, and a line can end behind `Users`: the backslash of `\n` is no separator.
-    let on_windows =
-        |separator| format!(r"(?:[A-Za-z]:|^|[^\\]){separator}Users{separator}(?:{}|{name})", with_blanks(separator));
-    let mut paths: Vec<String> = [r"\\", r"\\\\", r"\\\\\\\\"].into_iter().map(on_windows).collect();
-    paths.push(format!("(?:[A-Za-z]:|/[A-Za-z])/Users/{}", with_blanks("/")));
+    let mut paths = Vec::from([r"\\", r"\\\\", r"\\\\\\\\"].map(|separator| {
+        format!(r"(?:[A-Za-z]:|^|[^\\]){separator}Users{separator}(?:{with_blanks}{separator}|{name})")
+    }));
+    paths.push(format!("(?:[A-Za-z]:|/[A-Za-z])/Users/{with_blanks}/"));
     paths.push(format!(r"\\{{0,4}}/(?:home|Users)\\{{0,4}}/((?:{LETTER}|{CODE}){{1,64}})"));
     // Where dashes stand for slashes, as in the names of folders of sessions.
     paths.push(String::from("(?:-home-|-Users-)([A-Za-z][A-Za-z0-9._]*)"));
@@ -123,8 +123,9 @@ pub fn masked(text: &str) -> Cow<'_, str> {
         out.push_str(&text[from..start]);
         // Escapes stay, so that JSON stays JSON; those that write a character by its code become as many `x`.
         let hidden = &text[start..place.end];
-        let blank = |code: &Captures<'_>| "x".repeat(code[0].len());
-        let hidden = CODES.as_ref().map_or(Cow::Borrowed(hidden), |codes| codes.replace_all(hidden, blank));
+        let hidden = CODES.as_ref().map_or(Cow::Borrowed(hidden), |codes| {
+            codes.replace_all(hidden, |code: &Captures<'_>| "x".repeat(code[0].len()))
+        });
         let mut is_escaped = false;
         for byte in hidden.bytes() {
             let is_kept = is_escaped && byte.is_ascii() || matches!(byte, b'\\' | b'\n' | b'\r');
@@ -156,16 +157,17 @@ fn key(text: &str, captures: &Captures<'_>) -> Option<ExposedKey> {
 
 /// Whether no word goes on at `at`; the letter of an escape in JSON does not count.
 fn begins_word(text: &str, at: usize) -> bool {
-    let bytes = text.as_bytes();
-    let before = |back: usize| at.checked_sub(back).map(|at| bytes[at]);
-    let is_word = before(1).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    !is_word || matches!(before(1), Some(b'n' | b't' | b'r')) && before(2) == Some(b'\\')
+    match text.as_bytes()[..at] {
+        [] | [.., b'\\', b'n' | b't' | b'r'] => true,
+        [.., byte] => !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-'),
+    }
 }
 
 /// Whether a text is random rather than a name or a placeholder: letters and digits, and many different ones.
 fn is_random(text: &str) -> bool {
-    let has = |kind: fn(&u8) -> bool| text.as_bytes().iter().any(kind);
-    has_many_characters(text) && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    has_many_characters(text)
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 fn is_password(text: &str) -> bool {
@@ -182,6 +184,13 @@ struct HomeFolder {
     name: Range<usize>,
 }
 
+impl HomeFolder {
+    /// Whether dashes stand for its slashes in `text`.
+    fn has_dashes(&self, text: &str) -> bool {
+        text[self.whole.clone()].starts_with('-')
+    }
+}
+
 fn home_folders(text: &str) -> Vec<HomeFolder> {
     let mut found: Vec<HomeFolder> = Vec::new();
     for captures in HOME_FOLDERS.iter().flat_map(|homes| homes.captures_iter(text)) {
@@ -191,14 +200,14 @@ fn home_folders(text: &str) -> Vec<HomeFolder> {
             found.push(HomeFolder { whole: whole.start()..name.end(), name: name.range() });
         }
     }
-    let has_dashes = |home: &HomeFolder| text[home.whole.clone()].starts_with('-');
-    let names = found.iter().filter(|home| !has_dashes(home)).map(|home| &text[home.name.clone()]);
+    let names = found.iter().filter(|home| !home.has_dashes(text)).map(|home| &text[home.name.clone()]);
     let names: HashSet<String> = names.map(|name| name.replace(|c: char| !c.is_alphanumeric(), "-")).collect();
     // Only a name that is known tells how many dashes are in it.
-    for home in found.iter_mut().filter(|home| has_dashes(home)) {
+    for home in found.iter_mut().filter(|home| home.has_dashes(text)) {
         let start = home.name.start;
-        let is_known = |end: &usize| text.get(start..start + end).is_some_and(|name| names.contains(name));
-        let known = (home.name.len()..=MAX_NAME).rev().find(is_known);
+        let known = (home.name.len()..=MAX_NAME)
+            .rev()
+            .find(|end| text.get(start..start + end).is_some_and(|name| names.contains(name)));
         home.name.end = start + known.unwrap_or(home.name.len());
         home.whole.end = home.name.end;
     }

@@ -110,8 +110,8 @@ mod tests {
 
     #[test]
     fn a_lost_fact_is_linked_marked_and_escaped() {
-        let loss = |message| Loss { kind: "rule", words: String::from("Never <b>"), near: None, message };
-        let page = Losses { lost: vec![loss(Some(3)), loss(None)], ..Losses::default() };
+        let lost = [Some(3), None].map(|message| Loss { kind: "rule", words: "Never <b>".into(), near: None, message });
+        let page = Losses { lost: lost.into(), ..Losses::default() };
         let html = losses(&page, "t0-");
         assert!(
             html.contains("href=\"#t0-m3\"") && html.contains("#t0-m3>.aside>summary::after{content:\"lost: rule\"")
@@ -123,8 +123,8 @@ mod tests {
     /// Only a kind that lost something is marked: not one of which nothing can be told.
     #[test]
     fn kinds_that_lost_something_are_marked() {
-        let row = |kept: &str, share: &str| ["rules".to_owned(), kept.to_owned(), share.to_owned()];
-        let kinds = vec![row("0 of 0", "—"), row("2 of 2", "100 %"), row("1 of 2", "50 %")];
+        let kinds = [["rules", "0 of 0", "—"], ["rules", "2 of 2", "100 %"], ["rules", "1 of 2", "50 %"]];
+        let kinds = kinds.map(|row| row.map(String::from)).into();
         let page = losses(&Losses { kinds, ..Losses::default() }, "b0-");
         assert_eq!(page.matches("class=\"short\"").count(), 1, "{page}");
     }

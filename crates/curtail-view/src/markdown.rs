@@ -169,9 +169,9 @@ impl Writer {
 
     /// The HTML, with the blocks after the first ones folded.
     fn folded(&self, text: &str) -> Markup {
-        let head = self.blocks.iter().find(|block| block.source >= FOLD);
-        let rest = |block: &&Block| text.len().saturating_sub(block.source) > FOLD / 4;
-        let (shown, hidden, left) = match head.filter(rest) {
+        let first = self.blocks.iter().find(|block| block.source >= FOLD);
+        let first = first.filter(|block| text.len().saturating_sub(block.source) > FOLD / 4);
+        let (shown, hidden, left) = match first {
             Some(block) => (&self.out[..block.html], &self.out[block.html..], &text[block.source.min(text.len())..]),
             None => (self.out.as_str(), "", ""),
         };

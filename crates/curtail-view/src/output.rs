@@ -174,10 +174,7 @@ fn extended_color(codes: &mut impl Iterator<Item = u16>) -> Option<u8> {
             let code = codes.next()?;
             Some(match code {
                 0..=15 => small(code),
-                16..=231 => {
-                    let part = |place: u16| (code - 16) / place % 6 * 51;
-                    nearest([part(36), part(6), part(1)])
-                }
+                16..=231 => nearest([36, 6, 1].map(|place| (code - 16) / place % 6 * 51)),
                 _ => nearest([(code.min(255) - 232) * 10 + 8; 3]),
             })
         }

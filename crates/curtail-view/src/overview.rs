@@ -10,7 +10,7 @@ use super::effect::{Effect, State};
 use super::prompts::byline;
 use super::spending::{CostSource, Spending, dollars};
 use super::totals::{costliest, tools, writers};
-use super::visible::{Moment, Shown, duration, line, percent, short};
+use super::visible::{Shown, duration, line, percent, short};
 use curtail_core::numbers::{counted, figure};
 
 /// Maximum number of findings that are listed; further ones are counted.
@@ -80,8 +80,8 @@ fn title(conversation: &Conversation<'_>) -> Markup {
 /// How long it took, what was asked, called, failed and changed, how large it is, and what it cost.
 fn answers(conversation: &Conversation<'_>) -> Markup {
     let story = &conversation.story;
-    let moment = |time: &String| Some(Moment::new(time.clone())?.seconds);
-    let length = conversation.times.as_ref().and_then(|(from, to)| Some(moment(to)? - moment(from)?));
+    let times = conversation.began.as_ref().zip(conversation.ended.as_ref());
+    let length = times.map(|(began, ended)| ended.seconds - began.seconds);
     let calls = conversation.pairs.calls().len();
     let failed = conversation.failed_calls();
     let agents = conversation.sides.len() + conversation.attached.len();
@@ -210,8 +210,8 @@ fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
 /// What the next request costs before and after the cut, if the price of the model is known.
 fn next_request(conversation: &Conversation<'_>, before: usize, after: usize) -> Option<String> {
     let price = conversation.input_price?;
-    let cost = |tokens: usize| dollars(price * f64::from(u32::try_from(tokens).unwrap_or(u32::MAX)));
-    let (before, after) = (cost(before), cost(after));
+    let [before, after] =
+        [before, after].map(|tokens| dollars(price * f64::from(u32::try_from(tokens).unwrap_or(u32::MAX))));
     (before != after).then(|| format!("input of the next request {before} → {after}"))
 }
 
@@ -269,7 +269,7 @@ fn reasons(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
                 }
                 tr {
                     th scope="row" class="kept" { (figure(effect.count(State::Kept))) " kept" }
-                    td { (kept(effect, conversation)) }
+                    td { (kept(conversation)) }
                     td { (counted(effect.tokens, "token")) @if is_partly_read { " in the file" } }
                 }
             }
@@ -284,17 +284,16 @@ fn without_action(reason: &str) -> &str {
 }
 
 /// What is left of the prompts, the calls and the changed files.
-fn kept(effect: &Effect<'_>, conversation: &Conversation<'_>) -> String {
+fn kept(conversation: &Conversation<'_>) -> String {
     let story = &conversation.story;
-    let is_kept = |at: usize| effect.fates.get(at).is_some_and(|fate| fate.state != State::Dropped);
-    let prompts = story.prompts.iter().filter(|prompt| is_kept(prompt.message)).count();
-    let calls = conversation.pairs.calls().iter().filter(|call| is_kept(call.message)).count();
+    let prompts = story.prompts.iter().filter(|prompt| !conversation.is_dropped(prompt.message)).count();
+    let calls = conversation.pairs.calls().iter().filter(|call| !conversation.is_dropped(call.message)).count();
     let mut words = vec![counted(prompts, "prompt")];
     if !conversation.pairs.calls().is_empty() {
         words.push(counted(calls, "call"));
     }
     if !story.files.is_empty() {
-        let files = story.files.iter().filter(|(_, at)| is_kept(*at)).count();
+        let files = story.files.iter().filter(|(_, at)| !conversation.is_dropped(*at)).count();
         words.push(format!("{} of {} are still in view", figure(files), counted(story.files.len(), "changed file")));
     }
     words.join(", ")

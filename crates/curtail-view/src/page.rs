@@ -43,8 +43,8 @@ pub struct Listed {
     pub agent: String,
     /// The folder that the agent worked in.
     pub project: Option<String>,
-    /// When it began, as ISO 8601.
-    pub begun: Option<String>,
+    /// When it began.
+    begun: Option<Moment>,
 }
 
 impl Listed {
@@ -62,13 +62,13 @@ impl Listed {
             prompt: conversation.story.title.clone(),
             agent: conversation.story.agent.clone(),
             project: conversation.story.project.clone(),
-            begun: conversation.times.as_ref().map(|(from, _)| from.clone()),
+            begun: conversation.began.clone(),
         }
     }
 
     /// When it began, in seconds since 1970.
     pub fn began(&self) -> Option<f64> {
-        self.begun.clone().and_then(Moment::new).map(|moment| moment.seconds)
+        self.begun.as_ref().map(|begun| begun.seconds)
     }
 
     /// Its row in the list of transcripts. With `policy`, the list has a column for the tokens after the policy.
@@ -76,8 +76,6 @@ impl Listed {
         let words = self.prompt.as_deref().unwrap_or(&self.name);
         let folder = self.project.as_deref().unwrap_or_default();
         let project = folder.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
-        let begun = self.begun.as_deref().unwrap_or_default();
-        let moment = self.begun.clone().and_then(Moment::new);
         let row = html! {
             tr role="row" {
                 td role="cell" class="what" {
@@ -89,8 +87,8 @@ impl Listed {
                 }
                 td role="cell" data-column="agent" { (Shown(&self.agent)) }
                 td role="cell" data-column="project" title=(Shown(folder)) { (Shown(project)) }
-                td role="cell" data-column="begun" data-value=(Shown(begun)) {
-                    @if let Some(moment) = moment { (moment.draw_day()) }
+                td role="cell" data-column="begun" data-value=(Shown(self.begun.as_ref().map_or("", |begun| &begun.written))) {
+                    @if let Some(begun) = &self.begun { (begun.draw_day()) }
                 }
                 (number("tokens", "tokens", self.tokens))
                 @if policy { (number("after", "tokens after", self.after.unwrap_or_default())) }
@@ -134,18 +132,21 @@ impl Sums {
     }
 
     fn draw(&self, policy: bool) -> Markup {
-        let sum = |column: &str, amount: String, unit: &str| html! { li data-sum=(column) { b { (amount) } " " span { (unit) } } };
         html! {
             ul class="answers" id="sums" {
-                (sum("transcripts", figure(self.transcripts), "transcripts"))
-                (sum("tokens", figure(self.tokens), "tokens"))
-                @if policy { (sum("after", figure(self.after), "after the policy")) }
-                @if self.dollars > 0.0 { (sum("cost", dollars(self.dollars), "in all")) }
-                (sum("failed", figure(self.failed), "failed calls"))
-                (sum("findings", figure(self.findings), "findings"))
+                (sum("transcripts", &figure(self.transcripts), "transcripts"))
+                (sum("tokens", &figure(self.tokens), "tokens"))
+                @if policy { (sum("after", &figure(self.after), "after the policy")) }
+                @if self.dollars > 0.0 { (sum("cost", &dollars(self.dollars), "in all")) }
+                (sum("failed", &figure(self.failed), "failed calls"))
+                (sum("findings", &figure(self.findings), "findings"))
             }
         }
     }
+}
+
+fn sum(column: &str, amount: &str, unit: &str) -> Markup {
+    html! { li data-sum=(column) { b { (amount) } " " span { (unit) } } }
 }
 
 /// The HTML after the rows of the list of transcripts.
@@ -293,10 +294,6 @@ fn opening(title: &str, scripts: &str) -> String {
 fn toolbar(policy: bool, list: Option<List<'_>>) -> Markup {
     let listed = list.is_some();
     let place = if list.is_some_and(|list| list.text_files > 0) { "Search all sessions" } else { "Search" };
-    let chip = |id: &str, name: &str| html! { button class="chip" id=(id) type="button" aria-pressed="false" hidden { (name) } };
-    let select = |id: &str, name: &str, all: &str| {
-        html! { label { span { (name) } select id=(id) { option value="" { (all) } } } }
-    };
     html! {
         div id="tools" role="search" aria-label="Search and filter" hidden {
             label class="search" {
@@ -325,11 +322,21 @@ fn toolbar(policy: bool, list: Option<List<'_>>) -> Markup {
     }
 }
 
+fn chip(id: &str, name: &str) -> Markup {
+    html! { button class="chip" id=(id) type="button" aria-pressed="false" hidden { (name) } }
+}
+
+fn select(id: &str, name: &str, all: &str) -> Markup {
+    html! { label { span { (name) } select id=(id) { option value="" { (all) } } } }
+}
+
+fn column_head(column: &str, name: &str) -> Markup {
+    html! { th role="columnheader" scope="col" data-column=(column) { (name) } }
+}
+
 impl List<'_> {
     /// The list up to its rows.
     fn opening(self, title: &str, policy: bool) -> String {
-        let head =
-            |column: &str, name: &str| html! { th role="columnheader" scope="col" data-column=(column) { (name) } };
         let files = Some(self.text_files).filter(|files| *files > 0);
         let list = html! {
             section class={ "list" (if policy { " with-policy" } else { "" }) } {
@@ -337,9 +344,11 @@ impl List<'_> {
                 (self.sums.draw(policy))
                 table role="table" aria-label="Transcripts" data-texts=[files] {
                     thead role="rowgroup" { tr role="row" {
-                        (head("what", "Prompt")) (head("agent", "Agent")) (head("project", "Project")) (head("begun", "Day"))
-                        (head("tokens", "Tokens")) @if policy { (head("after", "After")) }
-                        (head("cost", "Cost")) (head("failed", "Failed")) (head("findings", "Findings"))
+                        (column_head("what", "Prompt")) (column_head("agent", "Agent"))
+                        (column_head("project", "Project")) (column_head("begun", "Day"))
+                        (column_head("tokens", "Tokens")) @if policy { (column_head("after", "After")) }
+                        (column_head("cost", "Cost")) (column_head("failed", "Failed"))
+                        (column_head("findings", "Findings"))
                     } }
                     tbody role="rowgroup" {}
                 }

@@ -3,10 +3,9 @@
 use maud::{Markup, html};
 
 use super::conversation::Conversation;
-use super::effect::State;
 use super::spending::dollars;
 use super::story::{Prompt, TurnEnd};
-use super::visible::{Moment, Shown, date, duration, line};
+use super::visible::{Shown, date, duration, line};
 use curtail_core::numbers::{counted, figure};
 
 /// Maximum number of tools that are listed for a prompt.
@@ -17,17 +16,14 @@ const MAX_FILES: usize = 4;
 /// The agent, model, project, date and file.
 pub(super) fn byline(conversation: &Conversation<'_>) -> Markup {
     let story = &conversation.story;
-    let moment = |time: &String| Moment::new(time.clone());
-    let first = conversation.times.as_ref().and_then(|(from, _)| moment(from));
-    let last = conversation.times.as_ref().and_then(|(_, to)| moment(to));
     html! {
         p class="byline" {
             span data-fact="agent" { (Shown(&story.agent)) }
             @if let Some(model) = &conversation.model { span data-fact="model" { (Shown(model)) } }
             @if let Some(project) = &story.project { span data-fact="project" { code { (Shown(project)) } } }
-            @if let Some(first) = first { span data-fact="date" {
+            @if let Some(first) = &conversation.began { span data-fact="date" {
                 (first.draw(true))
-                @if let Some(last) = last.filter(|last| last.seconds - first.seconds >= 60.0) {
+                @if let Some(last) = conversation.ended.as_ref().filter(|last| last.seconds - first.seconds >= 60.0) {
                     "–" (last.draw(date(&last.written) != date(&first.written)))
                 }
             } }
@@ -39,9 +35,7 @@ pub(super) fn byline(conversation: &Conversation<'_>) -> Markup {
 /// The prompts, beside the conversation. `label` is the name of their list.
 pub(super) fn rail(conversation: &Conversation<'_>, label: &str) -> Markup {
     let prompts = &conversation.story.prompts;
-    let is_dropped =
-        |prompt: &Prompt| conversation.fate(prompt.message).is_some_and(|fate| fate.state == State::Dropped);
-    let dropped = prompts.iter().filter(|prompt| is_dropped(prompt)).count();
+    let dropped = prompts.iter().filter(|prompt| conversation.is_dropped(prompt.message)).count();
     html! {
         @if !prompts.is_empty() {
             nav class="prompts" aria-label=(Shown(label)) {
@@ -50,24 +44,25 @@ pub(super) fn rail(conversation: &Conversation<'_>, label: &str) -> Markup {
                         (counted(prompts.len(), "prompt"))
                         @if dropped > 0 { span class="of" { " · " (figure(dropped)) " dropped by the policy" } }
                     }
-                    ol { @for nth in 0..prompts.len() { (prompt_item(conversation, nth, is_dropped(&prompts[nth]))) } }
+                    ol { @for nth in 0..prompts.len() { (prompt_item(conversation, nth)) } }
                 }
             }
         }
     }
 }
 
-fn prompt_item(conversation: &Conversation<'_>, nth: usize, is_dropped: bool) -> Markup {
+fn prompt_item(conversation: &Conversation<'_>, nth: usize) -> Markup {
     let prompts = &conversation.story.prompts;
-    let moment = |prompt: &Prompt| conversation.moments[prompt.message].as_ref();
-    let date_of = |prompt: &Prompt| moment(prompt).map(|moment| date(&moment.written));
     let prompt = &prompts[nth];
-    let is_new_day = nth.checked_sub(1).is_some_and(|last| date_of(&prompts[last]) != date_of(prompt));
-    let moment = moment(prompt);
+    let moment = conversation.moments[prompt.message].as_ref();
+    let is_new_day = nth.checked_sub(1).is_some_and(|last| {
+        let before = conversation.moments[prompts[last].message].as_ref();
+        before.map(|before| date(&before.written)) != moment.map(|moment| date(&moment.written))
+    });
     let words = if prompt.text.is_empty() { conversation.beginning(prompt.message) } else { prompt.text.clone() };
     let mark = mark(prompt);
     html! {
-        li class={ (mark.class) (if is_dropped { " dropped" } else { "" }) } {
+        li class={ (mark.class) (if conversation.is_dropped(prompt.message) { " dropped" } else { "" }) } {
             a href={ "#" (conversation.anchor(prompt.message)) } { (Shown(&line(&words, 160))) }
             span class="mark" role="img" aria-label=(mark.meaning) title=(mark.meaning) { (mark.sign) }
             span class="did" {

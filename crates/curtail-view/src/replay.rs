@@ -234,17 +234,11 @@ fn share(total: &PolicyTotal) -> String {
 
 /// The tokens of each request, as a step curve for each policy and one for the provider's counts.
 fn curves(session: &SessionReport) -> Markup {
-    let counted_by_log = || {
-        session
-            .policies
-            .first()
-            .map_or(&[][..], |policy| &policy.requests)
-            .iter()
-            .map(|request| request.recorded.map(|recorded| recorded.tokens_sent))
-    };
+    let requests = session.policies.first().map_or(&[][..], |policy| &policy.requests).iter();
+    let counted_by_log = requests.map(|request| request.recorded.map(|recorded| recorded.tokens_sent));
     let tokens = session.policies.iter().flat_map(|policy| policy.requests.iter().map(|request| request.tokens_sent));
-    let most = tokens.chain(counted_by_log().flatten()).max().unwrap_or(0);
-    let has_counts = counted_by_log().flatten().next().is_some();
+    let most = tokens.chain(counted_by_log.clone().flatten()).max().unwrap_or(0);
+    let has_counts = counted_by_log.clone().flatten().next().is_some();
     let end = session.requests.max(1);
     let label =
         format!("Tokens sent at each of {}, at most {}", counted(session.requests, "request"), figure(whole(most)));
@@ -261,7 +255,7 @@ fn curves(session: &SessionReport) -> Markup {
                     @for (nth, policy) in session.policies.iter().enumerate().rev() {
                         path class={ "c" (nth.min(COLORS - 1)) } d=(steps(policy.requests.iter().map(|request| Some(request.tokens_sent)), end, most)) {}
                     }
-                    @if has_counts { path class="provided" d=(steps(counted_by_log(), end, most)) {} }
+                    @if has_counts { path class="provided" d=(steps(counted_by_log, end, most)) {} }
                 }
             }
             figcaption class="legend" {
@@ -279,8 +273,8 @@ fn curves(session: &SessionReport) -> Markup {
 
 /// A step line through the requests whose tokens are known.
 fn steps(tokens: impl Iterator<Item = Option<u64>>, end: usize, most: u64) -> String {
-    let point = |(nth, sent): (usize, Option<u64>)| Some((nth * 1000 / end, whole(sent?)));
-    charts::steps(tokens.enumerate().filter_map(point), whole(most))
+    let points = tokens.enumerate().filter_map(|(nth, sent)| Some((nth * 1000 / end, whole(sent?))));
+    charts::steps(points, whole(most))
 }
 
 /// A column of the table of policies.
@@ -319,9 +313,6 @@ impl<'t> PolicyRow<'t> {
 /// The table of policies; `label` is its name.
 fn table(rows: &[PolicyRow<'_>], columns: &[&ReplayColumn], label: &str) -> Markup {
     let recorded = rows.first().and_then(|row| row.total);
-    let cell = |column: &ReplayColumn, row: &PolicyRow<'_>| {
-        row.total.zip(recorded).map_or_else(|| String::from("-"), |(total, recorded)| (column.cell)(total, recorded))
-    };
     html! {
         div class="scroll" tabindex="0" role="region" aria-label=(Shown(label)) {
             table class="policies" {
@@ -334,7 +325,9 @@ fn table(rows: &[PolicyRow<'_>], columns: &[&ReplayColumn], label: &str) -> Mark
                         (Shown(row.name)) @if row.pareto == Some(true) { " *" }
                         @if nth == 0 { span class="of" { "what was really sent" } }
                     }
-                    @for column in columns { td data-name=(column.title) { (cell(column, row)) } }
+                    @for column in columns { td data-name=(column.title) {
+                        @if let Some((total, recorded)) = row.total.zip(recorded) { ((column.cell)(total, recorded)) } @else { "-" }
+                    } }
                 } } }
             }
         }

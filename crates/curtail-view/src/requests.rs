@@ -1,7 +1,5 @@
 //! What messages cost, and the size of the context at each request to the model: by our count, and by the provider's.
 
-use std::ops::Range;
-
 use curtail_core::processors::Counting;
 use curtail_core::transcript::{Message, Usage};
 use curtail_lab::Session;
@@ -50,13 +48,11 @@ pub(super) fn requests(
             sum[usize::from(is_read(at))] += costs[at].tokens;
             sums.push(sum);
         }
-        let tokens = |runs: &[Range<usize>], read: usize| -> usize {
-            runs.iter().map(|run| sums[run.end][read] - sums[run.start][read]).sum()
-        };
-        requests.extend(session.requests.iter().map(|request| Request {
-            message: session.messages[request.at],
-            tokens: outside + tokens(&request.sent, 0) + tokens(&request.in_force, 1),
-        }));
+        for request in &session.requests {
+            let sent: usize = request.sent.iter().map(|run| sums[run.end][0] - sums[run.start][0]).sum();
+            let in_force: usize = request.in_force.iter().map(|run| sums[run.end][1] - sums[run.start][1]).sum();
+            requests.push(Request { message: session.messages[request.at], tokens: outside + sent + in_force });
+        }
     }
     requests.sort_by_key(|request| request.message);
     requests
@@ -115,15 +111,11 @@ mod tests {
     #[test]
     fn a_request_has_the_tokens_of_what_was_sent() {
         // Messages 1 and 2 were rolled back before the second request. A compaction before the third replaced message 3.
-        let request = |at, sent: &[Range<usize>], in_force: &[Range<usize>]| Sent {
-            at,
-            sent: sent.to_vec(),
-            in_force: in_force.to_vec(),
-            ..Sent::default()
-        };
-        let first = request(1, &[Range { start: 0, end: 1 }], &[Range { start: 0, end: 1 }]);
+        let beginning = vec![Range { start: 0, end: 1 }];
+        let first = Sent { at: 1, sent: beginning.clone(), in_force: beginning, ..Sent::default() };
         let second = Sent { at: 3, ..first.clone() };
-        let third = request(5, &[Range { start: 4, end: 5 }], &[0..1, 3..5]);
+        let newest = vec![Range { start: 4, end: 5 }];
+        let third = Sent { at: 5, sent: newest, in_force: vec![0..1, 3..5], ..Sent::default() };
         let session =
             Session { messages: (0..6).collect(), requests: vec![first, second, third], ..Session::default() };
         let costs: Vec<Cost> = [5, 70, 70, 30, 2, 1].map(|tokens| Cost { tokens, parts: Vec::new() }).into();

@@ -90,11 +90,9 @@ impl Starters {
     /// The call that started the conversation that begins with `first`. `named` is the id of the call, if a file tells it. Of the
     /// calls with its task, it is the first one that is not `taken`.
     pub(super) fn call_of(&mut self, first: &Message<'_>, named: Option<&str>) -> Option<PartRef> {
-        let value = first.value();
-        let get = |key: &str| value.and_then(|value| Some(value.get_text(key)?.decode().into_owned()));
-        let by_id = || self.ids.get(named.map(str::to_owned).or_else(|| get("parent_tool_use_id"))?.as_str());
-        let by_agent = || self.agents.get(&get("agentId")?);
-        if let Some(call) = by_id().or_else(by_agent) {
+        let id = named.map(str::to_owned).or_else(|| member(first, "parent_tool_use_id"));
+        let by_id = id.and_then(|id| self.ids.get(&id));
+        if let Some(call) = by_id.or_else(|| self.agents.get(&member(first, "agentId")?)) {
             return Some(*call);
         }
         let task: Vec<_> = first.parts.iter().filter_map(|part| part.content.text()).map(Text::decode).collect();
@@ -118,12 +116,17 @@ impl Starters {
     }
 }
 
+/// The text in a member of the element of a message.
+fn member(message: &Message<'_>, key: &str) -> Option<String> {
+    Some(message.value()?.get_text(key)?.decode().into_owned())
+}
+
 /// Whether a tool starts a sub-agent, by its name.
 fn starts_agent(name: &str) -> bool {
+    const AGENT: &[&str] = &["task", "agent", "subagent", "delegate", "spawn", "subtask"];
+    const OTHER: &[&str] = &["create", "update", "list", "get", "stop", "output", "wait", "close", "complete", "done"];
     let words = name_words(name);
-    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-    has(&["task", "agent", "subagent", "delegate", "spawn", "subtask"])
-        && !has(&["create", "update", "list", "get", "stop", "output", "wait", "close", "complete", "done"])
+    words.iter().any(|word| AGENT.contains(&word.as_str())) && !words.iter().any(|word| OTHER.contains(&word.as_str()))
 }
 
 /// The texts in the arguments of a call that can be a task.
@@ -142,17 +145,19 @@ mod tests {
     use curtail_core::dialects::{Framing, Reading};
     use curtail_core::transcript::Pairs;
 
+    fn line(uuid: usize, parent: &str, side: bool, role: &str, content: &str) -> String {
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":{side},"sessionId":"s","version":"2.1.33","type":"{role}","message":{{"role":"{role}","content":{content}}},"uuid":"u{uuid}"}}"#
+        ) + "\n"
+    }
+
+    fn task(id: &str) -> String {
+        format!(r#"{{"type":"tool_use","id":"{id}","name":"Task","input":{{"prompt":"Find the lamp."}}}}"#)
+    }
+
     /// Two calls with the same task are those of two sub-agents, in their order.
     #[test]
     fn sub_agents_with_the_same_task_have_calls_of_their_own() {
-        let line = |uuid: usize, parent: &str, side: bool, role: &str, content: &str| {
-            format!(
-                r#"{{"parentUuid":{parent},"isSidechain":{side},"sessionId":"s","version":"2.1.33","type":"{role}","message":{{"role":"{role}","content":{content}}},"uuid":"u{uuid}"}}"#
-            ) + "\n"
-        };
-        let task = |id: &str| {
-            format!(r#"{{"type":"tool_use","id":"{id}","name":"Task","input":{{"prompt":"Find the lamp."}}}}"#)
-        };
         let log = [
             line(1, "null", false, "user", "\"Search twice.\""),
             line(2, "\"u1\"", false, "assistant", &format!("[{},{}]", task("a"), task("b"))),

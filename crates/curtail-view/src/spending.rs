@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::requests::{LoggedUsages, Provided};
+use super::requests::LoggedUsages;
 use curtail_core::json::Value;
 use curtail_core::numbers::figure;
 use curtail_core::transcript::Message;
@@ -63,10 +63,9 @@ impl Spending {
 
     fn of_log(items: &[Value<'_>], messages: &[Message<'_>]) -> Option<Self> {
         let mut seen = HashSet::new();
-        let mut cost = |value: Option<Value<'_>>| {
-            value.filter(|value| seen.insert(value.span().start)).and_then(of_request).unwrap_or_default()
-        };
-        let mut costs: Vec<f64> = messages.iter().map(|message| cost(message.value())).collect();
+        // Of several messages in one value, the first one has its cost.
+        let values = messages.iter().map(|message| message.value().filter(|value| seen.insert(value.span().start)));
+        let mut costs: Vec<f64> = values.map(|value| value.and_then(of_request).unwrap_or_default()).collect();
         let so_far = items.iter().filter_map(|item| number(item.get(SO_FAR)?)).fold(0.0, f64::max);
         let sum: f64 = costs.iter().sum();
         if sum == 0.0 {
@@ -84,13 +83,13 @@ impl Spending {
         for request in &usages.provided {
             *costs.get_mut(request.message)? += prices.of_usage(request.model.as_deref()?, request.usage)?;
         }
-        let has_output = |request: &Provided| {
+        let with_output = usages.provided.iter().any(|request| {
             let price = request.model.as_deref().and_then(|model| prices.model(model));
             request.usage.output > 0 && price.is_some_and(|price| price.output.is_some())
-        };
+        });
         let source = CostSource::Estimate {
             date: prices.date.clone(),
-            with_output: usages.provided.iter().any(has_output),
+            with_output,
             counted: usages.provided.len(),
             requests: usages.requests,
         };

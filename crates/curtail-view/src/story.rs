@@ -111,11 +111,11 @@ impl Story {
 
     /// The number of a prompt, from 0, if message `at` is one.
     pub(super) fn prompt_number(&self, at: usize) -> Option<usize> {
-        let compared = |prompt: &Prompt| {
+        let found = self.prompts.binary_search_by(|prompt| {
             steps::count(1);
             prompt.message.cmp(&at)
-        };
-        self.prompts.binary_search_by(compared).ok()
+        });
+        found.ok()
     }
 
     /// Whether message `at` is a prompt.
@@ -161,8 +161,8 @@ impl StorySources<'_, '_> {
 fn prompts(sources: &StorySources<'_, '_>) -> Vec<usize> {
     let &StorySources { messages, by_program, by_tool, .. } = sources;
     let begins = turn_starts(messages);
-    let is_new = |at: usize| !by_program[at] && !by_tool[at] && !messages[at].is_in_compaction();
-    let typed: Vec<usize> = begins.iter().copied().filter(|&at| is_new(at) && is_asked(&messages[at])).collect();
+    let new = begins.iter().filter(|&&at| !by_program[at] && !by_tool[at] && !messages[at].is_in_compaction());
+    let typed: Vec<usize> = new.copied().filter(|&at| is_asked(&messages[at])).collect();
     if typed.is_empty() { begins } else { typed }
 }
 
@@ -194,10 +194,10 @@ fn seconds(moments: &[Option<Moment>]) -> Option<f64> {
 
 impl TurnEnd {
     fn of_turn(messages: &[Message<'_>]) -> Self {
-        let shown = |message: &&Message<'_>| {
-            message.thread == messages[0].thread && !message.parts.is_empty() && !message.is_boundary()
-        };
-        for message in messages.iter().skip(1).rev().filter(shown) {
+        for message in messages.iter().skip(1).rev() {
+            if message.thread != messages[0].thread || message.parts.is_empty() || message.is_boundary() {
+                continue;
+            }
             let mut texts = message.parts.iter().filter_map(|part| part.content.text());
             if message.role == Role::User && texts.any(|text| is_stop(&text.decode())) {
                 return Self::Stopped;
@@ -243,10 +243,6 @@ fn hands_in(call: &ToolCall<'_>) -> bool {
 /// Whether the arguments of a call hand in the work: with the command `submit` of SWE-agent, on a line of its own or beside others,
 /// or by what a command prints. What is written to a file says nothing.
 fn submits(name: &str, arguments: &str) -> bool {
-    let is_submit = |command: &str| {
-        let mut words = command.split_whitespace();
-        words.next() == Some("submit") && words.all(|word| word.starts_with('-'))
-    };
     match CallKind::from_call(name, arguments) {
         CallKind::Shell { command, .. } => {
             command.contains(SUBMITS) || command.split(['\n', ';', '&', '|']).any(is_submit)
@@ -254,6 +250,11 @@ fn submits(name: &str, arguments: &str) -> bool {
         CallKind::Edit { .. } => false,
         _ => ["\"submit\"", SUBMITS].iter().any(|words| arguments.contains(words)),
     }
+}
+
+fn is_submit(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    words.next() == Some("submit") && words.all(|word| word.starts_with('-'))
 }
 
 /// The first text of a message, without its markup.

@@ -40,9 +40,9 @@ pub(super) fn tools(conversation: &Conversation<'_>) -> Vec<Share> {
 
 /// Indexes of the messages with the most tokens, the costliest first.
 pub(super) fn costliest(conversation: &Conversation<'_>, most: usize) -> Vec<usize> {
-    let tokens = |at: usize| conversation.costs[at].tokens;
-    let mut order: Vec<usize> = (0..conversation.costs.len()).filter(|&at| tokens(at) > 0).collect();
-    order.sort_by_key(|&at| Reverse(tokens(at)));
+    let costs = &conversation.costs;
+    let mut order: Vec<usize> = (0..costs.len()).filter(|&at| costs[at].tokens > 0).collect();
+    order.sort_by_key(|&at| Reverse(costs[at].tokens));
     order.truncate(most);
     order
 }

@@ -94,10 +94,9 @@ pub(super) fn short(number: usize) -> String {
 
 /// `part` of `whole` in percent, with one decimal below ten.
 pub(super) fn percent(part: usize, whole: usize) -> String {
-    let of =
-        |scale: usize| (part.saturating_mul(scale).saturating_add(whole / 2)).checked_div(whole).unwrap_or_default();
-    let tenths = of(1_000);
-    if tenths < 100 { format!("{}.{} %", tenths / 10, tenths % 10) } else { format!("{} %", of(100)) }
+    let [tenths, percents] = [1_000, 100]
+        .map(|scale| part.saturating_mul(scale).saturating_add(whole / 2).checked_div(whole).unwrap_or_default());
+    if tenths < 100 { format!("{}.{} %", tenths / 10, tenths % 10) } else { format!("{percents} %") }
 }
 
 // Times: when a message was written, and the gaps between messages.
@@ -143,9 +142,9 @@ impl Moment {
 /// A date such as `12 Mar 2026`.
 pub(super) fn date(iso: &str) -> String {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let number = |from: usize, to: usize| iso.get(from..to).and_then(|digits| digits.parse::<usize>().ok());
-    let month = number(5, 7).and_then(|month| MONTHS.get(month.checked_sub(1)?));
-    match (number(0, 4), month, number(8, 10)) {
+    let [year, month, day] = [0..4, 5..7, 8..10].map(|place| iso.get(place)?.parse::<usize>().ok());
+    let month = month.and_then(|month| MONTHS.get(month.checked_sub(1)?));
+    match (year, month, day) {
         (Some(year), Some(month), Some(day)) => format!("{day} {month} {year}"),
         _ => String::new(),
     }
@@ -218,8 +217,8 @@ mod tests {
 
     #[test]
     fn gaps_and_dates_are_shown() {
-        let at = |time: &str| Moment::new(String::from(time));
-        let [one, two, three] = ["2026-03-12T10:00:00Z", "2026-03-12T10:00:59Z", "2026-03-12T12:00:00+01:00"].map(at);
+        let [one, two, three] = ["2026-03-12T10:00:00Z", "2026-03-12T10:00:59Z", "2026-03-12T12:00:00+01:00"]
+            .map(|time| Moment::new(String::from(time)));
         assert_eq!(gap(one.as_ref(), two.as_ref()), None);
         assert_eq!(gap(one.as_ref(), three.as_ref()).as_deref(), Some("1 h"));
         assert_eq!(gap(None, three.as_ref()), None);

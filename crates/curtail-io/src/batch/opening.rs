@@ -69,14 +69,9 @@ impl Unopened<'_> {
     fn open_table(&self, format: TableFormat, blocks: &Blocks, buffer: &mut Buffer) -> Result<FirstBlock, FileError> {
         let Self { input_options, source, .. } = self;
         let framing = input_options.framing.unwrap_or(Framing::Records);
-        let reads = |text: &str| {
-            let reading = input_options.reading(framing).ok()?;
-            let document = reading.parse(text).ok()?;
-            Some(!reading.transcripts_or_none(&document).ok()?.is_empty())
-        };
         let wanted = WantedColumn { column: input_options.column.as_deref(), most: input_options.max_record };
         let open = input_options.open_table.ok_or_else(|| cannot_open(source, format))?;
-        let table = open(source, format, wanted, &|text| reads(text).unwrap_or_default())?;
+        let table = open(source, format, wanted, &|text| has_transcripts(input_options, framing, text) == Some(true))?;
         let mut rows = Arc::clone(&table).rows();
         let block = rows.next_block(buffer, false)?;
         let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));
@@ -109,4 +104,11 @@ fn cannot_open(source: &Source, format: TableFormat) -> FileError {
          --features parquet`"
     );
     FileError::new(ErrorKind::Usage, &source.name, reason)
+}
+
+/// Whether `text`, read in this framing, has transcripts; `None` if it cannot be read.
+fn has_transcripts(input_options: &InputOptions, framing: Framing, text: &str) -> Option<bool> {
+    let reading = input_options.reading(framing).ok()?;
+    let document = reading.parse(text).ok()?;
+    Some(!reading.transcripts_or_none(&document).ok()?.is_empty())
 }

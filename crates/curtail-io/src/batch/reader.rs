@@ -103,8 +103,11 @@ pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buff
         return Ok(());
     }
     // A broken line of a log may be a finding, so reading continues.
-    let fault = |head: &[u8]| if framing == Framing::Document { fault_of_head(head, name, 1) } else { None };
-    blocks.rest(buffer, &fault).map_err(|error| placed_at(error, &|| 1))
+    let read = blocks.rest(buffer, &|head| match framing {
+        Framing::Document => fault_of_head(head, name, 1),
+        _ => None,
+    });
+    read.map_err(|error| placed_at(error, &|| 1))
 }
 
 /// If the text of `opened`, which is in `buffer`, is a log of patches or an export that has to be unfolded, replaces it by the

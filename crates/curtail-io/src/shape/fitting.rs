@@ -119,12 +119,13 @@ impl<'a> Fitting<'_, 'a> {
             return self.fitted(text, item, Place { olds: &place.olds.below[0], source: None, ..place });
         };
         let mut values = vec![Fitted::Null; fields.len()];
-        let at = |name: &str| fields.iter().position(|field| field.name == name && field.shape == Shape::Text);
-        let Some(text_at) = at(TextParts::TEXT) else {
+        let [text_at, type_at] = [TextParts::TEXT, TextParts::TYPE]
+            .map(|name| fields.iter().position(|field| field.name == name && field.shape == Shape::Text));
+        let Some(text_at) = text_at else {
             return Err(MisfitKind::Unknown.here().below(TextParts::TEXT));
         };
         values[text_at] = text_of(text).unwrap_or(Fitted::Null);
-        if let Some(type_at) = at(TextParts::TYPE) {
+        if let Some(type_at) = type_at {
             values[type_at] = Fitted::Text(self.parts.type_name(place.is_by_model).to_owned());
         }
         match fields.iter().zip(&values).find(|(field, value)| !field.optional && **value == Fitted::Null) {

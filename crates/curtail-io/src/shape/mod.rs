@@ -117,8 +117,8 @@ impl Shape {
     /// # Errors
     /// An element does not fit, and why.
     pub fn fit(&self, before: &str, after: &str) -> Result<Fit, String> {
-        let parse = |text| Document::parse_all(text).map_err(|error| error.to_string());
-        let (old, new) = (parse(before)?, parse(after)?);
+        let old = Document::parse_all(before).map_err(|error| error.to_string())?;
+        let new = Document::parse_all(after).map_err(|error| error.to_string())?;
         let elements: Vec<Value<'_>> = old.roots().flat_map(Value::items).collect();
         let raws: Vec<Value<'_>> = new.roots().flat_map(Value::items).collect();
         if let Some(kept) = kept(&elements, &raws) {
@@ -139,8 +139,8 @@ impl Shape {
     /// # Errors
     /// It does not fit, and why.
     pub fn fit_whole(&self, before: &str, after: &str) -> Result<String, String> {
-        let parse = |text| Document::parse(text).map_err(|error| error.to_string());
-        let (old, new) = (parse(before)?, parse(after)?);
+        let old = Document::parse(before).map_err(|error| error.to_string())?;
+        let new = Document::parse(after).map_err(|error| error.to_string())?;
         let elements: Vec<Value<'_>> = old.roots().collect();
         let fitting = Fitting::new(self, &elements, before);
         let values = new.roots().map(|value| fitting.value(value, elements.first().copied()).map(Element::New));
@@ -171,6 +171,8 @@ fn kept(elements: &[Value<'_>], after: &[Value<'_>]) -> Option<Vec<bool>> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use super::*;
 
     fn field(name: &str, shape: Shape) -> Field {
@@ -225,7 +227,6 @@ mod tests {
     /// The numbers of the old values in elements that are new.
     fn numbers(shape: &Shape, before: &str, after: &str) -> Vec<Vec<Option<usize>>> {
         let Ok(Fit::New(text)) = shape.fit(before, after) else { panic!("a new element") };
-        let number = |fitted: &Fitted| if let Fitted::Old(number) = fitted { Some(*number) } else { None };
         let elements = Element::read_all(text.as_bytes()).unwrap();
         let new = elements.iter().map(|element| match element {
             Element::New(Fitted::Struct(fields)) => fields.iter().map(number).collect(),
@@ -234,31 +235,39 @@ mod tests {
         new.collect()
     }
 
+    fn number(fitted: &Fitted) -> Option<usize> {
+        if let Fitted::Old(number) = fitted { Some(*number) } else { None }
+    }
+
     /// JSON has null for every number that is not finite.
     #[test]
     fn what_json_cannot_say_is_that_of_the_element_that_was_changed() {
         let floats = Shape::List(Box::new(Shape::Float));
         let shape =
             Shape::Struct(vec![field("text", Shape::Text), field("score", Shape::Float), field("scores", floats)]);
-        let element = |text: &str| format!(r#"{{"text":"{text}","score":null,"scores":[null,1]}}"#);
-        let list =
-            |texts: &[&str]| format!("[{}]", texts.iter().map(|text| element(text)).collect::<Vec<_>>().join(","));
-        let before = list(&["a", "b", "c"]);
-        let of = |number: usize| vec![None, Some(number), Some(number)];
-        assert_eq!(numbers(&shape, &before, &list(&["A", "B", "C"])), [of(0), of(1), of(2)]);
-        assert_eq!(numbers(&shape, &before, &list(&["C"])), [of(2)]);
-        assert_eq!(numbers(&shape, &before, &list(&["A", "b", "C"])), [of(0), vec![], of(2)]);
-        assert_eq!(numbers(&shape, &before, &list(&["x", "A", "b", "c"]))[1], of(0));
+        let before = scored(&["a", "b", "c"]);
+        let [first, second, third] = [0, 1, 2].map(|number| vec![None, Some(number), Some(number)]);
+        assert_eq!(numbers(&shape, &before, &scored(&["A", "b", "C"])), [first.clone(), vec![], third.clone()]);
+        assert_eq!(numbers(&shape, &before, &scored(&["C"])), slice::from_ref(&third));
+        assert_eq!(numbers(&shape, &before, &scored(&["x", "A", "b", "c"]))[1], first);
+        assert_eq!(numbers(&shape, &before, &scored(&["A", "B", "C"])), [first, second, third]);
+    }
+
+    /// A list of elements with these texts, and numbers that are not finite.
+    fn scored(texts: &[&str]) -> String {
+        let elements = texts.iter().map(|text| format!(r#"{{"text":"{text}","score":null,"scores":[null,1]}}"#));
+        format!("[{}]", elements.collect::<Vec<_>>().join(","))
     }
 
     /// A row with many elements is fitted in one pass.
     #[test]
     fn a_long_row_is_fitted_in_one_pass() {
-        let element =
-            |text: &str, nth: usize| format!(r#"{{"role":"{text} {nth}","content":[{{"text":"a"}}],"at":"{nth}"}}"#);
-        let list =
-            |text: &str| format!("[{}]", (0..40_000).map(|nth| element(text, nth)).collect::<Vec<_>>().join(","));
-        let Ok(Fit::New(text)) = message().fit(&list("user"), &list("model")) else { panic!("a new element") };
+        let [before, after] = ["user", "model"].map(|text| {
+            let elements =
+                (0..40_000).map(|nth| format!(r#"{{"role":"{text} {nth}","content":[{{"text":"a"}}],"at":"{nth}"}}"#));
+            format!("[{}]", elements.collect::<Vec<_>>().join(","))
+        });
+        let Ok(Fit::New(text)) = message().fit(&before, &after) else { panic!("a new element") };
         assert_eq!(Element::read_all(text.as_bytes()).unwrap().len(), 40_000);
     }
 

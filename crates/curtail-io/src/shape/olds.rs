@@ -48,8 +48,11 @@ impl<'a> Olds<'a> {
                 vec![Self::new(&items, item)]
             }
             Shape::Struct(fields) => {
-                let in_field = |name: &str| values.iter().filter_map(|value| value.get(name)).collect::<Vec<_>>();
-                fields.iter().map(|field| Self::new(&in_field(&field.name), &field.shape)).collect()
+                let of_field = fields.iter().map(|field| {
+                    let values: Vec<_> = values.iter().filter_map(|value| value.get(&field.name)).collect();
+                    Self::new(&values, &field.shape)
+                });
+                of_field.collect()
             }
             _ => Vec::new(),
         };

@@ -4,7 +4,7 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
-use arrow_ipc::{Buffer, CompressionType, FieldNode, MetadataVersion, RecordBatch, root_as_footer, root_as_message};
+use arrow_ipc::{Buffer, CompressionType, MetadataVersion, RecordBatch, root_as_footer, root_as_message};
 use arrow_schema::ArrowError;
 use foldhash::HashMap;
 
@@ -143,8 +143,7 @@ impl Message {
 /// Checks what the library relies on: that no column of a batch has more nulls than values, and [`checked_length`]. Returns the sum
 /// of these lengths.
 fn checked_bytes(place: &Place, body: &Range<u64>, batch: RecordBatch<'_>) -> Result<u64, ArrowError> {
-    let has_valid_nulls = |node: &FieldNode| (0..=node.length()).contains(&node.null_count());
-    if !batch.nodes().iter().flatten().all(has_valid_nulls) {
+    if !batch.nodes().iter().flatten().all(|node| (0..=node.length()).contains(&node.null_count())) {
         return Err(damaged(BATCH));
     }
     let is_compressed = batch.compression().is_some();

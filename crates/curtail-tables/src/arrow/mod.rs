@@ -27,17 +27,19 @@ use batches::Batches;
 use curtail_io::{ErrorKind, FileError};
 use curtail_io::{FileSink, Shape, Source, TableFormat};
 
-/// An error of the library about the file `name`, without the library's prefix.
-fn broken(name: &str, error: &ArrowError) -> FileError {
-    let message = match error {
-        ArrowError::IoError(message, cause) if cause.raw_os_error().is_none() => message.clone(),
-        ArrowError::IoError(_, cause) => return FileError::system(name, cause),
-        ArrowError::IpcError(message) | ArrowError::ParseError(message) | ArrowError::InvalidArgumentError(message) => {
-            message.clone()
-        }
-        other => other.to_string(),
-    };
-    FileError::new(ErrorKind::Content, name, format!("this Arrow file cannot be read: {message}"))
+/// Turns errors of the library into errors about the file `name`, without the library's prefix.
+fn broken(name: &str) -> impl Fn(ArrowError) -> FileError {
+    move |error| {
+        let message = match error {
+            ArrowError::IoError(message, cause) if cause.raw_os_error().is_none() => message,
+            ArrowError::IoError(_, cause) => return FileError::system(name, &cause),
+            ArrowError::IpcError(message)
+            | ArrowError::ParseError(message)
+            | ArrowError::InvalidArgumentError(message) => message,
+            other => other.to_string(),
+        };
+        FileError::new(ErrorKind::Content, name, format!("this Arrow file cannot be read: {message}"))
+    }
 }
 
 /// An open Arrow IPC file or stream.
@@ -58,11 +60,10 @@ struct ArrowFile {
 pub(crate) fn open(source: &Source, format: TableFormat, most: Option<usize>) -> Result<TableParts, FileError> {
     let (file, _) = open_file(source, format)?;
     let place = Place::new(file).map_err(|error| FileError::system(&source.name, &error))?;
-    let failed = |error| broken(&source.name, &error);
     let stream = format == TableFormat::ArrowStream;
     let most = most.map_or(u64::MAX, |most| most as u64);
     let batches = if stream { Batches::of_stream(&place, most) } else { Batches::of_file(&place, most) };
-    let Batches { all: mut batches, compression, .. } = batches.map_err(failed)?;
+    let Batches { all: mut batches, compression, .. } = batches.map_err(broken(&source.name))?;
     // A footer follows the last batch.
     if let Some(last) = batches.last_mut() {
         last.end = place.len;
@@ -70,7 +71,7 @@ pub(crate) fn open(source: &Source, format: TableFormat, most: Option<usize>) ->
     let schema = Arc::new(Schema::empty());
     let mut file = ArrowFile { name: source.name.clone(), place, stream, compression, schema };
     let mut columns = Vec::new();
-    file.schema = file.batches(None).map_err(failed)?.schema();
+    file.schema = file.batches(None).map_err(broken(&source.name))?.schema();
     let schema = Arc::clone(&file.schema);
     add_columns(schema.fields(), "", &[], &mut columns);
     Ok(TableParts { file: Arc::new(file), groups: batches, columns })
@@ -87,7 +88,7 @@ impl TableFile for ArrowFile {
 
     fn reader(self: Arc<Self>, column: &Column) -> Result<Box<dyn GroupReader>, FileError> {
         let field = column.path.first().copied();
-        let batches = self.batches(field).map_err(|error| broken(&self.name, &error))?;
+        let batches = self.batches(field).map_err(broken(&self.name))?;
         let column = column.clone();
         let name = self.name.clone();
         Ok(Box::new(ArrowReader { name, column, batches, next: 0, open: None, row: 0 }))
@@ -95,7 +96,7 @@ impl TableFile for ArrowFile {
 
     fn writer(self: Arc<Self>, column: &Column, sink: FileSink) -> Result<Box<dyn GroupWriter>, FileError> {
         let opened = self.batches(None).and_then(|from| Ok((Output::new(&self, &from.schema(), sink)?, from)));
-        let (to, from) = opened.map_err(|error| broken(&self.name, &error))?;
+        let (to, from) = opened.map_err(broken(&self.name))?;
         Ok(Box::new(ArrowWriter { name: self.name.clone(), column: column.clone(), from, to, dictionary: None }))
     }
 }
@@ -180,12 +181,13 @@ impl GroupReader for ArrowReader {
     fn begin(&mut self, group: usize) -> Result<(), FileError> {
         (self.open, self.row) = (None, 0);
         while self.next <= group {
-            let batch = self.batches.next().transpose().map_err(|error| broken(&self.name, &error))?;
+            let batch = self.batches.next().transpose().map_err(broken(&self.name))?;
             self.next += 1;
-            let message = || format!("the file ends before batch {}", self.next);
-            let batch = batch.ok_or_else(|| FileError::new(ErrorKind::Content, &self.name, message()))?;
+            let batch = batch.ok_or_else(|| {
+                FileError::new(ErrorKind::Content, &self.name, format!("the file ends before batch {}", self.next))
+            })?;
             let values = (self.next > group).then(|| Values::of_projected(&batch, &self.column));
-            self.open = values.transpose().map_err(|error| broken(&self.name, &error))?;
+            self.open = values.transpose().map_err(broken(&self.name))?;
         }
         Ok(())
     }
@@ -229,13 +231,15 @@ enum Output {
 
 impl GroupWriter for ArrowWriter {
     fn write(&mut self, _group: usize, new: &mut NewRows) -> Result<(), FileError> {
-        let cut_off = || ArrowError::IpcError(String::from("it has fewer batches than before"));
-        let batch = self.from.next().unwrap_or_else(|| Err(cut_off()));
+        let batch = self
+            .from
+            .next()
+            .unwrap_or_else(|| Err(ArrowError::IpcError(String::from("it has fewer batches than before"))));
         let written = batch.and_then(|batch| {
             let batch = self.encode(replace(batch, &self.column, new)?)?;
             self.to.write(&batch)
         });
-        written.map_err(|error| broken(&self.name, &error))
+        written.map_err(broken(&self.name))
     }
 
     fn finish(self: Box<Self>) -> Result<FileSink, FileError> {
@@ -243,7 +247,7 @@ impl GroupWriter for ArrowWriter {
             Output::File(writer) => writer.into_inner(),
             Output::Stream(writer) => writer.into_inner(),
         };
-        let sink = sink.map_err(|error| broken(&self.name, &error))?;
+        let sink = sink.map_err(broken(&self.name))?;
         sink.into_inner().map_err(|error| FileError::system(&self.name, error.error()))
     }
 }

@@ -18,8 +18,10 @@ pub(super) fn columns(schema: &SchemaDescriptor) -> Vec<Column> {
             found.push(Column { name: field.name().to_owned(), path: vec![index], structs: true });
         } else {
             let texts = leaves.filter(|&leaf| is_text(schema, leaf));
-            let column = |leaf| Column { name: schema.column(leaf).path().string(), path: vec![leaf], structs: false };
-            found.extend(texts.map(column));
+            found.extend(texts.map(|leaf| {
+                let name = schema.column(leaf).path().string();
+                Column { name, path: vec![leaf], structs: false }
+            }));
         }
     }
     found

@@ -50,8 +50,8 @@ impl<'o, T> OldRow<'o, T> {
     }
 
     fn places_of(&self, node: &Node) -> Vec<Range<usize>> {
-        let begins = |entry: &usize| self.repetitions[*entry] <= node.repetition;
-        let starts: Vec<usize> = (0..self.repetitions.len()).filter(begins).collect();
+        let starts: Vec<usize> =
+            (0..self.repetitions.len()).filter(|entry| self.repetitions[*entry] <= node.repetition).collect();
         let ends = starts.iter().skip(1).copied().chain([self.repetitions.len()]);
         let all = starts.iter().copied().zip(ends);
         let there = all.filter(|(start, _)| self.definitions[*start] >= node.definition);

@@ -17,6 +17,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
+use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::properties::{WriterProperties, WriterVersion};
@@ -33,25 +34,27 @@ use pages::oversized;
 use read::ParquetReader;
 use write::ParquetWriter;
 
-/// An error of the library about the file `name`, without the library's prefix.
-fn broken(name: &str, error: &ParquetError) -> FileError {
-    let message = match error {
-        ParquetError::External(cause) => match cause.downcast_ref::<std::io::Error>() {
-            Some(cause) => return FileError::system(name, cause),
-            None => cause.to_string(),
-        },
-        ParquetError::General(message) | ParquetError::NYI(message) | ParquetError::EOF(message) => message.clone(),
-        other => other.to_string(),
-    };
-    // What the library says of a compression that it was built without.
-    let message = match message.strip_prefix("Disabled feature at compile time: ") {
-        Some(compression) => format!(
-            "it is compressed with {compression}, which is not supported; write it with zstd or snappy (pyarrow: \
+/// Turns errors of the library into errors about the file `name`, without the library's prefix.
+fn broken(name: &str) -> impl Fn(ParquetError) -> FileError {
+    move |error| {
+        let message = match error {
+            ParquetError::External(cause) => match cause.downcast_ref::<std::io::Error>() {
+                Some(cause) => return FileError::system(name, cause),
+                None => cause.to_string(),
+            },
+            ParquetError::General(message) | ParquetError::NYI(message) | ParquetError::EOF(message) => message,
+            other => other.to_string(),
+        };
+        // What the library says of a compression that it was built without.
+        let message = match message.strip_prefix("Disabled feature at compile time: ") {
+            Some(compression) => format!(
+                "it is compressed with {compression}, which is not supported; write it with zstd or snappy (pyarrow: \
              `write_table(…, compression=\"zstd\")`)"
-        ),
-        None => message,
-    };
-    FileError::new(ErrorKind::Content, name, format!("this Parquet file cannot be read: {message}"))
+            ),
+            None => message,
+        };
+        FileError::new(ErrorKind::Content, name, format!("this Parquet file cannot be read: {message}"))
+    }
 }
 
 /// An open Parquet file.
@@ -81,19 +84,17 @@ impl std::fmt::Debug for ParquetFile {
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn open(source: &Source, most: Option<usize>) -> Result<TableParts, FileError> {
-    let failed = |error| broken(&source.name, &error);
-    let open = || open_file(source, TableFormat::Parquet);
-    let (read, stamp) = open()?;
-    let (file, second_stamp) = open()?;
-    let (headers, third_stamp) = open()?;
+    let (read, stamp) = open_file(source, TableFormat::Parquet)?;
+    let (file, second_stamp) = open_file(source, TableFormat::Parquet)?;
+    let (headers, third_stamp) = open_file(source, TableFormat::Parquet)?;
     if stamp != second_stamp || stamp != third_stamp {
         return Err(FileError::new(ErrorKind::System, &source.name, "changed while it was opened"));
     }
     let metadata = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
-    let metadata = metadata.parse_and_finish(&read).map_err(failed)?;
-    let reader = SerializedFileReader::new(read).map_err(failed)?;
+    let metadata = metadata.parse_and_finish(&read).map_err(broken(&source.name))?;
+    let reader = SerializedFileReader::new(read).map_err(broken(&source.name))?;
     let shared = file.try_clone().map_err(|error| FileError::system(&source.name, &error))?;
-    let copied = SerializedFileReader::new(shared).map_err(failed)?;
+    let copied = SerializedFileReader::new(shared).map_err(broken(&source.name))?;
     let mut end = 0;
     let groups = metadata.row_groups().iter().map(|group| {
         end += u64::try_from(group.compressed_size()).unwrap_or_default();
@@ -113,7 +114,7 @@ impl TableFile for ParquetFile {
     fn writer(self: Arc<Self>, column: &Column, sink: FileSink) -> Result<Box<dyn GroupWriter>, FileError> {
         let root = self.schema().root_schema_ptr();
         let properties = Arc::new(self.properties(column));
-        let writer = SerializedFileWriter::new(sink, root, properties).map_err(|error| broken(&self.name, &error))?;
+        let writer = SerializedFileWriter::new(sink, root, properties).map_err(broken(&self.name))?;
         let leaves = self.leaves(column);
         let elements = self.elements(column);
         Ok(Box::new(ParquetWriter::new(self, writer, leaves, elements)))
@@ -181,6 +182,10 @@ impl ParquetFile {
             builder = builder.set_sorting_columns(group.sorting_columns().cloned());
             for column in group.columns() {
                 builder = builder.set_column_compression(column.column_path().clone(), column.compression());
+                // Arrow reads no dictionary from the encoding that the library would choose for texts.
+                if column.encodings().any(|encoding| encoding == Encoding::PLAIN) {
+                    builder = builder.set_column_encoding(column.column_path().clone(), Encoding::PLAIN);
+                }
             }
         }
         if let Some(leaf) = self.leaves(column).next().filter(|_| !column.structs) {

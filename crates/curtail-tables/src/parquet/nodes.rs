@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use curtail_io::{Field, Shape};
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
-use parquet::schema::types::{Type, TypePtr};
+use parquet::schema::types::Type;
 
 /// A value of the schema.
 #[derive(Debug)]
@@ -102,8 +102,9 @@ impl Tree {
                     Kind::Map
                 }
                 (_, fields) => {
-                    let named = |field: &TypePtr| (field.name().to_owned(), self.node(field, definition, repetition));
-                    Kind::Struct(fields.iter().map(named).collect())
+                    let named =
+                        fields.iter().map(|field| (field.name().to_owned(), self.node(field, definition, repetition)));
+                    Kind::Struct(named.collect())
                 }
             }
         };

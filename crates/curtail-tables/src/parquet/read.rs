@@ -37,20 +37,21 @@ impl ParquetReader {
 impl GroupReader for ParquetReader {
     fn begin(&mut self, group: usize) -> Result<(), FileError> {
         let Self { file, column, open } = self;
-        let failed = |error| broken(&file.name, &error);
         *open = None;
-        let group = file.reader.get_row_group(group).map_err(failed)?;
+        let group = file.reader.get_row_group(group).map_err(broken(&file.name))?;
         file.check_pages(&*group, column)?;
         let Some(&at) = column.path.first() else { return Ok(()) };
         *open = Some(if column.structs {
             let root = file.metadata.file_metadata().schema();
             let fields = vec![Arc::clone(&root.get_fields()[at])];
-            let alone = Type::group_type_builder(root.name()).with_fields(fields).build().map_err(failed)?;
+            let alone =
+                Type::group_type_builder(root.name()).with_fields(fields).build().map_err(broken(&file.name))?;
             let descriptor = Arc::new(SchemaDescriptor::new(Arc::new(alone)));
-            let rows = TreeBuilder::new().with_batch_size(STEP).as_iter(descriptor, &*group).map_err(failed)?;
+            let rows =
+                TreeBuilder::new().with_batch_size(STEP).as_iter(descriptor, &*group).map_err(broken(&file.name))?;
             Open::Structs(Box::new(rows))
         } else {
-            match group.get_column_reader(at).map_err(failed)? {
+            match group.get_column_reader(at).map_err(broken(&file.name))? {
                 ColumnReader::ByteArrayColumnReader(reader) => {
                     Open::Text(Box::new(reader), file.schema().column(at).max_def_level())
                 }
@@ -61,12 +62,12 @@ impl GroupReader for ParquetReader {
     }
 
     fn read(&mut self, most: usize, block: &mut NewBlock<'_>) -> Result<usize, FileError> {
-        let failed = |error| broken(&self.file.name, &error);
         match &mut self.open {
             Some(Open::Text(reader, full)) => {
                 let mut levels = Vec::new();
                 let mut values = Vec::<ByteArray>::new();
-                let (rows, _, _) = reader.read_records(most, Some(&mut levels), None, &mut values).map_err(failed)?;
+                let (rows, _, _) =
+                    reader.read_records(most, Some(&mut levels), None, &mut values).map_err(broken(&self.file.name))?;
                 let mut values = values.iter();
                 for row in 0..rows {
                     match levels.get(row).filter(|&level| level < full) {
@@ -79,7 +80,7 @@ impl GroupReader for ParquetReader {
             Some(Open::Structs(rows)) => {
                 let mut read = 0;
                 for row in rows.take(most) {
-                    let row = row.map_err(failed)?;
+                    let row = row.map_err(broken(&self.file.name))?;
                     // The only field is the column.
                     match row.get_column_iter().next() {
                         Some((_, field)) if !matches!(field, Field::Null) => {

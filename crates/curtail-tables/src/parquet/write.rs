@@ -42,12 +42,12 @@ impl ParquetWriter {
 
 impl GroupWriter for ParquetWriter {
     fn write(&mut self, group: usize, new: &mut NewRows) -> Result<(), FileError> {
-        self.write_group(group, new).map_err(|error| broken(&self.file.name, &error))
+        self.write_group(group, new).map_err(broken(&self.file.name))
     }
 
     fn finish(self: Box<Self>) -> Result<FileSink, FileError> {
         let Self { file, writer, .. } = *self;
-        writer.into_inner().map_err(|error| broken(&file.name, &error))
+        writer.into_inner().map_err(broken(&file.name))
     }
 }
 

@@ -7,6 +7,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Kwargs;
 use minijinja::{Environment, Error, ErrorKind, State, Value};
 
+use super::messages::member;
 use super::sources::{DEFAULT, Sources, TOOL_USE};
 use super::{TemplateError, python};
 
@@ -49,25 +50,24 @@ impl Compiled {
 
     /// The text for a request of [`ChatTemplate::render`](super::ChatTemplate::render).
     pub(super) fn render(&self, request: &Value) -> Result<String, TemplateError> {
-        let part = |name: &str| request.get_attr(name).unwrap_or_default();
-        let name = if part("tools").is_none() { DEFAULT } else { TOOL_USE };
-        let messages = part("messages").len().unwrap_or(0) as u64;
+        let name = if member(request, "tools").is_none() { DEFAULT } else { TOOL_USE };
+        let messages = member(request, "messages").len().unwrap_or(0) as u64;
         let mut environment = self.environment.clone();
         environment.set_fuel(Some(BASE_STEPS.saturating_add(STEPS_PER_MESSAGE.saturating_mul(messages))));
         let found = environment.get_template(name).or_else(|_| environment.get_template(DEFAULT));
         let template = found.map_err(|error| self.located(&error))?;
-        let parts =
-            ["messages", "tools", "documents", "add_generation_prompt"].map(|name| (name.to_owned(), part(name)));
+        let parts = ["messages", "tools", "documents", "add_generation_prompt"]
+            .map(|name| (name.to_owned(), member(request, name)));
         let special = self.sources.special.iter().map(|(name, token)| (name.clone(), Value::from(token)));
         let context = Value::from_pairs(parts.into_iter().chain(special));
         let mut text = BoundedText(Vec::new());
         let rendered = template.render_captured_to(context, &mut text).map(|_| ());
-        let wrong = |fault: &str| TemplateError::new(format!("{}: its text is {fault}", self.sources.origin));
+        let origin = &self.sources.origin;
         if text.0.len() >= LONGEST_TEXT {
-            return Err(wrong(&format!("longer than {LONGEST_TEXT} bytes")));
+            return Err(TemplateError::new(format!("{origin}: its text is longer than {LONGEST_TEXT} bytes")));
         }
         rendered.map_err(|error| self.located(&error))?;
-        String::from_utf8(text.0).map_err(|_| wrong("not UTF-8"))
+        String::from_utf8(text.0).map_err(|_| TemplateError::new(format!("{origin}: its text is not UTF-8")))
     }
 }
 
@@ -136,8 +136,12 @@ fn environment() -> Result<Environment<'static>, TemplateError> {
 }
 
 fn length(value: &Value) -> Result<usize, Error> {
-    let unknown = || Error::new(ErrorKind::InvalidOperation, format!("a value of type {} has no length", value.kind()));
-    if value.is_undefined() { Ok(0) } else { value.len().ok_or_else(unknown) }
+    if value.is_undefined() {
+        return Ok(0);
+    }
+    value.len().ok_or_else(|| {
+        Error::new(ErrorKind::InvalidOperation, format!("a value of type {} has no length", value.kind()))
+    })
 }
 
 /// The source with each `{% generation %}` tag, which only marks what a model wrote, replaced by `{% if true %}`.

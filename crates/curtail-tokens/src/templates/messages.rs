@@ -40,9 +40,10 @@ impl ChatMessage {
 
     /// Its text, if it gives instructions.
     pub(super) fn instructions(&self) -> Option<String> {
-        let part = |name: &str| self.0.get_attr(name).unwrap_or_default();
-        let is_said = [Role::System, Role::Developer].iter().any(|role| part("role").as_str() == Some(role.name()));
-        part("content").as_str().filter(|_| is_said).map(str::to_owned)
+        let role = member(&self.0, "role");
+        let is_said =
+            [Role::System, Role::Developer].iter().any(|instructing| role.as_str() == Some(instructing.name()));
+        member(&self.0, "content").as_str().filter(|_| is_said).map(str::to_owned)
     }
 
     /// The message with `text` behind its content, if it is a reply of the model.
@@ -67,6 +68,11 @@ pub(super) fn from_json(value: Json) -> Value {
     serde_json::from_value(value).unwrap_or_default()
 }
 
+/// The member of a value; without one, a value that is undefined.
+pub(super) fn member(value: &Value, name: &str) -> Value {
+    value.get_attr(name).unwrap_or_default()
+}
+
 // Messages in the format of chat templates.
 
 /// A message without members that are null, as `transformers` passes it, because templates only test whether a member is
@@ -89,9 +95,8 @@ fn normalized(mut members: Map<String, Json>, forms: Forms) -> Map<String, Json>
 
 /// The text of a list of blocks, if all of them are texts.
 fn text_of(content: &Json) -> Option<String> {
-    let text = |block: &Json| Some(block["text"].as_str().filter(|_| block["type"] == "text")?.to_owned());
-    let texts: Option<Vec<String>> = content.as_array()?.iter().map(text).collect();
-    texts.map(|texts| texts.join("\n"))
+    let texts = content.as_array()?.iter().map(|block| block["text"].as_str().filter(|_| block["type"] == "text"));
+    texts.collect::<Option<Vec<&str>>>().map(|texts| texts.join("\n"))
 }
 
 /// The arguments of a call in the form that the template takes. OpenAI's API has them as a text that contains JSON; most

@@ -136,19 +136,21 @@ impl ChatTemplate {
 impl ChatTemplate {
     /// The forms that the template takes. The error is that it cannot be asked.
     fn find_forms(&self) -> Result<Forms, TemplateError> {
-        let asked = |content: Json| self.example(&[json!({"role": "user", "content": content})]);
-        let calls = |arguments: Json| {
-            let function = json!({"name": "tide", "arguments": arguments});
-            let call = json!({"id": "abcdefghi", "type": "function", "function": function});
-            let asked = json!({"role": "user", "content": "When?"});
-            let called = json!({"role": "assistant", "content": "", "tool_calls": [call]});
-            self.example(&[asked, called]).map(|text| text.is_some())
-        };
-        let text = asked(json!("When?"))?;
+        let text = self.example(&[json!({"role": "user", "content": "When?"})])?;
+        let of_blocks = self.example(&[json!({"role": "user", "content": [{"type": "text", "text": "When?"}]})])?;
         Ok(Forms {
-            text_arguments: !calls(json!({"place": "Graz"}))? && calls(json!("{\"place\": \"Graz\"}"))?,
-            text_content: text.is_some() && text != asked(json!([{"type": "text", "text": "When?"}]))?,
+            text_arguments: !self.takes_arguments(&json!({"place": "Graz"}))?
+                && self.takes_arguments(&json!("{\"place\": \"Graz\"}"))?,
+            text_content: text.is_some() && text != of_blocks,
         })
+    }
+
+    fn takes_arguments(&self, arguments: &Json) -> Result<bool, TemplateError> {
+        let function = json!({"name": "tide", "arguments": arguments});
+        let call = json!({"id": "abcdefghi", "type": "function", "function": function});
+        let asked = json!({"role": "user", "content": "When?"});
+        let called = json!({"role": "assistant", "content": "", "tool_calls": [call]});
+        self.example(&[asked, called]).map(|text| text.is_some())
     }
 
     /// The text of an example; `None` if the template refuses it. The error is that it cannot be asked.
@@ -229,14 +231,15 @@ mod tests {
     const ANTHROPIC: &str = r#"{"messages": [{"role": "user", "content": "When?"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "tide", "input": {"place":"Graz"}}]}]}"#;
 
+    fn calls(arguments: &str) -> String {
+        format!(
+            "{{% for m in messages %}}{{% for call in m.tool_calls %}}{{{{ 'call ' + {arguments} }}}}{{% endfor %}}{{% endfor %}}"
+        )
+    }
+
     /// Templates that write arguments as JSON take an object, and those that join them to a text take a text.
     #[test]
     fn arguments_have_the_form_that_the_template_takes() {
-        let calls = |arguments: &str| {
-            format!(
-                "{{% for m in messages %}}{{% for call in m.tool_calls %}}{{{{ 'call ' + {arguments} }}}}{{% endfor %}}{{% endfor %}}"
-            )
-        };
         for record in [OPENAI, ANTHROPIC] {
             let as_json = calls("(call.function.arguments | tojson)");
             assert_eq!(rendered(&as_json, record), r#"call {"place": "Graz"}"#);

@@ -41,9 +41,9 @@ fn repr(value: &Value, depth: usize) -> Result<String, Error> {
             format!("[{}]", all.join(", "))
         }
         ValueKind::Map => {
-            let pair = |(k, v): (Value, Value)| Ok(format!("{}: {}", repr(&k, depth + 1)?, repr(&v, depth + 1)?));
-            let all: Vec<String> = pairs(value).map(pair).collect::<Result<_, Error>>()?;
-            format!("{{{}}}", all.join(", "))
+            let all =
+                pairs(value).map(|(key, item)| Ok(format!("{}: {}", repr(&key, depth + 1)?, repr(&item, depth + 1)?)));
+            format!("{{{}}}", all.collect::<Result<Vec<_>, Error>>()?.join(", "))
         }
         _ => value.to_string(),
     })
@@ -107,9 +107,8 @@ pub(super) fn to_json(value: &Value, options: &Kwargs) -> Result<String, Error> 
         Some([item, key]) => [item.clone(), key.clone()],
         _ => [String::from(if indent.is_some() { "," } else { ", " }), String::from(": ")],
     };
-    let flag = |name| options.get::<Option<bool>>(name).map(Option::unwrap_or_default);
-    let ascii = flag("ensure_ascii")?;
-    let sorted = flag("sort_keys")?;
+    let ascii = options.get::<Option<bool>>("ensure_ascii")?.unwrap_or_default();
+    let sorted = options.get::<Option<bool>>("sort_keys")?.unwrap_or_default();
     options.assert_all_used()?;
     let mut out = String::new();
     JsonDump { indent, item_separator, key_separator, ascii, sorted }.value(value, 0, &mut out)?;
@@ -141,10 +140,10 @@ impl JsonDump {
                 if self.sorted {
                     members.sort_by(|one, other| one.0.cmp(&other.0));
                 }
-                let member = |(key, value): &(Value, Value)| {
+                let all = members.iter().map(|(key, value)| {
                     Ok(format!("{}{}{}", self.string(&text(key)?), self.key_separator, self.nested(value, depth)?))
-                };
-                let all: Vec<String> = members.iter().map(member).collect::<Result<_, Error>>()?;
+                });
+                let all: Vec<String> = all.collect::<Result<_, Error>>()?;
                 self.list(['{', '}'], &all, depth, out);
             }
             _ => out.push_str(&self.string(&text(value)?)),
@@ -160,15 +159,17 @@ impl JsonDump {
 
     /// Writes a list or an object with these serialized `items`.
     fn list(&self, [open, close]: [char; 2], items: &[String], depth: usize, out: &mut String) {
-        let line =
-            |depth: usize| self.indent.map_or_else(String::new, |indent| format!("\n{}", " ".repeat(indent * depth)));
         out.push(open);
         if !items.is_empty() {
-            out.push_str(&line(depth + 1));
-            out.push_str(&items.join(&format!("{}{}", self.item_separator, line(depth + 1))));
-            out.push_str(&line(depth));
+            out.push_str(&self.line_break(depth + 1));
+            out.push_str(&items.join(&format!("{}{}", self.item_separator, self.line_break(depth + 1))));
+            out.push_str(&self.line_break(depth));
         }
         out.push(close);
+    }
+
+    fn line_break(&self, depth: usize) -> String {
+        self.indent.map_or_else(String::new, |indent| format!("\n{}", " ".repeat(indent * depth)))
     }
 
     fn string(&self, text: &str) -> String {
@@ -252,18 +253,20 @@ mod tests {
     use super::*;
     use crate::templates::messages::from_json;
 
+    fn dumped(value: &Value, options: &[(&str, Value)]) -> String {
+        to_json(value, &options.iter().cloned().collect()).unwrap()
+    }
+
     #[test]
     fn values_are_formatted_as_in_python() {
         let value = from_json(serde_json::json!({"b": [1, 2.0, 1e-7, 1e16, true, null], "a": "it's é\n"}));
         assert_eq!(text(&value).unwrap(), "{'b': [1, 2.0, 1e-07, 1e+16, True, None], 'a': \"it's é\\n\"}");
-        let json = |options: &[(&str, Value)]| to_json(&value, &options.iter().cloned().collect()).unwrap();
-        assert_eq!(json(&[]), "{\"b\": [1, 2.0, 1e-07, 1e+16, true, null], \"a\": \"it's é\\n\"}");
+        assert_eq!(dumped(&value, &[]), "{\"b\": [1, 2.0, 1e-07, 1e+16, true, null], \"a\": \"it's é\\n\"}");
         let compact = Value::from(vec![",", ":"]);
         let options = [("separators", compact), ("sort_keys", Value::from(true)), ("ensure_ascii", Value::from(true))];
-        assert_eq!(json(&options), "{\"a\":\"it's \\u00e9\\n\",\"b\":[1,2.0,1e-07,1e+16,true,null]}");
+        assert_eq!(dumped(&value, &options), "{\"a\":\"it's \\u00e9\\n\",\"b\":[1,2.0,1e-07,1e+16,true,null]}");
         let small = from_json(serde_json::json!({"a": [1], "b": {}}));
-        let indented = to_json(&small, &[("indent", Value::from(2))].into_iter().collect()).unwrap();
-        assert_eq!(indented, "{\n  \"a\": [\n    1\n  ],\n  \"b\": {}\n}");
+        assert_eq!(dumped(&small, &[("indent", Value::from(2))]), "{\n  \"a\": [\n    1\n  ],\n  \"b\": {}\n}");
     }
 
     #[test]

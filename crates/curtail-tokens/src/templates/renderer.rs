@@ -76,13 +76,6 @@ impl Renderers {
     }
 
     fn start(&self) -> Result<Renderer, TemplateError> {
-        let failed = |error: std::io::Error| {
-            TemplateError::new(format!(
-                "the process that renders {} cannot be started: {}",
-                self.origin,
-                system_message(&error)
-            ))
-        };
         let [program, arguments @ ..] = self.command.as_slice() else {
             return Err(TemplateError::new(String::from("no program renders it")));
         };
@@ -94,15 +87,20 @@ impl Renderers {
         // A signal from the terminal must reach only the program, which finishes its records.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.spawn().map_err(failed)?;
+        let mut child = command.spawn().map_err(|error| self.not_started(&error))?;
         let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(failed(std::io::ErrorKind::BrokenPipe.into()));
+            return Err(self.not_started(&std::io::ErrorKind::BrokenPipe.into()));
         };
         let mut renderer = Renderer { child, requests, answers: BufReader::new(answers) };
         let Some(answer) = renderer.ask(&self.opening) else {
             return Err(renderer.stopped(&format!("compiling {}", self.origin)));
         };
         text_of(&answer).map(|_| renderer)
+    }
+
+    fn not_started(&self, error: &std::io::Error) -> TemplateError {
+        let message = system_message(error);
+        TemplateError::new(format!("the process that renders {} cannot be started: {message}", self.origin))
     }
 }
 

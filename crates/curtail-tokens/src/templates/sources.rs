@@ -71,8 +71,7 @@ fn read_text(path: &Path) -> Result<String, TemplateError> {
 
 /// The JSON value of a file.
 pub(super) fn read_json(path: &Path) -> Result<serde_json::Value, TemplateError> {
-    let invalid = |error: serde_json::Error| TemplateError::new(format!("{}: {error}", path.display()));
-    serde_json::from_str(&read_text(path)?).map_err(invalid)
+    serde_json::from_str(&read_text(path)?).map_err(|error| TemplateError::new(format!("{}: {error}", path.display())))
 }
 
 /// The templates of a `tokenizer_config.json`: one, or a list of them with names.
@@ -81,13 +80,15 @@ fn templates_of(value: &serde_json::Value) -> Vec<(String, String)> {
         return vec![(DEFAULT.to_owned(), source.to_owned())];
     }
     let named = value.as_array().into_iter().flatten();
-    let text = |entry: &serde_json::Value, key: &str| entry[key].as_str().map(str::to_owned);
-    named.filter_map(|entry| Some((text(entry, "name")?, text(entry, "template")?))).collect()
+    named
+        .filter_map(|entry| Some((entry["name"].as_str()?.to_owned(), entry["template"].as_str()?.to_owned())))
+        .collect()
 }
 
 /// `bos_token` and the like: strings, or objects with a `content`.
 fn special_tokens(config: &serde_json::Value) -> Vec<(String, String)> {
     let members = config.as_object().into_iter().flatten().filter(|(key, _)| key.ends_with("_token"));
-    let token = |value: &serde_json::Value| value.as_str().or(value["content"].as_str()).map(str::to_owned);
-    members.filter_map(|(key, value)| Some((key.clone(), token(value)?))).collect()
+    members
+        .filter_map(|(key, value)| Some((key.clone(), value.as_str().or(value["content"].as_str())?.to_owned())))
+        .collect()
 }

@@ -71,10 +71,10 @@ fn are_tools(value: &Json) -> bool {
     if value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(serde_json::Map::is_empty) {
         return true;
     }
-    let function = |definition| as_function(definition).get("function").cloned().unwrap_or_default();
-    let functions: Vec<Json> = definitions(value.clone()).into_iter().map(function).collect();
-    let is_named = |function: &Json| function["name"].is_string();
-    functions.iter().all(is_named)
+    let definitions = definitions(value.clone()).into_iter().map(as_function);
+    let functions: Vec<Json> =
+        definitions.map(|definition| definition.get("function").cloned().unwrap_or_default()).collect();
+    functions.iter().all(|function| function["name"].is_string())
         && functions.iter().any(|function| ["parameters", "description"].iter().any(|key| function.get(*key).is_some()))
 }
 
@@ -107,16 +107,17 @@ mod tests {
     #[test]
     fn the_tools_of_every_api_are_functions() {
         let schema = r#"{"type":"object","properties":{"place":{"type":"string"}}}"#;
-        let tool = |key: &str| format!(r#""name":"tide","description":"Levels","{key}":{schema}"#);
+        let [openai, anthropic, bedrock] = ["parameters", "input_schema", "inputSchema"]
+            .map(|key| format!(r#""name":"tide","description":"Levels","{key}":{schema}"#));
         let expected: Json =
-            serde_json::from_str(&format!(r#"[{{"type":"function","function":{{{}}}}}]"#, tool("parameters"))).unwrap();
+            serde_json::from_str(&format!(r#"[{{"type":"function","function":{{{openai}}}}}]"#)).unwrap();
         for list in [
-            format!(r#"[{{"type":"function","function":{{{}}}}}]"#, tool("parameters")),
-            format!(r#"[{{"type":"function",{},"strict":true}}]"#, tool("parameters")),
-            format!("[{{{}}}]", tool("input_schema")),
-            format!(r#"{{{},"cache_control":{{"type":"ephemeral"}}}}"#, tool("input_schema")),
-            format!("[{{{}}}]", tool("inputSchema")),
-            format!(r#"[{{"functionDeclarations":[{{{}}}]}}]"#, tool("parameters")),
+            format!(r#"[{{"type":"function","function":{{{openai}}}}}]"#),
+            format!(r#"[{{"type":"function",{openai},"strict":true}}]"#),
+            format!("[{{{anthropic}}}]"),
+            format!(r#"{{{anthropic},"cache_control":{{"type":"ephemeral"}}}}"#),
+            format!("[{{{bedrock}}}]"),
+            format!(r#"[{{"functionDeclarations":[{{{openai}}}]}}]"#),
             format!(
                 r#"{{"tools":[{{"toolSpec":{{"name":"tide","description":"Levels","inputSchema":{{"json":{schema}}}}}}}]}}"#
             ),

@@ -96,12 +96,11 @@ pub fn all() -> Vec<Listed> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokenizer> {
-    let unknown = || {
+    FAMILIES.iter().find_map(|family| (family.open)(name)).unwrap_or_else(|| {
         let names = all().into_iter().filter(|listed| !is_file_name(listed.name)).map(|listed| listed.name);
         let hint = suggestion(name, names.chain(["approx"]));
         Err(UnknownTokenizer(format!("unknown tokenizer {name:?}{hint} known tokenizers: {}", usage())))
-    };
-    FAMILIES.iter().find_map(|family| (family.open)(name)).unwrap_or_else(unknown)
+    })
 }
 
 /// The tokenizer to calibrate by the provider's usage, if `name` is `usage` or `usage:NAME`; `None` otherwise.
@@ -194,8 +193,10 @@ fn bare_name(model: &str) -> String {
     let name = name.rsplit('/').next().unwrap_or_default();
     let name = name.strip_prefix("ft:").unwrap_or(name);
     let starts = std::iter::once(0).chain(name.match_indices('.').map(|(dot, _)| dot + 1));
-    let is_known = |rest: &&str| encoded().chain(approximated()).any(|(family, _)| includes(family, rest));
-    starts.map(|start| &name[start..]).find(is_known).unwrap_or(name).to_owned()
+    let known = starts
+        .map(|start| &name[start..])
+        .find(|rest| encoded().chain(approximated()).any(|(family, _)| includes(family, rest)));
+    known.unwrap_or(name).to_owned()
 }
 
 /// Of the families that include the model, the one with the longest name.
@@ -266,10 +267,15 @@ mod tests {
 
     #[test]
     fn a_name_chooses_the_tokenizer_that_is_calibrated() {
-        let named =
-            |name: &str| tokenizer_by_usage(name).map(|found| found.map(|tokenizer| tokenizer.name().to_owned()).ok());
-        assert_eq!(named("usage"), Some(Some(String::from("o200k_base"))));
-        assert_eq!(named("usage:cl100k_base"), Some(Some(String::from("cl100k_base"))));
-        assert_eq!((named("usage:nothing"), named("usages"), named("gpt2")), (Some(None), None, None));
+        for (name, expected) in [
+            ("usage", Some(Some("o200k_base"))),
+            ("usage:cl100k_base", Some(Some("cl100k_base"))),
+            ("usage:nothing", Some(None)),
+            ("usages", None),
+            ("gpt2", None),
+        ] {
+            let found = tokenizer_by_usage(name).map(|found| found.map(|tokenizer| tokenizer.name().to_owned()).ok());
+            assert_eq!(found, expected.map(|expected| expected.map(String::from)), "{name}");
+        }
     }
 }

@@ -44,10 +44,13 @@ impl Draw {
 
 /// How `ByteLevel` writes a byte.
 fn byte_character(byte: u8) -> char {
-    let is_itself = |byte: u8| matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..);
     let others = (0..byte).filter(|other| !is_itself(*other)).count();
     let code = if is_itself(byte) { u32::from(byte) } else { 0x100 + u32::try_from(others).unwrap() };
     char::from_u32(code).unwrap()
+}
+
+const fn is_itself(byte: u8) -> bool {
+    matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..)
 }
 
 /// How `ByteLevel` writes a text.
@@ -84,17 +87,18 @@ impl Model {
     /// Adds a token, often of the latest ones, with one or more of the pairs that make it.
     fn add(&mut self, draw: &mut Draw) {
         let late = self.tokens.len().saturating_sub(25);
-        let mut part = || if draw.one_in(3) { draw.any(&self.tokens) } else { draw.any(&self.tokens[late..]) };
-        let [left, right] = [part(), part()];
+        let [left, right] = [(); 2].map(|()| {
+            let from = if draw.one_in(3) { 0 } else { late };
+            draw.any(&self.tokens[from..])
+        });
         let token = format!("{left}{right}");
         if token.chars().count() > 14 {
             return;
         }
-        let is_token = |part: &str| self.tokens.iter().any(|token| token == part);
         let cuts = token.char_indices().skip(1).map(|(at, _)| token.split_at(at));
         let others: Vec<[String; 2]> = cuts
-            .filter(|(left, right)| is_token(left) && is_token(right))
-            .map(|(l, r)| [l.to_owned(), r.to_owned()])
+            .map(|(left, right)| [left.to_owned(), right.to_owned()])
+            .filter(|pair| pair.iter().all(|part| self.tokens.contains(part)))
             .collect();
         let others = others.into_iter().filter(|_| draw.one_in(2)).collect::<Vec<_>>();
         for pair in others.into_iter().chain([[left, right]]) {
@@ -124,13 +128,15 @@ impl Model {
             all.into_iter().zip(0..).map(|(token, id)| (token, json!(id))).collect();
         let spaced = self.merges.iter().flatten().any(|part| part.contains(' '));
         let joined = !spaced && draw.one_in(2);
-        let merge =
-            |[left, right]: &[String; 2]| if joined { json!(format!("{left} {right}")) } else { json!([left, right]) };
+        let merges = self.merges.iter().map(|[left, right]| match joined {
+            true => json!(format!("{left} {right}")),
+            false => json!([left, right]),
+        });
         json!({
             "type": "BPE", "dropout": null, "unk_token": (!self.bytes || draw.one_in(2)).then_some("<unk>"),
             "continuing_subword_prefix": null, "end_of_word_suffix": null, "fuse_unk": draw.one_in(2),
             "byte_fallback": fallback, "ignore_merges": draw.one_in(3), "vocab": vocab,
-            "merges": self.merges.iter().map(merge).collect::<Vec<_>>(),
+            "merges": merges.collect::<Vec<_>>(),
         })
     }
 }
@@ -205,14 +211,14 @@ fn pre_tokenizer(draw: &mut Draw, bytes: bool) -> Value {
 
 fn added(draw: &mut Draw, first: usize) -> Value {
     let contents = ["<s>", "<unk>", "ab", " a", "\n\n", "▁▁", "a é", "中", "s", "<|end|>", "a▁b", "  ", "'"];
-    let token = |(at, content): (usize, &str), draw: &mut Draw| {
+    let some: Vec<&str> = contents.into_iter().filter(|_| draw.one_in(6)).collect();
+    let tokens = some.into_iter().enumerate().map(|(at, content)| {
         json!({
             "id": first + at, "content": content, "single_word": draw.one_in(4), "lstrip": draw.one_in(4), "rstrip": draw.one_in(4),
             "normalized": draw.one_in(3), "special": draw.one_in(2),
         })
-    };
-    let some: Vec<&str> = contents.into_iter().filter(|_| draw.one_in(6)).collect();
-    Value::Array(some.into_iter().enumerate().map(|one| token(one, draw)).collect())
+    });
+    tokens.collect()
 }
 
 /// A file.
@@ -250,11 +256,11 @@ fn texts_of_tokens(file: &Value) -> Vec<String> {
     let spelled = byte_level(&letters);
     // The byte of each character that `byte_level` wrote.
     let bytes: std::collections::HashMap<char, u8> = spelled.chars().zip(letters.bytes()).collect();
-    let unspelled = |token: &&&String| {
+    let unspelled = tokens.into_iter().map(|token| {
         let raw: Option<Vec<u8>> = token.chars().map(|character| bytes.get(&character).copied()).collect();
-        raw.and_then(|raw| String::from_utf8(raw).ok())
-    };
-    tokens.iter().map(|token| unspelled(&token).unwrap_or_else(|| (*token).clone())).collect()
+        raw.and_then(|raw| String::from_utf8(raw).ok()).unwrap_or_else(|| token.clone())
+    });
+    unspelled.collect()
 }
 
 /// Opens a file, and compares `texts` counts with those of the library. Whether the engine counted. Every fourth file is large, and
@@ -288,18 +294,22 @@ fn compare(seed: u64, texts: usize) -> bool {
     both.ours.remark().is_none()
 }
 
+/// The number in a variable of the environment.
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
 /// `PROPTEST_CASES` files, and 50 texts for each.
 #[test]
 fn files_drawn_at_random() {
     let kept = tempfile::tempdir().unwrap();
     keep_prepared_in(kept.path().to_owned());
-    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let first = number("PROPTEST_RNG_SEED", 0) << 32;
     let seeds = first..first + number("PROPTEST_CASES", 60);
     let all = seeds.end - seeds.start;
     // The caches of a counter end with their thread.
-    let by_engine = |seed: &u64| thread::scope(|scope| scope.spawn(|| compare(*seed, 50)).join().unwrap());
-    let by_engine = seeds.filter(by_engine).count() as u64;
+    let by_engine = seeds.filter(|seed| thread::scope(|scope| scope.spawn(|| compare(*seed, 50)).join().unwrap()));
+    let by_engine = by_engine.count() as u64;
     assert!(by_engine * 2 > all, "the engine counts with {by_engine} of {all} files");
     assert!(fs::read_dir(kept.path()).unwrap().count() as u64 * 8 > all, "what is made of large files is kept");
 }

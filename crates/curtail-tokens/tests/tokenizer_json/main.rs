@@ -39,15 +39,16 @@ fn every_code_point_in_company() {
     equal(&text);
 }
 
+/// The string with this number among those of `length` of the `kinds`.
+fn spelled(kinds: &[&str], number: usize, length: u32) -> String {
+    (0..length).map(|at| kinds[number / kinds.len().pow(at) % kinds.len()]).collect()
+}
+
 #[test]
 fn every_short_string_of_what_patterns_tell_apart() {
     let kinds = ["a", "B", "中", "\u{301}", "\0", "7", " ", "\u{A0}", "\n", "'", "/", "s"];
-    let spelled = |number: usize, length: u32| {
-        let letters = (0..length).map(|at| kinds[number / kinds.len().pow(at) % kinds.len()]);
-        letters.collect::<String>()
-    };
-    (0..kinds.len().pow(3)).for_each(|number| equal(&spelled(number, 3)));
-    let all: Vec<String> = (0..kinds.len().pow(4)).map(|number| spelled(number, 4)).collect();
+    (0..kinds.len().pow(3)).for_each(|number| equal(&spelled(&kinds, number, 3)));
+    let all: Vec<String> = (0..kinds.len().pow(4)).map(|number| spelled(&kinds, number, 4)).collect();
     all.chunks(100).for_each(|some| equal(&some.concat()));
 }
 
@@ -56,9 +57,7 @@ fn every_short_string_of_what_patterns_tell_apart() {
 #[test]
 fn every_short_string_of_chinese_and_japanese() {
     let kinds = ["む", "゠", "・", "\u{3040}", "\u{309A}", "中", "!", "a", " ", "\n", "\u{200B}"];
-    let letter = |number: usize, at: u32| kinds[number / kinds.len().pow(at) % kinds.len()];
-    let spelled = |number: usize| (0..4).map(|at| letter(number, at)).collect::<String>();
-    (0..kinds.len().pow(4)).step_by(7).for_each(|number| equal(&spelled(number)));
+    (0..kinds.len().pow(4)).step_by(7).for_each(|number| equal(&spelled(&kinds, number, 4)));
     let katakana = (0x3040..0x3100).filter_map(char::from_u32);
     equal(&katakana.flat_map(|one| ['む', one, '゠', one]).collect::<String>());
 }
@@ -123,21 +122,23 @@ proptest! {
     }
 }
 
+/// The file with another member of its model.
+fn with_model(member: &str, value: Value) -> Value {
+    let mut file = base();
+    file["model"][member] = value;
+    file
+}
+
 /// Files that the engine does not support are left to the library, with the reason.
 #[test]
 fn other_files_are_counted_by_the_library() {
     let folder = tempfile::tempdir().unwrap();
-    let model = |member: &str, value: Value| {
-        let mut file = base();
-        file["model"][member] = value;
-        file
-    };
     let words = json!({"version": "1.0", "added_tokens": [], "model": {
         "type": "WordLevel", "vocab": {"a": 0, "[UNK]": 1}, "unk_token": "[UNK]",
     }});
     for (at, (why, file)) in [
-        ("not plain byte pair", model("dropout", json!(0.1))),
-        ("prefixes or suffixes", model("end_of_word_suffix", json!("</w>"))),
+        ("not plain byte pair", with_model("dropout", json!(0.1))),
+        ("prefixes or suffixes", with_model("end_of_word_suffix", json!("</w>"))),
         ("normalizes texts", with(base(), &[("normalizer", json!({"type": "Lowercase"}))])),
         ("splits texts", with(base(), &[("pre_tokenizer", json!({"type": "Whitespace"}))])),
         ("not encoded as bytes", with(base(), &[("pre_tokenizer", Value::Null)])),

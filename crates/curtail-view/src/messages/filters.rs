@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use maud::html;
 
 use super::Chat;
-use crate::effect::State;
 use crate::visible::Shown;
 use curtail_core::transcript::PartRef;
 
@@ -80,7 +79,7 @@ impl Chat<'_, '_> {
         let writers = range.clone().map(|at| conversation.writer(at));
         let tools = range.clone().filter_map(|at| self.tools(at));
         let prompts = rows.iter().filter(|at| conversation.story.is_prompt(**at)).count();
-        let dropped = range.clone().filter(|at| self.state(*at) == State::Dropped).count();
+        let dropped = range.clone().filter(|at| self.conversation.is_dropped(*at)).count();
         let tally = self.tally(rows);
         let html = html! {
             div class="later" data-first=(rows[0]) data-rows=(rows.len()) data-prompts=(prompts) data-failures=(tally.failures)

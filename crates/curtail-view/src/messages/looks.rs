@@ -19,13 +19,15 @@ impl Chat<'_, '_> {
     /// The messages at the beginning of `rows` that only look at something, if they are folded into a line. They end before
     /// message `turn`.
     pub(super) fn looks<'r>(&self, rows: &'r [usize], turn: Option<usize>) -> &'r [usize] {
-        let state = self.state(rows[0]);
+        let state = self.conversation.state(rows[0]);
         let mut calls = 0;
         let mut end = 0;
         for (nth, &at) in rows.iter().enumerate() {
             let is_near = nth < end + MAX_THOUGHTS && turn.is_none_or(|turn| at < turn);
             let goes_on = nth == 0 || is_near && self.conversation.drafts(at).is_empty();
-            let Some(looks) = self.looks_in(at).filter(|_| goes_on && self.state(at) == state) else { break };
+            let Some(looks) = self.looks_in(at).filter(|_| goes_on && self.conversation.state(at) == state) else {
+                break;
+            };
             calls += looks;
             if looks > 0 {
                 end = nth + 1;
@@ -68,7 +70,7 @@ impl Chat<'_, '_> {
         let writers = messages.iter().map(|at| Some(self.conversation.writer(*at)));
         let above = std::iter::once(before).chain(writers);
         html! {
-            details class={ "looks " (self.state(messages[0]).name()) } {
+            details class={ "looks " (self.conversation.state(messages[0]).name()) } {
                 (self.summary_of_looks(messages))
                 @for (at, before) in messages.iter().zip(above) { (self.message(*at, before)) }
             }
@@ -81,7 +83,8 @@ impl Chat<'_, '_> {
         let looks = calls.iter().filter_map(|call| self.calls.get(call)?.look.as_ref());
         let names = distinct_lines(looks.clone().map(|(_, name)| name));
         let names: Vec<&str> = names.lines().collect();
-        let tokens = |at: PartRef| self.tokens(at) + self.counterpart(at).map_or(0, |result| self.tokens(result));
+        let results = calls.iter().filter_map(|call| self.counterpart(*call));
+        let tokens = calls.iter().copied().chain(results).map(|at| self.tokens(at)).sum();
         let counts = tally(looks.map(|(look, _)| *look)).into_iter().map(|(look, count)| look.counted(count));
         html! {
             summary {
@@ -90,7 +93,7 @@ impl Chat<'_, '_> {
                     (Shown(&names[..names.len().min(MAX_NAMES)].join(" · ")))
                     @if names.len() > MAX_NAMES { " and " (names.len() - MAX_NAMES) " more" }
                 }
-                " " span class="tokens" { (short(calls.iter().map(|call| tokens(*call)).sum())) " tokens" }
+                " " span class="tokens" { (short(tokens)) " tokens" }
             }
         }
     }

@@ -24,7 +24,7 @@ impl Chat<'_, '_> {
         let conversation = self.conversation;
         let message = &conversation.messages[at];
         let fate = conversation.fate(at);
-        let state = self.state(at).name();
+        let state = self.conversation.state(at).name();
         let by = conversation.writer(at);
         let tally = self.tally(&[at]);
         let tools = self.tools_with_agents(at);

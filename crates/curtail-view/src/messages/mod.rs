@@ -10,7 +10,6 @@ mod rows;
 use std::collections::{HashMap, HashSet};
 
 use crate::conversation::{Attached, Conversation};
-use crate::effect::State;
 use crate::sides::Side;
 use crate::tools::{CallKind, Look};
 use crate::unread::unread;
@@ -103,10 +102,6 @@ impl<'c, 'a> Chat<'c, 'a> {
 impl Chat<'_, '_> {
     fn tokens(&self, at: PartRef) -> usize {
         self.conversation.costs[at.message].parts[at.part]
-    }
-
-    fn state(&self, at: usize) -> State {
-        self.conversation.fate(at).map_or(State::Kept, |fate| fate.state)
     }
 
     fn calls_of(&self, at: usize) -> impl Iterator<Item = PartRef> + Clone {

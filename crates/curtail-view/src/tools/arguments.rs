@@ -15,16 +15,18 @@ pub(crate) fn arguments(raw: &str, byte: usize, max_chars: usize, except: &[&[&s
     let Some(object) = object else {
         return html! { @if !raw.trim().is_empty() && except.is_empty() { (mono(raw)) } };
     };
-    let is_shown = |name: &str| !except.iter().any(|names| names.contains(&name));
-    if !object.members().any(|member| is_shown(&member.key.decode())) {
+    let members = object.members().map(|member| (member.key.decode().into_owned(), member.value));
+    let members: Vec<_> =
+        members.filter(|(name, _)| !except.iter().any(|names| names.contains(&name.as_str()))).collect();
+    if members.is_empty() {
         return html! {};
     }
     html! {
         dl class="arguments" {
-            @for member in object.members().filter(|member| is_shown(&member.key.decode())) {
-                @let (name, text) = (member.key.decode(), shown(member.value));
+            @for (name, value) in &members {
+                @let text = shown(*value);
                 div {
-                    dt { (Shown(&line(&name, 80))) }
+                    dt { (Shown(&line(name, 80))) }
                     dd {
                         @if text.len() <= 200 && !text.contains('\n') { (code(&text)) } @else { (mono(&text)) }
                     }

@@ -75,14 +75,14 @@ impl Question {
             None if count == 1 => result,
             None => "",
         };
-        let labels = || self.answers.iter().map(|offered| offered.label.as_str()).filter(|label| !label.is_empty());
+        let labels = self.answers.iter().map(|offered| offered.label.as_str()).filter(|label| !label.is_empty());
         let pieces: Vec<&str> =
             answer.split(['"', '\n', '<', '>']).flat_map(|piece| piece.split(", ")).map(str::trim).collect();
-        let chosen: Vec<&str> = labels().filter(|label| pieces.contains(label)).collect();
+        let chosen: Vec<&str> = labels.clone().filter(|label| pieces.contains(label)).collect();
         if named.is_some() || !chosen.is_empty() {
             return chosen;
         }
-        let mut said: Vec<&str> = labels().filter(|label| names(answer, label)).collect();
+        let mut said: Vec<&str> = labels.filter(|label| names(answer, label)).collect();
         // `React Native` names `React` as well.
         let longer = said.clone();
         said.retain(|label| !longer.iter().any(|other| other != label && other.contains(label)));
@@ -117,8 +117,7 @@ impl Answer {
 /// Whether `text` has `label` between other words.
 fn names(text: &str, label: &str) -> bool {
     text.match_indices(label).any(|(at, _)| {
-        let is_in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        !is_in_word(text[..at].chars().next_back()) && !is_in_word(text[at + label.len()..].chars().next())
+        !text[..at].ends_with(char::is_alphanumeric) && !text[at + label.len()..].starts_with(char::is_alphanumeric)
     })
 }
 

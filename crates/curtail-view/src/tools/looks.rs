@@ -106,11 +106,11 @@ fn shows(command: &str) -> bool {
     let mut words = command.split_whitespace();
     let Some(program) = words.next() else { return true };
     let writing = WRITING.iter().find(|(name, _)| *name == program).map_or(&[][..], |(_, words)| words);
-    // A function can be called anywhere in a script.
-    let writes =
-        |word: &str, sign: &str| if sign.ends_with('(') { word.contains(sign) } else { word.starts_with(sign) };
-    if words.clone().any(|word| writing.iter().any(|sign| writes(word, sign))) {
-        return false;
+    for sign in writing {
+        // A function can be called anywhere in a script.
+        if words.clone().any(|word| if sign.ends_with('(') { word.contains(sign) } else { word.starts_with(sign) }) {
+            return false;
+        }
     }
     match program {
         "git" => {

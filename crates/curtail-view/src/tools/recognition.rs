@@ -92,9 +92,9 @@ fn edit(object: Value<'_>) -> Option<CallKind> {
     if let Some(patch) = patch.as_ref().filter(|text| text.contains(PATCH)) {
         return Some(CallKind::from_patch(patch));
     }
-    let listed = || REPLACEMENTS.iter().flat_map(|name| items(object, name));
-    let path = member_text(object, PATHS).or_else(|| listed().find_map(|item| member_text(item, PATHS)))?;
-    let mut edits: Vec<Edit> = listed().filter_map(replacement).collect();
+    let listed: Vec<Value<'_>> = REPLACEMENTS.iter().flat_map(|name| items(object, name)).collect();
+    let path = member_text(object, PATHS).or_else(|| listed.iter().find_map(|item| member_text(*item, PATHS)))?;
+    let mut edits: Vec<Edit> = listed.into_iter().filter_map(replacement).collect();
     if edits.is_empty() {
         edits.extend(replacement(object).or_else(|| written(object)));
     }
@@ -222,9 +222,7 @@ fn is_verb(command: &str, name: &str, object: Value<'_>) -> bool {
 /// A list of what is to be done: its key or the tool says so, or each of its items has a state.
 fn list(name: &str, object: Value<'_>) -> Option<CallKind> {
     const TO_DO: &[&str] = &["todo", "todos", "plan", "task", "tasks"];
-    let is_list = |key: &&&str| object.some(key).is_some_and(Value::is_array);
-    let key = LISTS.iter().find(is_list)?;
-    let list = object.some(key)?;
+    let (key, list) = LISTS.iter().find_map(|key| Some((key, object.some(key).filter(|list| list.is_array())?)))?;
     let is_named = key.contains("todo") || name_words(name).iter().any(|word| TO_DO.contains(&word.as_str()));
     if !is_named && list.items().any(|item| member_text(item, STATES).is_none()) {
         return None;

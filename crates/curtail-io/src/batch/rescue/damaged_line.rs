@@ -79,11 +79,11 @@ impl DamagedLine<'_> {
         if sound.len() > 1 && lost.is_empty() {
             losses.push(self.changed(format!("{} on one line parted", number_of(sound.len(), "record"))));
         }
-        let record = |Part { range, .. }| {
+        let records = sound.into_iter().map(|Part { range, .. }| {
             let nulls_before = nulls.partition_point(|null| *null <= range.start);
             SoundRecord { at: start + range.start + nulls_before, bytes: text[range].to_vec() }
-        };
-        sound.into_iter().map(record).collect()
+        });
+        records.collect()
     }
 
     fn left_out(&self, bytes: &[u8], what: &str) -> Loss {

@@ -82,8 +82,10 @@ impl<'l> Parting<'l> {
             let after_break = behind_breaks.get(behind_breaks.partition_point(|place| *place <= at));
             let after_break = after_break.map(|at| Beginning { at: *at, clue: Clue::Break, ..beginning });
             let certain = after_break.into_iter().chain(after_fault).min_by_key(|next| next.at);
-            let after_head = || self.known.next_head(self.line, beginning.resume);
-            next = certain.or_else(|| after_head().map(|at| Beginning { at, clue: Clue::Head, resume: at + 1 }));
+            next = certain.or_else(|| {
+                let at = self.known.next_head(self.line, beginning.resume)?;
+                Some(Beginning { at, clue: Clue::Head, resume: at + 1 })
+            });
         }
         if let Some(last) = self.last_record(lost) {
             self.add_lost(lost..last.start, &mut parts);
@@ -133,12 +135,15 @@ impl<'l> Parting<'l> {
             Clue::Head => false,
         };
         let is_last = self.is_ended && rest.is_empty();
+        if is_certain || !is_followed {
+            return is_certain.then_some(end);
+        }
         // A record of a kind of its own ends the line, begins as others do, and has more than a part of one.
-        let is_likely = || match keys_of(found) {
+        let is_likely = match keys_of(found) {
             Some(own) => is_last && own.len() > BLOCK_KEYS || self.known.is_like_record(&own),
             None => is_last,
         };
-        (is_certain || is_followed && is_likely()).then_some(end)
+        is_likely.then_some(end)
     }
 
     /// Whether the object that was `found` at the beginning of a line is a part of a torn record, of which `rest` is the rest:
@@ -146,9 +151,10 @@ impl<'l> Parting<'l> {
     fn is_part(&self, found: &Document<'_>, rest: &str, is_cut: bool) -> bool {
         let (Some(own), Some(object)) = (keys_of(found), found.roots().next()) else { return false };
         let closers = rest.bytes().take_while(|byte| b"}]".contains(byte)).count();
-        let goes_on = closers > 0 || rest.starts_with(',');
-        let is_inner = || closers > 1 || self.known.is_like_inner(&keys_and_types(object));
-        goes_on && (is_cut || !self.known.is_like_record(&own) && is_inner())
+        if closers == 0 && !rest.starts_with(',') {
+            return false;
+        }
+        is_cut || !self.known.is_like_record(&own) && (closers > 1 || self.known.is_like_inner(&keys_and_types(object)))
     }
 
     /// Where a record begins that was written behind a torn one. The torn one has its beginning at `torn`, and cannot be read on at
@@ -159,11 +165,12 @@ impl<'l> Parting<'l> {
         if torn.clue == Clue::Head || is_end {
             return None;
         }
-        let is_structure = |byte: &u8| b"{}[],:\"".contains(byte);
-        let behind = self.line[fault..].iter().position(is_structure).map(|at| fault + at);
-        let behind = behind.filter(|at| self.line[*at] == self.known.opener);
-        let before = || self.line[..fault].iter().rposition(|byte| *byte == self.known.opener);
-        let at = behind.or_else(before).filter(|at| *at > torn.at)?;
+        let (before, behind) = self.line.split_at(fault);
+        let behind = behind.iter().position(|byte| b"{}[],:\"".contains(byte)).map(|at| fault + at);
+        let at = behind
+            .filter(|at| self.line[*at] == self.known.opener)
+            .or_else(|| before.iter().rposition(|byte| *byte == self.known.opener))
+            .filter(|at| *at > torn.at)?;
         Some(Beginning { at, clue: Clue::Fault(fault), resume: torn.resume })
     }
 

@@ -30,11 +30,13 @@ pub(super) fn spans_lines(text: &[u8]) -> bool {
 /// Whether something in `text` may be read as if nothing were wrong, although its program reads lines: one that is a text or a
 /// number, several records on one, or the torn one at the end. Only the lines that look so are read.
 pub(in crate::batch) fn hides_damage(text: &[u8]) -> bool {
-    let is_whole = |line: &[u8]| {
-        line.trim_ascii().is_empty() || !looks_damaged(line) && !joins(line) || is_record(line) && is_value(line)
-    };
     let last = text.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     !last.is_empty() && !is_value(last) || !text.split(|byte| *byte == b'\n').all(is_whole)
+}
+
+/// Whether `line` is blank or one record.
+fn is_whole(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty() || !looks_damaged(line) && !joins(line) || is_record(line) && is_value(line)
 }
 
 /// Whether `line` begins or ends as no record does.

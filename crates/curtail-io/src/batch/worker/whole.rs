@@ -59,12 +59,10 @@ impl<W: Work> Worker<'_, W> {
     /// Replaces a log of patches, or an export, by the document that comes of it. Whoever leaves out what is damaged writes the
     /// log, and whoever reads around it sees the damage.
     fn rebuild(&mut self, opened: &mut Arc<Opened>) -> Result<(), FileError> {
-        let is_log = || opened.reading.framing == Framing::Lines && is_patch_log(valid_prefix(&self.buffer));
-        let is_kept = match self.batch.damage {
-            Damage::Fail => false,
-            Damage::LeaveOut => is_log(),
-            Damage::ReadAround => is_log() && hides_damage(&self.buffer),
-        };
+        let is_kept = self.batch.damage != Damage::Fail
+            && opened.reading.framing == Framing::Lines
+            && is_patch_log(valid_prefix(&self.buffer))
+            && (self.batch.damage == Damage::LeaveOut || hides_damage(&self.buffer));
         if is_kept { Ok(()) } else { rebuild(opened, &mut self.buffer) }
     }
 

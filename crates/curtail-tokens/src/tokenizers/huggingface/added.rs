@@ -48,14 +48,21 @@ impl AddedTokens {
     /// # Errors
     /// Why they cannot be found as the library finds them.
     pub(super) fn read(tokens: &[AddedToken], normalizer: &Normalizer) -> Result<Self, Unsupported> {
-        let found_in = |normalized: bool| tokens.iter().filter(move |token| token.normalized == normalized);
-        if normalizer.writes_spaces() && found_in(true).any(|token| token.lstrip || token.rstrip) {
+        let (normalized, raw): (Vec<&AddedToken>, Vec<_>) = tokens.iter().partition(|token| token.normalized);
+        if normalizer.writes_spaces() && normalized.iter().any(|token| token.lstrip || token.rstrip) {
             return Err("added tokens take the spaces around them, which it writes as another character");
         }
         Ok(Self {
-            raw: Finder::from_tokens(found_in(false), Cow::Borrowed)?,
-            normalized: Finder::from_tokens(found_in(true), |content| normalizer.apply(content))?,
+            raw: Finder::from_tokens(raw, Cow::Borrowed)?,
+            normalized: Finder::from_tokens(normalized, |content| normalizer.apply(content))?,
         })
+    }
+
+    /// Whether any of them, special ones aside, is in `text`, or in `normalized`, which the normalizer makes of it.
+    pub(super) fn are_in(&self, text: &str, normalized: &str) -> bool {
+        [(&self.raw, text), (&self.normalized, normalized)]
+            .into_iter()
+            .any(|(finder, text)| finder.as_ref().is_some_and(|finder| finder.finds(text, false)))
     }
 }
 
@@ -80,10 +87,10 @@ const LONGEST: usize = 256;
 
 impl Finder {
     fn from_tokens<'a>(
-        tokens: impl Iterator<Item = &'a AddedToken>,
+        mut tokens: Vec<&'a AddedToken>,
         spelled: impl Fn(&'a str) -> Cow<'a, str>,
     ) -> Result<Option<Self>, Unsupported> {
-        let tokens: Vec<&AddedToken> = tokens.filter(|token| !token.content.is_empty()).collect();
+        tokens.retain(|token| !token.content.is_empty());
         if tokens.is_empty() {
             return Ok(None);
         }
@@ -99,14 +106,14 @@ impl Finder {
             .start_kind(StartKind::Anchored)
             .build(contents.iter().map(|content| content.as_bytes()));
         let automaton = automaton.map_err(|_| "its added tokens are too many")?;
-        let rule = |token: &&AddedToken| Rule {
+        let starts = Starts::of_tokens(contents.iter().map(|content| content.as_bytes()));
+        let rules = tokens.iter().map(|token| Rule {
             special: token.special,
             single_word: token.single_word,
             strips_left: token.lstrip,
             strips_right: token.rstrip,
-        };
-        let starts = Starts::of_tokens(contents.iter().map(|content| content.as_bytes()));
-        Ok(Some(Self { automaton, starts, rules: tokens.iter().map(rule).collect() }))
+        });
+        Ok(Some(Self { automaton, starts, rules: rules.collect() }))
     }
 
     /// The leftmost tokens that do not overlap; the longest of those that start at the same place.
@@ -126,7 +133,7 @@ impl Finder {
     }
 
     /// Whether a token is in the text.
-    pub(super) fn finds(&self, text: &str, special: bool) -> bool {
+    fn finds(&self, text: &str, special: bool) -> bool {
         self.split(text, special).any(|part| matches!(part, Part::Token))
     }
 
@@ -135,7 +142,7 @@ impl Finder {
         let all = special || self.rules.iter().any(|rule| !rule.special);
         let found = self.matches(if all { text } else { "" });
         let mut at = 0;
-        let token = move |found: Match| {
+        let tokens = found.filter_map(move |found| {
             let rule = &self.rules[found.pattern().as_usize()];
             let start = found.start();
             let end = found.end();
@@ -144,8 +151,8 @@ impl Finder {
             let start = if rule.strips_left { text[..start].trim_end().len().max(at) } else { start };
             let end = if rule.strips_right { text.len() - text[end..].trim_start().len() } else { end };
             is_token.then(|| (std::mem::replace(&mut at, end), start, end))
-        };
-        parts_at(text, found.filter_map(token))
+        });
+        parts_at(text, tokens)
     }
 }
 
@@ -200,13 +207,13 @@ pub(super) fn parts<'a>(finder: Option<&'a Finder>, text: &'a str, special: bool
 /// remains.
 fn parts_at(text: &str, tokens: impl Iterator<Item = (usize, usize, usize)>) -> impl Iterator<Item = Part<'_>> {
     let mut at = 0;
-    let between = move |from: usize, to: usize| text.get(from..to).filter(|text| !text.is_empty()).map(Part::Text);
     let tokens = tokens.map(Some).chain([None]);
     tokens.flat_map(move |token| {
         let (from, start) = token.map_or((at, text.len()), |(from, start, _)| (from, start));
         at = token.map_or(at, |(_, _, end)| end);
         let token = token.filter(|(_, start, end)| start < end).map(|_| Part::Token);
-        between(from, start).into_iter().chain(token)
+        let before = text.get(from..start).filter(|text| !text.is_empty()).map(Part::Text);
+        before.into_iter().chain(token)
     })
 }
 
@@ -220,6 +227,8 @@ fn in_word(text: &str, start: usize, end: usize) -> bool {
 /// Whether a character belongs to a word, by `\w` of a regex.
 fn is_word(character: char) -> bool {
     static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w").ok());
-    let matches = |word: &Regex| word.is_match(character.encode_utf8(&mut [0; 4])).unwrap_or(false);
-    character.is_ascii_alphanumeric() || character == '_' || !character.is_ascii() && WORD.as_ref().is_some_and(matches)
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric() || character == '_';
+    }
+    WORD.as_ref().is_some_and(|word| word.is_match(character.encode_utf8(&mut [0; 4])).unwrap_or(false))
 }

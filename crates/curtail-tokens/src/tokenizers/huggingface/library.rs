@@ -55,19 +55,26 @@ impl Library {
         guarded(path, || Self::read(path, bytes).unwrap_or_else(|reason| std::panic::panic_any(reason)))
     }
 
-    /// The number of tokens of a text. Special tokens in it are text.
-    pub(super) fn count(&self, text: &str) -> usize {
-        self.count_with(&self.tokenizer, text)
+    /// The number of tokens of a text. Special tokens in it are text unless `special`.
+    ///
+    /// If the tokenizer cannot encode a text (its vocabulary of words has no token for unknown words), each character is a token.
+    pub(super) fn count(&self, text: &str, special: bool) -> usize {
+        let tokenizer = if special { self.special() } else { &self.tokenizer };
+        match guarded(&self.path, || tokenizer.encode_fast(text, false)) {
+            Ok(encoding) => encoding.len(),
+            Err(error) => {
+                self.note_unencoded(&error);
+                text.chars().count()
+            }
+        }
     }
 
-    /// The same, but special tokens in the text are tokens.
-    pub(super) fn count_rendered(&self, text: &str) -> usize {
-        let special = self.special.get_or_init(|| {
+    fn special(&self) -> &Tokenizer {
+        self.special.get_or_init(|| {
             let mut special = self.tokenizer.clone();
             special.set_encode_special_tokens(false);
             special
-        });
-        self.count_with(special, text)
+        })
     }
 
     /// As [`curtail_core::counting::Tokenizer::head`].
@@ -87,19 +94,6 @@ impl Library {
             return 0;
         }
         (before..spans.len()).find_map(|count| boundary(text, &spans, count)).unwrap_or(text.len())
-    }
-
-    // If a tokenizer cannot encode a text (its vocabulary of words has no token for unknown words), each character is a
-    // token.
-
-    fn count_with(&self, tokenizer: &Tokenizer, text: &str) -> usize {
-        match guarded(&self.path, || tokenizer.encode_fast(text, false)) {
-            Ok(encoding) => encoding.len(),
-            Err(error) => {
-                self.note_unencoded(&error);
-                text.chars().count()
-            }
-        }
     }
 
     /// The start and end of each token, in bytes of the text.

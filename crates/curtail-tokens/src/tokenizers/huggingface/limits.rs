@@ -119,12 +119,12 @@ pub(super) fn check_bounds(bytes: &[u8]) -> Result<(), String> {
 /// # Errors
 /// The limit that they exceed.
 pub(super) fn check_steps(normalizer: &Value, pre_tokenizer: &Value) -> Result<(), String> {
-    let all = || steps(normalizer).chain(steps(pre_tokenizer));
-    let count = all().count();
+    let all: Vec<&Value> = steps(normalizer).chain(steps(pre_tokenizer)).collect();
+    let count = all.len();
     if count > MAX_STEPS {
         return Err(format!("it has {count} normalizers and pre-tokenizers; {MAX_STEPS} are allowed"));
     }
-    match all().map(growth).fold(1, usize::saturating_mul) <= MAX_GROWTH {
+    match all.into_iter().map(growth).fold(1, usize::saturating_mul) <= MAX_GROWTH {
         true => Ok(()),
         false => Err(format!("its normalizers can make a text more than {MAX_GROWTH} times longer")),
     }

@@ -53,9 +53,10 @@ fn load_once(path: &Path) -> Result<Arc<dyn Tokenizer>, UnknownTokenizer> {
     let name = path.display().to_string();
     let read = File::open(path).and_then(|file| read_small(file, LARGEST_FILE));
     let new = read.map_err(|error| system_message(&error)).and_then(|bytes| HuggingFace::new(name, bytes));
-    let refused =
-        |reason| UnknownTokenizer(format!("{}: cannot be used as a tokenizer.json: {reason}", path.display()));
-    let new = Arc::new(new.map_err(refused)?);
+    let new = new.map_err(|reason| {
+        UnknownTokenizer(format!("{}: cannot be used as a tokenizer.json: {reason}", path.display()))
+    });
+    let new = Arc::new(new?);
     loaded.push((path.to_owned(), Arc::clone(&new)));
     Ok(new)
 }
@@ -111,6 +112,14 @@ impl HuggingFace {
             Counter::Library { library, .. } => library,
         }
     }
+
+    /// The number of tokens, unless it exceeds `limit`. Special tokens are text unless `special`.
+    fn counted(&self, text: &str, special: bool, limit: usize) -> Option<usize> {
+        match self.native() {
+            Some(native) => native.count(text, special, limit),
+            None => Some(self.library().count(text, special)).filter(|count| *count <= limit),
+        }
+    }
 }
 
 impl Tokenizer for HuggingFace {
@@ -132,24 +141,15 @@ impl Tokenizer for HuggingFace {
     }
 
     fn count(&self, text: &str) -> usize {
-        match self.native() {
-            Some(native) => native.count(text, false, usize::MAX).unwrap_or(usize::MAX),
-            None => self.library().count(text),
-        }
+        self.counted(text, false, usize::MAX).unwrap_or(usize::MAX)
     }
 
     fn count_rendered(&self, text: &str) -> usize {
-        match self.native() {
-            Some(native) => native.count(text, true, usize::MAX).unwrap_or(usize::MAX),
-            None => self.library().count_rendered(text),
-        }
+        self.counted(text, true, usize::MAX).unwrap_or(usize::MAX)
     }
 
     fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
-        match self.native() {
-            Some(native) => native.count(text, false, limit),
-            None => Some(self.library().count(text)).filter(|count| *count <= limit),
-        }
+        self.counted(text, false, limit)
     }
 
     fn head(&self, text: &str, tokens: usize) -> usize {

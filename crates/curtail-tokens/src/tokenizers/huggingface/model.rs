@@ -43,11 +43,11 @@ pub(super) fn vocabulary(
     alphabet: Alphabet,
     space: Option<char>,
 ) -> Result<&'static Vocabulary, Unsupported> {
-    let is_empty = |affix: &Option<String>| affix.as_ref().is_none_or(String::is_empty);
     if model.kind != "BPE" || model.dropout.is_some() {
         return Err("its model is not plain byte pair encoding");
     }
-    if !is_empty(&model.continuing_subword_prefix) || !is_empty(&model.end_of_word_suffix) {
+    let affixes = [&model.continuing_subword_prefix, &model.end_of_word_suffix];
+    if affixes.into_iter().flatten().any(|affix| !affix.is_empty()) {
         return Err("its tokens have prefixes or suffixes");
     }
     if alphabet == Alphabet::Characters && model.byte_fallback != Some(true) {
@@ -190,7 +190,7 @@ impl<'a> EntryTable<'a> {
 
     /// Finds the entry of each character, and of each byte for those without one.
     fn find_characters(&mut self) -> Result<(), Unsupported> {
-        let fallbacks = (0..=u8::MAX).map(|byte| self.known.get(&*format!("<0x{byte:02X}>")).copied());
+        let fallbacks = (0..=u8::MAX).map(|byte| self.find(&format!("<0x{byte:02X}>")));
         let mut bytes: Vec<Option<u32>> = fallbacks.collect();
         self.is_fallback = vec![false; self.ends.len()];
         bytes.iter().flatten().for_each(|entry| self.is_fallback[*entry as usize] = true);
@@ -241,8 +241,10 @@ impl<'a> EntryTable<'a> {
             numbers[*entry as usize] = number;
         }
         let units = bytes.chunks(1).chain(characters.iter().map(|entry| self.bytes(*entry)));
-        let pair = |rank: u32| merges.pairs[rank as usize].map(|part| numbers[part as usize]);
-        let made = made.iter().map(|(rank, entry)| (pair(*rank), self.bytes(*entry)));
+        let made = made.iter().map(|(rank, entry)| {
+            let pair = merges.pairs[*rank as usize].map(|part| numbers[part as usize]);
+            (pair, self.bytes(*entry))
+        });
         Tokens::new(units.map(|unit| (NO_PAIR, unit)).chain(made))
     }
 
@@ -250,12 +252,19 @@ impl<'a> EntryTable<'a> {
     fn unmade(&self, made: &[(u32, u32)]) -> Vec<Box<[u8]>> {
         let mut is_made = vec![false; self.ends.len()];
         made.iter().for_each(|(_, entry)| is_made[*entry as usize] = true);
-        let is_unit = |entry: u32| match str::from_utf8(self.bytes(entry)) {
+        let unmade = self.all().filter(|entry| !is_made[*entry as usize] && !self.is_unit(*entry));
+        unmade.map(|entry| self.bytes(entry).into()).collect()
+    }
+
+    fn is_unit(&self, entry: u32) -> bool {
+        match str::from_utf8(self.bytes(entry)) {
             Ok(text) if !self.characters.is_empty() => text.chars().count() < 2,
             _ => self.bytes(entry).len() < 2,
-        };
-        let unmade = self.all().filter(|entry| !is_made[*entry as usize] && !is_unit(*entry));
-        unmade.map(|entry| self.bytes(entry).into()).collect()
+        }
+    }
+
+    fn find(&self, token: &str) -> Option<u32> {
+        self.known.get(token).copied()
     }
 }
 
@@ -281,11 +290,11 @@ impl Merges {
             joined.push_str(right);
             // Most files list tokens in the order of the merges that make them.
             let last = merges.results.last().copied().unwrap_or(0);
-            let is_joined = |entry: &u32| model.vocab.0.get(*entry as usize).is_some_and(|(token, _)| *token == joined);
-            let near = [last, last + 1].into_iter().find(is_joined);
-            let find = |token: &str| entries.known.get(token).copied();
-            let (Some(left), Some(right), Some(result)) = (find(left), find(right), near.or_else(|| find(&joined)))
-            else {
+            let near = [last, last + 1]
+                .into_iter()
+                .find(|entry| model.vocab.0.get(*entry as usize).is_some_and(|(token, _)| *token == joined));
+            let result = near.or_else(|| entries.find(&joined));
+            let (Some(left), Some(right), Some(result)) = (entries.find(left), entries.find(right), result) else {
                 return Err("a merge is of tokens that it does not have");
             };
             if [left, right, result].iter().any(|entry| entries.is_fallback.get(*entry as usize) == Some(&true)) {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::json;
 
 use super::Unsupported;
-use super::added::{AddedTokens, Finder, Part, check_ids, parts};
+use super::added::{AddedTokens, Part, check_ids, parts};
 use super::file::{File, Outline};
 use super::limits::check_steps;
 use super::model::{self, Alphabet};
@@ -120,9 +120,8 @@ impl NativeTokenizer {
     /// The engine and the text that it gets, if that is the text with at most some bytes put before it, whose number is
     /// returned as well.
     fn prefixed<'a>(&self, text: &'a str) -> Option<(Engine<'_>, Cow<'a, str>, usize)> {
-        let finds = |finder: &Option<Finder>, text: &str| finder.as_ref().is_some_and(|it| it.finds(text, false));
         let normalized = self.normalizer.apply(text);
-        if self.engine().removes() || finds(&self.added.raw, text) || finds(&self.added.normalized, &normalized) {
+        if self.engine().removes() || self.added.are_in(text, &normalized) {
             return None;
         }
         let whole = match normalized {

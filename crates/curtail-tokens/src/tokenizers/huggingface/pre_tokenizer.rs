@@ -100,15 +100,13 @@ impl Splitting {
             return Err(UNKNOWN);
         }
         let prefix = if add_prefix_space { Prefix::Always } else { Prefix::Never };
-        let splitting = |steps| Self { steps, alphabet: Alphabet::Bytes, prefix, space: None };
-        if let Some(known) = recognize_sequence(&steps).filter(|_| !use_regex) {
-            return Ok(splitting(vec![SplitStep::Known(known)]));
-        }
-        let mut steps = steps.into_iter().map(PreTokenizer::step).collect::<Result<Vec<_>, _>>()?;
-        if use_regex {
-            steps.push(SplitStep::Known(recognize(&[]).ok_or(UNKNOWN)?));
-        }
-        Ok(splitting(steps))
+        let steps = if let Some(known) = recognize_sequence(&steps).filter(|_| !use_regex) {
+            vec![SplitStep::Known(known)]
+        } else {
+            let last = if use_regex { Some(Ok(SplitStep::Known(recognize(&[]).ok_or(UNKNOWN)?))) } else { None };
+            steps.into_iter().map(PreTokenizer::step).chain(last).collect::<Result<_, _>>()?
+        };
+        Ok(Self { steps, alphabet: Alphabet::Bytes, prefix, space: None })
     }
 
     fn of_characters(steps: Vec<PreTokenizer>, replaced: Option<char>) -> Result<Self, Unsupported> {

@@ -30,15 +30,26 @@ pub(crate) fn whole(text: &[u8], at: usize) -> Option<Character> {
 
 fn decoded(text: &[u8], at: usize) -> Option<Character> {
     let first = u32::from(*text.get(at)?);
-    let next = |n: usize| text.get(at + n).filter(|byte| **byte & 0xC0 == 0x80).map(|byte| u32::from(byte & 0x3F));
     let (code, width) = match first {
         0..0x80 => (first, 1),
-        0xC2..0xE0 => ((first & 0x1F) << 6 | next(1)?, 2),
-        0xE0..0xF0 => ((first & 0x0F) << 12 | next(1)? << 6 | next(2)?, 3),
-        0xF0..0xF5 => ((first & 0x07) << 18 | next(1)? << 12 | next(2)? << 6 | next(3)?, 4),
+        0xC2..0xE0 => ((first & 0x1F) << 6 | continuation(text, at + 1)?, 2),
+        0xE0..0xF0 => ((first & 0x0F) << 12 | continuation(text, at + 1)? << 6 | continuation(text, at + 2)?, 3),
+        0xF0..0xF5 => (
+            (first & 0x07) << 18
+                | continuation(text, at + 1)? << 12
+                | continuation(text, at + 2)? << 6
+                | continuation(text, at + 3)?,
+            4,
+        ),
         _ => return None,
     };
     (code < 0x11_0000).then_some(Character { code, width })
+}
+
+/// The bits of a character in a byte that continues it.
+#[inline]
+fn continuation(text: &[u8], at: usize) -> Option<u32> {
+    text.get(at).filter(|byte| **byte & 0xC0 == 0x80).map(|byte| u32::from(byte & 0x3F))
 }
 
 /// Class and end of the character at `at`; `None` at the end of the text. A byte that belongs to no character is one by

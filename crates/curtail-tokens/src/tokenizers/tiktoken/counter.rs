@@ -421,15 +421,24 @@ fn filled(bits: u32) -> Box<[[u64; 4]]> {
 mod tests {
     use super::*;
 
+    fn piece(nth: usize) -> PieceKey {
+        PieceKey::new(&(nth as u128 + 1).to_le_bytes(), 8)
+    }
+
+    const fn count(nth: usize) -> usize {
+        nth % 15 + 1
+    }
+
+    /// Which of the first `put` pieces are in the cache.
+    fn found(cache: &mut Cache, put: usize) -> Vec<usize> {
+        let counts = (0..put).map(|nth| (nth, cache.get(piece(nth)).or_else(|| cache.advance(piece(nth)))));
+        let found = counts.filter_map(|(nth, found)| Some((nth, found?)));
+        found.inspect(|(nth, found)| assert_eq!(*found, count(*nth))).map(|(nth, _)| nth).collect()
+    }
+
     #[test]
     fn a_table_that_grew_has_the_pieces_it_had() {
-        let piece = |nth: usize| PieceKey::new(&(nth as u128 + 1).to_le_bytes(), 8);
-        let count = |nth: usize| nth % 15 + 1;
         let mut cache = Cache::new();
-        let found = |cache: &mut Cache, put: usize| -> Vec<usize> {
-            let mut look = |nth: &usize| cache.get(piece(*nth)).or_else(|| cache.advance(piece(*nth)));
-            (0..put).filter(|nth| look(nth).inspect(|found| assert_eq!(*found, count(*nth))).is_some()).collect()
-        };
         for bits in BITS..LARGEST_BITS {
             let put = (FULL << bits) - 1;
             (cache.put..put).for_each(|nth| cache.put(piece(nth), count(nth)));

@@ -133,8 +133,7 @@ impl Merger {
     fn stretch_ends(&mut self, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<usize> {
         self.split(vocabulary, piece);
         self.long.merge(vocabulary, &mut self.units);
-        let is_alive = |at: &usize| self.long.is_alive(*at);
-        let starts = (1..self.starts.len()).filter(is_alive).map(|at| self.starts[at]);
+        let starts = (1..self.starts.len()).filter(|at| self.long.is_alive(*at)).map(|at| self.starts[at]);
         starts.chain([piece.len()]).collect()
     }
 }

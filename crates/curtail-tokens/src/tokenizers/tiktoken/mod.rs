@@ -109,11 +109,11 @@ pub(super) static ENCODINGS: &[Encoding] = &[
 /// The encodings by their names in tiktoken.
 pub(super) static FAMILY: Family = Family {
     members: || {
-        let listed = |encoding: &Encoding| {
+        let listed = ENCODINGS.iter().map(|encoding| {
             let models = encoding.models.to_vec();
             Listed { name: encoding.name, kind: "tiktoken", models, exact: true }
-        };
-        ENCODINGS.iter().map(listed).collect()
+        });
+        listed.collect()
     },
     usage: || ENCODINGS.iter().map(|encoding| encoding.name).collect::<Vec<_>>().join(", "),
     open: |name| {
@@ -125,12 +125,12 @@ pub(super) static FAMILY: Family = Family {
 /// An estimate for every encoding.
 pub(super) static ESTIMATES: Family = Family {
     members: || {
-        let listed = |encoding: &'static Encoding| {
+        let listed = ENCODINGS.iter().map(|encoding| {
             let name = encoding.estimate.name();
             let models = approximated().filter(|_| name == DEFAULT_ESTIMATE).map(|(family, _)| family).collect();
             Listed { name, kind: "approximate", models, exact: false }
-        };
-        ENCODINGS.iter().map(listed).collect()
+        });
+        listed.collect()
     },
     usage: || String::from("approx[:ENCODING]"),
     open: |name| {

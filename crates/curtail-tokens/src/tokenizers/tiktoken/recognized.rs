@@ -49,6 +49,7 @@ static RECOGNIZED: &[Recognized] = &[
 /// of `\n`.
 pub(crate) fn recognize(patterns: &[&str]) -> Option<&'static Walker> {
     let escaped: Vec<_> = patterns.iter().map(|pattern| pattern.replace('\r', r"\r").replace('\n', r"\n")).collect();
-    let is_known = |recognized: &&Recognized| patterns.is_empty() || recognized.patterns == escaped;
-    [&GPT2].into_iter().chain(RECOGNIZED).find(is_known).map(|recognized| recognized.walker)
+    let mut all = [&GPT2].into_iter().chain(RECOGNIZED);
+    let known = all.find(|recognized| patterns.is_empty() || recognized.patterns == escaped);
+    known.map(|recognized| recognized.walker)
 }

@@ -111,9 +111,9 @@ impl Tokens {
     #[allow(dead_code, reason = "only the counter reads")]
     pub(crate) fn from_packed(packed: &[u8]) -> Self {
         let (bytes, rest) = packed.split_at(BYTES);
-        let number = |three: &[u8; 3]| u32::from_le_bytes([three[0], three[1], three[2], 0]);
         let (parts, _) = rest.as_chunks::<3>();
-        let pairs = parts.as_chunks::<2>().0.iter().map(|pair| pair.each_ref().map(number));
+        let pairs = parts.as_chunks::<2>().0.iter();
+        let pairs = pairs.map(|pair| pair.map(|[low, middle, high]| u32::from_le_bytes([low, middle, high, 0])));
         Self::from_pairs(bytes, std::iter::repeat_n(NO_PAIR, BYTES).chain(pairs).collect())
     }
 
@@ -142,8 +142,7 @@ impl Tokens {
     fn settled(&self) -> Vec<bool> {
         let mut settled = vec![true; self.pairs.len()];
         for ([left, right], id) in self.merges() {
-            let is_late = |part: u32| part > id || !settled[part as usize];
-            settled[id as usize] = !is_late(left) && !is_late(right);
+            settled[id as usize] = [left, right].into_iter().all(|part| part <= id && settled[part as usize]);
         }
         for (pair, id) in self.merges() {
             for part in pair.into_iter().filter(|part| *part > id) {

@@ -158,22 +158,21 @@ impl WindowSplit<'_> {
         let Classes { upper, lower, digit, space, blank, newline, .. } = self.classes;
         let letter = upper | lower;
         let other = self.other;
-        let run = |class: u64| class & !(class << 1);
-        let punctuation = run(other) & !(space << 1);
+        let punctuation = run_starts(other) & !(space << 1);
         let prefix = punctuation & letter >> 1;
-        self.bits |= run(letter) & !(blank << 1) & !(prefix << 1) | punctuation;
+        self.bits |= run_starts(letter) & !(blank << 1) & !(prefix << 1) | punctuation;
         if self.rules.cased {
             self.bits |= upper & (lower << 1);
         }
-        self.bits |= run(newline) & !((blank | other) << 1);
+        self.bits |= run_starts(newline) & !((blank | other) << 1);
         let joined = blank | newline | if self.rules.apart { digit } else { 0 };
-        self.bits |= run(blank) | blank & !(joined >> 1);
+        self.bits |= run_starts(blank) | blank & !(joined >> 1);
         if self.rules.digits {
             self.bits |= digit;
         } else {
-            self.number(run(digit));
+            self.number(run_starts(digit));
         }
-        self.lines(run(newline) & (other << 1));
+        self.lines(run_starts(newline) & (other << 1));
         if self.rules.contractions {
             self.contractions(self.classes.quote & (letter >> 1));
         }
@@ -252,6 +251,12 @@ impl WindowSplit<'_> {
         }
         Some(end)
     }
+}
+
+/// The first byte of each run of a class.
+#[inline(always)]
+const fn run_starts(class: u64) -> u64 {
+    class & !(class << 1)
 }
 
 #[cfg(test)]
