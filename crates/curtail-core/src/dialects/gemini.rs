@@ -150,8 +150,8 @@ impl DialectWriter for Gemini {
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        let record = |anchor: &Value<'_>| anchor.has("id") && is_record(*anchor);
-        Some(tree::first_links("id", draft, Some(anchor.filter(record)?)))
+        let record = anchor.filter(|anchor| anchor.has("id") && is_record(*anchor))?;
+        Some(tree::first_links("id", draft, Some(record)))
     }
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
@@ -205,8 +205,8 @@ impl LogHabits for Gemini {
 fn fit_of_bare(item: Value<'_>) -> Fit {
     let [role, parts] = item.get_each(["role", "parts"]);
     let (Some(role), None, Some(parts)) = (role, item.some("content"), parts) else { return Fit::No };
-    let is_text = |part: Value<'_>| part.text().is_some();
-    let are_texts = is_text(parts) || parts.items().next().is_some() && parts.items().all(is_text);
+    let has_parts = parts.items().next().is_some();
+    let are_texts = parts.text().is_some() || has_parts && parts.items().all(|part| part.text().is_some());
     if parts.is_object() && is_part(parts) {
         Fit::Certain
     } else if are_texts && (role.is("user") || role.is("model")) {

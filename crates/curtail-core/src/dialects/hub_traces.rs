@@ -23,8 +23,8 @@ pub(super) fn is_trace_header(entry: Value<'_>) -> bool {
 
 /// Whether a message is written as only traces write it.
 pub(super) fn is_traced(message: Value<'_>) -> bool {
-    let called = || message.member_is("role", "tool") && member(message, &CALL_ID).is_some();
-    called() || member(message, &CALLS).or_else(|| member(message, &THOUGHT)).is_some()
+    message.member_is("role", "tool") && member(message, &CALL_ID).is_some()
+        || member(message, &CALLS).or_else(|| member(message, &THOUGHT)).is_some()
 }
 
 /// The thought beside the content of a message.
