@@ -481,7 +481,7 @@ const CASES: &[GrowthCase] = &[
     }),
     ("limit by a template that says more", &["limit", "-t", "60", "--template", "long.jinja"], |n| marked(n, "")),
     ("split by a template", &["split", "-t", "90", "--template", "each.jinja"], prompts_before_a_reply),
-    ("split a log", &["split", "-t", "60"], rollout),
+    ("split a log", &["split", "-t", "60", "-o", "out.jsonl", "--force"], rollout),
     ("check one message", &["check", "--exit-zero", "-q"], |n| one_message(n, true)),
     ("check unanswered", &["check", "--exit-zero", "-q"], |n| one_message(n, false)),
     ("stub", &["repair", "--mode", "stub"], |n| one_message(n, false)),
