@@ -12,7 +12,7 @@ const CALLS: Key = ["toolCalls", "tool_calls"];
 const CALL_ID: Key = ["toolCallId", "tool_call_id"];
 const THOUGHT: Key = ["reasoningContent", "reasoning_content"];
 
-pub(super) fn member<'a>(message: Value<'a>, key: &Key) -> Option<Value<'a>> {
+fn member<'a>(message: Value<'a>, key: &Key) -> Option<Value<'a>> {
     key.iter().find_map(|key| message.some(key))
 }
 

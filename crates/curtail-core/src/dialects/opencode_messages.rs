@@ -87,7 +87,7 @@ pub(super) fn is_version2(item: Value<'_>) -> bool {
 }
 
 /// Whether an item without a time is a reply with a call.
-pub(super) fn is_reply(item: Value<'_>) -> bool {
+fn is_reply(item: Value<'_>) -> bool {
     item.member_is("type", "assistant") && item.items_under("content").any(is_tool)
 }
 
@@ -143,7 +143,7 @@ fn open_call<'a>(part: Value<'a>, call: Content<'a>, state: Option<Value<'a>>) -
 }
 
 /// Whether a message says nothing but what the program wrote for the user.
-pub(super) fn is_automatic(message: &Message<'_>) -> bool {
+fn is_automatic(message: &Message<'_>) -> bool {
     let mut texts = message.parts.iter().filter(|part| part.content.has_text()).map(Part::place).peekable();
     texts.peek().is_some()
         && texts

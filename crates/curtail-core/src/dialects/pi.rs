@@ -215,7 +215,7 @@ fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
     if parts.is_empty() { Item::Metadata } else { blocks::message(Role::User, item, item.get_text("id"), parts) }
 }
 
-pub(super) fn content(message: Value<'_>) -> Vec<Part<'_>> {
+fn content(message: Value<'_>) -> Vec<Part<'_>> {
     let claude = message.get_text("api").is_some_and(|api| {
         let api = api.decode();
         api.starts_with("anthropic") || api.starts_with("bedrock")

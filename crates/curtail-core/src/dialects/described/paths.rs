@@ -19,7 +19,7 @@ enum Route {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Step {
+enum Step {
     /// The member with this key, unless it is null.
     Key(String),
     /// Each element of a list.
