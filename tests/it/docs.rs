@@ -147,6 +147,20 @@ fn files_that_prose_names_exist() {
 }
 
 #[test]
+fn the_list_of_descriptions_is_where_the_pages_say() {
+    let list = "described/texts.rs";
+    let text = std::fs::read_to_string(root().join("crates/curtail-core/src/dialects").join(list)).unwrap();
+    assert!(text.contains(" BUILT_IN: &["), "{list} has no list");
+    for page in ["CONTRIBUTING.md", "docs/architecture.md"] {
+        let text = std::fs::read_to_string(root().join(page)).unwrap();
+        assert!(
+            text.contains(&format!("list in `{list}`")) || text.contains(&format!("list it in `{list}`")),
+            "{page}"
+        );
+    }
+}
+
+#[test]
 fn the_number_of_dialects_is_true() {
     let count = format!("{} dialects", curtail_core::dialects::ALL.len());
     for page in ["README.md", "CHANGELOG.md"] {

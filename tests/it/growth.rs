@@ -444,6 +444,18 @@ fn prompts_before_a_reply(prompts: usize) -> String {
     format!("{{\"messages\":[{},{{\"role\":\"assistant\",\"content\":\"ok\"}}]}}\n", prompts.join(","))
 }
 
+/// A log of Codex with many questions and answers.
+fn rollout(messages: usize) -> String {
+    let line = |nth: usize| {
+        let (role, kind) = [("user", "input_text"), ("assistant", "output_text")][nth % 2];
+        format!(
+            "{{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"{role}\",\
+             \"content\":[{{\"type\":\"{kind}\",\"text\":\"message {nth} of many\"}}]}}}}\n"
+        )
+    };
+    (0..messages).map(line).collect()
+}
+
 type MemoryCase = (&'static str, &'static str, &'static [&'static str], fn(usize) -> Vec<u8>);
 
 const MEMORY_CASES: &[MemoryCase] = &[
@@ -469,6 +481,7 @@ const CASES: &[GrowthCase] = &[
     }),
     ("limit by a template that says more", &["limit", "-t", "60", "--template", "long.jinja"], |n| marked(n, "")),
     ("split by a template", &["split", "-t", "90", "--template", "each.jinja"], prompts_before_a_reply),
+    ("split a log", &["split", "-t", "60", "-o", "out.jsonl", "--force"], rollout),
     ("check one message", &["check", "--exit-zero", "-q"], |n| one_message(n, true)),
     ("check unanswered", &["check", "--exit-zero", "-q"], |n| one_message(n, false)),
     ("stub", &["repair", "--mode", "stub"], |n| one_message(n, false)),

@@ -7,7 +7,7 @@ use super::adk_events::Event;
 use super::adk_history::{Fate, fates, read_events, rewinds};
 use super::{Item, blocks, deferred};
 use crate::json::Value;
-use crate::transcript::{Closes, Content, Message, Part, Standing};
+use crate::transcript::{Closes, Content, Message, Standing};
 
 /// Calls with which the program asks its client.
 const REQUESTS: &[&str] = &["adk_request_confirmation", "adk_request_credential", "adk_request_input"];
@@ -44,8 +44,7 @@ pub(super) fn connect<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 
 /// What a rewind takes back, and the rewind itself, are kept or dropped with the first message of it.
 fn take_back(first: usize, event: usize, read: &mut [Item<'_>]) {
-    let is_message = |at: &usize| matches!(read[*at], Item::Message(_));
-    let Some(leader) = (first..=event).find(is_message) else { return };
+    let Some(leader) = (first..=event).find(|at| matches!(read[*at], Item::Message(_))) else { return };
     for (at, item) in read.iter_mut().enumerate().take(event + 1).skip(first) {
         match item {
             Item::Message(message) => {
@@ -60,8 +59,9 @@ fn take_back(first: usize, event: usize, read: &mut [Item<'_>]) {
 /// Marks the messages that a compaction replaced, and those that the newest one kept.
 fn mark_replaced(events: &[Event<'_>], read: &mut [Item<'_>]) {
     let fates = fates(events);
-    let is_in_force = |at: &usize| events[*at].replaces_events() && fates[*at] == Fate::Sent;
-    let Some(newest) = (0..events.len()).rev().find(is_in_force) else { return };
+    let mut all = events.iter().zip(&fates);
+    let newest = all.rposition(|(event, fate)| event.replaces_events() && *fate == Fate::Sent);
+    let Some(newest) = newest else { return };
     for (at, (fate, item)) in fates.iter().zip(&mut *read).enumerate() {
         let Item::Message(message) = item else { continue };
         message.standing = match fate {
@@ -90,17 +90,19 @@ fn recover_calls(read: &mut [Item<'_>]) {
         let answered = message.results().filter_map(|(_, result)| calls.get(&*result.id.as_ref()?.decode()));
         answers.extend(answered.map(|call| (*call, at)));
     }
-    let standing = |at: usize| if let Item::Message(message) = &read[at] { Some(message.standing) } else { None };
-    let is_replaced = |at: usize| standing(at) == Some(Standing::Superseded);
-    let is_recovered = |(call, at): &&(usize, usize)| is_replaced(*call) && !is_replaced(*at);
-    let recovered: HashSet<usize> = answers.iter().filter(is_recovered).map(|(call, _)| *call).collect();
-    answers.retain(|(call, at)| recovered.contains(call) && is_replaced(*at));
+    let recovered = answers.iter().filter(|(call, at)| is_replaced(&read[*call]) && !is_replaced(&read[*at]));
+    let recovered: HashSet<usize> = recovered.map(|(call, _)| *call).collect();
+    answers.retain(|(call, at)| recovered.contains(call) && is_replaced(&read[*at]));
     for at in answers.iter().map(|(_, at)| at).chain(&recovered) {
         if let Item::Message(message) = &mut read[*at] {
             message.standing = Standing::Preserved;
             message.call_rules.indivisible |= recovered.contains(at);
         }
     }
+}
+
+fn is_replaced(item: &Item<'_>) -> bool {
+    matches!(item, Item::Message(message) if message.standing == Standing::Superseded)
 }
 
 /// Marks the calls that may be answered at any time. The program joins every answer with its call, wherever it is, and takes the
@@ -152,9 +154,8 @@ fn asked_for(event: Value<'_>) -> HashSet<String> {
 
 /// Marks a message that the program never sends: a call or an answer in it is one of [`UNSENT`].
 fn leave_out(message: &mut Message<'_>) {
-    let is_request =
-        |part: &Part<'_>| part.content.tool_name().is_some_and(|tool| UNSENT.iter().any(|name| tool.is(name)));
-    if message.parts.iter().any(is_request) && !message.standing.is_rolled_back() {
+    let mut tools = message.parts.iter().filter_map(|part| part.content.tool_name());
+    if tools.any(|tool| tool.is_one_of(UNSENT)) && !message.standing.is_rolled_back() {
         message.standing = Standing::Unsent;
     }
 }

@@ -31,14 +31,13 @@ impl Dialect for AgentKit {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let Some(kind) = item.get_text("type") else { return Item::Unknown(Unknown::NoType) };
         let role = item.get_text("role").map(Text::into_decoded);
-        let content = || blocks::plain_parts(item.get("content"));
         let (role, parts) = match (&*kind.decode(), role.as_deref()) {
             ("tool_result", _) => (Role::Tool, vec![read_result(item)]),
             ("tool_call", Some("user")) => (Role::User, read_calls(item)),
             ("tool_call", _) => (Role::Assistant, read_calls(item)),
-            ("text", Some("system")) => (Role::System, content()),
-            ("text", Some("user")) => (Role::User, content()),
-            ("text", Some("assistant")) => (Role::Assistant, content()),
+            ("text", Some(name)) if let Some(role) = blocks::speaker_of(name) => {
+                (role, blocks::plain_parts(item.get("content")))
+            }
             ("text", None) => return Item::Unknown(Unknown::NoRole),
             ("text", Some(other)) | (other, _) => return Item::Unknown(Unknown::Named(other.to_owned())),
         };

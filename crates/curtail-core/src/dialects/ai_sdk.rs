@@ -66,8 +66,8 @@ impl Dialect for AiSdk {
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         // What else a program stores with a message of its user interface is under `metadata`. The `response` that the
         // messages of a generated text are in names the model as `modelId`.
-        let named = || item.get_text("modelId").filter(|name| name.len_bound() > 0);
-        blocks::model(item).or_else(|| blocks::model(item.some("metadata")?)).or_else(named)
+        let named = blocks::model(item).or_else(|| blocks::model(item.some("metadata")?));
+        named.or_else(|| item.some_text("modelId"))
     }
 }
 
@@ -101,8 +101,8 @@ impl DialectWriter for AiSdk {
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        let message = |anchor: &Value<'_>| anchor.has("id") && anchor.has("parts");
-        Some(tree::first_links("id", draft, Some(anchor.filter(message)?)))
+        let message = anchor.filter(|anchor| anchor.has("id") && anchor.has("parts"))?;
+        Some(tree::first_links("id", draft, Some(message)))
     }
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
@@ -178,10 +178,9 @@ fn defer_approvals(items: &[Value<'_>], read: &mut [Item<'_>]) {
 /// An approval request has the id of its call, so both are dropped together.
 fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> Part<'a> {
     let about = part.get_text("toolCallId").map(Text::into_decoded);
-    let is_it = |other: &Value<'_>| {
+    let call = list.items().find(|other| {
         other.has("toolName") && about.as_ref().is_some_and(|about| other.member_is("toolCallId", about))
-    };
-    let call = list.items().find(is_it);
+    });
     let name = call.map_or(Text::Escaped(""), |call| call.text_or_empty("toolName"));
     let request = ToolCall::new(part.get_text("approvalId"), name, Text::Escaped(""));
     let request = ToolCall { family: Family::Approval, deferred: true, waits: true, ..request };

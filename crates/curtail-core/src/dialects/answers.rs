@@ -29,8 +29,8 @@ pub(super) fn row(record: Value<'_>) -> Option<Row<'_>> {
 
 /// A conversation with a label beside it: its last reply is the answer, and what is before it is cut.
 fn labelled(record: Value<'_>) -> Option<Row<'_>> {
-    let is_label = |key: &&&str| record.get(key).is_some_and(|label| matches!(label.raw(), "true" | "false"));
-    LABELS.iter().find(is_label)?;
+    let mut labels = LABELS.iter().filter_map(|key| record.get(key));
+    labels.find(|label| matches!(label.raw(), "true" | "false"))?;
     let list = ["conversations", "messages"].iter().find_map(|key| record.get(key)).filter(|list| list.is_array())?;
     let mut row = Row::of_list(list, Some(record));
     let last = row.items.last().copied().filter(|last| is_reply(*last))?;
@@ -61,13 +61,12 @@ fn pair(record: Value<'_>) -> Option<[Value<'_>; 2]> {
     KEYS.iter().find_map(|keys| {
         let [one, other] = record.get_each(*keys);
         let both = [one?, other?];
-        let list = prompt(record);
         // Without a prompt of its own, each is a whole conversation; with one, both repeat it or neither does.
-        let fits = |answer: &Value<'_>| match list {
-            Some(list) => repeats(*answer, list) == repeats(both[0], list),
-            None => answer.is_array(),
+        let fit = match prompt(record) {
+            Some(list) => repeats(both[0], list) == repeats(both[1], list),
+            None => both.iter().all(|answer| answer.is_array()),
         };
-        (both.iter().all(fits) && both.iter().all(|answer| is_answer(*answer))).then_some(both)
+        (fit && both.iter().all(|answer| is_answer(*answer))).then_some(both)
     })
 }
 
@@ -83,12 +82,8 @@ fn alone(record: Value<'_>) -> Option<Value<'_>> {
 }
 
 fn is_answer(answer: Value<'_>) -> bool {
-    let is_message = |value: Value<'_>| value.is_object() && (value.has("role") || value.has("from"));
-    if answer.is_array() {
-        answer.items().next().is_some() && answer.items().all(is_message)
-    } else {
-        is_message(answer)
-    }
+    let messages = messages(answer);
+    !messages.is_empty() && messages.iter().all(|value| value.is_object() && value.has_any(["role", "from"]))
 }
 
 fn messages(answer: Value<'_>) -> Vec<Value<'_>> {
@@ -105,8 +100,12 @@ pub(super) fn prompt_alone(record: Value<'_>) -> Option<Value<'_>> {
 fn prompt(record: Value<'_>) -> Option<Value<'_>> {
     let inner = record.get("input").filter(|input| input.is_object()).and_then(|input| input.get("messages"));
     let lists = ["prompt", "conversations", "messages"].iter().filter_map(|key| record.get(key)).chain(inner);
-    let holds = |list: &Value<'_>| list.is_array() && list.items().all(Value::is_object);
-    lists.into_iter().find(holds)
+    lists.into_iter().find(|list| is_list_of_objects(*list))
+}
+
+/// Whether a value is a list of nothing but objects.
+pub(super) fn is_list_of_objects(list: Value<'_>) -> bool {
+    list.is_array() && list.items().all(Value::is_object)
 }
 
 /// A row whose answers are whole conversations: what they begin with, equally, is cut, also in a list beside them that repeats it.
@@ -153,12 +152,11 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
     }
     let pairs = Pairs::from_messages(read);
     let start = in_flight(read);
-    let waits = |(at, message): (usize, &Message<'a>)| {
-        message.calls().any(|(part, call)| !call.hosted && pairs.counterpart(PartRef { message: at, part }).is_none())
-    };
-    if !read.iter().enumerate().skip(start).any(waits) {
-        return None;
-    }
+    let mut in_flight = read.iter().enumerate().skip(start);
+    in_flight.find(|(at, message)| {
+        let mut calls = message.calls().filter(|(_, call)| !call.hosted);
+        calls.any(|(part, _)| pairs.counterpart(PartRef { message: *at, part }).is_none())
+    })?;
     let first = read[start].value()?;
     let count = row.items.iter().position(|item| *item == first)?;
     let open = row.items[count..].to_vec();
@@ -181,13 +179,13 @@ pub(crate) fn beside(record: Value<'_>) -> Vec<Text<'_>> {
 
 /// The message in a response of a provider, or its list of items.
 fn first_in(response: Value<'_>) -> Value<'_> {
-    let first = |list: &str, key: &str| response.get(list)?.items().next()?.get(key);
-    let nested = || {
-        let output = response.get("output").filter(|output| output.is_array() || output.is_object());
-        let message = output.unwrap_or(response).get("message").filter(|message| message.is_object());
-        message.or(output.filter(|output| output.is_array()))
-    };
-    first("choices", "message").or_else(|| first("candidates", "content")).or_else(nested).unwrap_or(response)
+    let mut lists = [("choices", "message"), ("candidates", "content")].into_iter();
+    if let Some(first) = lists.find_map(|(list, key)| response.get(list)?.items().next()?.get(key)) {
+        return first;
+    }
+    let output = response.get("output").filter(|output| output.is_array() || output.is_object());
+    let message = output.unwrap_or(response).get("message").filter(|message| message.is_object());
+    message.or(output.filter(|output| output.is_array())).unwrap_or(response)
 }
 
 /// What a text, a message or a list of the items of a response says.
@@ -221,12 +219,11 @@ pub(super) fn said_by_model(item: Value<'_>) -> Vec<Text<'_>> {
 
 /// What a model reads of the longest answer.
 pub(super) fn texts<'a>(dialect: &dyn Dialect, answers: &Answers<'a>) -> Vec<Text<'a>> {
-    let read = |branch: &Vec<Value<'a>>| -> Vec<Text<'a>> {
+    let read = answers.branches.iter().map(|branch| {
         let messages = dialect.read_all(branch).into_iter().filter_map(Item::into_message);
-        messages.flat_map(|message| message.parts).flat_map(|part| texts_of(part.content)).collect()
-    };
-    let length = |texts: &Vec<Text<'a>>| texts.iter().map(|text| text.decode().len()).sum::<usize>();
-    answers.branches.iter().map(read).max_by_key(length).unwrap_or_default()
+        messages.flat_map(|message| message.parts).flat_map(|part| texts_of(part.content)).collect::<Vec<_>>()
+    });
+    read.max_by_key(|texts| texts.iter().map(|text| text.decode().len()).sum::<usize>()).unwrap_or_default()
 }
 
 fn texts_of(content: Content<'_>) -> Vec<Text<'_>> {

@@ -169,11 +169,11 @@ pub(super) fn mark_compaction(message: &mut Message<'_>) {
             continue;
         }
         place.rewrite = None;
-        let holds = |key: &str| place.element.get_text(key).is_some();
-        if !holds("content") && !holds("encrypted_content") {
+        let summary = place.element.get_text("content");
+        if summary.is_none() && place.element.get_text("encrypted_content").is_none() {
             continue;
         }
-        part.content = place.element.get_text("content").map_or(Content::Other, Content::Text);
+        part.content = summary.map_or(Content::Other, Content::Text);
         is_boundary = true;
     }
     if is_boundary {

@@ -52,8 +52,8 @@ impl Dialect for Atif {
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let named = |holder: Value<'a>| holder.get_text("model_name").or_else(|| holder.get_text("model"));
-        named(item).or_else(|| item.some("agent").and_then(named))
+        let mut holders = [Some(item), item.some("agent")].into_iter().flatten();
+        holders.find_map(|holder| holder.get_text("model_name").or_else(|| holder.get_text("model")))
     }
 }
 

@@ -24,15 +24,15 @@ impl Tree {
         };
         let parents: Vec<Option<usize>> = links.iter().map(|link| link.and_then(|link| link.parent)).collect();
         let path = path(leaf.place, &parents);
-        let is_left = |link: &Option<BranchLink>| link.is_some_and(|link| !path[link.place]);
+        let left = links.iter().map(|link| link.is_some_and(|link| !path[link.place]));
         let mut last = None;
         let mut branches = false;
         // Indices of metadata of branches that is among the messages of the path.
         let mut strays = Vec::new();
         let mut in_branch = false;
-        for (at, link) in links.iter().enumerate() {
+        for (at, is_left) in left.enumerate() {
             match &mut read[at] {
-                Item::Message(message) if is_left(link) => {
+                Item::Message(message) if is_left => {
                     message.roll_back(Standing::Abandoned);
                     (branches, in_branch) = (true, true);
                 }
@@ -41,7 +41,7 @@ impl Tree {
                     // Without a later message of the path, it would be the newest record.
                     strays.drain(..).for_each(|stray: usize| read[stray] = Item::With(at));
                 }
-                Item::Metadata if is_left(link) && !in_branch => strays.push(at),
+                Item::Metadata if is_left && !in_branch => strays.push(at),
                 _ => {}
             }
         }
@@ -67,21 +67,21 @@ impl Tree {
 
     /// The links of the records that name a parent, or none.
     fn branch_links<'a>(&self, items: &[Value<'a>]) -> Vec<Option<BranchLink>> {
-        let ids = |item: &Value<'a>| {
+        let ids = items.iter().map(|item| {
             let [id, parent] = item.get_each([self.id, self.parent]);
             Some((id?.text()?.into_decoded(), parent?.text().map(Text::into_decoded)))
-        };
-        let ids: Vec<_> = items.iter().map(ids).collect();
+        });
+        let ids: Vec<Option<(Cow<'a, str>, Option<Cow<'a, str>>)>> = ids.collect();
         let mut places: HashMap<&str, usize> = HashMap::default();
         for (at, (id, _)) in ids.iter().enumerate().filter_map(|(at, ids)| Some((at, ids.as_ref()?))) {
             places.entry(id).or_insert(at);
         }
-        let place = |id: &Cow<'a, str>| places.get(&**id).copied();
-        let link = |ids: &Option<(Cow<'a, str>, Option<Cow<'a, str>>)>| {
+        let links = ids.iter().map(|ids| {
             let (id, parent) = ids.as_ref()?;
-            Some(BranchLink { place: place(id)?, parent: parent.as_ref().and_then(place) })
-        };
-        ids.iter().map(link).collect()
+            let parent = parent.as_ref().and_then(|parent| places.get(&**parent));
+            Some(BranchLink { place: *places.get(&**id)?, parent: parent.copied() })
+        });
+        links.collect()
     }
 }
 

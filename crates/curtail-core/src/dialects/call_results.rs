@@ -6,14 +6,14 @@ use foldhash::HashSet;
 
 use super::blocks;
 use crate::json::Text;
-use crate::transcript::{Content, Family, Message, Part, ToolResult};
+use crate::transcript::{Content, Family, Message, ToolResult};
 
 /// Results that name no call answer the calls of their message that no other result names, in order. If there are fewer results, the
 /// last one answers the remaining calls as well, so that all are kept or dropped together.
 pub(super) fn answer_in_order(message: &mut Message<'_>) {
-    let is_nameless = |part: &Part<'_>| part.content.result().is_some_and(|result| result.id.is_none());
-    let last =
-        message.parts.iter().rev().find(|part| is_nameless(part)).and_then(Part::place).map(|place| place.element);
+    let mut results = message.parts.iter().rev().filter_map(|part| Some((part, part.content.result()?)));
+    let last = results.find(|(_, result)| result.id.is_none()).and_then(|(part, _)| part.place());
+    let last = last.map(|place| place.element);
     // Calls without ids have their results by order as well.
     let Some(last) = last.filter(|_| message.calls().any(|(_, call)| call.id.is_some())) else { return };
     let mut open = unanswered(message);
@@ -32,8 +32,9 @@ pub(super) fn answer_in_order(message: &mut Message<'_>) {
         }
         parts.push(part);
     }
-    let shared = |(id, family)| ToolResult { family, ..ToolResult::new(Some(id), None, Vec::new()) };
-    parts.extend(open.into_iter().map(|call| blocks::whole(last, Content::ToolResult(shared(call)))));
+    let shared =
+        open.into_iter().map(|(id, family)| ToolResult { family, ..ToolResult::new(Some(id), None, Vec::new()) });
+    parts.extend(shared.map(|result| blocks::whole(last, Content::ToolResult(result))));
     message.parts = parts;
 }
 

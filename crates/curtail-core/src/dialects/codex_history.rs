@@ -2,6 +2,7 @@
 
 use super::{HistoryChange, Item, Patch, blocks};
 use crate::json::Value;
+use crate::steps;
 use crate::transcript::{Content, Layout, Part, Role, Standing};
 
 /// How texts begin and end that the program writes into messages of the user. These messages do not begin a turn.
@@ -59,25 +60,23 @@ pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 
 /// The compactions and rollbacks of a log.
 pub(super) fn history(items: &[Value<'_>]) -> Vec<HistoryChange> {
-    let compactions = HistoryChange::compactions(items.len(), |at| is_compaction(items[at]).then(Vec::new));
-    let rollbacks = rollbacks(items).into_iter();
-    let rollbacks = rollbacks.map(|rollback| HistoryChange::rollback(rollback.event, rollback.begin));
-    HistoryChange::in_order([rollbacks.collect(), compactions].concat())
+    let mut changes = HistoryChange::compactions(items.len(), |at| is_compaction(items[at]).then(Vec::new));
+    changes.extend(rollbacks(items).iter().map(|rollback| HistoryChange::rollback(rollback.event, rollback.begin)));
+    HistoryChange::in_order(changes)
 }
 
 /// Makes every event roll back as many turns as it did, if only some of them are written.
 pub(super) fn recount(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
-    let rollbacks = rollbacks(&layout.elements);
-    if rollbacks.is_empty() {
+    if !layout.has_references(|item| written_count(item).is_some()) {
         return Vec::new();
     }
     let stays = layout.stays(kept);
-    let patch = |rollback: Rollback| {
+    let patches = rollbacks(&layout.elements).into_iter().filter_map(|rollback| {
         let left = rollback.turns().filter(|turn| stays[*turn]).count();
         let number = written_count(layout.elements[rollback.event]).filter(|_| left < rollback.turns().count())?;
         Some(Patch { span: number.span(), text: left.to_string() })
-    };
-    rollbacks.into_iter().filter_map(patch).collect()
+    });
+    patches.collect()
 }
 
 /// Whether an item is rolled back; one that goes with a message is no longer read by itself.
@@ -153,6 +152,7 @@ struct UserTurn {
 ///
 /// Turns count across compactions: Codex reads the log again, and what a compaction of these turns replaced is sent again.
 fn rollbacks(items: &[Value<'_>]) -> Vec<Rollback> {
+    steps::count(items.len());
     if !items.iter().any(|item| written_count(*item).is_some()) {
         return Vec::new();
     }
@@ -213,9 +213,10 @@ fn has_context(parts: &[Part<'_>]) -> bool {
 
 /// Whether a text begins and ends as one that the program writes, or as two of them.
 fn is_context(text: &str) -> bool {
-    let begins = |(begin, _): &(&str, &str)| text.trim_start().starts_with(begin);
-    let ends = |(_, end): &(&str, &str)| !end.is_empty() && text.trim_end().ends_with(end);
-    CONTEXT.iter().any(|known| begins(known) && (known.1.is_empty() || CONTEXT.iter().any(ends)))
+    let mut begun = CONTEXT.iter().filter(|(begin, _)| text.trim_start().starts_with(begin)).peekable();
+    begun.peek().is_some()
+        && (begun.any(|(_, end)| end.is_empty())
+            || CONTEXT.iter().any(|(_, end)| !end.is_empty() && text.trim_end().ends_with(end)))
 }
 
 /// Whether an item is in the list of a compaction.

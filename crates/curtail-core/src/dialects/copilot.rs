@@ -142,24 +142,28 @@ fn boundary(item: Value<'_>) -> Message<'_> {
 /// Index of the first event that a compaction keeps of those before it: what was said since it began. Results that come first
 /// are kept with the message of their calls.
 fn first_kept(before: &[Value<'_>]) -> Option<usize> {
-    let is = |item: Value<'_>, kind: &str| item.member_is("type", kind) && sub_agent(item).next().is_none();
-    let start = before.iter().rposition(|item| is(*item, "session.compaction_start") || is_compaction(*item))?;
-    if !is(before[start], "session.compaction_start") {
+    const STARTED: &str = "session.compaction_start";
+    let start = before.iter().rposition(|item| is_main(*item, &[STARTED]) || is_compaction(*item))?;
+    if !is_main(before[start], &[STARTED]) {
         return None;
     }
-    let has_content = |item: &&Value<'_>| {
-        is(**item, "tool.execution_complete") || is(**item, "assistant.message") || is(**item, "user.message")
-    };
-    let answers = |item: &Value<'_>| is(*item, "tool.execution_complete");
-    let calls = |item: &Value<'_>| {
-        let requests = item.get("data").and_then(|data| data.get("toolRequests"));
-        requests.is_some_and(|requests| requests.items().next().is_some())
-    };
-    if !before[start..].iter().find(has_content).is_some_and(answers) {
+    let said = ["tool.execution_complete", "assistant.message", "user.message"];
+    let first = before[start..].iter().find(|item| is_main(**item, &said));
+    if !first.is_some_and(|first| is_main(*first, &said[..1])) {
         return Some(start);
     }
-    let turn = before[..start].iter().rposition(|item| is(*item, "user.message")).map_or(0, |asked| asked + 1);
-    Some(before[turn..start].iter().rposition(calls).map_or(start, |call| turn + call))
+    let asked = before[..start].iter().rposition(|item| is_main(*item, &["user.message"]));
+    let turn = asked.map_or(0, |asked| asked + 1);
+    let calls = before[turn..start].iter().rposition(|item| {
+        let requests = item.get("data").and_then(|data| data.get("toolRequests"));
+        requests.is_some_and(|requests| requests.items().next().is_some())
+    });
+    Some(calls.map_or(start, |call| turn + call))
+}
+
+/// Whether an event is one of the main agent, of one of these types.
+fn is_main(item: Value<'_>, kinds: &[&str]) -> bool {
+    item.get_text("type").is_some_and(|kind| kind.is_one_of(kinds)) && sub_agent(item).next().is_none()
 }
 
 /// The text that the user typed, and the text that was sent, with additions of the program.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use foldhash::HashSet;
 
 use super::Item;
-use crate::json::{Document, Value};
+use crate::json::Document;
 use crate::transcript::{Content, ToolCall, ToolResult};
 
 /// Marks results that are tasks of MCP which go on, and the calls that have an interim result.
@@ -56,11 +56,7 @@ fn is_task_that_goes_on(result: &ToolResult<'_>) -> bool {
     }
     let text: Cow<'_, str> = text.decode();
     let Ok(document) = Document::parse(&text) else { return false };
-    let goes_on = |task: Value<'_>| {
-        let state = task.word("status");
-        task.has("taskId") && matches!(&*state, "working" | "input_required")
-    };
-    document
-        .roots()
-        .any(|root| root.some("task").or_else(|| root.some("structuredContent")?.some("task")).is_some_and(goes_on))
+    let mut tasks =
+        document.roots().filter_map(|root| root.some("task").or_else(|| root.some("structuredContent")?.some("task")));
+    tasks.any(|task| task.has("taskId") && matches!(&*task.word("status"), "working" | "input_required"))
 }

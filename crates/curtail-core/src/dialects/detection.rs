@@ -117,9 +117,11 @@ impl<'a> Sniffer<'a> {
 
     /// What the items say; `None` if no dialect reads one.
     fn verdict(mut self) -> Option<Sniffed<'a>> {
+        if let Some((dialect, _)) = self.decided {
+            return Some(Sniffed::Certain(dialect));
+        }
         self.readers.append(&mut self.others);
-        let plain = || (!self.readers.is_empty()).then_some(Sniffed::Plain(self.readers));
-        self.decided.map(|(dialect, _)| Sniffed::Certain(dialect)).or_else(plain)
+        (!self.readers.is_empty()).then_some(Sniffed::Plain(self.readers))
     }
 }
 
@@ -129,16 +131,16 @@ impl<'a> Sniffer<'a> {
 /// Two of them read as much, and not the same: nobody can tell which one is right.
 pub(super) fn best_reader(readers: &[&'static dyn Dialect], row: &Row<'_>) -> Result<&'static dyn Dialect, ReadError> {
     // Another format of texts reads what no dialect does, and less of each message than those.
-    let is_last = |dialect: &&dyn Dialect| CODE.last().is_some_and(|last| last.name() == dialect.name());
-    let tried: Vec<_> = readers.iter().copied().filter(|dialect| !is_last(dialect)).collect();
+    let last = CODE.last().map(|last| last.name());
+    let tried: Vec<_> = readers.iter().copied().filter(|dialect| Some(dialect.name()) != last).collect();
     let [_, _, ..] = tried.as_slice() else {
         return Ok(tried.first().or(readers.first()).copied().unwrap_or(CODE[0]));
     };
     let mut found: Vec<Tried> = tried.into_iter().map(|dialect| Tried::of_row(dialect, row)).collect();
     found.sort_by_key(|tried| (tried.unread, std::cmp::Reverse(tried.read)));
     let best = &found[0];
-    let is_rival = |other: &&Tried| (other.unread, other.read) == (best.unread, best.read) && other.kinds != best.kinds;
-    let Some(rival) = found[1..].iter().find(is_rival) else { return Ok(best.dialect) };
+    let mut equal = found[1..].iter().filter(|other| (other.unread, other.read) == (best.unread, best.read));
+    let Some(rival) = equal.find(|other| other.kinds != best.kinds) else { return Ok(best.dialect) };
     let reason = format!(
         "this fits `{}` and `{}`, which read it differently; pass --dialect NAME",
         best.dialect.name(),
@@ -241,8 +243,8 @@ fn has_any(readers: &[&'static dyn Dialect], fitting: &[&'static dyn Dialect]) -
 }
 
 fn by_record<'a>(record: Option<Value<'_>>) -> Sniffed<'a> {
-    let fits = |record| ALL.iter().copied().find(|dialect| dialect.fits_record(record));
-    record.and_then(fits).map_or(Sniffed::Empty, |dialect| Sniffed::Plain(vec![dialect]))
+    let fitting = record.and_then(|record| ALL.iter().copied().find(|dialect| dialect.fits_record(record)));
+    fitting.map_or(Sniffed::Empty, |dialect| Sniffed::Plain(vec![dialect]))
 }
 
 /// The error for a message that fits another dialect than one before it: both with their places.
@@ -251,14 +253,14 @@ fn mixed<'a>(
     (now, item): (&dyn Dialect, Value<'a>),
     (before, other): (&dyn Dialect, Value<'a>),
 ) -> ReadError {
-    let line = |item: Value<'_>| {
-        1 + memchr::memchr_iter(b'\n', &item.source().as_bytes()[..item.span().start as usize]).count()
-    };
-    let number = |item: Value<'_>| 1 + items.iter().position(|other| *other == item).unwrap_or(0);
-    let [first, second] = match [line(other), line(item)] {
+    let lines = [other, item]
+        .map(|item| 1 + memchr::memchr_iter(b'\n', &item.source().as_bytes()[..item.span().start as usize]).count());
+    let [first, second] = if lines[0] == lines[1] {
         // A record is a line.
-        [first, second] if first == second => [other, item].map(|item| format!("message {}", number(item))),
-        lines => lines.map(|line| format!("line {line}")),
+        let numbers = [other, item].map(|item| 1 + items.iter().position(|other| *other == item).unwrap_or(0));
+        numbers.map(|number| format!("message {number}"))
+    } else {
+        lines.map(|line| format!("line {line}"))
     };
     let reason = format!(
         "this message ({second}) is written as `{}`, one before it ({first}) as `{}`; pass --dialect NAME",
@@ -340,9 +342,10 @@ pub(super) fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
         (worst, best) = (worst.min(fit), best.max(fit));
     }
     let mut others = CODE.iter().filter(|other| other.format().has_marks && other.name() != dialect.name());
-    let has_mark = |other: &dyn Dialect| telling.iter().any(|&item| other.is_marked(item));
-    let is_own = worst > Fit::No && best >= Fit::Certain && !others.any(|other| has_mark(*other));
-    is_own && !described::has_mark(&telling, dialect)
+    let is_own = worst > Fit::No && best >= Fit::Certain;
+    is_own
+        && !others.any(|other| telling.iter().any(|&item| other.is_marked(item)))
+        && !described::has_mark(&telling, dialect)
 }
 
 #[cfg(test)]

@@ -83,12 +83,13 @@ impl Remaining<'_> {
         let slots = layout.slotted_elements().enumerate();
         let messages = slots.filter(|(_, (slot, _))| matches!(slot.kind, SlotKind::Message(_)));
         let of_message: Vec<usize> = messages.map(|(at, _)| at).collect();
-        let element_at = |start| layout.elements.partition_point(|element| element.span().start < start);
-        let before = |draft: &Written| {
+        let before = self.written.iter().map(|draft| {
             let after = draft.after.and_then(|message| of_message.get(message).copied());
-            draft.place.map(element_at).max(after)
-        };
-        self.written.iter().map(before).collect()
+            let elements = &layout.elements;
+            let place = draft.place.map(|start| elements.partition_point(|element| element.span().start < start));
+            place.max(after)
+        });
+        before.collect()
     }
 }
 

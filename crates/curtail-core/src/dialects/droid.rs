@@ -92,13 +92,16 @@ impl DialectWriter for Droid {
 
 fn fit_message(message: Value<'_>) -> Fit {
     let Some(content) = message.get("content").filter(|_| message.get("role").is_some()) else { return Fit::No };
-    // In logs of pi, `thinking` has no signature, or one under another key.
-    let is_own_block = |block: Value<'_>| match &*block.word("type") {
+    if content.items().any(is_own_block) { Fit::Certain } else { Fit::Possible }
+}
+
+fn is_own_block(block: Value<'_>) -> bool {
+    match &*block.word("type") {
         "tool_use" | "tool_result" => true,
+        // In logs of pi, it has no signature, or one under another key.
         "thinking" => block.has("signature"),
         _ => false,
-    };
-    if content.items().any(is_own_block) { Fit::Certain } else { Fit::Possible }
+    }
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {

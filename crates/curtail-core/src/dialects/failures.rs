@@ -77,10 +77,11 @@ fn tells_failure(value: Value<'_>, levels: u8) -> bool {
 fn returned_failure(value: Value<'_>, levels: u8) -> bool {
     value.members().any(|member| {
         let (key, inner) = (&member.key, member.value);
-        let is_failure =
-            |outcome: Text<'_>| outcome.is_one_of(RETURNED_FAILURES) || outcome.decode().ends_with(RETURNED_ERROR);
         says_failure(key, inner)
-            || key.is_one_of(RETURNED_OUTCOMES) && inner.text().is_some_and(is_failure)
+            || key.is_one_of(RETURNED_OUTCOMES)
+                && inner.text().is_some_and(|outcome| {
+                    outcome.is_one_of(RETURNED_FAILURES) || outcome.decode().ends_with(RETURNED_ERROR)
+                })
             || levels > 0 && key.is_one_of(RETURNED) && returned_failure(inner, levels - 1)
     })
 }

@@ -95,7 +95,6 @@ pub(super) fn format_of_item(item: Value<'_>) -> Option<Foreign> {
 
 /// The format of an event of this type.
 fn format_of_event(item: Value<'_>, kind: &str) -> Option<Foreign> {
-    let of_item = |kind: &str| kind.starts_with("conversation.item.") || kind.starts_with("input_audio_buffer.");
     match kind {
         "RUN_STARTED" | "RUN_FINISHED" | "STATE_SNAPSHOT" | "MESSAGES_SNAPSHOT" => Some(AG_UI_EVENTS),
         kind if kind.starts_with("TEXT_MESSAGE_") || kind.starts_with("TOOL_CALL_") => {
@@ -103,7 +102,7 @@ fn format_of_event(item: Value<'_>, kind: &str) -> Option<Foreign> {
         }
         "say" | "ask" => (item.has("ts") && item.has(kind)).then_some(CLINE_UI),
         "session.created" | "session.updated" => Some(REALTIME),
-        kind if of_item(kind) => Some(REALTIME),
+        kind if kind.starts_with("conversation.item.") || kind.starts_with("input_audio_buffer.") => Some(REALTIME),
         "succeeded" => item.get("message").map(|_| RESULTS),
         _ => None,
     }
@@ -129,7 +128,6 @@ fn format_without_role(item: Value<'_>) -> Option<Foreign> {
 fn format_by_keys(item: Value<'_>) -> Option<Foreign> {
     let [rpc, method, tree, replies] = item.get_each(["jsonrpc", "method", "message_tree_id", "prompt"]);
     let [internal, visible, data] = item.get_each(["internal", "visible", "data"]);
-    let is_texts = |list: Value<'_>| list.items().next().is_some() && list.items().all(|text| text.text().is_some());
     match (rpc, method.and_then(Value::text)) {
         (Some(_), Some(method)) if method.decode().starts_with("session/") => return Some(ACP),
         (Some(_), _) => return Some(JSON_RPC),
@@ -141,7 +139,8 @@ fn format_by_keys(item: Value<'_>) -> Option<Foreign> {
     if internal.is_some_and(Value::is_array) && visible.is_some() {
         return Some(PAIRS);
     }
-    data.is_some_and(is_texts).then_some(TEXT_LIST)
+    let texts = data.filter(|list| list.items().all(|text| text.text().is_some()));
+    texts.and_then(|texts| texts.items().next()).map(|_| TEXT_LIST)
 }
 
 /// Whether a row has texts in which a template marked who speaks.
@@ -187,16 +186,15 @@ fn is_iflow(session: Value<'_>) -> bool {
 /// A result of a tool in gptme answers no call: calls are in the text. Other results name the call, and other logs have none
 /// of the keys of gptme.
 fn gptme<'a>(items: &[Value<'a>]) -> Option<Value<'a>> {
-    let is_result = |item: &&Value<'a>| {
+    let result = items.iter().copied().find(|item| {
         let [role, id, name, content] = item.get_each(["role", "tool_call_id", "name", "content"]);
         let is_text = content.is_some_and(|content| content.text().is_some());
-        role.is_some_and(|role| role.is("tool")) && is_text && id.is_none() && name.is_none() && is_local_time(**item)
-    };
-    let result = items.iter().find(is_result)?;
-    let marked = |item: &Value<'_>| {
+        role.is_some_and(|role| role.is("tool")) && is_text && id.is_none() && name.is_none() && is_local_time(*item)
+    })?;
+    let is_marked = items.iter().any(|item| {
         item.has_any(["files", "file_hashes", "pinned", "hide"]) || item.get("metadata").is_some_and(is_gptme_metadata)
-    };
-    items.iter().any(marked).then_some(*result)
+    });
+    is_marked.then_some(result)
 }
 
 /// Whether the metadata of a message are those of gptme: the model, and what it counted or cost. Older versions write the counts

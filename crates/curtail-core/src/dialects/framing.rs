@@ -226,9 +226,8 @@ fn row<'a>(record: Value<'a>, messages_key: Option<&str>) -> Result<Row<'a>, Rea
 fn two_lists(record: Value<'_>) -> Option<[Value<'_>; 2]> {
     let [prompt, completion] = record.get_each(["prompt", "completion"]);
     let lists = [prompt?, completion?];
-    let holds = |list: &Value<'_>| list.is_array() && list.items().all(Value::is_object);
     let in_order = lists[0].span().end <= lists[1].span().start;
-    (in_order && lists.iter().all(holds)).then_some(lists)
+    (in_order && lists.into_iter().all(answers::is_list_of_objects)).then_some(lists)
 }
 
 /// The error for a record without a list of messages.
@@ -254,21 +253,22 @@ fn no_messages(record: Value<'_>, messages_key: Option<&str>) -> ReadError {
 
 /// The records that a document is or contains. The first one decides whether they are records or messages.
 fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Vec<Value<'a>>> {
-    let has = |value: Value<'_>| value.is_object() && has_messages(value, messages_key);
-    let is_record = |value: Value<'_>| value.is_array() || has(value);
-    let begins = |list: &Value<'_>, is: &dyn Fn(Value<'_>) -> bool| list.items().next().is_some_and(is);
-    let mut kept = RECORD_KEYS.iter().filter_map(|key| root.get(key)).filter(|list| begins(list, &has));
-    let listed = Some(root).filter(|root| begins(root, &is_record)).or_else(|| kept.next());
-    listed.map(|list| list.items().collect()).or_else(|| {
-        let described = if root.is_object() { described::records_in(root) } else { Vec::new() };
-        described.into_iter().find(|records| records.first().is_some_and(|first| is_record(*first)))
-    })
+    let is_record = |value: Value<'_>| value.is_object() && has_messages(value, messages_key);
+    if root.items().next().is_some_and(|first| first.is_array() || is_record(first)) {
+        return Some(root.items().collect());
+    }
+    let mut lists = RECORD_KEYS.iter().filter_map(|key| root.get(key));
+    if let Some(list) = lists.find(|list| list.items().next().is_some_and(is_record)) {
+        return Some(list.items().collect());
+    }
+    let mut described = if root.is_object() { described::records_in(root) } else { Vec::new() }.into_iter();
+    described.find(|records| records.first().is_some_and(|first| first.is_array() || is_record(*first)))
 }
 
 fn has_messages(record: Value<'_>, messages_key: Option<&str>) -> bool {
-    let without_key =
-        || two_lists(record).is_some() || answers::has_answers(record) || answers::prompt_alone(record).is_some();
-    find_list(record, messages_key).is_some() || messages_key.is_none() && without_key()
+    find_list(record, messages_key).is_some()
+        || messages_key.is_none()
+            && (two_lists(record).is_some() || answers::has_answers(record) || answers::prompt_alone(record).is_some())
 }
 
 /// The list of messages of a record.
@@ -292,11 +292,10 @@ fn find_list<'a>(record: Value<'a>, messages_key: Option<&str>) -> Option<Value<
 /// The requests of a chat, each with a message and a response.
 fn requests(record: Value<'_>) -> Option<Value<'_>> {
     let [requests, session] = record.get_each(["requests", "sessionId"]);
-    let is_chat = |requests: &Value<'_>| match requests.items().next() {
+    requests.filter(|requests| match requests.items().next() {
         Some(first) => first.get("requestId").is_some(),
         None => session.is_some() && requests.is_array(),
-    };
-    requests.filter(is_chat)
+    })
 }
 
 /// The value at `path`: keys joined by dots, each of which may contain dots itself.
@@ -319,9 +318,8 @@ pub(super) fn encoded() -> String {
 pub(super) fn is_encoded(record: Value<'_>) -> bool {
     let attributes = record.get("attributes");
     let listed = attributes.into_iter().flat_map(Value::items).filter(|pair| pair.get("key").is_some());
-    let named = |holder: Value<'_>| holder.get_text(INPUT_MESSAGES).is_some();
-    named(record)
-        || attributes.is_some_and(named)
+    let mut holders = [Some(record), attributes].into_iter().flatten();
+    holders.any(|holder| holder.get_text(INPUT_MESSAGES).is_some())
         || listed.into_iter().any(|pair| pair.get("key").is_some_and(|key| key.is(INPUT_MESSAGES)))
         || ["resourceSpans", "resourceLogs"].iter().any(|key| record.get(key).is_some_and(Value::is_array))
 }
@@ -339,8 +337,10 @@ fn is_content(record: Value<'_>, key: &str) -> bool {
 
 fn is_list_of_messages(list: Value<'_>) -> bool {
     // A record is no message: it has a list of its own.
-    let is_message = |first: Value<'_>| first.is_object() && !first.get("messages").is_some_and(Value::is_array);
-    list.is_array() && list.items().next().is_none_or(|first| is_message(first) || is_exchange(first))
+    list.is_array()
+        && list.items().next().is_none_or(|first| {
+            first.is_object() && !first.get("messages").is_some_and(Value::is_array) || is_exchange(first)
+        })
 }
 
 /// Whether an element is a list of messages, or a pair of a user text and an assistant text.

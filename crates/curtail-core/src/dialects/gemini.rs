@@ -102,7 +102,7 @@ impl Dialect for Gemini {
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        let instruction = record.some("systemInstruction").or_else(|| record.some("system_instruction"));
+        let instruction = blocks::either(record, "systemInstruction", "system_instruction");
         let parts = instruction.map(|content| content.get("parts").unwrap_or(content));
         blocks::texts(parts).into_iter().chain(blocks::preamble(record, &["tools"])).collect()
     }
@@ -150,8 +150,8 @@ impl DialectWriter for Gemini {
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        let record = |anchor: &Value<'_>| anchor.has("id") && is_record(*anchor);
-        Some(tree::first_links("id", draft, Some(anchor.filter(record)?)))
+        let record = anchor.filter(|anchor| anchor.has("id") && is_record(*anchor))?;
+        Some(tree::first_links("id", draft, Some(record)))
     }
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
@@ -166,7 +166,7 @@ impl DialectWriter for Gemini {
 
 impl LogHabits for Gemini {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let usage = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
+        let usage = blocks::either(item, "usageMetadata", "usage_metadata");
         usage.map_or_else(|| usage_of_record(item), provenance::gemini_usage)
     }
 
@@ -205,8 +205,8 @@ impl LogHabits for Gemini {
 fn fit_of_bare(item: Value<'_>) -> Fit {
     let [role, parts] = item.get_each(["role", "parts"]);
     let (Some(role), None, Some(parts)) = (role, item.some("content"), parts) else { return Fit::No };
-    let is_text = |part: Value<'_>| part.text().is_some();
-    let are_texts = is_text(parts) || parts.items().next().is_some() && parts.items().all(is_text);
+    let has_parts = parts.items().next().is_some();
+    let are_texts = parts.text().is_some() || has_parts && parts.items().all(|part| part.text().is_some());
     if parts.is_object() && is_part(parts) {
         Fit::Certain
     } else if are_texts && (role.is("user") || role.is("model")) {
@@ -218,7 +218,7 @@ fn fit_of_bare(item: Value<'_>) -> Fit {
 
 /// A turn of an evaluation of the Agent Development Kit: the question, the tools used, and the last answer.
 fn is_exchange(item: Value<'_>) -> bool {
-    item.get("user_content").or_else(|| item.get("userContent")).is_some_and(Value::is_object)
+    blocks::either(item, "userContent", "user_content").is_some_and(Value::is_object)
         || item.has("query") && (item.has("expected_tool_use") || item.has("reference"))
 }
 
@@ -236,7 +236,7 @@ fn read_exchange(item: Value<'_>) -> Item<'_> {
 }
 
 /// The role, or an unknown role. A content without a role belongs to the user, an event without one to its author.
-pub(super) fn role(item: Value<'_>, content: Value<'_>) -> Result<Role, String> {
+fn role(item: Value<'_>, content: Value<'_>) -> Result<Role, String> {
     let named = content.get_text("role").or_else(|| item.get_text("type")).or_else(|| item.get_text("author"));
     let Some(named) = named else { return Ok(Role::User) };
     match &*named.decode() {
@@ -306,7 +306,7 @@ fn forget_ids(item: &mut Item<'_>, shared: &HashSet<Cow<'_, str>>) {
 }
 
 /// Writes an event in the session of `anchor`.
-pub(super) fn event(anchor: Value<'_>, role: &str, parts: &Json) -> String {
+fn event(anchor: Value<'_>, role: &str, parts: &Json) -> String {
     let author = anchor.get_text("author").filter(|author| !author.is("user"));
     let author =
         if role == "user" { String::from("user") } else { author.map_or("model".into(), |a| a.decode().into()) };

@@ -183,14 +183,13 @@ fn stand(history: &History, read: &mut [Item<'_>], inner: bool) {
 /// What was rolled back is kept or dropped with the first of it, and so is the event: without its target, it would roll back
 /// everything. An event that reaches into a list stays, and names another target if that one goes.
 fn roll_back(rewind: &Rewind, read: &mut [Item<'_>], inner: bool) {
-    let rewound = || rewind.records.iter().copied().filter(|at| *at < read.len());
-    let Some(first) = rewound().find(|at| matches!(read[*at], Item::Message(_))) else {
+    let records: Vec<usize> = rewind.records.iter().copied().filter(|at| *at < read.len()).collect();
+    let Some(&first) = records.iter().find(|at| matches!(read[**at], Item::Message(_))) else {
         if let (Some(event), true) = (read.get_mut(rewind.event), rewind.reaches_into_list) {
             *event = Item::Pinned;
         }
         return;
     };
-    let records: Vec<usize> = rewound().collect();
     for at in records {
         if let Item::Message(message) = &mut read[at] {
             message.dropped_with = u32::try_from(first).ok().filter(|_| at > first && !rewind.reaches_into_list);
@@ -209,13 +208,13 @@ fn roll_back(rewind: &Rewind, read: &mut [Item<'_>], inner: bool) {
 /// written, nothing is to be rolled back.
 pub(super) fn repoint_rewinds(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     let items = &layout.elements;
-    if !items.iter().any(|item| target_of(*item).is_some()) {
+    if !layout.has_references(|item| target_of(item).is_some()) {
         return Vec::new();
     }
     let stays = layout.stays(kept);
     let kept = items.iter().zip(&stays).filter(|(_, stays)| **stays);
     let written: HashSet<Cow<'_, str>> = kept.filter_map(|(item, _)| Some(id_of(*item)?.into_decoded())).collect();
-    let patch = |Rewind { event, records, .. }: Rewind| {
+    let patches = History::of(items).rewinds.into_iter().filter_map(|Rewind { event, records, .. }| {
         let first = *records.first()?;
         let target = items[event].get("$rewindTo")?;
         let named = target.text()?;
@@ -229,8 +228,8 @@ pub(super) fn repoint_rewinds(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> 
             Some(id) => Patch { span: target.span(), text: quote(&id.decode()) },
             None => Patch { span: items[event].span(), text: String::from("{\"$set\":{}}") },
         })
-    };
-    History::of(items).rewinds.into_iter().filter_map(patch).collect()
+    });
+    patches.collect()
 }
 
 /// Whether the program wrote the message for the user: the context of the session.

@@ -85,7 +85,7 @@ fn room_for_result(record: Value<'_>) -> Option<Rewrite> {
     Some(Rewrite { span: Span::new(end, end), around: &[",\"result\":", ""] })
 }
 
-pub(super) fn result_of(record: Value<'_>) -> Option<Value<'_>> {
+fn result_of(record: Value<'_>) -> Option<Value<'_>> {
     record.some("result").filter(|result| !result.is_array() || result.items().next().is_some())
 }
 

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use foldhash::HashMap;
 
 use super::Item;
+use crate::json::Text;
 use crate::transcript::{Part, PartOrigin};
 
 /// Where a result was read.
@@ -59,9 +60,9 @@ pub(super) fn unite_results<'a>(read: &mut [Item<'a>]) {
 fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, str>)>, places: &mut Places<'a>) {
     let in_lines = &mut places.in_lines;
     let first = results.first().and_then(|(_, id)| in_lines.get(id)).map(|place| place.item);
-    let repeats = |id: &Cow<'a, str>| in_lines.get(id).is_some_and(|place| Some(place.item) == first);
     let only = matches!(&read[at], Item::Message(message) if message.parts.len() == results.len());
-    if only && first.is_some() && results.iter().all(|(_, id)| repeats(id)) {
+    let mut lines = results.iter().map(|(_, id)| in_lines.get(id).map(|place| place.item));
+    if only && first.is_some() && lines.all(|line| line == first) {
         for (part, id) in &results {
             let Some(copy) = part_of(read, ReadAt { item: at, part: *part }) else { continue };
             if let Some(&place) = in_lines.get(id) {
@@ -92,10 +93,9 @@ fn part_of<'a>(read: &[Item<'a>], place: ReadAt) -> Option<Part<'a>> {
 fn add_twin<'a>(read: &mut [Item<'a>], place: ReadAt, copy: &Part<'a>, goes: bool) {
     let Some(Item::Message(message)) = read.get_mut(place.item) else { return };
     let part = &mut message.parts[place.part];
-    let text = |part: &Part<'a>| -> Option<Vec<String>> {
-        Some(part.content.result()?.content.iter().map(|text| text.decode().into_owned()).collect())
-    };
-    let same = text(part) == text(copy);
+    let [one, other] = [&*part, copy].map(|part| part.content.result().map(|result| &result.content));
+    let same = one.map(|texts| texts.iter().map(Text::decode).collect::<Vec<_>>())
+        == other.map(|texts| texts.iter().map(Text::decode).collect());
     if let (PartOrigin::Source(first), Some(other)) = (&mut part.origin, copy.place()) {
         first.further_mut().repeats.extend(other.rewrite.filter(|_| same));
         if goes {

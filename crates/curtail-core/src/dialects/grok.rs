@@ -44,8 +44,9 @@ impl Dialect for Grok {
             "system" => blocks::message(Role::System, item, None, parts()),
             "user" => blocks::message(Role::User, item, None, parts()),
             "assistant" => {
-                let read_call = |call| blocks::in_shell(call, blocks::call_in(call, ["id", "name", "arguments"]));
-                let calls = item.items_under("tool_calls").map(read_call);
+                let calls = item.items_under("tool_calls");
+                let calls =
+                    calls.map(|call| blocks::in_shell(call, blocks::call_in(call, ["id", "name", "arguments"])));
                 blocks::message(Role::Assistant, item, None, parts().into_iter().chain(calls).collect())
             }
             "tool_result" => {

@@ -193,8 +193,7 @@ pub fn agent_named(word: &str) -> Option<&'static Agent> {
 /// The program that writes `dialect` and nothing else does; `None` for a format of an API.
 #[must_use]
 pub fn agent_of(dialect: &dyn Dialect) -> Option<&'static Agent> {
-    let is_own = |agent: &&Agent| agent.dialect == dialect.name() && dialect.is_log();
-    AGENTS.iter().find(is_own)
+    if dialect.is_log() { agent_writing(dialect.name()) } else { None }
 }
 
 /// The program that writes the dialect called `name`, if it is known.
@@ -206,13 +205,11 @@ pub fn agent_writing(name: &str) -> Option<&'static Agent> {
 /// The folder that an agent worked in, if `item` says it.
 #[must_use]
 pub fn project(item: Value<'_>) -> Option<Text<'_>> {
-    let inner = |key: &str| item.some(key)?.get_text("cwd");
-    let context = || item.some("data")?.some("context")?.get_text("cwd");
     item.get_text("cwd")
         .or_else(|| item.get_text("working_dir"))
-        .or_else(|| inner("payload"))
-        .or_else(|| inner("data"))
-        .or_else(context)
+        .or_else(|| item.some("payload")?.get_text("cwd"))
+        .or_else(|| item.some("data")?.get_text("cwd"))
+        .or_else(|| item.some("data")?.some("context")?.get_text("cwd"))
         .or_else(|| item.some("info")?.get_text("directory"))
         .filter(|text| !text.is_blank())
 }

@@ -12,7 +12,7 @@ const CALLS: Key = ["toolCalls", "tool_calls"];
 const CALL_ID: Key = ["toolCallId", "tool_call_id"];
 const THOUGHT: Key = ["reasoningContent", "reasoning_content"];
 
-pub(super) fn member<'a>(message: Value<'a>, key: &Key) -> Option<Value<'a>> {
+fn member<'a>(message: Value<'a>, key: &Key) -> Option<Value<'a>> {
     key.iter().find_map(|key| message.some(key))
 }
 
@@ -23,8 +23,8 @@ pub(super) fn is_trace_header(entry: Value<'_>) -> bool {
 
 /// Whether a message is written as only traces write it.
 pub(super) fn is_traced(message: Value<'_>) -> bool {
-    let called = || message.member_is("role", "tool") && member(message, &CALL_ID).is_some();
-    called() || member(message, &CALLS).or_else(|| member(message, &THOUGHT)).is_some()
+    message.member_is("role", "tool") && member(message, &CALL_ID).is_some()
+        || member(message, &CALLS).or_else(|| member(message, &THOUGHT)).is_some()
 }
 
 /// The thought beside the content of a message.

@@ -30,13 +30,12 @@ impl Dialect for Inspect {
             return Fit::Marked;
         }
         let [role, content] = item.get_each(["role", "content"]);
-        let plain = |content: Value<'_>| {
+        let is_plain = content.is_some_and(|content| {
             content.text().is_some()
                 || content.is_array() && content.items().all(|block| block.member_is("type", "text"))
-        };
-        let is_known = |role: Text<'_>| blocks::role_of(&role.decode()).is_some();
-        let is_message = content.is_some_and(plain) && role.and_then(Value::text).is_some_and(is_known);
-        if is_message { Fit::Possible } else { Fit::No }
+        });
+        let role = role.and_then(Value::text).and_then(|role| blocks::role_of(&role.decode()));
+        if is_plain && role.is_some() { Fit::Possible } else { Fit::No }
     }
 
     /// By members that only `inspect_ai` writes.
@@ -66,9 +65,8 @@ impl Dialect for Inspect {
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let replied = || item.some("output")?.get_text("model");
-        let evaluated = || item.some("eval")?.get_text("model");
-        blocks::model(item).or_else(replied).or_else(evaluated)
+        let holders = ["output", "eval"].into_iter().filter_map(|key| item.some(key));
+        blocks::model(item).or_else(|| holders.into_iter().find_map(|holder| holder.get_text("model")))
     }
 }
 

@@ -40,10 +40,9 @@ impl Dialect for Interactions {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let kind = item.word("type");
-        let content = || blocks::plain_parts(item.get("content"));
         let (role, parts) = match &*kind {
-            "user_input" => (Role::User, content()),
-            "model_output" => (Role::Assistant, content()),
+            "user_input" => (Role::User, blocks::plain_parts(item.get("content"))),
+            "model_output" => (Role::Assistant, blocks::plain_parts(item.get("content"))),
             "thought" => (Role::Assistant, vec![thought(item)]),
             "function_call" => {
                 let call = blocks::call_in(item, ["id", "name", "arguments"]);
@@ -147,12 +146,12 @@ fn result(item: Value<'_>) -> Part<'_> {
 
 /// A call of a tool that the provider runs, or its result, which is of a fixed form.
 fn hosted<'a>(item: Value<'a>, kind: &str) -> Part<'a> {
-    let named = || Text::Owned(kind.trim_end_matches("_call").to_owned());
-    let content = match kind.ends_with("_call") {
-        true => {
-            blocks::call(item.get_text("id"), item.get_text("name").or_else(|| Some(named())), item.get("arguments"))
+    let content = match kind.strip_suffix("_call") {
+        Some(tool) => {
+            let name = item.get_text("name").unwrap_or_else(|| Text::Owned(tool.to_owned()));
+            blocks::call(item.get_text("id"), Some(name), item.get("arguments"))
         }
-        false => blocks::result(item.get_text("call_id"), item.get_text("name"), item.get("result")),
+        None => blocks::result(item.get_text("call_id"), item.get_text("name"), item.get("result")),
     };
     let mut part = blocks::whole(item, blocks::hosted(content));
     // The result is a step of its own.

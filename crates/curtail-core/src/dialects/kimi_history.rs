@@ -20,6 +20,7 @@ pub(super) fn mark(items: &[Value<'_>], read: &mut [Item<'_>]) {
             cleared = at;
         }
         Change::Undo(Undo { undone, .. }) => undo(at, &undone, read),
+        Change::Clearing(_) => {}
     });
     blocks::preserve(read, kept);
 }
@@ -28,18 +29,22 @@ pub(super) fn mark(items: &[Value<'_>], read: &mut [Item<'_>]) {
 pub(super) fn history(items: &[Value<'_>]) -> Vec<HistoryChange> {
     let mut history = Vec::new();
     for_each_change(items, &[], |at, change| {
-        history.push(match change {
-            Change::Compaction(compaction) => HistoryChange::compaction(at, ranges(&compaction.kept)),
-            Change::Clear => HistoryChange::rollback(at, 0),
-            Change::Undo(Undo { left: Some(left), .. }) => HistoryChange::compaction(at, left),
-            Change::Undo(Undo { undone, .. }) => HistoryChange::rollback(at, undone[0].first()),
+        history.extend(match change {
+            Change::Compaction(compaction) => Some(HistoryChange::compaction(at, ranges(&compaction.kept))),
+            Change::Clear => Some(HistoryChange::rollback(at, 0)),
+            Change::Undo(Undo { left: Some(left), .. }) => Some(HistoryChange::compaction(at, left)),
+            Change::Undo(Undo { undone, .. }) => Some(HistoryChange::rollback(at, undone[0].first())),
+            Change::Clearing(_) => None,
         });
     });
     history
 }
 
-/// Corrects the numbers of messages in compactions and undos, if only some of the messages are written, or others are new.
+/// Corrects the numbers of messages in compactions, clearings and undos, if only some of the messages are written, or others are new.
 pub(super) fn recount(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Patch> {
+    if !layout.has_references(is_change) {
+        return Vec::new();
+    }
     let stays = layout.stays(remaining.kept);
     let mut patches = Vec::new();
     // What stays without the compaction that replaced it, and so is replaced by the next one.
@@ -62,6 +67,7 @@ pub(super) fn recount(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Pat
                 undone.retain(|entry| entry.kind == EntryKind::Prompt);
                 patches.extend(renumber(item.get("count"), &undone, 0, &stays));
             }
+            Change::Clearing(before) => patches.extend(renumber(item.get("cutoff"), &before, returned, &stays)),
         }
     });
     patches
@@ -141,6 +147,11 @@ impl Entry {
     fn is_typed(&self) -> bool {
         matches!(self.kind, EntryKind::Prompt | EntryKind::Steer)
     }
+
+    /// Whether the numbers in a compaction count it among what the user typed.
+    fn is_counted(&self) -> bool {
+        self.is_typed() && !self.is_draft
+    }
 }
 
 /// What an item does to the context before it.
@@ -148,6 +159,8 @@ enum Change {
     Compaction(Compaction),
     Clear,
     Undo(Undo),
+    /// Results among these entries, the first of the context, are sent as a mark that they were cleared.
+    Clearing(Vec<Entry>),
 }
 
 struct Undo {
@@ -170,6 +183,7 @@ struct Compaction {
 /// Hands over the changes of the context of a log, in order, each with the index of its item. `drafts` are entries that are
 /// written among the items.
 fn for_each_change(items: &[Value<'_>], drafts: &[Entry], mut hand_over: impl FnMut(usize, Change)) {
+    steps::count(items.len());
     if !items.iter().any(|item| is_change(*item)) {
         return;
     }
@@ -230,7 +244,7 @@ impl<'a> Context<'a> {
         self.entries.push(Entry::line(at, EntryKind::Other));
     }
 
-    /// Does what a line says that compacts, clears or undoes. `None` if the program ignores the line.
+    /// Does what a line says that compacts, clears, undoes or clears results. `None` if the program ignores the line.
     fn change(&mut self, at: usize, item: Value<'_>) -> Option<Change> {
         let change = match &*item.word("type") {
             "context.clear" => {
@@ -238,6 +252,11 @@ impl<'a> Context<'a> {
                 Change::Clear
             }
             "context.undo" => Change::Undo(self.undo(item)?),
+            CLEARING => {
+                let end = end_of(&self.entries, item.get("cutoff"));
+                steps::count(end);
+                return Some(Change::Clearing(self.entries[..end].to_vec()));
+            }
             _ => Change::Compaction(self.compact(at, item)),
         };
         self.step = None;
@@ -256,7 +275,7 @@ impl<'a> Context<'a> {
             return compaction;
         }
         let mut replaced = entries;
-        let kept = replaced.split_off(end_of_compacted(&replaced, item));
+        let kept = replaced.split_off(end_of(&replaced, compacted_count(item)));
         std::iter::once(summary).chain(kept.iter().cloned()).for_each(|entry| self.push(entry));
         Compaction { replaced, kept, head: 0 }
     }
@@ -273,9 +292,12 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether a line changes what was in the context before it.
+/// The type of the lines from which on old results are not sent.
+const CLEARING: &str = "micro_compaction.apply";
+
+/// Whether a line changes what was in the context before it, or how that is sent.
 fn is_change(item: Value<'_>) -> bool {
-    matches!(&*item.word("type"), "context.apply_compaction" | "context.clear" | "context.undo")
+    matches!(&*item.word("type"), "context.apply_compaction" | "context.clear" | "context.undo" | CLEARING)
 }
 
 /// Whether a compaction keeps what the user typed. Older versions of the program kept the last messages instead.
@@ -288,9 +310,9 @@ fn compacted_count(compaction: Value<'_>) -> Option<Value<'_>> {
     compaction.get("compactedCount").or_else(|| compaction.get("count"))
 }
 
-/// The number of `entries` that a compaction of an older version replaced, with the drafts among them.
-fn end_of_compacted(entries: &[Entry], compaction: Value<'_>) -> usize {
-    let count = compacted_count(compaction).and_then(|count| count.raw().parse().ok()).unwrap_or(usize::MAX);
+/// The number of the first of `entries` that `count` counts, with the drafts among them; all if there is no number.
+fn end_of(entries: &[Entry], count: Option<Value<'_>>) -> usize {
+    let count = count.and_then(|count| count.raw().parse().ok()).unwrap_or(usize::MAX);
     let mut read = entries.iter().enumerate().filter(|(_, entry)| !entry.is_draft);
     read.nth(count).map_or(entries.len(), |(at, _)| at)
 }
@@ -300,12 +322,11 @@ fn keep_prompts(entries: Vec<Entry>, compaction: Value<'_>) -> Compaction {
     let number = |key| usize::try_from(compaction.number(key)).unwrap_or(usize::MAX);
     let head = number("keptHeadUserMessageCount");
     let tail = number("keptUserMessageCount").saturating_sub(head);
-    let is_read = |entry: &&Entry| entry.is_typed() && !entry.is_draft;
-    let all = entries.iter().filter(is_read).count();
+    let all = entries.iter().filter(|entry| entry.is_counted()).count();
     let mut nth = 0;
     let (kept, replaced): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|entry| {
         let is_kept = nth < head || tail >= all - nth;
-        nth += usize::from(is_read(&entry));
+        nth += usize::from(entry.is_counted());
         entry.is_typed() && is_kept
     });
     let read = kept.iter().enumerate().filter(|(_, entry)| !entry.is_draft);

@@ -6,8 +6,9 @@ use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, Part, R
 
 /// Whether an item is an entry of a stored conversation.
 pub(super) fn is_entry(item: Value<'_>) -> bool {
-    let answers = |answer: Value<'_>| answer.get("Response").is_some() || answer.get("ToolUse").is_some();
-    item.some("user").is_some_and(|user| user.get("content").is_some()) && item.some("assistant").is_some_and(answers)
+    let answer = item.some("assistant");
+    item.some("user").is_some_and(|user| user.get("content").is_some())
+        && answer.is_some_and(|answer| answer.get("Response").is_some() || answer.get("ToolUse").is_some())
 }
 
 /// An entry is a question and its answer, and is cut whole. The results of its calls are in the entry after it.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use foldhash::HashMap;
 
+use super::openai::OpenAi;
 use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
 use crate::json::{ObjectWriter, Text, Value, list, object, quote};
 use crate::transcript::{Content, Draft, Part, PartOrigin, PartPlace, Role, Unknown, Usage};
@@ -61,7 +62,10 @@ impl Dialect for LangChain {
         if item.is_array() {
             return Item::Pinned;
         }
-        let Some(kind) = kind(item) else { return Item::Unknown(Unknown::NoType) };
+        let Some(kind) = kind(item) else {
+            // Between pairs, a message may be written as OpenAI takes it.
+            return if item.has("role") { OpenAi.read(item) } else { Item::Unknown(Unknown::NoType) };
+        };
         let body = body(item);
         match role_of(&kind, body) {
             Ok(Some(role)) => blocks::message(role, item, body.get_text("id"), read_parts(role, item, body)),
@@ -105,6 +109,7 @@ impl DialectWriter for LangChain {
                 let data = write_members(ObjectWriter::new(), draft).member("type", kind).end();
                 object! { "type": kind, "data": data }.0
             }
+            Some(anchor) if anchor.has("role") && !anchor.has("type") => OpenAi.write_message(draft, Some(anchor)),
             Some(anchor) if anchor.is_array() => list([quote(kind), quote(&draft.joined_text())]).0,
             _ => {
                 let is_class = anchor.is_some_and(|anchor| anchor.word("type").ends_with("Message"));
@@ -117,8 +122,8 @@ impl DialectWriter for LangChain {
 impl LogHabits for LangChain {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let body = body(item);
-        let reply = || provenance::chat_usage(body.some("response_metadata")?.some("token_usage")?);
-        body.some("usage_metadata").and_then(provenance::langchain_usage).or_else(reply)
+        let usage = body.some("usage_metadata").and_then(provenance::langchain_usage);
+        usage.or_else(|| provenance::chat_usage(body.some("response_metadata")?.some("token_usage")?))
     }
 }
 

@@ -19,9 +19,8 @@ fn divided(value: Value<'_>, depth: usize) -> Json {
     match value.kind() {
         ValueKind::Array if depth > 0 => value.items().map(|item| divided(item, depth - 1)).collect(),
         ValueKind::Object if depth > 0 => {
-            let member =
-                |member: Member<'_>| (member.key.into_decoded().into_owned(), divided(member.value, depth - 1));
-            Json::Object(value.members().map(member).collect())
+            let members = value.members().map(|Member { key, value, .. }| (key.into_decoded().into_owned(), value));
+            Json::Object(members.map(|(key, value)| (key, divided(value, depth - 1))).collect())
         }
         _ => Json::String(value.text().map_or_else(|| value.raw().to_owned(), |text| text.into_decoded().into_owned())),
     }

@@ -40,14 +40,12 @@ fn deciding(dialect: &dyn Dialect, json: &str) -> Option<String> {
     let fit = dialect.fit(holder);
     let mut path = String::new();
     loop {
-        let lowers = |(_, value): &(Step<'_>, Value<'_>)| {
-            without(json, holder, *value).is_some_and(|left| fit_of(dialect, &left) < fit)
-        };
-        let own = inside(holder).filter(|(step, _)| !step.is_common()).find(lowers);
-        let Some((step, value)) = own.or_else(|| inside(holder).filter(|(step, _)| step.is_common()).find(lowers))
-        else {
-            break;
-        };
+        let (common, own): (Vec<_>, Vec<_>) = inside(holder).partition(|(step, _)| step.is_common());
+        let deciding = own
+            .into_iter()
+            .chain(common)
+            .find(|(_, value)| without(json, holder, *value).is_some_and(|left| fit_of(dialect, &left) < fit));
+        let Some((step, value)) = deciding else { break };
         step.append_to(&mut path);
         holder = value;
     }

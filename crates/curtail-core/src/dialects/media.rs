@@ -91,10 +91,13 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
     let Some(place) = part.place() else { return Vec::new() };
     match &part.content {
         Content::Media(Text::Json(raw)) => {
-            let is_this = |medium: &Medium<'a>| std::ptr::eq(medium.value.raw(), *raw);
-            // It may be one of several in its element.
-            let alone = Medium::from_value(place.element);
-            alone.or_else(|| media_in(place.element, &[]).into_iter().find(is_this)).into_iter().collect()
+            if let Some(alone) = Medium::from_value(place.element) {
+                return vec![alone];
+            }
+            // It is one of several in its element.
+            let mut found = media_in(place.element, &[]);
+            found.retain(|medium| std::ptr::eq(medium.value.raw(), *raw));
+            found
         }
         Content::ToolResult(result) if result.media > 0 => {
             let mut found = media_in(place.element, &place.copies);
@@ -218,8 +221,6 @@ impl<'a> Medium<'a> {
         let Some(payload) = self.payload() else { return MediumFacts::default() };
         let named = self.named_type();
         let kind = kind(self.value, named.as_deref());
-        let last = |name: String| name.rsplit('/').next().map(str::to_owned);
-        let format = |name: Option<String>| name.and_then(last).filter(|name| !name.is_empty() && name.len() <= 20);
         match source_of(payload) {
             Source::Address(address) => {
                 let address = Some(address.into_owned()).filter(|address| address.len() <= LONGEST_ADDRESS);
@@ -227,14 +228,14 @@ impl<'a> Medium<'a> {
             }
             Source::Text(text) => {
                 let bytes = Some(text.len() as u64);
-                MediumFacts { kind, format: format(named), bytes, ..MediumFacts::default() }
+                MediumFacts { kind, format: named.as_deref().and_then(format_of), bytes, ..MediumFacts::default() }
             }
             Source::Base64(base64) => {
                 let head = decoded(&base64, HEAD).unwrap_or_default();
                 let size = imagesize::blob_size(&head).ok();
                 MediumFacts {
                     kind,
-                    format: format(image_type(&head).or(named)),
+                    format: image_type(&head).or(named).as_deref().and_then(format_of),
                     bytes: Some(decoded_length(&base64)),
                     pixels: size.map(|size| [size.width, size.height]),
                     address: None,
@@ -275,9 +276,7 @@ impl<'a> Medium<'a> {
     #[must_use]
     pub fn bare_base64(&self) -> Option<Patch> {
         let value = self.payload()?;
-        let holder = value.parent()?;
-        let is_data = ["data", "bytes"].iter().any(|key| holder.get(key) == Some(value));
-        let raw = value.raw().strip_prefix("\"data:").filter(|_| is_data)?;
+        let raw = value.raw().strip_prefix("\"data:").filter(|_| is_under(&["data", "bytes"], value))?;
         let length = raw.find(";base64,")? + "data:;base64,".len();
         let start = value.span().start + 1;
         let end = start + u32::try_from(length).ok()?;
@@ -361,11 +360,15 @@ impl<'a> Medium<'a> {
     }
 }
 
+/// The format in the name of a type, such as `png` of `image/png`.
+fn format_of(name: &str) -> Option<String> {
+    let format = name.rsplit('/').next().unwrap_or(name);
+    (1..=20).contains(&format.len()).then(|| format.to_owned())
+}
+
 fn source_of(payload: Value<'_>) -> Source<'_> {
     let holder = payload.parent();
     let is_text = holder.and_then(|holder| holder.get_text("type")).is_some_and(|kind| kind.is("text"));
-    let is_named =
-        |names: &[&str]| holder.is_some_and(|holder| names.iter().any(|name| holder.get(name) == Some(payload)));
     let text = payload.text().map(Text::into_decoded).unwrap_or_default();
     if is_text {
         return Source::Text(text);
@@ -374,14 +377,22 @@ fn source_of(payload: Value<'_>) -> Source<'_> {
         let data = data.to_owned();
         return if head.ends_with("base64") { Source::Base64(data.into()) } else { Source::Text(data.into()) };
     }
-    // A path or an id may be written in digits of base64, but is not padded.
-    let is_image = || decoded(&text, HEAD).is_some_and(|head| image_type(&head).is_some());
-    let is_padded = || text.ends_with('=') && is_base64(&text);
-    let is_plain = || text.len() <= LONGEST_ADDRESS && !is_padded() && !is_image();
-    if is_named(ADDRESSES) || text.contains("://") || is_named(EITHER) && is_plain() {
+    if is_under(ADDRESSES, payload) || text.contains("://") || is_under(EITHER, payload) && is_plain(&text) {
         return Source::Address(text);
     }
     Source::Base64(text)
+}
+
+/// Whether a value is the member under one of `keys` of the object around it.
+fn is_under(keys: &[&str], value: Value<'_>) -> bool {
+    value.parent().is_some_and(|holder| keys.iter().any(|key| holder.get(key) == Some(value)))
+}
+
+/// Whether a text is no base64. A path or an id may be written in its digits, but is not padded.
+fn is_plain(text: &str) -> bool {
+    text.len() <= LONGEST_ADDRESS
+        && !(text.ends_with('=') && is_base64(text))
+        && decoded(text, HEAD).and_then(|head| image_type(&head)).is_none()
 }
 
 /// What is wrong with the bytes of a medium.
@@ -455,8 +466,8 @@ fn kind(value: Value<'_>, format: Option<&str>) -> &'static str {
     let members = value.members().filter(|member| member.value.kind() != ValueKind::Null);
     let keys = members.map(|member| member.key.into_decoded());
     let words: Vec<Cow<'_, str>> = named.chain(keys).chain(format.map(Cow::Borrowed)).collect();
-    let mentions = |word: &str| words.iter().any(|found| found.contains(word));
-    ["image", "audio", "video"].into_iter().find(|kind| mentions(kind)).unwrap_or("file")
+    let mut kinds = ["image", "audio", "video"].into_iter();
+    kinds.find(|kind| words.iter().any(|word| word.contains(kind))).unwrap_or("file")
 }
 
 #[cfg(test)]

@@ -11,9 +11,8 @@ pub(super) const HEAD: usize = 1 << 18;
 /// Whether `text` is base64, in either alphabet and with or without padding.
 pub(super) fn is_base64(text: &str) -> bool {
     let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
-    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(byte);
     let count = digits.clone().filter(|byte| *byte != b'=').count();
-    digits.clone().all(|byte| is_digit(&byte)) && count % 4 != 1
+    digits.clone().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte)) && count % 4 != 1
 }
 
 /// What the first `most` digits of `base64` encode, in either alphabet; `None` if they are not base64.

@@ -32,10 +32,10 @@ pub(super) fn nearest(item: Value<'_>) -> String {
 
 /// The words of a signature that are keys or values: those between backticks.
 fn marks(signature: &str) -> Vec<&str> {
-    let is_word = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '/'));
     let mut marks: Vec<&str> = Vec::new();
-    for word in signature.split('`').skip(1).step_by(2).filter(is_word) {
-        if !marks.contains(&word) {
+    for word in signature.split('`').skip(1).step_by(2) {
+        let is_word = word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '/'));
+        if is_word && !marks.contains(&word) {
             marks.push(word);
         }
     }

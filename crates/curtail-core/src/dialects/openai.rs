@@ -97,10 +97,11 @@ impl DialectWriter for OpenAi {
         if are_paired_by_place(items) {
             return Some(BY_PLACE);
         }
-        // Without a result, the calls tell that it is a transcript of tau2-bench.
-        let calls = || items.iter().filter_map(|item| item.some("tool_calls")).flat_map(Value::items);
-        let of_tau2 = || calls().any(|call| call.some("requestor").is_some()).then_some(TAU2_ID);
-        named.into_iter().next().or_else(of_tau2)
+        named.into_iter().next().or_else(|| {
+            // Without a result, the calls tell that it is a transcript of tau2-bench.
+            let mut calls = items.iter().filter_map(|item| item.some("tool_calls")).flat_map(Value::items);
+            calls.any(|call| call.some("requestor").is_some()).then_some(TAU2_ID)
+        })
     }
 
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
@@ -214,24 +215,23 @@ fn thought_in(list: Value<'_>) -> Text<'_> {
 
 /// Whether a router's list of reasoning details contains signed reasoning of Claude. A detail without a known format is Claude's.
 fn is_claudes(list: Value<'_>) -> bool {
-    let claude = |thought: &Value<'_>| {
+    let mut signed =
+        list.items().filter(|thought| ["signature", "data"].iter().any(|key| thought.some_text(key).is_some()));
+    signed.any(|thought| {
         thought.get_text("format").is_none_or(|format| {
             let format = format.decode();
             format == "unknown" || format.starts_with("anthropic")
         })
-    };
-    list.items().filter(claude).any(|thought| ["signature", "data"].iter().any(|key| thought.some_text(key).is_some()))
+    })
 }
 
 /// Whether only the first of several calls is signed, as in Gemini's OpenAI-compatible format.
 fn only_first_is_signed(calls: Value<'_>) -> bool {
-    let is_signed = |call: Value<'_>| {
+    let mut signed = calls.items().map(|call| {
         let extra = call.some("extra_content").and_then(|extra| extra.some("google"));
         extra.is_some_and(|google| google.some("thought_signature").is_some())
-    };
-    let mut calls = calls.items();
-    let (Some(first), Some(second)) = (calls.next(), calls.next()) else { return false };
-    is_signed(first) && !is_signed(second) && !calls.any(is_signed)
+    });
+    signed.next() == Some(true) && signed.next() == Some(false) && !signed.any(|is_signed| is_signed)
 }
 
 fn call_parts(item: Value<'_>) -> impl Iterator<Item = Part<'_>> {
@@ -247,22 +247,27 @@ fn call_parts(item: Value<'_>) -> impl Iterator<Item = Part<'_>> {
 /// results say the tool's name. A history for the API that lost its ids has neither.
 fn are_paired_by_place(items: &[Value<'_>]) -> bool {
     let calls = || items.iter().flat_map(|item| CALLS.iter().flat_map(|key| item.items_under(key)));
-    let lacks_id = |call: Value<'_>| call.text().is_some() || call.some_text("id").is_none();
-    let is_result = |item: &&Value<'_>| {
-        let role = item.word("role");
-        simple::role_of(&role) == Some(Role::Tool) && !is_function(&role)
-    };
-    let results = || items.iter().filter(is_result);
-    let is_template = |call: Value<'_>| {
-        let inner = call.some("function").unwrap_or(call);
-        call.text().is_some() || inner.get("arguments").is_some_and(Value::is_object)
-    };
-    let names_tool =
-        |result: &Value<'_>| result.has_any(["tool_name", "name"]) || !result.word("role").eq_ignore_ascii_case("tool");
+    let results = || items.iter().filter(|item| is_result(&item.word("role")));
     calls().next().is_some()
-        && calls().all(lacks_id)
+        && calls().all(|call| call.text().is_some() || call.some_text("id").is_none())
         && results().all(|result| !result.has_any(RESULT_IDS))
-        && (calls().any(is_template) || results().any(names_tool))
+        && (calls().any(is_of_template) || results().any(|result| names_tool(*result)))
+}
+
+/// Whether a role is that of a result, and not of the legacy one.
+fn is_result(role: &str) -> bool {
+    simple::role_of(role) == Some(Role::Tool) && !is_function(role)
+}
+
+/// Whether a call is written as chat templates take it.
+fn is_of_template(call: Value<'_>) -> bool {
+    let inner = call.some("function").unwrap_or(call);
+    call.text().is_some() || inner.get("arguments").is_some_and(Value::is_object)
+}
+
+/// Whether a result names its tool, or has the role of an environment.
+fn names_tool(result: Value<'_>) -> bool {
+    result.has_any(["tool_name", "name"]) || !result.word("role").eq_ignore_ascii_case("tool")
 }
 
 /// Gives results the family of the calls of custom tools that they name: only the call says which kind it is.
@@ -353,9 +358,9 @@ const fn is_function(role: &str) -> bool {
 fn grouped_results(item: Value<'_>) -> Vec<Part<'_>> {
     const LISTS: [&str; 5] = ["tool_calls", "toolCalls", "tool_results", "results", "content"];
     let mut lists = item.get_each(LISTS).into_iter().flatten();
-    let is_group =
-        |list: &Value<'_>| list.items().next().is_some() && list.items().all(|result| named_id(result).is_some());
-    let Some(list) = lists.find(is_group) else { return Vec::new() };
+    let list =
+        lists.find(|list| list.items().next().is_some() && list.items().all(|result| named_id(result).is_some()));
+    let Some(list) = list else { return Vec::new() };
     let mut parts: Vec<Part<'_>> = list.items().map(read_grouped).collect();
     let texts: Vec<Value<'_>> = item.items_under("content").filter(|text| text.text().is_some()).collect();
     if texts.len() == parts.len() {

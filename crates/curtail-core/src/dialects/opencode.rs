@@ -128,6 +128,6 @@ impl LogHabits for OpenCode {
 }
 
 /// What a record says of its session.
-pub(super) fn session(record: Value<'_>) -> Option<Value<'_>> {
+fn session(record: Value<'_>) -> Option<Value<'_>> {
     record.some("info").filter(|info| info.is_object())
 }

@@ -28,12 +28,12 @@ pub(super) fn write_version1(role: Role, id: &str, text: &str, anchor: Option<Va
     object! { "info": message.end(), "parts": list([part.0]) }.0
 }
 
-pub(super) fn created(info: Option<Value<'_>>) -> &str {
+fn created(info: Option<Value<'_>>) -> &str {
     info.and_then(|info| info.some("time")).and_then(|time| time.get("created")).map_or("0", Value::raw)
 }
 
 /// The agent and the model, which a message of the user names in one object and a reply in two members.
-pub(super) fn user(message: ObjectWriter, info: Option<Value<'_>>) -> ObjectWriter {
+fn user(message: ObjectWriter, info: Option<Value<'_>>) -> ObjectWriter {
     let agent = info.and_then(|info| info.get("agent")).map_or("\"build\"", Value::raw);
     let message = message.member("role", "user").member("agent", &Json(agent));
     match info.and_then(|info| info.get("model")) {
@@ -45,7 +45,7 @@ pub(super) fn user(message: ObjectWriter, info: Option<Value<'_>>) -> ObjectWrit
     }
 }
 
-pub(super) fn assistant(message: ObjectWriter, info: Option<Value<'_>>) -> ObjectWriter {
+fn assistant(message: ObjectWriter, info: Option<Value<'_>>) -> ObjectWriter {
     let [provider, model] = names(info);
     let parent = info.and_then(|info| info.get("parentID").or_else(|| info.get("id"))).map_or("\"\"", Value::raw);
     let agent = info.and_then(|info| info.get("agent")).map_or("\"build\"", Value::raw);
@@ -59,7 +59,7 @@ pub(super) fn assistant(message: ObjectWriter, info: Option<Value<'_>>) -> Objec
 }
 
 /// The provider and the model of a message, as JSON.
-pub(super) fn names(info: Option<Value<'_>>) -> [&str; 2] {
+fn names(info: Option<Value<'_>>) -> [&str; 2] {
     ["providerID", "modelID"].map(|key| {
         let named = info.and_then(|info| info.get(key).or_else(|| info.some("model")?.get(key)));
         named.map_or("\"\"", Value::raw)
@@ -123,7 +123,7 @@ pub(super) fn name_drafts(layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
     }
 }
 
-pub(super) fn name(written: &mut Written, follows: bool, taken: &mut HashSet<String>) {
+fn name(written: &mut Written, follows: bool, taken: &mut HashSet<String>) {
     let Some(old_id) = own_id(&written.text).map(str::to_owned) else { return };
     let id = written.id.unwrap_or_else(|| {
         let first = u128::from_str_radix(&old_id, 16).unwrap_or_default();

@@ -26,7 +26,6 @@ fn mark_of(item: Value<'_>) -> Option<Value<'_>> {
 
 /// Marks the compactions: the summary is the boundary, and its mark is kept or dropped with it.
 pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let is_live = |item: &Item<'_>| matches!(item, Item::Message(message) if message.standing == Standing::Live);
     let mut names = None;
     let mut last = None;
     for at in (0..items.len()).filter(|at| is_summary(items[*at])) {
@@ -42,6 +41,10 @@ pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         }
     }
     blocks::preserve(read, last.unwrap_or_default());
+}
+
+fn is_live(item: &Item<'_>) -> bool {
+    matches!(item, Item::Message(message) if message.standing == Standing::Live)
 }
 
 /// Index of the mark of the compaction whose summary is the item `at`.
@@ -94,8 +97,8 @@ pub(super) fn roll_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [
     let Some(id) = revert.get_text("messageID") else { return };
     let Some(first) = items.iter().rposition(|item| info(*item).get_text("id").as_ref() == Some(&id)) else { return };
     let undone = revert.some("partID").and_then(Value::text);
-    let is_undone = |part: &Value<'a>| undone.is_some() && part.get_text("id") == undone;
-    let from = items[first].items_under("parts").find(is_undone).map(|part| part.span().start);
+    let mut parts = items[first].items_under("parts");
+    let from = parts.find(|part| undone.is_some() && part.get_text("id") == undone).map(|part| part.span().start);
     for (at, item) in read.iter_mut().enumerate().skip(first) {
         let Item::Message(message) = item else { continue };
         message.dropped_with = u32::try_from(first).ok().filter(|_| at > first);
@@ -116,7 +119,7 @@ pub(super) fn roll_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [
 /// name without a message would bring back everything before it.
 pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     let items = &layout.elements;
-    if !items.iter().any(|item| tail_start(*item).is_some()) {
+    if !layout.has_references(|item| tail_start(item).is_some()) {
         return Vec::new();
     }
     let stays = layout.stays(kept);

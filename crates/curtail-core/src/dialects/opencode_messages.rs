@@ -19,12 +19,15 @@ pub(super) fn is_version1(item: Value<'_>) -> bool {
 
 pub(super) fn read_version1(item: Value<'_>) -> Item<'_> {
     let Some(info) = item.get("info").filter(|info| info.is_object()) else { return Item::Unknown(Unknown::NoRole) };
-    let speaker = |name: &str| blocks::speaker_of(name).filter(|role| *role != Role::System);
-    blocks::read_message(item, info.some_text("role"), speaker, |message| {
+    blocks::read_message(item, info.some_text("role"), role_of, |message| {
         message.id = info.get_text("id");
         message.parts = item.items_under("parts").flat_map(read_part).collect();
         message.automatic = message.role == Role::User && is_automatic(message);
     })
+}
+
+fn role_of(name: &str) -> Option<Role> {
+    blocks::speaker_of(name).filter(|role| *role != Role::System)
 }
 
 /// What a model reads in place of a command that the user gave to a sub-agent.
@@ -78,13 +81,13 @@ fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
 
 pub(super) fn is_version2(item: Value<'_>) -> bool {
     let [kind, time, role] = item.get_each(["type", "time", "role"]);
-    let timed = role.is_none() && time.is_some_and(|time| time.has("created"));
-    let is_kind = |kind: Value<'_>| kind.is("user") && item.get_text("text").is_some() || kind.is("assistant");
-    timed && kind.is_some_and(is_kind) || role.is_none() && is_reply(item)
+    let Some(kind) = kind.filter(|_| role.is_none()) else { return false };
+    let speaks = kind.is("user") && item.get_text("text").is_some() || kind.is("assistant");
+    speaks && time.is_some_and(|time| time.has("created")) || is_reply(item)
 }
 
 /// Whether an item without a time is a reply with a call.
-pub(super) fn is_reply(item: Value<'_>) -> bool {
+fn is_reply(item: Value<'_>) -> bool {
     item.member_is("type", "assistant") && item.items_under("content").any(is_tool)
 }
 
@@ -140,8 +143,9 @@ fn open_call<'a>(part: Value<'a>, call: Content<'a>, state: Option<Value<'a>>) -
 }
 
 /// Whether a message says nothing but what the program wrote for the user.
-pub(super) fn is_automatic(message: &Message<'_>) -> bool {
-    let is_own = |part: Value<'_>| part.is_true("synthetic") || is_compaction(part);
-    let mut texts = message.parts.iter().filter(|part| part.content.has_text()).peekable();
-    texts.peek().is_some() && texts.all(|part| part.place().is_some_and(|place| is_own(place.element)))
+fn is_automatic(message: &Message<'_>) -> bool {
+    let mut texts = message.parts.iter().filter(|part| part.content.has_text()).map(Part::place).peekable();
+    texts.peek().is_some()
+        && texts
+            .all(|place| place.is_some_and(|place| place.element.is_true("synthetic") || is_compaction(place.element)))
 }

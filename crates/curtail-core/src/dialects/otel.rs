@@ -100,10 +100,9 @@ fn answer(part: Value<'_>) -> Option<Value<'_>> {
 fn read_part(part: Value<'_>) -> Part<'_> {
     let id = part.get_text("id");
     let text = part.get("content").filter(|content| content.text().is_some());
-    let spoken = || text.and_then(Value::text).unwrap_or(Text::Escaped(""));
     let content = match &*part.word("type") {
-        "text" => return blocks::rewritable(part, Content::Text(spoken()), text),
-        "reasoning" => Content::Reasoning(spoken()),
+        "text" => return blocks::rewritable(part, Content::Text(part.text_or_empty("content")), text),
+        "reasoning" => Content::Reasoning(part.text_or_empty("content")),
         "tool_call" => blocks::call(id, part.get_text("name"), part.get("arguments")),
         "tool_call_response" => {
             let result = blocks::result(id, part.get_text("name"), answer(part));

@@ -73,8 +73,8 @@ impl Dialect for Pi {
         if is_tree(items) {
             TREE.abandon(items, read);
         }
-        let compaction = |read: &Item<'_>| matches!(read, Item::Message(message) if message.is_boundary());
-        if let Some(last) = read.iter().rposition(compaction) {
+        let last = read.iter().rposition(|read| matches!(read, Item::Message(message) if message.is_boundary()));
+        if let Some(last) = last {
             blocks::preserve(read, kept_by(items[last], last, &Names::new(items)));
         }
     }
@@ -159,12 +159,9 @@ impl LogHabits for Pi {
 /// Whether `parentId` makes the log a tree. In logs of OpenClaw it names the session as well, and the calls that results answer:
 /// no path through them leads back to every message.
 fn is_tree(entries: &[Value<'_>]) -> bool {
-    let is_session = |entry: &&Value<'_>| entry.member_is("type", "session");
-    let session = entries.iter().find(is_session).and_then(|entry| entry.get_text("id")).map(Text::into_decoded);
-    let names = |entry: &Value<'_>| {
-        entry.get_text("parentId").zip(session.as_ref()).is_some_and(|(id, session_id)| id.is(session_id))
-    };
-    !entries.iter().any(names)
+    let session = entries.iter().find(|entry| entry.member_is("type", "session"));
+    let Some(id) = session.and_then(|session| session.get_text("id")).map(Text::into_decoded) else { return true };
+    !entries.iter().any(|entry| entry.member_is("parentId", &id))
 }
 
 fn fit_message(message: Value<'_>) -> Fit {
@@ -218,7 +215,7 @@ fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
     if parts.is_empty() { Item::Metadata } else { blocks::message(Role::User, item, item.get_text("id"), parts) }
 }
 
-pub(super) fn content(message: Value<'_>) -> Vec<Part<'_>> {
+fn content(message: Value<'_>) -> Vec<Part<'_>> {
     let claude = message.get_text("api").is_some_and(|api| {
         let api = api.decode();
         api.starts_with("anthropic") || api.starts_with("bedrock")

@@ -12,13 +12,16 @@ use crate::transcript::Layout;
 /// The entries before `compaction`, the entry `at`, that it kept: from the one that it names.
 pub(super) fn kept_by(compaction: Value<'_>, at: usize, names: &Names<'_>) -> Vec<Range<usize>> {
     let named = compaction.get_text("firstKeptEntryId").and_then(|id| names.find(&id.decode(), at));
-    let numbered = || compaction.get("firstKeptEntryIndex").and_then(|number| number.raw().parse().ok());
-    let first = named.or_else(numbered).filter(|first| *first < at);
+    let first = named.or_else(|| compaction.get("firstKeptEntryIndex")?.raw().parse().ok());
+    let first = first.filter(|first| *first < at);
     first.map(|first| first..at).into_iter().collect()
 }
 
 /// Makes every compaction name the first entry that is written of those that it kept.
 pub(super) fn relink(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Patch> {
+    if !layout.has_references(|entry| entry.has_any(["firstKeptEntryId", "firstKeptEntryIndex"])) {
+        return Vec::new();
+    }
     let stays = layout.stays(remaining.kept);
     let mut patches = rename(layout, &stays);
     patches.extend(renumber(layout, &stays, remaining));
@@ -70,10 +73,10 @@ fn rename(layout: &Layout<'_>, stays: &[bool]) -> Vec<Patch> {
         return Vec::new();
     }
     let names = Names::new(&layout.elements);
-    let written = |at: &usize| stays[*at] && layout.elements[*at].get_text("id").is_some();
     let mut next = vec![None; stays.len() + 1];
     for at in (0..stays.len()).rev() {
-        next[at] = Some(at).filter(written).or(next[at + 1]);
+        let is_written = stays[at] && layout.elements[at].get_text("id").is_some();
+        next[at] = if is_written { Some(at) } else { next[at + 1] };
     }
     let renamed = links.filter_map(|(at, link)| {
         let id = link.text()?.into_decoded();

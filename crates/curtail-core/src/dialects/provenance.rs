@@ -77,8 +77,9 @@ fn since_1970(number: &str) -> Option<u64> {
 /// Whether a text begins with a date and a time, such as `2024-05-01T12:30`. Each digit is at most the one of the shape.
 fn is_iso_8601(text: &str) -> bool {
     const SHAPE: &[u8] = b"9999-19-39T29:59";
-    let fits = |(found, most): (&u8, &u8)| found == most || most.is_ascii_digit() && (b'0'..=*most).contains(found);
-    text.len() >= SHAPE.len() && text.as_bytes().iter().zip(SHAPE).all(fits)
+    let mut pairs = text.as_bytes().iter().zip(SHAPE);
+    text.len() >= SHAPE.len()
+        && pairs.all(|(found, most)| found == most || most.is_ascii_digit() && (b'0'..=*most).contains(found))
 }
 
 /// The time `milliseconds` after 1970 in ISO 8601, such as `1970-01-01T00:00:01.234Z`.

@@ -4,8 +4,8 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks, provenance};
 use crate::json::{Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, DraftResult, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
-    ResultPlace, Role, Usage,
+    Content, Draft, DraftPart, DraftResult, Message, PairingRules, Part, PartOrigin, ProviderRules, ResultPlace, Role,
+    Usage,
 };
 
 /// The dialect `pydantic-ai`.
@@ -55,8 +55,7 @@ impl Dialect for PydanticAi {
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
-        let part = || item.get("parts")?.items().find_map(provenance::time);
-        provenance::time(item).or_else(part)
+        provenance::time(item).or_else(|| item.get("parts")?.items().find_map(provenance::time))
     }
 }
 
@@ -131,8 +130,7 @@ fn is_automatic(message: &Message<'_>) -> bool {
 
 /// Whether a part is a prompt, as those are that a cut adds.
 fn is_typed(part: &Part<'_>) -> bool {
-    let kind = |place: &PartPlace<'_>| place.element.member_is("part_kind", "user-prompt");
-    part.place().is_none_or(kind)
+    part.place().is_none_or(|place| place.element.member_is("part_kind", "user-prompt"))
 }
 
 /// Without the results beside it, what a request says is read as what somebody typed.
@@ -144,14 +142,13 @@ fn forget_results(messages: &mut [Message<'_>]) {
 
 fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
     let content = part.get("content");
-    let text = || content.and_then(Value::text).unwrap_or(Text::Escaped(""));
     let content = match &*part.word("part_kind") {
         "user-prompt" => return prompt_parts(part, content),
-        "text" => return vec![blocks::rewritable(part, Content::Text(text()), content)],
+        "text" => return vec![blocks::rewritable(part, Content::Text(part.text_or_empty("content")), content)],
         "retry-feedback" => return tried(part, content),
         kind if kind == "system-prompt" || kind.starts_with("instruction") => return vec![instructing(part, content)],
         "thinking" => {
-            let thought = blocks::whole(part, Content::Reasoning(text()));
+            let thought = blocks::whole(part, Content::Reasoning(part.text_or_empty("content")));
             return vec![thought.bound_to_prefix(is_signed_by_claude(part))];
         }
         "tool-call" => call(part),
@@ -169,17 +166,18 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
 
 /// Text and media of a user: a string, or a list of strings and of objects with a `kind`.
 fn prompt_parts<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
-    let read = |value: Value<'a>| match value.text().or_else(|| value.get_text("content")) {
-        Some(text) => {
-            let place = if value.text().is_some() { Some(value) } else { value.get("content") };
-            blocks::rewritable(part, Content::Text(text), place)
-        }
+    match content {
+        Some(list) if list.is_array() => list.items().map(|value| prompt_part(part, value)).collect(),
+        content => content.map(|value| prompt_part(part, value)).into_iter().collect(),
+    }
+}
+
+fn prompt_part<'a>(part: Value<'a>, value: Value<'a>) -> Part<'a> {
+    let place = if value.text().is_some() { Some(value) } else { value.get("content") };
+    match place.and_then(Value::text) {
+        Some(text) => blocks::rewritable(part, Content::Text(text), place),
         None if value.member_is("kind", "cache-point") => blocks::whole(part, Content::Other),
         None => blocks::whole(part, Content::Media(Text::Json(value.raw()))),
-    };
-    match content {
-        Some(list) if list.is_array() => list.items().map(read).collect(),
-        content => content.map(read).into_iter().collect(),
     }
 }
 

@@ -103,8 +103,8 @@ impl LogHabits for Qwen {
 
     /// The newest of them decides whether Qwen Code compresses before it answers.
     fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
-        let compressed = || item.some("systemPayload")?.some("info")?.get("newTokenCount");
-        let figures = item.some("usageMetadata").or_else(compressed)?;
+        let usage = item.some("usageMetadata");
+        let figures = usage.or_else(|| item.some("systemPayload")?.some("info")?.get("newTokenCount"))?;
         Some(SizeFigures::SoFar(blocks::numbers(figures, &[])))
     }
 

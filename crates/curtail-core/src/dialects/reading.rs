@@ -86,9 +86,8 @@ impl Reading {
         document: &'a Document<'a>,
     ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
         let transcripts = self.transcripts_or_none(document)?;
-        let misread =
-            |(dialect, transcript): &(&'static dyn Dialect, Transcript<'a>)| nothing_read(*dialect, transcript);
-        transcripts.iter().find_map(misread).map_or(Ok(transcripts), Err)
+        let misread = transcripts.iter().find_map(|(dialect, transcript)| nothing_read(*dialect, transcript));
+        misread.map_or(Ok(transcripts), Err)
     }
 
     /// Reads the transcripts of `document` for a command that writes them, each with its dialect.
@@ -119,15 +118,15 @@ impl Reading {
             document.roots().next().map_or(Ok(()), refuse_tiny_records)?;
         }
         let rows = rows(document, self.framing, self.messages_key.as_deref())?;
-        let read = |row: &Row<'a>| {
+        let transcripts = rows.iter().map(|row| {
             let dialect = self.dialect_of(row)?;
             dialect.refuse(&row.items)?;
             match document.incomplete_end() {
                 Some(fault) if !dialect.is_log() => Err(ReadError::from(*fault)),
                 _ => Ok((dialect, assemble(dialect, row))),
             }
-        };
-        rows.iter().map(read).collect()
+        });
+        transcripts.collect()
     }
 
     /// Reads the transcripts of `document` again, which were written in these `dialects`. If there are fewer now, the others
@@ -147,20 +146,21 @@ impl Reading {
     /// The dialect that the first transcripts of `head` decide, if any does.
     #[must_use]
     pub fn dialect_of_head(&self, head: &str) -> Option<&'static dyn Dialect> {
-        let detected = |text: &str| {
-            let document = self.parse(text).ok()?;
-            let rows = rows(&document, self.framing, self.messages_key.as_deref()).ok()?;
-            let mut telling = rows.iter().filter(|row| !is_plain(row));
-            telling.find_map(|row| match sniff(&row.items, row.record) {
-                Ok(Sniffed::Certain(dialect)) => Some(dialect),
-                _ => None,
-            })
-        };
         match self.framing {
-            Framing::Records => head.lines().find_map(detected),
+            Framing::Records => head.lines().find_map(|line| self.dialect_of_line(line)),
             // In a file with one transcript, the dialect is detected when the file is read.
             Framing::Lines | Framing::Document => None,
         }
+    }
+
+    fn dialect_of_line(&self, line: &str) -> Option<&'static dyn Dialect> {
+        let document = self.parse(line).ok()?;
+        let rows = rows(&document, self.framing, self.messages_key.as_deref()).ok()?;
+        let mut telling = rows.iter().filter(|row| !is_plain(row));
+        telling.find_map(|row| match sniff(&row.items, row.record) {
+            Ok(Sniffed::Certain(dialect)) => Some(dialect),
+            _ => None,
+        })
     }
 
     /// Whether `text`, a file or its beginning, has anything of a transcript: a list of messages or a message. A text that is
@@ -183,10 +183,6 @@ impl Reading {
     }
 
     fn dialect_of(&self, row: &Row<'_>) -> Result<&'static dyn Dialect, ReadError> {
-        let wrong = |reason| {
-            let offset = row.items.first().map_or(row.span.start, |item| item.span().start);
-            ReadError { offset: offset as usize, what: reason }
-        };
         match (self.dialect, self.named) {
             (Some(dialect), true) => return Ok(dialect),
             (dialect, _) if is_plain(row) => return Ok(dialect.unwrap_or_else(|| of_request(row))),
@@ -196,11 +192,14 @@ impl Reading {
         let items: Vec<_> = row.items.iter().chain(row.answers.branches.iter().flatten()).copied().collect();
         match (sniff(&items, row.record)?, self.dialect) {
             (Sniffed::Unrecognized(item), _) => Err(unrecognized(item)),
-            (Sniffed::Certain(now), Some(before)) if now.name() != before.name() => Err(wrong(format!(
-                "the file began as `{}`, this transcript is written as `{}`; pass --dialect NAME",
-                before.name(),
-                now.name()
-            ))),
+            (Sniffed::Certain(now), Some(before)) if now.name() != before.name() => Err(ReadError {
+                offset: row.items.first().map_or(row.span.start, |item| item.span().start) as usize,
+                what: format!(
+                    "the file began as `{}`, this transcript is written as `{}`; pass --dialect NAME",
+                    before.name(),
+                    now.name()
+                ),
+            }),
             (Sniffed::Certain(dialect), _) => Ok(dialect),
             (Sniffed::Plain(_) | Sniffed::Empty, Some(dialect)) => Ok(dialect),
             (Sniffed::Plain(readers), None) => best_reader(&readers, row),
@@ -211,8 +210,8 @@ impl Reading {
 
 /// The dialect of a chat of texts: the first one, unless the record around it is a request of another.
 fn of_request(row: &Row<'_>) -> &'static dyn Dialect {
-    let fits = |record| CODE.iter().copied().find(|dialect| dialect.fits_request(record));
-    row.record.and_then(fits).unwrap_or(CODE[0])
+    let of_record = row.record.and_then(|record| CODE.iter().copied().find(|dialect| dialect.fits_request(record)));
+    of_record.unwrap_or(CODE[0])
 }
 
 /// The number of items from which on a list must have items of [`TINY`] bytes or more. The records of a document are in memory
@@ -249,16 +248,14 @@ fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<Re
     let first = **items.first()?;
     // A log that has just begun has nothing yet that a model may read.
     let said = transcript.layout.non_messages.iter().find(|item| item.unknown.is_some() && item.unread.is_some());
-    let best = |dialect: &dyn Dialect| items.iter().map(|item| dialect.fit(**item)).max();
     let unknown = transcript.layout.non_messages.iter().filter(|item| item.unknown.is_some()).count();
     // New versions of a program write new events.
     let known = if dialect.is_log() { unknown < items.len() } else { unknown == 0 };
-    let others = || ALL.iter().any(|other| best(*other) > Some(Fit::No));
-    let read = match best(dialect) {
+    let read = match items.iter().map(|item| dialect.fit(**item)).max() {
         _ if said.is_some() => false,
         Some(Fit::Certain | Fit::Marked) => true,
         Some(Fit::Possible) => known,
-        _ => known && !others(),
+        _ => known && !ALL.iter().any(|other| items.iter().any(|item| other.fit(**item) > Fit::No)),
     };
     (!read).then(|| ReadError {
         offset: first.span().start as usize,
@@ -273,9 +270,9 @@ fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<Re
 /// Refuses to cut a transcript without a call whose results name calls that are in members the dialect does not know: each half of
 /// such a pair would be kept or dropped without the other.
 fn refuse_hidden_calls(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Result<(), ReadError> {
-    let has_call = |message: &Message<'_>| message.calls().next().is_some();
-    let names_call = |message: &Message<'_>| message.results().any(|(_, result)| result.id.is_some());
-    if dialect.is_log() || messages.iter().any(has_call) || !messages.iter().any(names_call) {
+    let has_call = messages.iter().any(|message| message.calls().next().is_some());
+    let mut results = messages.iter().flat_map(Message::results);
+    if dialect.is_log() || has_call || !results.any(|(_, result)| result.id.is_some()) {
         return Ok(());
     }
     let mut messages_of: HashMap<Value<'_>, usize> = HashMap::new();

@@ -167,8 +167,9 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
             "agent_message" => (addressed(item), blocks::plain_parts(item.get("content"))),
             // Definitions of tools that are added during a conversation: counted, never rewritten.
             "additional_tools" => {
-                let text = |tools: Value<'a>| blocks::whole(tools, Content::Text(Text::Json(tools.raw())));
-                (Role::Developer, item.get("tools").map(text).into_iter().collect())
+                let tools = item.get("tools").into_iter();
+                let parts = tools.map(|tools| blocks::whole(tools, Content::Text(Text::Json(tools.raw()))));
+                (Role::Developer, parts.collect())
             }
             "reasoning" => (Role::Assistant, vec![blocks::whole(whole, read_reasoning(item))]),
             // The text of a compaction is encrypted.
@@ -254,17 +255,20 @@ fn is_hosted_elsewhere(item: Value<'_>) -> bool {
 fn defer(items: &[Value<'_>], read: &mut [Item<'_>]) {
     let record = blocks::record_of(items);
     let interruptions = record.into_iter().flat_map(|record| record.items_under("interruptions"));
-    let call_of = |item: Value<'_>| {
+    let waiting = interruptions.filter_map(|item| {
         let call = ["rawItem", "raw_item"].into_iter().find_map(|key| item.some(key)).unwrap_or(item);
         call_id(call).map(|id| id.decode().into_owned())
-    };
-    let waiting: HashSet<String> = interruptions.filter_map(call_of).collect();
-    let waits = |call: &ToolCall<'_>| call.id.as_ref().is_some_and(|id| waiting.contains(&*id.decode()));
+    });
+    let waiting: HashSet<String> = waiting.collect();
     for (item, read) in items.iter().zip(read) {
         let goes_on = item.member_is("status", "in_progress") || item.member_is("status", "queued");
         for part in read.message_mut().into_iter().flat_map(|message| &mut message.parts) {
             match &mut part.content {
-                Content::ToolCall(call) if goes_on || waits(call) => call.wait(),
+                Content::ToolCall(call)
+                    if goes_on || call.id.as_ref().is_some_and(|id| waiting.contains(&*id.decode())) =>
+                {
+                    call.wait();
+                }
                 Content::ToolResult(result) => result.interim = goes_on,
                 _ => {}
             }

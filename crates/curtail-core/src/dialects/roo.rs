@@ -13,8 +13,7 @@ use crate::transcript::{Binding, Closes, Message, Part, PartOrigin, Role, Standi
 
 /// Marks what the program no longer sends, and what stands for it.
 pub(super) fn connect(items: &[Value<'_>], read: &mut [Item<'_>]) {
-    let is_marked = |item: &Value<'_>| item.has_any(["isSummary", "isTruncationMarker"]);
-    if !items.iter().any(is_marked) {
+    if !items.iter().any(|item| item.has_any(["isSummary", "isTruncationMarker"])) {
         return;
     }
     let from = summarize(items, read);
@@ -23,10 +22,9 @@ pub(super) fn connect(items: &[Value<'_>], read: &mut [Item<'_>]) {
 
 /// Makes summaries boundaries, and marks what they stand for. Returns the index of the first item that is sent.
 fn summarize(items: &[Value<'_>], read: &mut [Item<'_>]) -> usize {
-    let is_summary = |item: &Value<'_>| item.is_true("isSummary");
-    let Some(last) = items.iter().rposition(is_summary) else { return 0 };
+    let Some(last) = items.iter().rposition(|item| is_summary(*item)) else { return 0 };
     let mut ids: HashSet<Cow<'_, str>> = HashSet::default();
-    for (item, read) in items.iter().zip(read.iter_mut()).filter(|(item, _)| is_summary(item)) {
+    for (item, read) in items.iter().zip(read.iter_mut()).filter(|(item, _)| is_summary(**item)) {
         ids.extend(item.get_text("condenseId").map(Text::into_decoded));
         stand(read);
     }
@@ -41,6 +39,10 @@ fn summarize(items: &[Value<'_>], read: &mut [Item<'_>]) -> usize {
     last
 }
 
+fn is_summary(item: Value<'_>) -> bool {
+    item.is_true("isSummary")
+}
+
 /// Makes a summary or a mark a boundary, which the program wrote.
 fn stand(read: &mut Item<'_>) {
     if let Some(message) = read.message_mut() {
@@ -53,19 +55,18 @@ fn stand(read: &mut Item<'_>) {
 /// Marks the messages that a mark among them hides, and those that none hides: the program sends them as they are, also a result
 /// whose call is hidden.
 fn truncate(items: &[Value<'_>], read: &mut [Item<'_>]) {
-    let is_mark = |item: &Value<'_>| item.is_true("isTruncationMarker");
-    if !items.iter().any(is_mark) {
+    let mut marks = items.iter().filter(|item| is_mark(**item)).peekable();
+    if marks.peek().is_none() {
         return;
     }
-    let ids = items.iter().filter(|item| is_mark(item)).filter_map(|item| item.get_text("truncationId"));
-    let ids = ids.map(Text::into_decoded).collect();
+    let ids = marks.filter_map(|item| item.get_text("truncationId")).map(Text::into_decoded).collect();
     for (item, read) in items.iter().zip(read) {
         let is_hidden = names(*item, "truncationParent", &ids);
-        if is_mark(item) && !is_hidden {
+        if is_mark(*item) && !is_hidden {
             stand(read);
         }
         let Some(message) = read.message_mut() else { continue };
-        if is_mark(item) {
+        if is_mark(*item) {
             message.call_rules.closes = Closes::Nothing;
         }
         if is_hidden {
@@ -74,6 +75,10 @@ fn truncate(items: &[Value<'_>], read: &mut [Item<'_>]) {
             message.standing = Standing::Preserved;
         }
     }
+}
+
+fn is_mark(item: Value<'_>) -> bool {
+    item.is_true("isTruncationMarker")
 }
 
 /// The written `message`, which is sent no more where `subject` is not.
@@ -102,8 +107,11 @@ pub(super) const THINKER: Option<&str> = Some("\"assistant\"");
 
 /// Whether a message with this content contains a thought as the program writes one.
 pub(super) fn thinks(item: Value<'_>, content: Value<'_>) -> bool {
-    let is_thought = |block: Value<'_>| block.member_is("type", "reasoning") && block.has("summary");
-    item.has("ts") && content.is_array() && (item.has("reasoning_content") || content.items().any(is_thought))
+    let mut blocks = content.items();
+    item.has("ts")
+        && content.is_array()
+        && (item.has("reasoning_content")
+            || blocks.any(|block| block.member_is("type", "reasoning") && block.has("summary")))
 }
 
 /// Reads an encrypted thought.

@@ -66,8 +66,9 @@ impl Dialect for ShareGpt {
     }
 
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
-        // Other lists of nothing but roles and texts are those of LangChain.
-        let is_chat = items.iter().all(|item| langchain::role_and_text(*item).is_some());
+        // Other lists of roles and texts are those of LangChain, also with objects among them.
+        let mut pairs = items.iter().filter(|item| item.is_array()).peekable();
+        let is_chat = pairs.peek().is_some() && pairs.all(|item| langchain::role_and_text(*item).is_some());
         if is_chat && !blocks::record_of(items).is_some_and(|record| self.fits_record(record)) {
             read.fill_with(|| Item::Unknown(Unknown::NoTexts));
         }
@@ -139,8 +140,8 @@ pub(super) fn role_of(name: &str) -> Option<Role> {
 /// The blocks of a LLaMA-Factory message.
 fn typed_blocks(item: Value<'_>) -> Option<Value<'_>> {
     let list = item.get("content").filter(|list| list.is_array())?;
-    let is_typed = |block: Value<'_>| block.has("type") && block.has("value");
-    (list.items().next().is_some() && list.items().all(is_typed)).then_some(list)
+    list.items().next()?;
+    list.items().all(|block| block.has("type") && block.has("value")).then_some(list)
 }
 
 fn read_blocks(list: Value<'_>) -> Vec<Part<'_>> {

@@ -22,9 +22,7 @@ pub(super) fn is_like_message(line: Value<'_>) -> bool {
 
 /// The member of a line that has most of its text; `None` if no text in it is long.
 pub(super) fn body(line: Value<'_>) -> Option<Value<'_>> {
-    let may_be_read = |key: &Text<'_>| matches!(key, Text::Escaped(key) if !is_common(key));
-    let members = line.members().filter(|member| may_be_read(&member.key)).map(|member| member.value);
-    members.filter(|value| has_text(*value)).max_by_key(|value| value.span().len())
+    open_members(line).filter(|value| has_text(*value)).max_by_key(|value| value.span().len())
 }
 
 /// Whether a text in a value is long, and under no member that has no text for a model.
@@ -35,9 +33,14 @@ fn has_text(value: Value<'_>) -> bool {
         if value.text().is_some_and(|text| is_long(&text)) {
             return true;
         }
-        let members = value.members().filter(|member| matches!(&member.key, Text::Escaped(key) if !is_common(key)));
-        let inner = value.items().chain(members.map(|member| member.value));
+        let inner = value.items().chain(open_members(value));
         open.extend(inner.filter(|value| value.span().len() >= LONG));
     }
     false
+}
+
+/// The members of a value that may have text for a model.
+fn open_members(value: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    let members = value.members().filter(|member| matches!(&member.key, Text::Escaped(key) if !is_common(key)));
+    members.map(|member| member.value)
 }

@@ -94,9 +94,11 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
 /// What the editor shows of a reference: its name, that of the symbol, or the last step of the path of the file.
 fn reference(part: Value<'_>) -> Option<Text<'_>> {
     let target = part.some("inlineReference");
-    let path = || target?.get_text("path").or_else(|| target?.some("uri")?.get_text("path"));
     let name = part.get_text("name").or_else(|| target?.get_text("name"));
-    name.or_else(|| Some(Text::Owned(path()?.decode().rsplit('/').next()?.to_owned())))
+    name.or_else(|| {
+        let path = target?.get_text("path").or_else(|| target?.some("uri")?.get_text("path"))?;
+        Some(Text::Owned(path.decode().rsplit('/').next()?.to_owned()))
+    })
 }
 
 /// A call, and its result once it is complete. The editor keeps what a tool returned for some tools only.
@@ -113,20 +115,23 @@ fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
 
 /// What a tool was given: the input of its result, what the model wrote, or the command for a terminal.
 fn arguments<'a>(details: Option<Value<'a>>, specific: Option<Value<'a>>) -> Option<Value<'a>> {
-    let written = || specific?.some("rawInput").or_else(|| specific?.some("commandLine"));
-    details.and_then(|details| details.some("input")).or_else(written)
+    let input = details.and_then(|details| details.some("input")).or_else(|| specific?.some("rawInput"));
+    input.or_else(|| specific?.some("commandLine"))
 }
 
 /// What a tool returned, as far as it is there: a list of texts and files, the output of a terminal, or the answer of another
 /// agent.
 fn output<'a>(details: Option<Value<'a>>, specific: Option<Value<'a>>) -> Vec<Text<'a>> {
-    let terminal = || specific?.some("terminalCommandOutput")?.get("text").or_else(|| specific?.some("result"));
-    let Some(found) = details.map(|details| details.get("output").unwrap_or(details)).or_else(terminal) else {
-        return Vec::new();
-    };
-    let block = |block: Value<'a>| block.get_text("value").unwrap_or(Text::Json(block.raw()));
-    match found.is_array() {
-        true => found.items().map(block).collect(),
-        false => blocks::texts(Some(found)),
+    let found = details.map(|details| details.get("output").unwrap_or(details)).or_else(|| {
+        specific?
+            .some("terminalCommandOutput")
+            .and_then(|output| output.get("text"))
+            .or_else(|| specific?.some("result"))
+    });
+    match found {
+        Some(list) if list.is_array() => {
+            list.items().map(|block| block.get_text("value").unwrap_or(Text::Json(block.raw()))).collect()
+        }
+        found => blocks::texts(found),
     }
 }

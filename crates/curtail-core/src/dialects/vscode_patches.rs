@@ -128,17 +128,22 @@ enum PathStep {
     Key(String),
 }
 
+impl PathStep {
+    fn read(step: Value<'_>) -> Option<Self> {
+        match step.text() {
+            Some(key) => Some(Self::Key(key.into_decoded().into_owned())),
+            None => Some(Self::Index(step.raw().parse().ok()?)),
+        }
+    }
+}
+
 /// Why a patch cannot be applied.
 const NO_PLACE: &str = "this patch changes a path that the lines before it do not create";
 
 impl LogPatch {
     fn read(patch: Value<'_>) -> Option<Self> {
-        let step = |step: Value<'_>| match step.text() {
-            Some(key) => Some(PathStep::Key(key.into_decoded().into_owned())),
-            None => Some(PathStep::Index(step.raw().parse().ok()?)),
-        };
         let path = match patch.get("k") {
-            Some(path) if path.is_array() => path.items().map(step).collect::<Option<_>>()?,
+            Some(path) if path.is_array() => path.items().map(PathStep::read).collect::<Option<_>>()?,
             Some(_) => return None,
             None => Vec::new(),
         };

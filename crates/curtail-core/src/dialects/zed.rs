@@ -72,7 +72,8 @@ fn read_result<'a>(id: Text<'a>, result: Value<'a>) -> Part<'a> {
     let list = content
         .map_or_else(Vec::new, |content| if content.is_array() { content.items().collect() } else { vec![content] });
     let (media, texts): (Vec<_>, Vec<_>) = list.into_iter().partition(|block| block.get("Image").is_some());
-    let text = |block: Value<'a>| block.text().or_else(|| block.get_text("Text")).unwrap_or(Text::Json(block.raw()));
-    let texts = texts.into_iter().map(text).collect();
+    let texts = texts.into_iter();
+    let texts = texts.map(|block| block.text().or_else(|| block.get_text("Text")).unwrap_or(Text::Json(block.raw())));
+    let texts = texts.collect();
     blocks::whole(result, blocks::result_of(Some(id), result.get_text("tool_name"), texts, media.len()))
 }

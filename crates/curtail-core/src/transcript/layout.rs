@@ -54,6 +54,8 @@ pub struct Layout<'a> {
     pub answers: Answers<'a>,
     /// What the links of a log say, once they are read: a split asks for each window.
     pub(crate) links: OnceLock<RecordLinks>,
+    /// Whether an element counts or names others, once it is known: a split asks for each window.
+    pub(crate) references: OnceLock<bool>,
 }
 
 impl<'a> Layout<'a> {
@@ -66,6 +68,11 @@ impl<'a> Layout<'a> {
     pub fn slotted_elements(&self) -> impl Iterator<Item = (&Slot, Value<'a>)> {
         let slots = self.slots.iter().filter(|slot| !matches!(slot.kind, SlotKind::Frame { .. }));
         slots.zip(self.elements.iter().copied())
+    }
+
+    /// Whether an element counts or names others, so that a cut can make it wrong, as `refers` says of each.
+    pub(crate) fn has_references(&self, refers: impl Fn(Value<'a>) -> bool) -> bool {
+        *self.references.get_or_init(|| self.elements.iter().any(|element| refers(*element)))
     }
 
     /// The object that contains the list of messages.

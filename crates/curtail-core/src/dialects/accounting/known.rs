@@ -64,7 +64,10 @@ pub(in crate::dialects) fn is_common(key: &str) -> bool {
 /// Whether only the provider can read a member.
 pub(super) fn is_sealed(holder: Value<'_>, key: &Text<'_>, value: Value<'_>) -> bool {
     let Text::Escaped(key) = key else { return false };
-    let is_hidden = || match *key {
+    if value.text().is_none() {
+        return false;
+    }
+    match *key {
         // The signature of a thought whose text the provider keeps is the thought.
         "signature" | "thinkingSignature" => holder.get_text("thinking").is_some_and(|text| text.len_bound() == 0),
         "data" => holder.get_text("type").is_some_and(|kind| {
@@ -72,6 +75,5 @@ pub(super) fn is_sealed(holder: Value<'_>, key: &Text<'_>, value: Value<'_>) -> 
             kind.contains("redacted") || kind.contains("encrypted")
         }),
         key => SEALED.contains(&key),
-    };
-    value.text().is_some() && is_hidden()
+    }
 }

@@ -13,8 +13,7 @@ pub(super) struct MadeTexts {
 impl MadeTexts {
     pub(super) fn of(parts: &[Part<'_>]) -> Self {
         let made: Vec<Vec<&str>> = parts.iter().map(made_texts).filter(|made| !made.is_empty()).collect();
-        let kept = |ascii| made.iter().map(|texts| condensed_each(texts, ascii)).collect();
-        Self { condensed: [kept(false), kept(true)] }
+        Self { condensed: [false, true].map(|ascii| made.iter().map(|texts| condensed_each(texts, ascii)).collect()) }
     }
 
     /// Whether a text is in one of these, or all that was read out of it for a part is in it.
@@ -50,13 +49,9 @@ const ESCAPE: &str = "\\u";
 /// The letters and digits of a text, so that what was read out of it is found in it, whatever the spelling. Those that an escape
 /// hides are left out, and with `ascii` all that can be hidden.
 fn condensed(text: &str, ascii: bool) -> String {
-    let is_kept = |c: &char| c.is_ascii_alphanumeric() || !ascii && c.is_alphanumeric();
-    let mut pieces = text.split(ESCAPE);
-    let mut left: String = pieces.next().unwrap_or_default().chars().filter(is_kept).collect();
-    for piece in pieces {
-        left.extend(piece.chars().skip("0000".len()).filter(is_kept));
-    }
-    left
+    let pieces = text.split(ESCAPE).enumerate();
+    let left = pieces.flat_map(|(nth, piece)| piece.chars().skip(if nth == 0 { 0 } else { "0000".len() }));
+    left.filter(|c| c.is_ascii_alphanumeric() || !ascii && c.is_alphanumeric()).collect()
 }
 
 #[cfg(test)]

@@ -64,10 +64,14 @@ impl Accounting {
                 found.push(Estimated { value: holder, sealed: false });
             }
         }
-        let is_marked = |place: Span| self.marks.iter().any(|mark| mark.start <= place.start && place.end <= mark.end);
-        found.retain(|text| text.sealed || !is_marked(text.value.span()));
+        found.retain(|text| text.sealed || !self.is_marked(text.value.span()));
         found.sort_by_key(|text| text.value.span().start);
         found
+    }
+
+    /// Whether a place is in a part that has no text for a model.
+    fn is_marked(&self, place: Span) -> bool {
+        self.marks.iter().any(|mark| mark.start <= place.start && place.end <= mark.end)
     }
 
     /// Notes what the parts of `message` have.

@@ -25,7 +25,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     }
     bind_split_replies(&mut messages);
     supersede(&mut messages);
-    let (preamble, replies) = preamble_and_replies(dialect, row, reader.header);
+    let (preamble, replies) = preamble_and_replies(dialect, row, &messages, reader.header);
     let layout = Layout {
         source: row.source,
         span: row.span,
@@ -43,6 +43,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
             .then_some(written::strangers as Strangers),
         answers: row.answers.clone(),
         links: OnceLock::new(),
+        references: OnceLock::new(),
     };
     Transcript { layout, messages }
 }
@@ -54,11 +55,11 @@ pub fn along_branches<'a>(dialect: &dyn Dialect, transcript: Transcript<'a>) -> 
     if answers.branches.is_empty() {
         return vec![transcript];
     }
-    let along = |branch: &Vec<Value<'a>>| {
+    let along = answers.branches.iter().map(|branch| {
         let items = elements.iter().chain(branch).copied().collect();
         assemble(dialect, &Row { source, span, items, style: Style::List, record: None, answers: Answers::default() })
-    };
-    answers.branches.iter().map(along).collect()
+    });
+    along.collect()
 }
 
 /// Reads one row, with the rows inside it, and collects what is beside its messages.

@@ -2,15 +2,18 @@
 
 use foldhash::HashSet;
 
+use crate::dialects::accounting::texts_of;
 use crate::dialects::row::Row;
 use crate::dialects::{Dialect, answers};
 use crate::json::{Text, Value};
+use crate::transcript::{Message, Role};
 
-/// The instructions and tool definitions of `row` outside its messages, with those in the `header` of items before the first
+/// The instructions and tool definitions of `row` outside its `messages`, with those in the `header` of items before the first
 /// message; and the replies outside of them.
 pub(super) fn preamble_and_replies<'a>(
     dialect: &dyn Dialect,
     row: &Row<'a>,
+    messages: &[Message<'a>],
     header: Vec<Text<'a>>,
 ) -> (Vec<Text<'a>>, Vec<Text<'a>>) {
     let records = row.record.into_iter().chain(request_in(row));
@@ -21,8 +24,10 @@ pub(super) fn preamble_and_replies<'a>(
     let mut named: HashSet<Text<'a>> = replies.iter().cloned().collect();
     preamble.retain(|text| !named.remove(text));
     // The messages may end with them.
-    let last = row.items.last().map_or_else(Vec::new, |last| answers::said_by_model(*last));
-    let mut known: HashSet<Text<'a>> = last.into_iter().collect();
+    let last = messages.last().filter(|last| last.role == Role::Assistant);
+    let parts = last.into_iter().flat_map(|last| &last.parts);
+    let mut known: HashSet<Text<'a>> = parts.flat_map(|part| texts_of(&part.content)).cloned().collect();
+    known.extend(row.items.last().into_iter().flat_map(|last| answers::said_by_model(*last)));
     replies.retain(|reply| known.insert(reply.clone()));
     preamble.extend(header);
     replies.extend(answers::texts(dialect, &row.answers));

@@ -72,8 +72,7 @@ impl<'a> Slots<'a> {
 
     /// The index of the message that `value` is, if it was added as one.
     pub(super) fn message_of(&self, value: Value<'a>) -> Option<usize> {
-        let place = |span: Span| (span.start, span.end);
-        let slot = self.slots.binary_search_by_key(&place(value.span()), |slot| place(slot.span)).ok()?;
+        let slot = self.slots.binary_search_by_key(&value.span(), |slot| slot.span).ok()?;
         if let SlotKind::Message(index) = self.slots[slot].kind { Some(index) } else { None }
     }
 

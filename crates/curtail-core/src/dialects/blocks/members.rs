@@ -102,9 +102,9 @@ pub(in crate::dialects) fn either<'a>(value: Value<'a>, camel: &str, snake: &str
 }
 
 /// The model under `model` of an item or of its `message`. A name in angle brackets belongs to a program and is ignored.
-pub(in crate::dialects) fn model<'a>(item: Value<'a>) -> Option<Text<'a>> {
-    let named = |holder: Value<'a>| holder.get_text("model").filter(|name| name.len_bound() > 0);
-    named(item).or_else(|| named(item.get("message")?)).filter(|name| !name.decode().starts_with('<'))
+pub(in crate::dialects) fn model(item: Value<'_>) -> Option<Text<'_>> {
+    let named = item.some_text("model").or_else(|| item.get("message")?.some_text("model"));
+    named.filter(|name| !name.decode().starts_with('<'))
 }
 
 /// The arguments of a call: the text of a string, or the JSON of any other value.

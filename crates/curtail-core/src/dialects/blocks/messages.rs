@@ -109,12 +109,10 @@ pub(in crate::dialects) fn put_in_compaction(items: &mut [Item<'_>]) {
 
 /// Whether `item`, or the message in it, names who speaks. Outside of logs, every item with a role or a type does.
 pub(in crate::dialects) fn names_speaker(item: Value<'_>, is_log: bool) -> bool {
-    let has_name = |value: Value<'_>, keys: &[&str]| keys.iter().any(|key| value.get_text(key).is_some());
-    match item.get("message").filter(|message| message.is_object()) {
-        Some(message) => has_name(message, &["role"]),
-        None if is_log => has_name(item, &["role"]),
-        None => has_name(item, &["role", "from", "type", "kind"]),
-    }
+    let message = item.get("message").filter(|message| message.is_object());
+    let others: &[&str] = if message.is_some() || is_log { &[] } else { &["from", "type", "kind"] };
+    let speaker = message.unwrap_or(item);
+    std::iter::once(&"role").chain(others).any(|key| speaker.get_text(key).is_some())
 }
 
 /// What `item` contains under a key under which some format keeps the content of messages; `None` if that is empty. For a
@@ -124,10 +122,13 @@ pub(in crate::dialects) fn content_of(item: Value<'_>) -> Option<Value<'_>> {
         "content", "parts", "text", "value", "message", "blocks", "data", "kwargs", "tool_calls", "arguments", "input",
         "output",
     ];
-    let is_text = |value: Value<'_>| value.text().is_some_and(|text| !text.is_blank());
     KEYS.iter().filter_map(|key| item.get(key)).find_map(|value| match value {
-        value if is_text(value) => Some(value),
-        list if list.is_array() => list.items().any(|block| is_text(block) || block.is_object()).then_some(list),
+        value if has_text(value) => Some(value),
+        list if list.is_array() => list.items().any(|block| has_text(block) || block.is_object()).then_some(list),
         envelope => content_of(envelope),
     })
+}
+
+fn has_text(value: Value<'_>) -> bool {
+    value.text().is_some_and(|text| !text.is_blank())
 }

@@ -56,18 +56,19 @@ pub(in crate::dialects) fn text_or_parts<'a>(
 pub(in crate::dialects) fn pieces(value: Value<'_>) -> Option<Vec<Part<'_>>> {
     let Text::Escaped(raw) = value.text()? else { return None };
     let ends = blocks_in_text(raw);
-    let inside = value.span().start + 1;
-    let piece = |[start, end, next]: [usize; 3]| {
-        let place = |at: usize| inside + u32::try_from(at).unwrap_or(u32::MAX);
-        let rewrite = Rewrite { span: Span::new(place(start), place(end)), around: &["", ""] };
-        let piece = Some(Span::new(place(start), place(next)));
-        let place = PartPlace { rewrite: Some(rewrite), piece, ..PartPlace::element(value) };
-        Part::from_source(Content::Text(Text::Escaped(&raw[start..end])), place)
-    };
     let last = ends.last()?[1];
     let starts = std::iter::once(0).chain(ends.iter().map(|[_, next]| *next));
     let blocks = starts.zip(&ends).map(|(start, [end, next])| [start, *end, *next]);
-    Some(blocks.chain([[last, raw.len(), raw.len()]]).map(piece).collect())
+    let pieces = blocks.chain([[last, raw.len(), raw.len()]]);
+    let parts = pieces.map(|[start, end, next]| {
+        let content = Content::Text(Text::Escaped(&raw[start..end]));
+        let inside = value.span().start + 1;
+        let [start, end, next] = [start, end, next].map(|at| inside + u32::try_from(at).unwrap_or(u32::MAX));
+        let rewrite = Some(Rewrite { span: Span::new(start, end), around: &["", ""] });
+        let piece = Some(Span::new(start, next));
+        Part::from_source(content, PartPlace { piece, rewrite, ..PartPlace::element(value) })
+    });
+    Some(parts.collect())
 }
 
 /// A block of a list as a part; its text, if any, can be rewritten. The result of a tool that the provider runs is a list or an

@@ -64,8 +64,8 @@ pub(super) fn rollbacks(items: &[Value<'_>]) -> Vec<HistoryChange> {
 pub(super) fn trees_of(items: &[Value<'_>]) -> Vec<Option<usize>> {
     let nodes = nodes(items, Missing::Begins);
     let mut trees: Vec<Option<usize>> = nodes.iter().map(|node| node.tree).collect();
-    let is_read = |at: &usize| nodes[*at].tree.is_some() && is_message(items[*at]);
-    let Some(newest) = (0..items.len()).rev().find(is_read) else { return trees };
+    let newest = (0..items.len()).rev().find(|at| nodes[*at].tree.is_some() && is_message(items[*at]));
+    let Some(newest) = newest else { return trees };
     let parents: Vec<Option<usize>> = nodes.iter().map(|node| node.parent).collect();
     let path = path(newest, &parents);
     for at in 0..nodes.len() {
@@ -89,9 +89,12 @@ fn is_message(item: Value<'_>) -> bool {
 /// prompt, also if a cut drops the result: the record still names the call.
 fn is_prompt(item: Value<'_>) -> bool {
     let [kind, call] = item.get_each(["type", "sourceToolAssistantUUID"]);
-    let is_prompt =
-        |read| matches!(read, Item::Message(message) if message.begins_turn() && message.results().next().is_none());
-    call.is_none() && kind.is_some_and(|kind| kind.is("user")) && is_prompt(ClaudeCode.read(item))
+    call.is_none()
+        && kind.is_some_and(|kind| kind.is("user"))
+        && matches!(
+            ClaudeCode.read(item),
+            Item::Message(message) if message.begins_turn() && message.results().next().is_none()
+        )
 }
 
 /// The place of a record in the trees.
@@ -157,8 +160,11 @@ impl<'a> Trees<'_, 'a> {
 
     /// Whether the program, when it resumes the session, finds no parent of a record that names this one.
     fn is_missing(&mut self, parent: &Text<'a>) -> bool {
-        let ids = || self.items.iter().filter_map(|item| Some(item.get_text("uuid")?.into_decoded())).collect();
-        self.missing == Missing::Begins && !self.written.get_or_insert_with(ids).contains(&parent.decode())
+        if self.missing == Missing::Continues {
+            return false;
+        }
+        let ids = self.items.iter().filter_map(|item| Some(item.get_text("uuid")?.into_decoded()));
+        !self.written.get_or_insert_with(|| ids.collect()).contains(&parent.decode())
     }
 
     fn place(&mut self, at: usize, item: Value<'a>) -> TreeNode {
@@ -171,16 +177,14 @@ impl<'a> Trees<'_, 'a> {
             return TreeNode { tree: Some(tree), parent: Some(parent), first: false };
         }
         let parent = item.get("parentUuid");
-        let is_null = |link: Option<Value<'_>>| link.is_some_and(|link| link.kind() == ValueKind::Null);
         // A boundary names what it stands after by another key.
         let begins = is_null(parent) && (!is_boundary(item) || is_null(item.get("logicalParentUuid")));
-        let named = || parent.and_then(Value::text);
-        let after = named().or_else(|| item.get_text("logicalParentUuid"));
+        let named = parent.and_then(Value::text);
+        let after = named.clone().or_else(|| item.get_text("logicalParentUuid"));
         let known = after.and_then(|after| self.by_record.get(&after.decode()).copied());
-        let begins = begins || known.is_none() && named().is_some_and(|parent| self.is_missing(&parent));
+        let begins = begins || known.is_none() && named.is_some_and(|parent| self.is_missing(&parent));
         // A record whose parent is not before it continues the last tree.
-        let last = |tree: Option<usize>| self.last.get(&tree?).copied();
-        let above = known.or_else(|| Some((last(self.current)?, self.current?))).filter(|_| !begins);
+        let above = known.or_else(|| Some((*self.last.get(&self.current?)?, self.current?))).filter(|_| !begins);
         let tree = above.map_or(at, |(_, tree)| tree);
         if is_boundary(item) {
             self.kept.extend(anchored(item));
@@ -191,4 +195,8 @@ impl<'a> Trees<'_, 'a> {
         self.last.insert(tree, at);
         TreeNode { tree: Some(tree), parent: above.map(|(parent, _)| parent), first: true }
     }
+}
+
+fn is_null(link: Option<Value<'_>>) -> bool {
+    link.is_some_and(|link| link.kind() == ValueKind::Null)
 }

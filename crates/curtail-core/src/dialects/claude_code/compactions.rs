@@ -33,8 +33,8 @@ pub(super) fn close_at_compactions<'a>(
             message.kind = MessageKind::Boundary;
             // A compaction that is not read preserved nothing that is.
             let is_read = threads[at] > 0 || trees[at] == newest;
-            let preserves = |at: &usize| is_read && anchored(items[*at]).is_some();
-            conversation.last = boundaries.last().copied().filter(preserves);
+            let last = boundaries.last().copied();
+            conversation.last = last.filter(|at| is_read && anchored(items[*at]).is_some());
             if item.is_true("isCompactSummary") || conversation.last.is_none() {
                 message.begin_context();
             }

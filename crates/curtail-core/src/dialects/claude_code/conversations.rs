@@ -16,7 +16,7 @@ use crate::transcript::Unknown;
 /// lacks the `agentId` of its parent begins a conversation: it could not be told from others without that parent.
 pub(super) fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) -> Vec<u32> {
     let mut threads = Threads::default();
-    let number = |(&item, read): (&Value<'a>, &mut Item<'a>)| {
+    let numbers = items.iter().zip(read).map(|(&item, read)| {
         // Streams of the program name the call that started the side conversation.
         let [side, call] = item.get_each(["isSidechain", "parent_tool_use_id"]);
         if !side.is_some_and(is_true) && call.is_none_or(|call| call.kind() == ValueKind::Null) {
@@ -30,8 +30,8 @@ pub(super) fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) -> 
             }
         }
         thread.unwrap_or_default()
-    };
-    items.iter().zip(read).map(number).collect()
+    });
+    numbers.collect()
 }
 
 #[derive(Default)]
@@ -49,11 +49,10 @@ impl<'a> Threads<'a> {
         let agent = agent.map(Text::into_decoded);
         let [uuid, parent] = ["uuid", "parentUuid"].map(|key| item.get_text(key).map(Text::into_decoded));
         agent.as_ref().or(uuid.as_ref())?;
-        // A record that a damaged log repeats is in one conversation with the first.
-        let of_record = || [&uuid, &parent].into_iter().flatten().find_map(|id| self.by_record.get(id).copied());
         let known = match &agent {
             Some(agent) => self.by_agent.get(agent).copied(),
-            None => of_record(),
+            // A record that a damaged log repeats is in one conversation with the first.
+            None => [&uuid, &parent].into_iter().flatten().find_map(|id| self.by_record.get(id).copied()),
         };
         let thread = known.unwrap_or_else(|| {
             self.count += 1;

@@ -169,8 +169,8 @@ impl LogHabits for ClaudeCode {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let message = item.get("message")?;
         let usage = anthropic::usage(message)?;
-        let is_own = || item.is_true("isApiErrorMessage") || message.member_is("model", "<synthetic>");
-        (usage.input > 0 || is_own()).then_some(usage)
+        let is_sent = !item.is_true("isApiErrorMessage") && !message.member_is("model", "<synthetic>");
+        (usage.input > 0 || !is_sent).then_some(usage)
     }
 
     /// The last reply decides whether Claude Code compacts before it answers. What was searched stays.
@@ -204,12 +204,13 @@ const OWN_BEGINNINGS: &[&str] = &[
 ];
 
 fn is_own(message: &Message<'_>) -> bool {
+    let Some(text) = blocks::first_text(message) else { return false };
     // Most texts begin with something else and need not be decoded.
-    let is_other = |text: &Text<'_>| matches!(text, Text::Escaped(raw) if !raw.starts_with(['<', '[', 'O', ' ', '\\']));
-    blocks::first_text(message).is_some_and(|text| {
-        let text = if is_other(text) { return false } else { text.decode() };
-        OWN_BEGINNINGS.iter().any(|words| text.trim_start().starts_with(words)) && !has_arguments(&text)
-    })
+    if matches!(text, Text::Escaped(raw) if !raw.starts_with(['<', '[', 'O', ' ', '\\'])) {
+        return false;
+    }
+    let text = text.decode();
+    OWN_BEGINNINGS.iter().any(|words| text.trim_start().starts_with(words)) && !has_arguments(&text)
 }
 
 /// Whether the text is a command of the program with words of the user.

@@ -31,9 +31,8 @@ fn is_state(item: Value<'_>) -> bool {
 
 /// A snapshot of the files that was taken for a later message belongs to it, wherever it is.
 pub(super) fn bind_snapshots<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let named = |item: Value<'a>| item.get_text("messageId").map(Text::into_decoded);
-    let snapshot = |read: &Item<'_>, item: Value<'_>| matches!(read, Item::Metadata) && item.get("messageId").is_some();
-    if !items.iter().zip(&*read).any(|(item, read)| snapshot(read, *item)) {
+    let mut metadata = items.iter().zip(&*read).filter(|(_, read)| matches!(read, Item::Metadata));
+    if !metadata.any(|(item, _)| item.get("messageId").is_some()) {
         return;
     }
     let mut later: HashMap<Cow<'a, str>, usize> = HashMap::new();
@@ -44,9 +43,9 @@ pub(super) fn bind_snapshots<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
                 uuid.and_then(|uuid| later.insert(uuid, at));
             }
             Item::Metadata => {
-                let message = named(item).and_then(|named| later.get(&named).copied());
-                if let Some(message) = message {
-                    read[at] = Item::With(message);
+                let named = item.get_text("messageId").map(Text::into_decoded);
+                if let Some(message) = named.and_then(|named| later.get(&named)) {
+                    read[at] = Item::With(*message);
                 }
             }
             _ => {}

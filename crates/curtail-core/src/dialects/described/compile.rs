@@ -73,8 +73,10 @@ impl Rules {
         let parts = table.tables("part")?;
         let renames = table.table("rename")?.is_some();
         let base = table.text("extends")?;
-        let extending = |base| Self::extending(&base, &roles, !parts.is_empty(), renames);
-        let mut rules = base.map(extending).transpose()?.unwrap_or_default();
+        let mut rules = match base {
+            Some(base) => Self::extending(&base, &roles, !parts.is_empty(), renames)?,
+            None => Self::default(),
+        };
         name.value.clone_into(&mut rules.name);
         if let Some(about) = table.text("about")? {
             about.value.clone_into(&mut rules.about);
@@ -153,8 +155,8 @@ impl Rules {
         match (at, list) {
             (None, _) => self.whole.insert(0, kind),
             (Some(_), list) => {
-                let same = |group: &&mut Group| list.is_some() && group.list == list && group.of_item == of_item;
-                match self.groups.iter_mut().find(same) {
+                let mut groups = self.groups.iter_mut();
+                match groups.find(|group| list.is_some() && group.list == list && group.of_item == of_item) {
                     Some(group) => group.kinds.insert(0, kind),
                     None => self.groups.insert(0, Group { of_item, list, kinds: vec![kind] }),
                 }
@@ -284,7 +286,7 @@ fn role_rule(table: Table<'_>) -> Result<RoleRule, Fault> {
 
 /// The conditions in a table: paths with `true`, `false`, a text or texts; a path after `^` is of the record around.
 fn conditions(table: &Table<'_>) -> Result<Vec<Condition>, Fault> {
-    let one = |(key, value): (At<&str>, &toml::Spanned<DeValue<'_>>)| {
+    let conditions = table.members().map(|(key, value)| {
         let wanted = match value.get_ref() {
             DeValue::Boolean(true) => Wanted::Present,
             DeValue::Boolean(false) => Wanted::Absent,
@@ -292,6 +294,6 @@ fn conditions(table: &Table<'_>) -> Result<Vec<Condition>, Fault> {
             _ => Wanted::OneOf(strings(key.value, value)?.iter().map(|text| text.value.to_owned()).collect()),
         };
         Ok(Condition { path: path(&key)?, wanted })
-    };
-    table.members().map(one).collect()
+    });
+    conditions.collect()
 }

@@ -59,27 +59,26 @@ impl Rules {
 
     /// Whether an item has a mark of the description: a message, or what has a list of them.
     pub(super) fn marks_one(&self, layout: &Layout<'_>) -> bool {
-        let is_marked = |item: &Value<'_>| {
+        layout.elements.iter().any(|item| {
             let holder = item.parent().and_then(Value::parent).filter(|holder| self.inner_list(*holder).is_some());
             self.is_marked(*item) || holder.is_some_and(|holder| self.is_marked(holder))
-        };
-        layout.elements.iter().any(is_marked)
+        })
     }
 
     /// The values beside the messages with a text that is in no preamble and under no known key, each with its place in the record.
     pub(super) fn beside<'a>(&self, layout: &Layout<'a>) -> Vec<(String, Value<'a>)> {
         let Some(record) = record_of(layout) else { return Vec::new() };
         // A list without a message is in place of one.
-        let list = |item: &Value<'a>| self.inner_list(*item).or_else(|| item.parent());
-        let lists = layout.elements.iter().filter_map(list).map(Value::span);
+        let lists = layout.elements.iter().filter_map(|item| self.inner_list(*item).or_else(|| item.parent()));
+        let lists = lists.map(Value::span);
         let answers = layout.answers.branches.iter().flatten().copied().chain(layout.answers.mirrors.iter().copied());
         let named = self.preamble.iter().flat_map(|path| path.all(record)).chain(answers).map(Value::span);
         // The text of a string is inside its quotes.
         let read = layout.outside().filter_map(|text| span_of(layout.source, text));
         let read = read.map(|text| Span::new(text.start.saturating_sub(1), text.end + 1));
         let accounted: Covered = lists.chain(named).chain(read).collect();
-        let place = |value: Value<'a>| value.pointer().split_off(record.pointer().len());
-        self.strangers(record, &accounted).into_iter().map(|value| (place(value), value)).collect()
+        let strangers = self.strangers(record, &accounted).into_iter();
+        strangers.map(|value| (value.pointer().split_off(record.pointer().len()), value)).collect()
     }
 
     /// Where the parts of a kind are, and what is in them: "a result is read at `say[].hears` with `id` at `ref`".
@@ -114,7 +113,6 @@ fn unmatched_of(group: Option<&Group>, kind: &Kind, messages: &[Said<'_>]) -> Ve
     if places.is_empty() {
         return vec![format!("no {name} {}", place_of(group, kind))];
     }
-    let found = |path: &Path| places.iter().any(|(value, said)| path.text(path.base(*value, *said)).is_some());
     let named = [
         ("text", &kind.text),
         ("id", &kind.id),
@@ -123,7 +121,9 @@ fn unmatched_of(group: Option<&Group>, kind: &Kind, messages: &[Said<'_>]) -> Ve
         ("result", &kind.result),
         ("signed", &kind.signed),
     ];
-    let lost = named.into_iter().filter_map(|(key, path)| Some((key, path.as_ref()?))).filter(|(_, path)| !found(path));
+    let named = named.into_iter().filter_map(|(key, path)| Some((key, path.as_ref()?)));
+    let lost =
+        named.filter(|(_, path)| !places.iter().any(|(value, said)| path.text(path.base(*value, *said)).is_some()));
     lost.map(|(key, path)| format!("no `{key}` of a {name} at `{path}`")).collect()
 }
 

@@ -3,8 +3,7 @@
 use std::sync::{LazyLock, OnceLock, PoisonError, RwLock};
 
 use super::Described;
-use super::paths::Path;
-use super::rules::{ListPlace, Rules};
+use super::rules::Rules;
 use super::source::{DescriptionError, Fault, Table, root};
 use super::texts::BUILT_IN;
 use crate::dialects::{CODE, Dialect};
@@ -28,8 +27,7 @@ pub(in crate::dialects) fn described() -> impl Iterator<Item = &'static Describe
 /// The dialect with this number among those.
 pub(super) fn described_at(number: usize) -> Option<&'static Described> {
     let (_, text) = BUILT_IN.get(number)?;
-    let compiled = || Rules::read(text).ok().map(Described::built_in);
-    *DESCRIBED.get(number)?.get_or_init(compiled)
+    *DESCRIBED.get(number)?.get_or_init(|| Rules::read(text).ok().map(Described::built_in))
 }
 
 /// The heads of the descriptions that the program brings, by the number of the dialect.
@@ -105,12 +103,13 @@ impl Description {
     /// # Errors
     /// The first thing that is wrong, with its place in `text`.
     pub fn of_configuration(text: &str) -> Result<Vec<Self>, DescriptionError> {
-        let read = || -> Result<Vec<Self>, Fault> {
-            let document = root(text)?;
-            let tables = Table::new("", &document).tables("dialects")?;
-            tables.into_iter().map(|table| Self::of_rules(Rules::of_table(table.nameless())?)).collect()
-        };
-        read().map_err(|fault| fault.in_text(text))
+        Self::in_configuration(text).map_err(|fault| fault.in_text(text))
+    }
+
+    fn in_configuration(text: &str) -> Result<Vec<Self>, Fault> {
+        let document = root(text)?;
+        let tables = Table::new("", &document).tables("dialects")?;
+        tables.into_iter().map(|table| Self::of_rules(Rules::of_table(table.nameless())?)).collect()
     }
 
     fn of_rules(rules: Rules) -> Result<Self, Fault> {
@@ -171,17 +170,17 @@ pub fn register(descriptions: &[Description]) {
 
 /// The list of messages in a record that keeps it where a description says.
 pub(in crate::dialects) fn list_in(record: Value<'_>) -> Option<Value<'_>> {
-    let in_place = |place: &ListPlace| {
+    places().flat_map(|rules| &rules.lists).find_map(|place| {
         let list = place.list.first(record).filter(|list| list.is_array())?;
         // A cut may leave nothing; a key that others have as well says too little then.
         let Some(first) = list.items().next() else {
             let is_own = place.list.only_key() != Some("data") || all().any(|one| one.fits_record(record));
             return is_own.then_some(list);
         };
-        let holds = |inner: &Path| inner.is_here() || inner.first(first).is_some_and(Value::is_array);
-        (first.is_object() && place.inner.as_ref().is_none_or(holds)).then_some(list)
-    };
-    places().flat_map(|rules| &rules.lists).find_map(in_place)
+        let inner = place.inner.as_ref().filter(|inner| !inner.is_here());
+        let holds = inner.is_none_or(|inner| inner.first(first).is_some_and(Value::is_array));
+        (first.is_object() && holds).then_some(list)
+    })
 }
 
 /// Where descriptions of the user say that records keep their messages.

@@ -19,19 +19,18 @@ impl Rules {
 
     /// Whether a record alone, without a message, has a mark.
     pub(super) fn marks_record(&self, record: Value<'_>) -> bool {
-        let of_outer = |mark: &Mark| {
+        self.marks.iter().any(|mark| {
             let mut conditions = mark.iter().filter(|one| one.path.is_outer()).peekable();
             conditions.peek().is_some() && conditions.all(|one| one.holds(record, Some(record)))
-        };
-        self.marks.iter().any(of_outer)
+        })
     }
 }
 
 /// Whether one of `marks` is on an item, or on the item and the record around it.
 fn has_one_of(marks: &[Mark], item: Value<'_>) -> bool {
-    let record = || item.parent()?.parent();
     marks.iter().any(|mark| {
-        let outer = if mark.iter().any(|condition| condition.path.is_outer()) { record() } else { None };
+        let is_outer = mark.iter().any(|condition| condition.path.is_outer());
+        let outer = if is_outer { item.parent().and_then(Value::parent) } else { None };
         all_hold(mark, item, outer)
     })
 }
@@ -58,17 +57,19 @@ pub(in crate::dialects) fn has_mark(items: &[Value<'_>], dialect: &dyn Dialect) 
 /// # Errors
 /// Two that fit equally well.
 pub(in crate::dialects) fn decide(items: &[Value<'_>]) -> Result<Option<&'static dyn Dialect>, ReadError> {
-    let has_mark = |one: &&Described| items.iter().any(|item| one.rules.is_marked(*item));
-    let fitting: Vec<_> = candidates(items).filter(has_mark).filter(|one| one.reads(items)).collect();
+    let marked = candidates(items).filter(|one| items.iter().any(|item| one.rules.is_marked(*item)));
+    let fitting: Vec<_> = marked.filter(|one| one.reads(items)).collect();
     // Of one alone, the first mark says as much as all.
     let enough = if fitting.len() == 1 { 1 } else { items.len() };
-    let marked = |one: &Described| items.iter().filter(|item| one.rules.is_marked(**item)).take(enough).count();
-    let counted: Vec<_> = fitting.into_iter().map(|one| (marked(one), one)).collect();
+    let counted = fitting.into_iter().map(|one| {
+        let marked = items.iter().filter(|item| one.rules.is_marked(**item));
+        (marked.take(enough).count(), one)
+    });
+    let counted: Vec<(usize, &Described)> = counted.collect();
     let most = counted.iter().map(|(marked, _)| *marked).max();
     let best: Vec<_> = counted.into_iter().filter(|(marked, _)| Some(*marked) == most).map(|(_, one)| one).collect();
-    let is_of_user = |one: &Described| registered().iter().any(|user| user.format.name == one.format.name);
     match (best.as_slice(), items) {
-        ([one, .., other], [first, ..]) if !is_of_user(one) => Err(ReadError {
+        ([one, .., other], [first, ..]) if !one.is_of_user() => Err(ReadError {
             offset: first.span().start as usize,
             what: format!(
                 "this is written as `{}` or as `{}`, and nothing decides; pass --dialect NAME",
@@ -80,6 +81,11 @@ pub(in crate::dialects) fn decide(items: &[Value<'_>]) -> Result<Option<&'static
 }
 
 impl Described {
+    /// Whether a user described it for this run.
+    fn is_of_user(&self) -> bool {
+        registered().iter().any(|user| user.format.name == self.format.name)
+    }
+
     /// Refuses items that are written newest first, as some servers list them: a cut would keep the oldest.
     pub(super) fn refuse_disorder(&self, items: &[Value<'_>]) -> Result<(), ReadError> {
         let (Some(order), [first, .., last]) = (&self.rules.order, items) else { return Ok(()) };
@@ -97,21 +103,19 @@ impl Described {
     /// Whether no item is of another format, and the description knows what all are. In a log, new versions of a program write
     /// new events.
     fn reads(&self, items: &[Value<'_>]) -> bool {
-        let is_foreign = |item: &Value<'_>| {
-            has_one_of(&self.rules.unlike, *item) || !self.rules.is_log && self.rules.is_unknown(*item)
-        };
-        !items.iter().any(is_foreign)
+        !items
+            .iter()
+            .any(|item| has_one_of(&self.rules.unlike, *item) || !self.rules.is_log && self.rules.is_unknown(*item))
     }
 }
 
 /// The command that reverses a list in its document.
 fn reversing(list: Value<'_>) -> String {
-    let is_word = |step: &str| step.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let mut path = String::new();
     for step in list.pointer().split('/').skip(1) {
         path += &match step.parse::<usize>() {
             Ok(nth) => format!("[{nth}]"),
-            Err(_) if is_word(step) => format!(".{step}"),
+            Err(_) if step.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => format!(".{step}"),
             Err(_) => format!("[\"{step}\"]"),
         };
     }

@@ -67,10 +67,8 @@ impl<'r, 'a> Reading<'r, 'a> {
         let from = if group.of_item { self.item } else { self.said };
         let Some(list) = &group.list else {
             for kind in &group.kinds {
-                let fits = |value: &Value<'_>| {
-                    !self.is_accounted(*value) && kind.fits(self.role, self.said, self.item, *value)
-                };
-                if let Some(value) = kind.inner.first(from).filter(fits) {
+                let Some(value) = kind.inner.first(from).filter(|value| !self.is_accounted(*value)) else { continue };
+                if kind.fits(self.role, self.said, self.item, value) {
                     self.part(kind, value, value);
                 }
             }

@@ -19,7 +19,7 @@ enum Route {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Step {
+enum Step {
     /// The member with this key, unless it is null.
     Key(String),
     /// Each element of a list.
@@ -56,8 +56,7 @@ impl Path {
         if self.routes.len() < 2 {
             return Vec::new();
         }
-        let alone = |route: &Route| Self { outer: self.outer, routes: vec![route.clone()] };
-        self.routes.iter().filter_map(|route| alone(route).first(from)).skip(1).collect()
+        self.routes.iter().filter_map(|route| first(from, route.steps()?)).skip(1).collect()
     }
 
     /// The value itself.

@@ -135,14 +135,13 @@ impl Rules {
                 found.push(value);
                 continue;
             }
-            let is_known = |key: &Text<'_>| {
-                self.known.iter().any(|known| match known.strip_prefix('.') {
-                    Some(known) => value == item && key.is(known),
-                    None => key.is(known),
-                })
-            };
             let long = value.members().filter(|member| member.value.span().len() >= LONG);
-            let unknown = long.filter(|member| !is_known(&member.key));
+            let unknown = long.filter(|member| {
+                !self.known.iter().any(|known| match known.strip_prefix('.') {
+                    Some(known) => value == item && member.key.is(known),
+                    None => member.key.is(known),
+                })
+            });
             open.extend(unknown.map(|member| member.value).chain(value.items()));
         }
         found.sort_by_key(|value| value.span().start);

@@ -26,15 +26,15 @@ impl Described {
         for role in [Role::System, Role::User, Role::Assistant] {
             let Some(template) = writing.message(role).filter(|_| self.rules.has_role(role)) else { continue };
             let written = writer.write_message(&Draft::text(role, SAID), None);
-            let lack = |message: &Message<'_>| match message.role == role {
+            let what = format!("a message of the {}", role.name());
+            self.refuse(&written, template.at, &what, |message| match message.role == role {
                 true if says(message) => None,
                 true => Some((kinds_of(message), self.rules.places_of(Is::Text))),
                 false => {
                     let own = format!("`{}` in `[write]` is the template of this role alone", role.name());
                     Some((kinds_of(message), own))
                 }
-            };
-            self.refuse(&written, template.at, &format!("a message of the {}", role.name()), lack)?;
+            })?;
         }
         let Some(template) = writing.result_message.as_ref().or(writing.result.as_ref()) else { return Ok(()) };
         let has_id = template.has(Hole::Id);
@@ -50,8 +50,9 @@ impl Described {
             key: None,
         };
         let written = writer.write_message(&Draft::part(Role::Tool, DraftPart::ToolResult(result.clone())), None);
-        let lack = |message: &Message<'_>| Some((lack_of(message, &result)?, self.rules.places_of(Is::Result)));
-        self.refuse(&written, template.at, "a result", lack)
+        self.refuse(&written, template.at, "a result", |message| {
+            Some((lack_of(message, &result)?, self.rules.places_of(Is::Result)))
+        })
     }
 
     /// Refuses what was written if it is no message, or if `lack` says what is read in its place, and what to do.

@@ -55,9 +55,8 @@ impl ListPlace {
     /// Whether a record has messages here.
     pub(super) fn has_list(&self, record: Value<'_>) -> bool {
         let Some(list) = self.list.first(record).filter(|list| list.is_array()) else { return false };
-        let holds =
-            |inner: &Path| inner.is_here() || list.items().any(|item| inner.first(item).is_some_and(Value::is_array));
-        self.inner.as_ref().is_none_or(holds)
+        let inner = self.inner.as_ref().filter(|inner| !inner.is_here());
+        inner.is_none_or(|inner| list.items().any(|item| inner.first(item).is_some_and(Value::is_array)))
     }
 }
 

@@ -112,9 +112,9 @@ impl<'m> Sign<'m> {
         if let Some((key, texts)) = inside.iter().find_map(|one| one.tag()) {
             return Self::Text(key, texts);
         }
-        let inner = || inside.iter().filter_map(|one| Some((one, one.path.two_keys()?)));
-        let telling = inner().find(|(one, (_, key))| is_rare(key) || one.texts().is_some());
-        if let Some((one, (first, key))) = telling.or_else(|| inner().next()) {
+        let inner: Vec<_> = inside.iter().filter_map(|one| Some((one, one.path.two_keys()?))).collect();
+        let telling = inner.iter().find(|(one, (_, key))| is_rare(key) || one.texts().is_some());
+        if let Some((one, (first, key))) = telling.or(inner.first()) {
             let texts = one.texts().filter(|_| one.path.is_two_keys());
             return Self::Inner { first, key, texts };
         }

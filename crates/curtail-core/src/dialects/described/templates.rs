@@ -116,8 +116,9 @@ impl Writing {
 
     /// The template of a message of this role.
     pub(super) fn message(&self, role: Role) -> Option<&Template> {
-        let of = |role: Option<Role>| self.messages.iter().find(|(of, _)| *of == role).map(|(_, template)| template);
-        of(Some(role)).or_else(|| of(None))
+        let of_role = self.messages.iter().find(|(of, _)| *of == Some(role));
+        let found = of_role.or_else(|| self.messages.iter().find(|(of, _)| of.is_none()));
+        found.map(|(_, template)| template)
     }
 
     /// The template of a message of the user, in which others speak that have no template.
@@ -150,13 +151,13 @@ impl Writing {
 fn without_white_space(json: &str) -> String {
     let mut is_inside = false;
     let mut is_escaped = false;
-    let is_kept = |c: &char| {
+    let kept = json.chars().filter(|c| {
         let kept = is_inside || !c.is_ascii_whitespace();
         is_inside = if is_inside { *c != '"' || is_escaped } else { *c == '"' };
         is_escaped = is_inside && *c == '\\' && !is_escaped;
         kept
-    };
-    json.chars().filter(is_kept).collect()
+    });
+    kept.collect()
 }
 
 /// Adds the JSON between two holes: its keys, and what is around them.
@@ -178,12 +179,12 @@ fn push_text(pieces: &mut Vec<Piece>, json: &str) {
 /// The length of the JSON string that a text begins with.
 fn length_of_string(json: &str) -> Option<usize> {
     let mut is_escaped = false;
-    let ends = |c: char| {
+    let end = json[1..].find(|c| {
         let ends = c == '"' && !is_escaped;
         is_escaped = c == '\\' && !is_escaped;
         ends
-    };
-    json[1..].find(ends).map(|end| end + 2)
+    });
+    end.map(|end| end + 2)
 }
 
 impl Template {
@@ -233,12 +234,12 @@ impl Template {
 
     /// The JSON with its holes filled; `^key` copies the member of `anchor`.
     pub(super) fn fill(&self, anchor: Option<Value<'_>>, value: impl Fn(Hole) -> String) -> String {
-        let piece = |piece: &Piece| match piece {
+        let pieces = self.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => text.clone(),
             Piece::Key(key) => quote(key),
             Piece::Hole(hole) => value(*hole),
             Piece::Copy(key) => anchor.and_then(|anchor| anchor.get(key)).map_or("null", Value::raw).to_owned(),
-        };
-        self.pieces.iter().map(piece).collect()
+        });
+        pieces.collect()
     }
 }

@@ -26,13 +26,12 @@ impl Rules {
 
     /// The name of a role; instructions of the application have the name of those of the system where there is one only.
     fn role(&self, role: Role) -> &str {
-        let name = |role| self.name_of(role);
         let or = match role {
             Role::Developer => Role::System,
             Role::System | Role::Tool => Role::User,
             role => role,
         };
-        name(role).or_else(|| name(or)).or_else(|| name(Role::User)).unwrap_or_else(|| role.name())
+        [role, or, Role::User].into_iter().find_map(|role| self.name_of(role)).unwrap_or_else(|| role.name())
     }
 
     /// A result as a part or a message.

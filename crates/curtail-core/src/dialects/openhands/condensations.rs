@@ -31,12 +31,12 @@ impl<'a> Condensation<'a> {
             event.get("args").filter(|_| event.member_is("action", "condensation"))?
         };
         let forgotten = held.items_under("forgotten_event_ids").map(id_of).map(Text::into_decoded).collect();
-        let end = |key: &str| held.some(key).and_then(|number| number.raw().parse::<u64>().ok());
-        let range = end("forgotten_events_start_id").zip(end("forgotten_events_end_id"));
+        let ends = ["forgotten_events_start_id", "forgotten_events_end_id"];
+        let [start, end] = ends.map(|key| held.some(key).and_then(|number| number.raw().parse::<u64>().ok()));
         let summary = held.some("summary").filter(|summary| summary.text().is_some_and(|text| text.len_bound() > 0));
         let found = Self {
             forgotten,
-            range: range.map(|(start, end)| start..=end),
+            range: start.zip(end).map(|(start, end)| start..=end),
             summary,
             offset: held.some("summary_offset"),
         };
@@ -45,8 +45,8 @@ impl<'a> Condensation<'a> {
 
     /// Whether it names an event with this id.
     fn forgets(&self, id: &str) -> bool {
-        let in_range = |range: &RangeInclusive<u64>| id.parse().is_ok_and(|number| range.contains(&number));
-        self.forgotten.contains(id) || self.range.as_ref().is_some_and(in_range)
+        let range = self.range.as_ref();
+        self.forgotten.contains(id) || range.is_some_and(|range| id.parse().is_ok_and(|number| range.contains(&number)))
     }
 
     /// The boundary, with its summary if there is one.
@@ -163,6 +163,9 @@ struct ReadEvent<'a> {
 /// A condensation gives the position of its summary among the events that the model still reads. The number decreases with
 /// each event before it that a cut drops.
 pub(super) fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    if !layout.has_references(|event| Condensation::from_event(event).is_some()) {
+        return Vec::new();
+    }
     let mut view: Vec<ReadEvent<'_>> = Vec::new();
     let mut patches = Vec::new();
     for (slot, event) in layout.slotted_elements() {

@@ -33,9 +33,9 @@ impl Tree {
 /// No parent, and an id derived from the role, the parts and the id of `anchor`, which its record has under `key`. The
 /// text is not part of the id, because it may be shortened before it is written.
 pub(in crate::dialects) fn first_links(key: &str, draft: &Draft, anchor: Option<Value<'_>>) -> Links {
-    let read = || anchor.map(|anchor| anchor.word(key).into_owned());
     let origin: Vec<&str> = std::iter::once(draft.role.name()).chain(part_names(draft)).collect();
-    let anchor = draft.beside.map(|id| id.to_string()).or_else(read).unwrap_or_default();
+    let beside = draft.beside.map(|id| id.to_string());
+    let anchor = beside.or_else(|| Some(anchor?.word(key).into_owned())).unwrap_or_default();
     Links { id: id(fingerprint(&origin.join("\n"), &anchor), 0), parent: None }
 }
 
@@ -69,9 +69,9 @@ pub(super) fn make_ids_unique(remaining: &mut Remaining<'_>, is_known: impl Fn(&
         let seed = fingerprint(&written.text, "");
         let from = free.entry(seed).or_insert(1);
         let numbered = std::iter::repeat_with(|| id(seed, std::mem::replace(from, *from + 1)));
-        let mut ids = std::iter::once(links.id).chain(numbered);
-        let is_free = |id: &DraftId| !taken.contains(id) && !is_known(&id.to_string());
-        let Some(id) = written.id.or_else(|| ids.find(is_free)) else { continue };
+        let ids = std::iter::once(links.id).chain(numbered);
+        let mut free = ids.filter(|id| !taken.contains(id) && !is_known(&id.to_string()));
+        let Some(id) = written.id.or_else(|| free.next()) else { continue };
         links.id = id;
         written.id = Some(id);
         taken.insert(id);

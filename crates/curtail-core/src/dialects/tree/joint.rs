@@ -67,14 +67,15 @@ impl Tree {
         let next_parent = next.and_then(|child| parents.get(&child).copied().flatten());
         let hangs_above = next_parent.map_or(above.is_none(), |parent| log.is_before(parent, behind));
         let child = next.filter(|&child| hangs_above && self.is_child(log, child, above));
-        // A damaged record has no id: what follows it is linked as it is.
-        let beside = |above: usize| {
-            let id = log.links.records[above].id.map(Target::Record);
-            id.or_else(|| parents.get(&above).copied().flatten())
-        };
-        let home = || written.place.filter(|_| written.abandoned).and_then(|place| log.home_at(place));
-        let parent = next_parent.filter(|_| child.is_some()).or_else(|| above.and_then(beside));
-        let parent = parent.or_else(|| home().map(Target::Record));
+        let parent = next_parent.filter(|_| child.is_some()).or_else(|| {
+            let id = log.links.records[above?].id.map(Target::Record);
+            // A damaged record has no id: what follows it is linked as it is.
+            id.or_else(|| parents.get(&above?).copied().flatten())
+        });
+        let parent = parent.or_else(|| {
+            let place = written.place.filter(|_| written.abandoned)?;
+            log.home_at(place).map(Target::Record)
+        });
         Joint { child, parent, above }
     }
 
@@ -84,11 +85,12 @@ impl Tree {
         let record = &log.links.records[child];
         let place = record.parent.and_then(|parent| log.place_of(Target::Record(parent)));
         let between = place.zip(above).is_some_and(|(place, above)| place > above);
-        let keys = self.sides.iter().flat_map(|sides| [sides.flag, sides.name]);
-        let member = |at: usize, key: &str| log.value(at).get(key).map(Value::raw);
-        let together = |above: usize| keys.clone().all(|key| member(above, key) == member(child, key));
+        let mut keys = self.sides.iter().flat_map(|sides| [sides.flag, sides.name]);
+        let together = above.is_none_or(|above| {
+            keys.all(|key| log.value(above).get(key).map(Value::raw) == log.value(child).get(key).map(Value::raw))
+        });
         // A piece of the message before it.
         let continues = log.first_piece(child) != child;
-        record.linked && !between && !continues && above.is_none_or(together)
+        record.linked && !between && !continues && together
     }
 }

@@ -35,8 +35,8 @@ impl Line {
 
     /// Whether a draft behind the record `above` becomes a part of it. One about what is abandoned is no part of the path.
     pub(super) fn takes(&self, written: &Written, above: Option<usize>, behind: usize) -> bool {
-        let is_on_line = |above| self.records.binary_search_by(|at| usize::cmp(&above, at)).is_ok();
-        let on_line = written.live || above.is_some_and(is_on_line);
+        let on_line = written.live
+            || above.is_some_and(|above| self.records.binary_search_by(|at| usize::cmp(&above, at)).is_ok());
         let open = !written.abandoned || self.place_of(behind) >= self.path;
         on_line && open && !self.records.is_empty()
     }

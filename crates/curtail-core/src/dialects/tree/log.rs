@@ -145,8 +145,8 @@ impl<'l, 'a> Log<'l, 'a> {
         let is_own = |at: usize| records[at].side.map(|side| side.root) == side;
         let said = self.said.get(&side).map_or(&[][..], Vec::as_slice);
         let newest = |end: usize| said[..said.partition_point(|&at| at < end)].last().copied();
-        let is_leaf = |at: &&usize| records[**at].id.is_some() && records[**at].linked;
-        let leaf = if self.path { self.kept.iter().rfind(is_leaf).copied() } else { None };
+        let leaf = self.kept.iter().copied().rfind(|at| records[*at].id.is_some() && records[*at].linked);
+        let leaf = leaf.filter(|_| self.path);
         let mut line = Line::default();
         let mut next = leaf.or_else(|| newest(records.len()));
         while let Some(at) = next.map(|at| self.first_piece(at)) {
@@ -154,10 +154,11 @@ impl<'l, 'a> Log<'l, 'a> {
             line.records.push(at);
             let record = &records[at];
             let parent = parents.get(&at).copied().unwrap_or(record.parent.map(Target::Record));
-            let logical = || self.place_of(Target::Record(self.home_of(record.logical?)?));
-            let earlier = |at: &usize, end: usize| *at < end && is_own(*at);
-            let above = parent.and_then(|parent| self.place_of(parent)).filter(|above| earlier(above, at));
-            next = above.or_else(|| logical().filter(|above| earlier(above, at)));
+            let above = parent.and_then(|parent| self.place_of(parent)).filter(|above| *above < at && is_own(*above));
+            next = above.or_else(|| {
+                let logical = self.place_of(Target::Record(self.home_of(record.logical?)?));
+                logical.filter(|above| *above < at && is_own(*above))
+            });
             if next.is_none() {
                 line.path = if line.path == 0 { line.records.len() } else { line.path };
                 next = newest(at);
@@ -177,16 +178,15 @@ impl<'l, 'a> Log<'l, 'a> {
                 at -= 1;
             }
         }
-        let index = |at: usize| match self.slot(at) {
+        let last = (0..at).rev().find_map(|at| match self.slot(at) {
             SlotKind::Message(index) | SlotKind::With(index) => Some(index),
             _ => None,
-        };
-        let last = (0..at).rev().find_map(index);
-        let precedes = |at: &usize| match self.slot(*at) {
+        });
+        let preceding = (at..count).take_while(|at| match self.slot(*at) {
             SlotKind::With(index) => last.is_some_and(|last| index <= last),
             slot => slot == SlotKind::Pinned,
-        };
-        at + (at..count).take_while(precedes).count()
+        });
+        at + preceding.count()
     }
 
     /// The nearest kept record from the one called `name` upwards.

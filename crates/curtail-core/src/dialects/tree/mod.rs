@@ -77,9 +77,9 @@ impl Tree {
     /// a part of that line; any other is linked to its neighbors.
     fn link_written(&self, log: &Log<'_, '_>, remaining: &mut Remaining<'_>, parents: &mut Parents) -> Vec<String> {
         make_ids_unique(remaining, |id| log.links.is_id(id));
-        let id =
-            |written: &Written| written.draft.links.as_ref().map_or_else(String::new, |links| links.id.to_string());
-        let ids: Vec<String> = remaining.written.iter().map(id).collect();
+        let links = remaining.written.iter().map(|written| written.draft.links.as_ref());
+        let ids: Vec<String> =
+            links.map(|links| links.map_or_else(String::new, |links| links.id.to_string())).collect();
         let side_of = |written: &Written| log.side_of(written, log.of_message(written.previous));
         let sides: HashSet<Option<usize>> = remaining.written.iter().map(side_of).collect();
         let lines: HashMap<_, _> = sides.into_iter().map(|side| (side, log.line(side, parents))).collect();

@@ -14,10 +14,14 @@ const ATTRIBUTES: [&str; 4] = [INPUT, OUTPUT, "llm.input_messages", "llm.output_
 
 /// Whether a value that no format reads has a list of messages, as records that are no exports have.
 pub(super) fn is_record(value: &Json) -> bool {
-    let is_list = |list: &Json| items(list).next().is_some() && items(list).all(Json::is_object);
     let attribute = value.get("attributes").and_then(|attributes| attributes.get(INPUT));
     let lists = LISTS.iter().filter_map(|key| value.get(key)).chain(attribute);
     lists.into_iter().any(is_list) || is_list(value) && items(value).all(is_message)
+}
+
+/// Whether a value is a list of objects, and of one at least.
+fn is_list(list: &Json) -> bool {
+    items(list).next().is_some() && items(list).all(Json::is_object)
 }
 
 /// Whether a value holds messages where nothing looks for them. Any other is a span or a run of something else than a model, or
@@ -29,8 +33,8 @@ pub(super) fn holds_messages(value: &Json) -> bool {
 }
 
 fn names_messages(span: &Json) -> bool {
-    let names = |key: &String| ATTRIBUTES.iter().any(|name| key.starts_with(name));
-    attributes(span).is_some_and(|attributes| attributes.keys().any(names))
+    let Some(attributes) = attributes(span) else { return false };
+    attributes.keys().any(|key| ATTRIBUTES.iter().any(|name| key.starts_with(name)))
 }
 
 /// Whether a message is somewhere in a value, or in the JSON of a string in it.
@@ -45,8 +49,8 @@ fn has_message(value: &Json) -> bool {
 
 /// Whether somebody says something in a value: who wrote a note or a score is none of those who speak.
 fn is_message(value: &Json) -> bool {
-    let says = |key: &str| value.get(key).is_some_and(|said| !said.is_null());
-    let is_speaker = |key: &&str| text_of(value, key).is_some_and(|name| sharegpt::role_of(name).is_some());
-    let speaks = text_of(value, "role").is_some() || ["from", "sender", "author"].iter().any(is_speaker);
-    speaks && ["content", "parts", "tool_calls", "text", "value"].iter().any(|key| says(key))
+    let mut names = ["from", "sender", "author"].iter().filter_map(|key| text_of(value, key));
+    let mut said = ["content", "parts", "tool_calls", "text", "value"].iter().filter_map(|key| value.get(key));
+    let speaks = text_of(value, "role").is_some() || names.any(|name| sharegpt::role_of(name).is_some());
+    speaks && said.any(|said| !said.is_null())
 }

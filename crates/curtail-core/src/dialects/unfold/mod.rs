@@ -126,10 +126,11 @@ pub fn unfolded(whole: &str) -> Option<Unfolded> {
     }
     let document = Document::parse_all(whole).ok()?;
     let listed = listed(&document);
-    let spans = |(nth, value): (usize, &Value<'_>)| {
-        spans::in_resources(json_of(*value)).into_iter().map(move |value| (nth, value))
-    };
-    let values: Vec<(usize, Json)> = listed.iter().enumerate().flat_map(spans).collect();
+    let values = listed
+        .iter()
+        .enumerate()
+        .flat_map(|(nth, value)| spans::in_resources(json_of(*value)).into_iter().map(move |value| (nth, value)));
+    let values: Vec<(usize, Json)> = values.collect();
     if let Some(messages) = rows::of_store(values.iter().map(|(_, value)| value)) {
         let text = json!({ "messages": messages }).to_string();
         return Some(Unfolded { format: ROWS.0, text, faults: Vec::new() });
@@ -170,8 +171,8 @@ fn begins_folded(text: &str) -> bool {
         return true;
     }
     let first: Vec<Json> = lines.into_iter().flatten().flatten().flat_map(spans::in_resources).collect();
-    let has_record = |value: &Json| FORMATS.iter().any(|format| format.records(value).is_some());
-    rows::of_store(first.iter()).is_some() || first.iter().any(has_record)
+    rows::of_store(first.iter()).is_some()
+        || first.iter().any(|value| FORMATS.iter().any(|format| format.records(value).is_some()))
 }
 
 /// The values of a line; `None` if it is not JSON.

@@ -34,7 +34,7 @@ fn call(nth: usize, answer: &Json) -> Option<Json> {
 
 /// The messages of rows that each hold one in a string, or the parts of one in a string beside its role.
 pub(super) fn of_store<'j>(values: impl Iterator<Item = &'j Json>) -> Option<Vec<Json>> {
-    let message = |row: &Json| {
+    let messages = values.map(|row| {
         if let Some(message) = row.get("message_data").or_else(|| row.get("message")).and_then(decoded) {
             return Some(message);
         }
@@ -42,6 +42,6 @@ pub(super) fn of_store<'j>(values: impl Iterator<Item = &'j Json>) -> Option<Vec
         let parts = row.get("parts").filter(|_| row.contains_key("role")).and_then(decoded)?;
         row.insert(String::from("parts"), parts);
         Some(Json::Object(row))
-    };
-    values.map(message).collect::<Option<_>>().filter(|messages: &Vec<Json>| !messages.is_empty())
+    });
+    messages.collect::<Option<_>>().filter(|messages: &Vec<Json>| !messages.is_empty())
 }

@@ -29,8 +29,8 @@ pub(super) fn in_resources(value: Json) -> Vec<Json> {
 /// A span by the conventions of OpenTelemetry.
 pub(super) fn opentelemetry(value: &Json) -> Option<Vec<Json>> {
     let attributes = attributes(value)?;
-    let under = |key: &str| attributes.get(key).and_then(decoded).and_then(|list| list.as_array().cloned());
-    let [asked, answered] = [under(INPUT), under(OUTPUT)];
+    let lists = [INPUT, OUTPUT].map(|key| attributes.get(key).and_then(decoded));
+    let [asked, answered] = lists.map(|list| list.and_then(|list| list.as_array().cloned()));
     if asked.is_none() && answered.is_none() {
         return None;
     }
@@ -47,10 +47,8 @@ pub(super) fn opentelemetry(value: &Json) -> Option<Vec<Json>> {
 pub(super) fn openinference(value: &Json) -> Option<Vec<Json>> {
     let attributes = attributes(value)?;
     let tree = nested(&attributes);
-    let under = |key: &str| -> Vec<Json> {
-        items(&tree["llm"][key]).filter_map(|item| span_message(&item["message"])).collect()
-    };
-    let [mut messages, answers] = [under("input_messages"), under("output_messages")];
+    let [mut messages, answers] = ["input_messages", "output_messages"]
+        .map(|key| items(&tree["llm"][key]).filter_map(|item| span_message(&item["message"])).collect::<Vec<_>>());
     if messages.is_empty() {
         // What instruments that know no messages record.
         let asked = attributes.get("input.value").and_then(|input| records(input, attributes.get("output.value")));
@@ -85,28 +83,11 @@ fn unnamed_calls(messages: &[Json]) -> VecDeque<Json> {
 fn span_message(message: &Json) -> Option<Json> {
     let role = text_of(message, "role")?;
     let mut chat = json!({ "role": role, "content": message.get("content").cloned().unwrap_or(Json::Null) });
-    let block = |item: &Json| {
-        let block = &item["message_content"];
-        match text_of(block, "type") {
-            Some("image") => {
-                let image = &block["image"];
-                json!({ "type": "image_url", "image_url": image.get("image").unwrap_or(image) })
-            }
-            _ => {
-                json!({ "type": "text", "text": block.get("text").cloned().unwrap_or_else(|| Json::String(block.to_string())) })
-            }
-        }
-    };
-    let blocks: Vec<Json> = items(&message["contents"]).map(block).collect();
+    let blocks: Vec<Json> = items(&message["contents"]).map(|item| span_block(&item["message_content"])).collect();
     if !blocks.is_empty() {
         chat["content"] = Json::Array(blocks);
     }
-    let call = |item: &Json| {
-        let call = &item["tool_call"];
-        let arguments = call.pointer("/function/arguments").cloned().unwrap_or_else(|| json!("{}"));
-        json!({ "id": call["id"], "type": "function", "function": { "name": call["function"]["name"], "arguments": arguments } })
-    };
-    let calls: Vec<Json> = items(&message["tool_calls"]).map(call).collect();
+    let calls: Vec<Json> = items(&message["tool_calls"]).map(|item| span_call(&item["tool_call"])).collect();
     if !calls.is_empty() {
         chat["tool_calls"] = Json::Array(calls);
     }
@@ -116,16 +97,29 @@ fn span_message(message: &Json) -> Option<Json> {
     Some(chat)
 }
 
+fn span_block(block: &Json) -> Json {
+    if text_of(block, "type") == Some("image") {
+        let image = &block["image"];
+        return json!({ "type": "image_url", "image_url": image.get("image").unwrap_or(image) });
+    }
+    json!({ "type": "text", "text": block.get("text").cloned().unwrap_or_else(|| Json::String(block.to_string())) })
+}
+
+fn span_call(call: &Json) -> Json {
+    let arguments = call.pointer("/function/arguments").cloned().unwrap_or_else(|| json!("{}"));
+    json!({ "id": call["id"], "type": "function", "function": { "name": call["function"]["name"], "arguments": arguments } })
+}
+
 /// The attributes of a span: an object, or a list of keys with values.
 pub(super) fn attributes(span: &Json) -> Option<Map<String, Json>> {
     match span.get("attributes")? {
         Json::Object(attributes) => Some(attributes.clone()),
         Json::Array(list) => {
-            let one = |pair: &Json| {
+            let pairs = list.iter().filter_map(|pair| {
                 let value = pair.get("value")?.as_object()?.values().next()?;
                 Some((text_of(pair, "key")?.to_owned(), value.clone()))
-            };
-            Some(list.iter().filter_map(one).collect())
+            });
+            Some(pairs.collect())
         }
         _ => None,
     }

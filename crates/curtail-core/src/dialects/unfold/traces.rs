@@ -23,13 +23,13 @@ pub(super) fn langfuse(value: &Json) -> Option<Vec<Json>> {
 pub(super) fn records(input: &Json, output: Option<&Json>) -> Option<Vec<Json>> {
     let chats = chats_in(input)?;
     let output = output.map(plain).unwrap_or_default();
-    let record = |(nth, asked): (usize, Vec<Json>)| {
+    let records = chats.into_iter().enumerate().map(|(nth, asked)| {
         let replies = replies(&output, nth);
         // The output of a graph is its state, with what was asked.
         let messages = if repeats(&replies, &asked) { replies } else { [asked, replies].concat() };
         json!({ "messages": messages })
-    };
-    Some(chats.into_iter().enumerate().map(record).collect())
+    });
+    Some(records.collect())
 }
 
 /// The lists of messages in an input.
@@ -43,14 +43,17 @@ fn chats_in(input: &Json) -> Option<Vec<Vec<Json>>> {
         Some(batch) => batch.into_iter().cloned().collect(),
         None => vec![list.clone()],
     };
-    let is_chat = |list: &Vec<Json>| !list.is_empty() && list.iter().all(Json::is_object);
-    (!chats.is_empty() && chats.iter().all(is_chat)).then_some(chats)
+    let are_chats = chats.iter().all(|list| !list.is_empty() && list.iter().all(Json::is_object));
+    (!chats.is_empty() && are_chats).then_some(chats)
 }
 
 /// Whether an output begins with the messages of the input, whatever it adds to them.
 fn repeats(output: &[Json], input: &[Json]) -> bool {
-    let said = |message: &Json| message.pointer("/kwargs/content").or_else(|| message.get("content")).cloned();
     output.len() > input.len() && output.iter().zip(input).all(|(one, other)| said(one) == said(other))
+}
+
+fn said(message: &Json) -> Option<&Json> {
+    message.pointer("/kwargs/content").or_else(|| message.get("content"))
 }
 
 /// The reply in an output to the list of messages with this number.

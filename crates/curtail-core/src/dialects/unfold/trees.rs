@@ -84,15 +84,15 @@ fn said(content: &Json) -> String {
 
 /// A content as parts: texts, and media where there are some.
 fn parts(content: &Json) -> Json {
-    let is_media = |part: &Json| part.get("asset_pointer").is_some() || part.get("audio_asset_pointer").is_some();
-    if !items(&content["parts"]).any(is_media) {
+    let mut pointers = ["asset_pointer", "audio_asset_pointer"].iter();
+    if !pointers.any(|key| items(&content["parts"]).any(|part| part.get(key).is_some())) {
         return Json::String(said(content));
     }
-    let part = |part: &Json| match part.get("asset_pointer") {
+    let parts = items(&content["parts"]).map(|part| match part.get("asset_pointer") {
         Some(url) => json!({ "type": "image_url", "image_url": { "url": url } }),
         None => json!({ "type": "text", "text": part_text(part) }),
-    };
-    items(&content["parts"]).map(part).collect()
+    });
+    parts.collect()
 }
 
 /// A chat of Open `WebUI`.
@@ -161,9 +161,9 @@ fn branch<'j>(nodes: &'j Map<String, Json>, current: Option<&str>, parent: &str,
 
 /// The node that the last child of each node leads to, from the root on.
 fn newest<'j>(nodes: &'j Map<String, Json>, parent: &str, children: &str) -> Option<&'j Json> {
-    let is_root = |node: &&Json| text_of(node, parent).is_none_or(|parent| !nodes.contains_key(parent));
-    let last_child = |node: &&'j Json| nodes.get(node[children].as_array()?.last()?.as_str()?);
-    std::iter::successors(nodes.values().find(is_root), last_child).take(nodes.len()).last()
+    let root = nodes.values().find(|node| text_of(node, parent).is_none_or(|parent| !nodes.contains_key(parent)));
+    let line = std::iter::successors(root, |node| nodes.get(node[children].as_array()?.last()?.as_str()?));
+    line.take(nodes.len()).last()
 }
 
 /// The record of a conversation; none if nothing was said. A value without a tree that has messages beside it is no tree.

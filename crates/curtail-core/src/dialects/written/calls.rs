@@ -96,9 +96,8 @@ fn start_of_action(text: &str) -> Option<usize> {
 
 /// Where calls as JSON begin in a text that has no tag: behind what stands in brackets, or in a fence.
 fn start_of_json(text: &str) -> Option<usize> {
-    let is_json = |text: &str| !json_calls(text).is_empty();
     let bare = text.trim_start().starts_with(['{', '[']).then_some(0);
-    bare.into_iter().chain(text.find("```")).find(|at| is_json(&text[*at..]))
+    bare.into_iter().chain(text.find("```")).find(|at| !json_calls(&text[*at..]).is_empty())
 }
 
 /// Where the first of some words is in a text, and the word.

@@ -72,12 +72,14 @@ impl<'a> Exchange<'a> {
         }
         let said = said(asking).filter(|said| !Draft::says_tools_used(said.raw))?;
         let calls = calls(said.raw);
-        let is_answer = |message: &&Message<'_>| {
+        let answering = after.clone().take_while(|message| {
             message.thread == asking.thread && (message.role == Role::Tool || calls.is_some() && tags_result(message))
-        };
-        let answers = after.clone().take_while(is_answer).count();
-        let is_one_call = || !has_structures && after.take(answers).all(|answer| is_asked(answer, said.raw));
-        let calls = calls.or_else(|| is_one_call().then(|| Calls::whole(said.raw)))?;
+        });
+        let answers = answering.count();
+        let calls = calls.or_else(|| {
+            let is_one_call = !has_structures && after.take(answers).all(|answer| is_asked(answer, said.raw));
+            is_one_call.then(|| Calls::whole(said.raw))
+        })?;
         (answers > 0).then_some(Self { said, calls, answers })
     }
 
@@ -155,8 +157,8 @@ struct Said<'a> {
 }
 
 fn said<'a>(message: &Message<'a>) -> Option<Said<'a>> {
-    let is_text = |part: &Part<'a>| matches!(&part.content, Content::Text(text) if !text.is_blank());
-    let part = message.parts.iter().rposition(is_text)?;
+    let mut parts = message.parts.iter();
+    let part = parts.rposition(|part| matches!(&part.content, Content::Text(text) if !text.is_blank()))?;
     let (raw, span) = inside(&message.parts[part])?;
     Some(Said { part, raw, span })
 }
@@ -176,8 +178,8 @@ fn inside<'a>(part: &Part<'a>) -> Option<(&'a str, Span)> {
 
 /// A part for the bytes from `start` to `end` of the text at `within`, which is a piece of the same element as `whole`.
 fn piece<'a>(whole: &PartPlace<'a>, within: Span, [start, end]: [usize; 2], content: Content<'a>) -> Part<'a> {
-    let at = |offset: usize| within.start + u32::try_from(offset).unwrap_or(u32::MAX);
-    let span = Span::new(at(start), at(end));
+    let [start, end] = [start, end].map(|offset| within.start + u32::try_from(offset).unwrap_or(u32::MAX));
+    let span = Span::new(start, end);
     let rewrite = matches!(content, Content::Text(_)).then_some(Rewrite { span, around: &["", ""] });
     let place = PartPlace { piece: Some(span), rewrite, ..PartPlace::element(whole.element) };
     Part::from_source(content, place)

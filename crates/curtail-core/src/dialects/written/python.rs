@@ -17,8 +17,7 @@ pub(super) fn python_calls(text: &str) -> Option<Vec<ToolCall<'static>>> {
     while !rest.is_empty() {
         let open = rest.find('(')?;
         let name = rest[..open].trim();
-        let is_name = |c: char| !"()[]{}\"'=,:\n".contains(c);
-        if name.is_empty() || !name.chars().all(is_name) {
+        if name.is_empty() || name.contains(|c| "()[]{}\"'=,:\n".contains(c)) {
             return None;
         }
         let close = open + end_of_arguments(&rest[open..])?;

@@ -53,9 +53,8 @@ struct Answering {
 
 impl Answering {
     fn of(asking: &Message<'_>) -> Self {
-        let is_known = |raw: &Text<'_>| matches!(raw, Text::Escaped(raw) if calls(raw).is_some());
         let mut written = asking.calls().filter_map(|(_, call)| call.written.as_deref());
-        let may_be_tagged = written.next().is_some_and(is_known);
+        let may_be_tagged = matches!(written.next(), Some(Text::Escaped(raw)) if calls(raw).is_some());
         Self { thread: asking.thread, open: asking.calls().count(), may_be_tagged }
     }
 

@@ -162,15 +162,14 @@ static BEFORE_NAME: LazyLock<Vec<Finder<'static>>> =
 
 /// The first name of a tool that follows one of the usual words, and where it ends.
 fn name_after_word(text: &str) -> Option<(usize, &str)> {
-    let named = |(open, [_, close]): (&Finder<'_>, &[&str; 2])| {
+    let named = BEFORE_NAME.iter().zip(NAMES).filter_map(|(open, [_, close])| {
         let place = open.find(text.as_bytes())?;
         let start = place + open.needle().len();
         let written = text[start..].split(close).next()?;
         let name = written.trim().trim_matches('"');
         is_name(name).then_some((place, start + written.len(), name))
-    };
-    let first = BEFORE_NAME.iter().zip(NAMES).filter_map(named).min_by_key(|(place, ..)| *place);
-    first.map(|(_, end, name)| (end, name))
+    });
+    named.min_by_key(|(place, ..)| *place).map(|(_, end, name)| (end, name))
 }
 
 fn is_name(name: &str) -> bool {
@@ -184,12 +183,10 @@ static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("name"));
 /// The string under `key` in an object that is JSON or a literal of Python, however damaged.
 pub(super) fn quoted<'t>(text: &'t str, key: &Finder<'_>) -> Option<&'t str> {
     let bytes = text.as_bytes();
-    let in_quotes = |quote: u8| {
-        let ends =
-            key.find_iter(bytes).filter(|at| *at > 0 && bytes[at - 1] == quote).map(|at| at + key.needle().len());
-        ends.into_iter().find(|end| bytes.get(*end) == Some(&quote))
-    };
-    let end = in_quotes(b'"').or_else(|| in_quotes(b'\''))?;
+    let end = [b'"', b'\''].into_iter().find_map(|quote| {
+        let starts = key.find_iter(bytes).filter(|at| *at > 0 && bytes[at - 1] == quote);
+        starts.map(|at| at + key.needle().len()).find(|end| bytes.get(*end) == Some(&quote))
+    })?;
     let value = text[end + 1..].trim_start().strip_prefix(':')?.trim_start();
     let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
     value[1..].split(quote).next()

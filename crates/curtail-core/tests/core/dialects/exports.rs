@@ -495,12 +495,15 @@ fn only_the_reply_beside_the_messages_is_counted_and_once() {
         {"type": "function_call_output", "call_id": "c1", "output": "A lamp that is lit."},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is."}]},
     ]);
+    let said = json!([{"from": "human", "value": "Lit?"}, {"from": "gpt", "value": "It is."}]);
     let many: Value = (0..2000).map(|at| json!({"role": "assistant", "content": format!("{}", at / 2)})).collect();
     for (row, count) in [
         (json!({"messages": [asked, reply], "response": {"message": reply}}), 0),
         (json!({"messages": [asked, reply], "output": [reply]}), 0),
         (json!({"messages": [asked, reply], "output": "It is."}), 0),
         (json!({"messages": [asked, reply], "response": [asked, reply]}), 0),
+        (json!({"conversations": said, "output": "It is."}), 0),
+        (json!({"messages": [["human", "Lit?"], ["ai", "It is."]], "output": "It is."}), 0),
         (json!({"messages": [asked], "response": [asked, reply]}), 1),
         (json!({"messages": [asked], "output": items}), 3),
         (json!({"messages": [asked], "output": [{"role": "ai", "content": "It is."}]}), 1),

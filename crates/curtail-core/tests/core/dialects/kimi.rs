@@ -156,6 +156,16 @@ fn an_undo_of_what_a_compaction_kept_leaves_the_compaction() {
     assert_eq!([kept(0), kept(1)], [Some(std::iter::once(2..4).collect()), Some(std::iter::once(4..5).collect())]);
 }
 
+/// From such a line on, the program sends no long result among the first messages.
+#[test]
+fn results_stay_cleared_up_to_the_same_message() {
+    let clearing = String::from(r#"{"type":"micro_compaction.apply","cutoff":3,"time":1}"#);
+    let text = log(&[vec![message("user", "a")], step("s1"), vec![clearing, message("user", "b")], step("s2")]);
+    let out = cut(without(&[0]), &text);
+    assert!(out.contains(r#""cutoff":2"#), "{out}");
+    assert_eq!(cut(without(&[5]), &text).matches(r#""cutoff":3"#).count(), 1);
+}
+
 /// The program ignores the pieces of a step that it has not begun.
 #[test]
 fn a_step_stays_begun() {

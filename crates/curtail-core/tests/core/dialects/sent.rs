@@ -102,7 +102,10 @@ fn messages_of_langchain_may_be_pairs_or_have_the_names_of_classes() {
         {"type": "HumanMessage", "content": human},
         {"type": "AIMessage", "content": ai},
     ]});
-    for chat in [pairs, classes] {
+    let [question, reply] = [json!({"role": "user", "content": human}), json!({"role": "assistant", "content": ai})];
+    let first = json!({"messages": [["system", system], question, ["ai", ai]]});
+    let last = json!({"messages": [["system", system], ["human", human], reply]});
+    for chat in [pairs, classes, first, last] {
         assert_eq!(outline(&chat.to_string()), said);
     }
     // What LangChain fills in later has a name in place of a role.

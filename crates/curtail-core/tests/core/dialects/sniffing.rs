@@ -1,6 +1,7 @@
 //! The dialect of every fixture, which its folder names, and its framing are detected.
 
-use curtail_core::dialects::Framing;
+use curtail_core::dialects::{ALL, Framing, Item};
+use curtail_core::json::Document;
 
 use super::files::{File, fixtures, read_transcripts};
 
@@ -242,6 +243,15 @@ fn forms_that_look_alike_are_told_apart() {
         reading.unwrap_or_else(|error| panic!("{item}: {}", error.what));
         assert_eq!(reported, dialect, "{item}");
     }
+}
+
+/// An object that is none of its lines is no metadata of a log.
+#[test]
+fn no_dialect_takes_every_object_for_metadata() {
+    let document = Document::parse(r#"{"nobody": "says this"}"#).unwrap();
+    let item = document.roots().next().unwrap();
+    let knowing = ALL.iter().filter(|dialect| matches!(dialect.read(item), Item::Metadata | Item::Pinned));
+    assert_eq!(knowing.map(|dialect| dialect.name()).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 /// JSON can write every letter as an escape: it is the same format.
