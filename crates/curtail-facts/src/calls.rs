@@ -51,6 +51,9 @@ const CHANGE_WORDS: &[&str] =
 const READ_WORDS: &[&str] =
     &["read", "view", "open", "list", "grep", "search", "find", "glob", "cat", "get", "fetch", "show", "diff"];
 
+/// Words in the names of tools that say or ask something about a file.
+const TALK_WORDS: &[&str] = &["comment", "comments", "ask", "question", "reply", "review"];
+
 /// Values of the argument `command` of a tool that both views and edits.
 const VIEW_MODES: &[&str] = &["view", "undo_edit"];
 const EDIT_MODES: &[&str] = &["create", "str_replace", "insert"];
@@ -160,7 +163,7 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     {
         return vec![Action::Effect(Effect::Move { from, to })];
     }
-    let only_reads = only_reads(name, READ_WORDS, members);
+    let only_reads = only_reads(name, READ_WORDS, members) || has(TALK_WORDS);
     let all = get(WHOLE_KEYS);
     // Some logs list each argument that a tool has, also those without a value.
     let is_filled = |value: &Value| all.is_none() || !value.is_null() && value != "";
@@ -360,6 +363,9 @@ mod tests {
             ("call_api", r#"{"path":"/api/users","data":{"name":"Ann"}}"#),
             ("call_api", r#"{"path":"/api/users.json","data":{"name":"Ann"}}"#),
             ("call_api", r#"{"path":"/api/users","data":"Ann"}"#),
+            ("add_review_comment", r#"{"path":"a.rs","text":"x","line":3}"#),
+            ("create_comment", r#"{"path":"a.rs","content":"x"}"#),
+            ("ask_user", r#"{"file":"a.rs","text":"x"}"#),
             ("Read", "not json"),
         ] {
             assert_eq!(actions(name, arguments), [], "{name}");

@@ -3,6 +3,7 @@
 use super::call_result::CallWithResult;
 use super::kinds::CheckRun;
 use super::outcomes::{self, RunOutcome, last_line};
+use super::programs::{PROGRAMS, lists};
 use super::quotes::short_line;
 use super::shell::LineStatus;
 use super::words::has_whole;
@@ -73,6 +74,19 @@ fn covers(run: &CheckRun, command: &str, runner: &str, outcome: &RunOutcome, fai
 }
 
 impl CheckRun {
+    /// Whether its command tests, and does not only build.
+    pub(super) fn runs_tests(&self) -> bool {
+        self.command.split(' ').any(|word| matches!(word, "test" | "t" | "nextest"))
+    }
+
+    /// Whether the names of tests show which of them its targets select: they are places and filters. No name shows a package.
+    pub(super) fn selects_by_name(&self) -> bool {
+        let is_place = |target: &String| target.contains(['/', '.']) || target.contains("::");
+        let mut flags = self.command.split(' ').map(|word| word.split('=').next().unwrap_or_default());
+        !self.targets.is_empty()
+            && (self.targets.iter().all(is_place) || !flags.any(|flag| lists(&PROGRAMS.group_flags, flag)))
+    }
+
     /// Whether one of its targets selects a test.
     pub(super) fn selects(&self, test: &str) -> bool {
         self.targets.iter().any(|target| selects(target, test))

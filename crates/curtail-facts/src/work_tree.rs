@@ -160,7 +160,9 @@ impl Facts {
         let own = || lines().rfind(|(_, text)| Some(text) == subject.as_ref());
         let shown = lines().find(|(hash, _)| !self.has_commit(hash)).or_else(own);
         let failed = call.failed() == Some(true);
-        let is_empty = output.contains("nothing to commit") || output.contains("no changes added to commit");
+        let is_empty = ["nothing to commit", "no changes added to commit", "did not match any file"]
+            .iter()
+            .any(|text| output.contains(text));
         if shown.is_none() && (failed || is_empty || call.result_text().is_none()) {
             return;
         }

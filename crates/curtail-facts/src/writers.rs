@@ -1,5 +1,7 @@
 //! Who wrote a text in the role of the user: a person, or a program; and whether a person corrects something.
 
+use std::borrow::Cow;
+
 use super::quotes::{bounded, one_line};
 
 /// First words of a message that corrects what was said or done.
@@ -88,6 +90,11 @@ pub(super) fn writer(text: &str) -> Writer {
     }
 }
 
+/// Whether a person typed `text`, which comes from a user message. Programs write user messages as well.
+pub fn is_typed(text: &str) -> bool {
+    matches!(writer(text), Writer::Person(_))
+}
+
 /// What a person typed after the name of a command.
 fn arguments(text: &str) -> Option<&str> {
     if text.starts_with("<command-") { inside(text, "command-args") } else { None }
@@ -110,6 +117,27 @@ fn inside<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
 pub fn command(text: &str) -> Option<String> {
     let arguments = arguments(text.trim_start())?;
     Some(format!("{} {arguments}", inside(text, "command-name")?))
+}
+
+/// A prompt as a person typed it: a [`command`], or what stands in the tag that a template wraps it in, such as
+/// `<pr_description>`, if nothing but other tags follows. Any other prompt is returned unchanged.
+///
+/// ```
+/// assert_eq!(curtail_facts::as_typed("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");
+/// let question = "<button>\n  Save\n</button>\nWhy is it grey?";
+/// assert_eq!(curtail_facts::as_typed(question), question);
+/// assert_eq!(curtail_facts::as_typed("Why is 2 < 3?"), "Why is 2 < 3?");
+/// ```
+pub fn as_typed(prompt: &str) -> Cow<'_, str> {
+    command(prompt).map_or_else(|| without_tag(prompt).unwrap_or(prompt).into(), Cow::Owned)
+}
+
+fn without_tag(prompt: &str) -> Option<&str> {
+    let (tag, inside) = prompt.trim_start().strip_prefix('<')?.split_once('>')?;
+    let is_name = !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let (content, after) = inside.split_once(&format!("</{tag}>")).filter(|_| is_name)?;
+    let after = after.trim_start();
+    Some(content.trim()).filter(|content| !content.is_empty() && (after.is_empty() || after.starts_with('<')))
 }
 
 /// `text` without what programs inserted.
