@@ -49,8 +49,9 @@ fn outcome(call: &CallWithResult<'_>, run: &CheckRun) -> Option<RunOutcome> {
     let output = call.output();
     let by_output = outcomes::read_output(&output).or_else(|| outcome_by_exit_code(call, run.status));
     let is_silent = run.is_quiet && run.status == LineStatus::Own && call.result.is_some() && says_nothing(&output);
-    let by_silence = || is_silent.then(|| RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() });
-    by_output.or_else(|| outcomes::read_words(&output)).or_else(by_silence)
+    by_output
+        .or_else(|| outcomes::read_words(&output))
+        .or_else(|| is_silent.then(|| RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() }))
 }
 
 /// The outcome by the exit code, for output that shows none.
@@ -81,10 +82,9 @@ impl CheckRun {
 
     /// Whether the names of tests show which of them its targets select: they are places and filters. No name shows a package.
     pub(super) fn selects_by_name(&self) -> bool {
-        let is_place = |target: &String| target.contains(['/', '.']) || target.contains("::");
+        let are_places = self.targets.iter().all(|target| target.contains(['/', '.']) || target.contains("::"));
         let mut flags = self.command.split(' ').map(|word| word.split('=').next().unwrap_or_default());
-        !self.targets.is_empty()
-            && (self.targets.iter().all(is_place) || !flags.any(|flag| lists(&PROGRAMS.group_flags, flag)))
+        !self.targets.is_empty() && (are_places || !flags.any(|flag| lists(&PROGRAMS.group_flags, flag)))
     }
 
     /// Whether one of its targets selects a test.

@@ -318,8 +318,11 @@ fn named_by_patch(line: &str) -> Option<(&str, bool)> {
 fn named_twice(names: &str) -> Option<&str> {
     let (old, new) = names.split_at_checked(names.len() / 2)?;
     let new = new.strip_prefix(' ')?;
-    let below = |name| str::split_once(name, '/').filter(|(side, _)| side.len() == 1).map(|(_, path)| path);
-    if old == new { Some(new) } else { below(new).filter(|path| below(old) == Some(*path)) }
+    if old == new {
+        return Some(new);
+    }
+    let (old, new) = (old.split_once('/')?, new.split_once('/')?);
+    (old.0.len() == 1 && new.0.len() == 1 && old.1 == new.1).then_some(new.1)
 }
 
 /// The file that a line of `--stat`, or of a long or short status, lists as changed.

@@ -128,8 +128,11 @@ impl Facts {
 
     /// The items of the to-do list that are not done, those in progress first.
     pub fn open(&self) -> impl Iterator<Item = &Todo> {
-        let with_progress = |progress| self.todos.iter().filter(move |todo| todo.progress == progress);
-        with_progress(Progress::InProgress).chain(with_progress(Progress::Pending))
+        self.todos_in(Progress::InProgress).chain(self.todos_in(Progress::Pending))
+    }
+
+    fn todos_in(&self, progress: Progress) -> impl Iterator<Item = &Todo> {
+        self.todos.iter().filter(move |todo| todo.progress == progress)
     }
 }
 

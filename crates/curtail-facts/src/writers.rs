@@ -80,10 +80,9 @@ pub(super) fn writer(text: &str) -> Writer {
     if let Some(arguments) = arguments(&typed) {
         return Writer::Person(bounded(arguments));
     }
-    let begins = |marks: &[&str]| marks.iter().any(|mark| typed.starts_with(mark));
-    if begins(SUMMARIES) {
+    if SUMMARIES.iter().any(|mark| typed.starts_with(mark)) {
         Writer::Summary(bounded(&typed))
-    } else if typed.is_empty() || is_agent_command(&typed) || begins(PROGRAMS) {
+    } else if typed.is_empty() || is_agent_command(&typed) || PROGRAMS.iter().any(|mark| typed.starts_with(mark)) {
         Writer::Program
     } else {
         Writer::Person(bounded(&typed))
@@ -168,12 +167,12 @@ fn is_agent_command(text: &str) -> bool {
 /// Whether a message of the user corrects something: it begins with a word such as "no", "stop" or "actually".
 pub(super) fn corrects(text: &str) -> bool {
     let start: String = text.chars().take(24).collect::<String>().to_lowercase().replace('’', "'");
-    let ends = |rest: &str| {
-        rest.is_empty() || rest.starts_with([' ', ',', '.', '!', '?', '…', ')', ':', ';', '-', '，', '。', '、'])
-    };
-    // Chinese, Japanese and Korean have no spaces between words.
-    let is_joined = |word: &str| word.starts_with(|c: char| c >= '\u{2e80}');
-    CORRECTIONS.iter().any(|word| start.strip_prefix(word).is_some_and(|rest| ends(rest) || is_joined(word)))
+    CORRECTIONS.iter().filter_map(|word| Some((word, start.strip_prefix(word)?))).any(|(word, rest)| {
+        // Chinese, Japanese and Korean have no spaces between words.
+        word.starts_with(|c: char| c >= '\u{2e80}')
+            || rest.is_empty()
+            || rest.starts_with([' ', ',', '.', '!', '?', '…', ')', ':', ';', '-', '，', '。', '、'])
+    })
 }
 
 #[cfg(test)]

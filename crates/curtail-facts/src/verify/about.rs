@@ -14,14 +14,13 @@ pub(super) fn said_about<'t>(text: &'t str, name: &str, words: &Phrases) -> Opti
         return None;
     }
     mentions(text, name).into_iter().find_map(|(begins, ends)| {
-        let says = |(first, last): (usize, usize)| {
+        let (first, last) = places.iter().copied().find(|&(first, last)| {
             if last <= begins {
                 joins_object(&text[last..begins])
             } else {
                 first >= ends && joins_subject(&text[ends..first]) && !has_object(&text[last..])
             }
-        };
-        let (first, last) = places.iter().copied().find(|place| says(*place))?;
+        })?;
         Some(clause_around(text, first.min(begins), last.max(ends), last <= begins))
     })
 }
@@ -33,8 +32,8 @@ pub(super) fn removal_of<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 /// The clause of a sentence that says that the file `name` was changed, or that something in it was removed.
 pub(super) fn change_of<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let part = || said_about(text, name, &LANGUAGES.removed).filter(|clause| removes_part(clause, name));
-    said_about(text, name, &LANGUAGES.changed).or_else(part)
+    said_about(text, name, &LANGUAGES.changed)
+        .or_else(|| said_about(text, name, &LANGUAGES.removed).filter(|clause| removes_part(clause, name)))
 }
 
 /// Whether a clause that says of a file that something was removed goes on with what that is.
@@ -58,15 +57,19 @@ pub(super) fn clause_of<'t>(text: &'t str, part: &str) -> &'t str {
 /// Where a text names a file, with or without its folders, each as its first and last byte.
 fn mentions(text: &str, name: &str) -> Vec<(usize, usize)> {
     let file = paths::name(name);
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | ':');
     let ends = text.match_indices(file).map(|(at, _)| (at, at + file.len())).filter(|(start, end)| {
-        !text[..*start].ends_with(is_part) && !text[*end..].starts_with(|c: char| c != '.' && c != ':' && is_part(c))
+        let is_longer = |c: char| !matches!(c, '.' | ':') && is_part_of_name(c);
+        !text[..*start].ends_with(is_part_of_name) && !text[*end..].starts_with(is_longer)
     });
     let whole = ends.map(|(start, end)| {
-        let folders = text[..start].trim_end_matches(|c: char| is_part(c) || matches!(c, '/' | '\\'));
+        let folders = text[..start].trim_end_matches(|c: char| is_part_of_name(c) || matches!(c, '/' | '\\'));
         (folders.len(), end)
     });
     whole.filter(|(begins, end)| may_be_same(&text[*begins..*end], name)).collect()
+}
+
+const fn is_part_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | ':')
 }
 
 /// Whether one of two paths is the end of the other.

@@ -170,8 +170,8 @@ const SUBJECTS: &[&str] = &["I", "i", "You", "you", "We", "we", "They", "they", 
 
 /// The checks that a sentence names, each with its targets: a span between backticks, or words that begin with a known program.
 fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./:@=".contains(c);
-    let words: Vec<&str> = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).collect();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && !"_-./:@=".contains(c));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let runs = (0..words.len()).filter_map(|at| {
         let first = words[at];
         let rest: Vec<&str> = words[at + 1..].iter().copied().take_while(|word| is_argument(word)).take(4).collect();

@@ -15,12 +15,11 @@ use crate::verify::said::{Said, Sentence};
 pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
     let Some(&term) = wanted.names.first() else { return Decision::lost() };
     // A later change takes a removal back.
-    let is_restored = |sentence: &&Sentence| says_changed(sentence, &fact.text) && !says_removed(sentence, &fact.text);
-    let tells = |sentence: &&Sentence| is_restored(sentence) || says_removed(sentence, &fact.text);
     if fact.state == Some(State::Removed)
-        && let Some(restored) = said.with(term).rev().find(tells).filter(is_restored)
+        && let Some(last) = said.with(term).rev().find(|sentence| tells_state(sentence, &fact.text))
+        && !says_removed(last, &fact.text)
     {
-        return Decision::by(Fate::Lost, restored);
+        return Decision::by(Fate::Lost, last);
     }
     let mut contrary = None;
     for sentence in said.with(term) {
@@ -30,6 +29,11 @@ pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision
         contrary = contrary.or(Some(sentence));
     }
     contrary.map_or_else(|| decide_by_pieces(wanted, said), |sentence| Decision::by(Fate::Lost, sentence))
+}
+
+/// Whether a sentence says that a file was changed or removed.
+fn tells_state(sentence: &Sentence, file: &str) -> bool {
+    says_removed(sentence, file) || says_changed(sentence, file)
 }
 
 /// Whether a sentence with the name of a file leaves it in its state: a file that is only named was changed, as far as anybody can
@@ -74,8 +78,9 @@ fn cites_removal(sentence: &Sentence, file: &str) -> bool {
 fn removes(line: &str, file: &str) -> bool {
     // A terminal shows a command behind its prompt.
     let line = line.trim_start_matches(['$', '+', ' ']);
-    let is_file = |path: &str| paths::same_file(path, file);
-    deleted_on(line).is_some_and(is_file) || removed_paths(line).iter().any(|path| is_file(path))
+    let mut removed = removed_paths(line);
+    removed.extend(deleted_on(line).map(str::to_owned));
+    removed.iter().any(|path| paths::same_file(path, file))
 }
 
 /// Whether a sentence says that a file was not changed, in its words or by its heading.

@@ -38,16 +38,19 @@ pub(super) fn without_quotes(text: &str) -> String {
 
 /// The marks that a fence of code begins with, and how many they are. One of fewer marks is inside it.
 fn fence_at(line: &str) -> Option<(char, usize)> {
-    let marks = |mark: char| (mark, line.chars().take_while(|c| *c == mark).count());
-    let (mark, length) = ['`', '~'].map(marks).into_iter().find(|(_, length)| *length >= 3)?;
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let length = line.chars().take_while(|c| *c == mark).count();
+    if length < 3 {
+        return None;
+    }
     // Marks that are closed on the line are no fence.
     (mark == '~' || !line[length..].contains(mark)).then_some((mark, length))
 }
 
 /// Whether a text is an address or a name, as opposed to a sentence.
 fn is_sender(text: &str) -> bool {
-    let is_name = |word: &str| !word.starts_with(char::is_lowercase);
-    text.contains('@') || !text.is_empty() && text.split_whitespace().all(is_name)
+    let mut words = text.split_whitespace();
+    text.contains('@') || !text.is_empty() && words.all(|word| !word.starts_with(char::is_lowercase))
 }
 
 /// The longest quotation, in bytes and with its marks, that is a name or a value.
