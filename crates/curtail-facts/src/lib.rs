@@ -11,6 +11,7 @@ mod changed_files;
 mod check_runs;
 mod checks;
 mod effects;
+mod fences;
 mod git;
 mod kinds;
 mod outcomes;
@@ -39,6 +40,7 @@ mod written_facts;
 
 pub use call_result::failed;
 pub use calls::{changes, file_read};
+pub use fences::{FenceLine, Fences};
 pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
 pub use words::name_words;
 pub use writers::{as_typed, command, is_typed};

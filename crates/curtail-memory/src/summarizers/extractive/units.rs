@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::sentences::split;
-use crate::summarizers::fences::{FenceLine, Fences};
 use curtail_core::visible::without_escapes;
+use curtail_facts::{FenceLine, Fences};
 
 /// A part of one utterance that is taken as a whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
