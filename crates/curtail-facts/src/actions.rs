@@ -98,18 +98,14 @@ impl Facts {
 fn silent(checks: &[&CheckRun], call: &CallWithResult<'_>) -> impl Fn(&CheckRun) -> bool + use<> {
     let outcome = if checks.len() > 1 { outcomes::read_output(&call.output()) } else { None };
     let printed = outcome.filter(|outcome| checks.iter().any(|run| run.runner == Some(outcome.runner)));
-    let tests = |run: &CheckRun| run.command.split(' ').any(|word| matches!(word, "test" | "t" | "nextest"));
-    let have_tests = checks.iter().any(|run| tests(run));
-    // Other targets may be packages, which no name of a test shows.
-    let is_place = |target: &String| target.contains(['/', '.']) || target.contains("::");
-    let has_places = move |run: &CheckRun| !run.targets.is_empty() && run.targets.iter().all(is_place);
+    let have_tests = checks.iter().any(|run| run.runs_tests());
     let is_told_apart = printed.as_ref().is_some_and(|outcome| {
-        checks.iter().any(|run| has_places(run) && outcome.failed.iter().all(|name| run.selects(name)))
+        checks.iter().any(|run| run.selects_by_name() && outcome.failed.iter().all(|name| run.selects(name)))
     });
     move |run| {
         printed.as_ref().is_some_and(|outcome| {
-            let is_build = have_tests && !tests(run) && !outcome.failed.is_empty();
-            let has_none = has_places(run) && !outcome.failed.iter().any(|name| run.selects(name));
+            let is_build = have_tests && !run.runs_tests() && !outcome.failed.is_empty();
+            let has_none = run.selects_by_name() && !outcome.failed.iter().any(|name| run.selects(name));
             let is_of_others = is_told_apart && !outcome.failed.is_empty() && has_none;
             let is_other = run.runner != Some(outcome.runner) || is_build || is_of_others;
             is_other && (outcome.verdict == Verdict::Failed || run.status == LineStatus::Other)

@@ -91,8 +91,10 @@ fn begins_with_refusal(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(48).collect::<String>().to_lowercase();
     // A name, such as `error.log`, is no refusal.
     let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
-    let ends = |rest: &str| !rest.starts_with(goes_on) && !counts_none(rest);
-    REFUSALS.iter().any(|refusal| start.strip_prefix(refusal).is_some_and(|rest| refusal.ends_with('>') || ends(rest)))
+    REFUSALS
+        .iter()
+        .filter_map(|refusal| Some((refusal, start.strip_prefix(refusal)?)))
+        .any(|(refusal, rest)| refusal.ends_with('>') || !rest.starts_with(goes_on) && !counts_none(rest))
 }
 
 /// Whether the number of failures behind their name is 0: `Failed: 0, passed: 3`. With a noun, something else is counted: `Error: 0

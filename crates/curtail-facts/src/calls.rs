@@ -11,7 +11,7 @@ use super::patches::patch_effects;
 use super::paths;
 use super::programs::{PROGRAMS, lists};
 use super::todos::todo_action;
-use super::words::name_words;
+use super::words::{has_any, name_words};
 use curtail_core::digest::fnv1a_64;
 
 /// Names of arguments that contain the path of a file, in lower case without separators.
@@ -51,6 +51,9 @@ const CHANGE_WORDS: &[&str] =
 const READ_WORDS: &[&str] =
     &["read", "view", "open", "list", "grep", "search", "find", "glob", "cat", "get", "fetch", "show", "diff"];
 
+/// Words in the names of tools that say or ask something about a file.
+const TALK_WORDS: &[&str] = &["comment", "comments", "ask", "question", "reply", "review"];
+
 /// Values of the argument `command` of a tool that both views and edits.
 const VIEW_MODES: &[&str] = &["view", "undo_edit"];
 const EDIT_MODES: &[&str] = &["create", "str_replace", "insert"];
@@ -73,12 +76,9 @@ pub(super) fn actions(name: &str, arguments: &str) -> Vec<Action> {
 
 /// Whether the call of a tool changes a file, as far as its name and its arguments show.
 pub fn changes(name: &str, arguments: &str) -> bool {
-    let is_change = |effect: &Effect| {
-        !matches!(effect, Effect::Check(_) | Effect::Changes(_) | Effect::RunScript(_) | Effect::Unstage(_))
-    };
     actions(name, arguments).iter().any(|action| match action {
-        Action::Effect(effect) => is_change(effect),
-        Action::Command(line) => effects(line).iter().any(is_change),
+        Action::Effect(effect) => effect.is_change(),
+        Action::Command(line) => effects(line).iter().any(Effect::is_change),
         Action::Todos(_) | Action::MergeTodos(_) | Action::AddTodo(_) | Action::UpdateTodo(_) => false,
     })
 }
@@ -86,7 +86,7 @@ pub fn changes(name: &str, arguments: &str) -> bool {
 /// The files that a call shows: the path of a tool that reads, not of one that searches, or the operands of a command that shows files.
 pub(super) fn read_path(name: &str, arguments: &str) -> Vec<String> {
     let Ok(Value::Object(members)) = serde_json::from_str(arguments) else { return Vec::new() };
-    match path_in(&members) {
+    match path_at(&members, PATH_KEYS) {
         Some(path) if only_reads(name, SHOW_WORDS, &members) => vec![path.to_owned()],
         Some(_) => Vec::new(),
         None => command_in(&members)
@@ -99,14 +99,13 @@ pub(super) fn read_path(name: &str, arguments: &str) -> Vec<String> {
 /// The file whose content a tool returns, as far as its name and its arguments show. A command line is not read.
 pub fn file_read(name: &str, arguments: &str) -> Option<String> {
     let Ok(Value::Object(members)) = serde_json::from_str(arguments) else { return None };
-    path_in(&members).filter(|_| only_reads(name, SHOW_WORDS, &members)).map(str::to_owned)
+    path_at(&members, PATH_KEYS).filter(|_| only_reads(name, SHOW_WORDS, &members)).map(str::to_owned)
 }
 
 /// Whether a tool only reads: by a word of its name that is in `reading`, and none of a change, or by a mode that views.
 fn only_reads(name: &str, reading: &[&str], members: &Map<String, Value>) -> bool {
     let words = name_words(name);
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    has(reading) && !has(CHANGE_WORDS) || VIEW_MODES.contains(&mode_in(members))
+    has_any(&words, reading) && !has_any(&words, CHANGE_WORDS) || VIEW_MODES.contains(&mode_in(members))
 }
 
 /// The argument `command`, which is the mode of some tools.
@@ -114,9 +113,9 @@ fn mode_in(members: &Map<String, Value>) -> &str {
     member(members, COMMAND_KEYS).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The path of a file in the arguments.
-fn path_in(members: &Map<String, Value>) -> Option<&str> {
-    member(members, PATH_KEYS).and_then(Value::as_str).and_then(paths::any_path)
+/// The path of a file in the first argument with one of these keys.
+fn path_at<'m>(members: &'m Map<String, Value>, keys: &[&str]) -> Option<&'m str> {
+    member(members, keys).and_then(Value::as_str).and_then(paths::any_path)
 }
 
 /// The actions of a call whose arguments are a text: a patch, or a command line.
@@ -134,9 +133,8 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     if let Some(action) = todo_action(&words, members) {
         return vec![action];
     }
-    let get = |keys: &[&str]| member(members, keys);
     let mode = mode_in(members);
-    let path = path_in(members);
+    let path = path_at(members, PATH_KEYS);
     let is_mode = VIEW_MODES.contains(&mode) || EDIT_MODES.contains(&mode);
     if let Some(command) = command_in(members).filter(|_| !is_mode) {
         let patch = patch_of(&command);
@@ -152,26 +150,25 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
             return patch.into_iter().map(Action::Effect).collect();
         }
     }
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let file = |keys: &[&str]| get(keys).and_then(Value::as_str).and_then(paths::any_path).map(str::to_owned);
+    let has = |list: &[&str]| has_any(&words, list);
     if has(&["move", "rename"])
-        && let (Some(from), Some(to)) = (file(SOURCE_KEYS), file(DESTINATION_KEYS))
+        && let (Some(from), Some(to)) = (path_at(members, SOURCE_KEYS), path_at(members, DESTINATION_KEYS))
         && from.contains(['/', '\\', '.'])
     {
-        return vec![Action::Effect(Effect::Move { from, to })];
+        return vec![Action::Effect(Effect::Move { from: from.to_owned(), to: to.to_owned() })];
     }
-    let only_reads = only_reads(name, READ_WORDS, members);
-    let all = get(WHOLE_KEYS);
+    let only_reads = only_reads(name, READ_WORDS, members) || has(TALK_WORDS);
+    let all = member(members, WHOLE_KEYS);
     // Some logs list each argument that a tool has, also those without a value.
-    let is_filled = |value: &Value| all.is_none() || !value.is_null() && value != "";
-    let part = values(members, PART_KEYS).find(|value| is_filled(value));
+    let part = values(members, PART_KEYS).find(|value| all.is_none() || !value.is_null() && *value != "");
     let text = all.or(part);
-    let is_name = |path: &str| paths::name(path).contains('.');
-    let has_other_text = path.is_some_and(is_name) && get(OTHER_TEXT_KEYS).is_some_and(Value::is_string);
+    let other_text = member(members, OTHER_TEXT_KEYS);
+    let has_other_text =
+        path.is_some_and(|path| paths::name(path).contains('.')) && other_text.is_some_and(Value::is_string);
     let writes = text.is_some() || has_other_text || has(CHANGE_WORDS) && !has(&["directory", "folder", "dir"]);
     match path {
         Some(path) if writes && !only_reads => {
-            let body = text.or_else(|| get(OTHER_TEXT_KEYS)).and_then(Value::as_str).unwrap_or_default();
+            let body = text.or(other_text).and_then(Value::as_str).unwrap_or_default();
             let whole = mode == "create" || part.is_none() && !has(&["append", "insert"]);
             let change = Effect::Change { path: path.to_owned(), edit: edit_digests(members), whole };
             let script = Effect::script(path.to_owned(), files_written_by(path, body));
@@ -232,8 +229,7 @@ fn command_line(value: &Value) -> Option<String> {
 
 /// `text` as one word of a command line.
 fn as_word(text: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,~^".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
+    if !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-./:=@%+,~^".contains(c)) {
         return text.into();
     }
     format!("'{}'", text.replace('\'', r"'\''")).into()
@@ -246,11 +242,16 @@ fn is_shell(program: &str) -> bool {
 
 /// Digests of the text that an edit replaces and of the text that it writes.
 fn edit_digests(members: &Map<String, Value>) -> Option<(u32, u32)> {
-    let text = |name: &str| member(members, &[name])?.as_str();
-    let (old, new) = EDIT_KEYS.iter().find_map(|(old, new)| Some((text(old)?, text(new)?)))?;
-    #[expect(clippy::cast_possible_truncation, reason = "32 bits distinguish the edits of one file")]
-    let digest = |text: &str| fnv1a_64(text.bytes()) as u32;
-    Some((digest(old), digest(new)))
+    EDIT_KEYS.iter().find_map(|(old, new)| {
+        let old = member(members, &[old])?.as_str()?;
+        let new = member(members, &[new])?.as_str()?;
+        Some((digest(old), digest(new)))
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "32 bits distinguish the edits of one file")]
+fn digest(text: &str) -> u32 {
+    fnv1a_64(text.bytes()) as u32
 }
 
 /// The first member with one of these keys.
@@ -360,6 +361,9 @@ mod tests {
             ("call_api", r#"{"path":"/api/users","data":{"name":"Ann"}}"#),
             ("call_api", r#"{"path":"/api/users.json","data":{"name":"Ann"}}"#),
             ("call_api", r#"{"path":"/api/users","data":"Ann"}"#),
+            ("add_review_comment", r#"{"path":"a.rs","text":"x","line":3}"#),
+            ("create_comment", r#"{"path":"a.rs","content":"x"}"#),
+            ("ask_user", r#"{"file":"a.rs","text":"x"}"#),
             ("Read", "not json"),
         ] {
             assert_eq!(actions(name, arguments), [], "{name}");

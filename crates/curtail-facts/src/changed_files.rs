@@ -30,33 +30,34 @@ pub(super) fn file_list(label: &str, facts: &Facts, scripts: bool, room: Room<'_
     let place = if root.is_empty() { String::new() } else { format!(" {BELOW} {root}") };
     let head = labelled(&format!("{label}{place}"), &last.at);
     let room = Room { tokens: room.tokens.saturating_sub((room.count)(&head) + 1), ..room };
-    let entry = |change: &Change, form: Form| entry(change, root, form);
     for form in [Form::Full, Form::Path] {
-        let list: Vec<String> = changed.iter().map(|change| entry(change, form)).collect();
+        let list: Vec<String> = changed.iter().map(|change| entry(change, root, form)).collect();
         let line = list.join(", ");
         if line.len() <= room.tokens * CHARS_PER_TOKEN && (room.count)(&line) <= room.tokens {
             return Written { text: format!("{head} {line}\n"), whole: form == Form::Full };
         }
     }
-    let list = shortened(&changed, room, &entry);
+    let list = shortened(&changed, root, room);
     if list.is_empty() { Written::default() } else { Written { text: format!("{head} {list}\n"), whole: false } }
 }
 
 /// The common folder of the paths: of the absolute ones if there are several, otherwise of all. Empty for a single path, or if
 /// they share no folder.
 fn root<'c>(changed: &[&'c Change]) -> &'c str {
-    let paths = || changed.iter().map(|change| change.path.as_str());
-    let absolute = || paths().filter(|path| path.starts_with('/'));
-    let (count, root) = match absolute().count() {
-        0 | 1 => (changed.len(), paths::common_root(paths())),
-        count => (count, paths::common_root(absolute())),
+    let paths = changed.iter().map(|change| change.path.as_str());
+    let absolute = paths.clone().filter(|path| path.starts_with('/'));
+    let (count, root) = match absolute.clone().count() {
+        0 | 1 => (changed.len(), paths::common_root(paths)),
+        count => (count, paths::common_root(absolute)),
     };
     if count > 1 && root.len() > 1 { root } else { "" }
 }
 
 fn entry(change: &Change, root: &str, form: Form) -> String {
-    let outside = || if root.is_empty() { change.path.clone() } else { format!("{OUTSIDE}{}", change.path) };
-    let below = change.path.strip_prefix(root).map_or_else(outside, str::to_owned);
+    let below = match change.path.strip_prefix(root) {
+        Some(below) => below.to_owned(),
+        None => format!("{OUTSIDE}{}", change.path),
+    };
     let name = paths::name(&change.path);
     let path = if form == Form::Name && name.len() + 4 < below.len() { format!("{SHORT}{name}") } else { below };
     let times = if change.times > 1 && form == Form::Full { format!(" ×{}", change.times) } else { String::new() };
@@ -65,8 +66,8 @@ fn entry(change: &Change, root: &str, form: Form) -> String {
 }
 
 /// As many files as fit, by name or by path, and the number of the others.
-fn shortened(changed: &[&Change], room: Room<'_>, entry: &dyn Fn(&Change, Form) -> String) -> String {
-    let price = |text: &str| (room.count)(&format!(", {text}"));
+fn shortened(changed: &[&Change], root: &str, room: Room<'_>) -> String {
+    let price = |change: &Change, form: Form| (room.count)(&format!(", {}", entry(change, root, form)));
     let mut forms: Vec<Option<Form>> = vec![None; changed.len()];
     // Room for the number of files left out.
     let mut spent = 4;
@@ -78,8 +79,8 @@ fn shortened(changed: &[&Change], room: Room<'_>, entry: &dyn Fn(&Change, Form) 
             if spent + LEAST_ENTRY > room.tokens {
                 break;
             }
-            let before = if form == Form::Name { 0 } else { price(&entry(change, Form::Name)) };
-            let after = price(&entry(change, form));
+            let before = if form == Form::Name { 0 } else { price(change, Form::Name) };
+            let after = price(change, form);
             let known = form == Form::Name || forms[at].is_some();
             if known && spent + after - before.min(after) <= room.tokens {
                 spent = spent + after - before.min(after);
@@ -90,6 +91,6 @@ fn shortened(changed: &[&Change], room: Room<'_>, entry: &dyn Fn(&Change, Form) 
     let left_out = forms.iter().filter(|form| form.is_none()).count();
     let mut list: Vec<String> = Vec::new();
     list.extend((left_out > 0 && left_out < changed.len()).then(|| format!("{left_out} more")));
-    list.extend(changed.iter().zip(forms).filter_map(|(change, form)| Some(entry(change, form?))));
+    list.extend(changed.iter().zip(forms).filter_map(|(change, form)| Some(entry(change, root, form?))));
     list.join(", ")
 }

@@ -3,6 +3,7 @@
 use super::call_result::CallWithResult;
 use super::kinds::CheckRun;
 use super::outcomes::{self, RunOutcome, last_line};
+use super::programs::{PROGRAMS, lists};
 use super::quotes::short_line;
 use super::shell::LineStatus;
 use super::words::has_whole;
@@ -48,8 +49,9 @@ fn outcome(call: &CallWithResult<'_>, run: &CheckRun) -> Option<RunOutcome> {
     let output = call.output();
     let by_output = outcomes::read_output(&output).or_else(|| outcome_by_exit_code(call, run.status));
     let is_silent = run.is_quiet && run.status == LineStatus::Own && call.result.is_some() && says_nothing(&output);
-    let by_silence = || is_silent.then(|| RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() });
-    by_output.or_else(|| outcomes::read_words(&output)).or_else(by_silence)
+    by_output
+        .or_else(|| outcomes::read_words(&output))
+        .or_else(|| is_silent.then(|| RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() }))
 }
 
 /// The outcome by the exit code, for output that shows none.
@@ -73,6 +75,18 @@ fn covers(run: &CheckRun, command: &str, runner: &str, outcome: &RunOutcome, fai
 }
 
 impl CheckRun {
+    /// Whether its command tests, and does not only build.
+    pub(super) fn runs_tests(&self) -> bool {
+        self.command.split(' ').any(|word| matches!(word, "test" | "t" | "nextest"))
+    }
+
+    /// Whether the names of tests show which of them its targets select: they are places and filters. No name shows a package.
+    pub(super) fn selects_by_name(&self) -> bool {
+        let are_places = self.targets.iter().all(|target| target.contains(['/', '.']) || target.contains("::"));
+        let mut flags = self.command.split(' ').map(|word| word.split('=').next().unwrap_or_default());
+        !self.targets.is_empty() && (are_places || !flags.any(|flag| lists(&PROGRAMS.group_flags, flag)))
+    }
+
     /// Whether one of its targets selects a test.
     pub(super) fn selects(&self, test: &str) -> bool {
         self.targets.iter().any(|target| selects(target, test))

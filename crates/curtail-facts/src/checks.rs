@@ -12,14 +12,14 @@ pub(super) fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
     let is_verb = |word: &str| lists(&listed.verbs, word);
     // `pnpm --filter web test`
     let own = if listed.verbs.is_empty() { own } else { behind_flags(own, &listed.valued, is_verb) };
-    let word = |at: usize| own.get(at).map_or("", String::as_str);
-    let is_script = lists(&PROGRAMS.package_managers, program) && matches!(word(0), "run" | "run-script");
+    let [first, second] = [0, 1].map(|at| own.get(at).map_or("", String::as_str));
+    let is_script = lists(&PROGRAMS.package_managers, program) && matches!(first, "run" | "run-script");
     let checks = match is_script {
-        true => name_words(word(1)).iter().any(|part| lists(&PROGRAMS.check_scripts, part)),
-        false => listed.verbs.is_empty() || is_verb(word(0)),
+        true => name_words(second).iter().any(|part| lists(&PROGRAMS.check_scripts, part)),
+        false => listed.verbs.is_empty() || is_verb(first),
     };
-    let is_dry = |word: &str| word == "-n" && lists(&PROGRAMS.dry_runs, program);
-    if !checks || own.iter().any(|word| lists(&PROGRAMS.idle_flags, word) || is_dry(word)) {
+    let is_dry = lists(&PROGRAMS.dry_runs, program) && own.iter().any(|word| word == "-n");
+    if !checks || is_dry || own.iter().any(|word| lists(&PROGRAMS.idle_flags, word)) {
         return None;
     }
     let subcommands = usize::from(!listed.verbs.is_empty()) + usize::from(is_script);
@@ -34,12 +34,12 @@ fn targets(arguments: &[String], valued: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     let before = std::iter::once("").chain(arguments.iter().map(String::as_str));
     for (word, before) in arguments.iter().zip(before).filter(|(_, before)| !lists(valued, before)) {
-        let is_number = || word.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
         if lists(&PROGRAMS.narrowing_flags, before) {
             found.push(word.clone());
         } else if let Some((flag, value)) = word.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
             found.extend(lists(&PROGRAMS.narrowing_flags, flag).then(|| value.to_owned()));
-        } else if !word.starts_with('-') && !matches!(word.as_str(), "." | "./..." | "--" | "run") && !is_number() {
+        } else if !word.starts_with('-') && !matches!(word.as_str(), "." | "./..." | "--" | "run") && !is_number {
             found.push(word.clone());
         }
     }

@@ -21,14 +21,14 @@ pub(super) struct PlainCommand {
 
 /// The simple commands of a line, without folders, variables, wrappers and runners in front of them.
 pub(super) fn plain_commands(line: &str) -> Vec<PlainCommand> {
-    let plain = |command: &Simple| {
+    let plain = commands(line).into_iter().filter_map(|command| {
         let words = without_prefixes(&command.words).to_vec();
-        let program = words.first().map(|program| paths::name(program))?;
-        let tells = |effect: &Effect| !matches!(effect, Effect::RemoveBelow(_) | Effect::Unstage(_));
-        let is_told = lists(&PROGRAMS.viewers, program) || effects_of(command).iter().any(tells);
-        Some(PlainCommand { words, is_told })
-    };
-    commands(line).iter().filter_map(plain).collect()
+        let is_viewer = lists(&PROGRAMS.viewers, paths::name(words.first()?));
+        let mut effects = effects_of(&command).into_iter();
+        let has_known = effects.any(|effect| !matches!(effect, Effect::RemoveBelow(_) | Effect::Unstage(_)));
+        Some(PlainCommand { words, is_told: is_viewer || has_known })
+    });
+    plain.collect()
 }
 
 /// The files that commands of the line show.
@@ -56,11 +56,11 @@ pub(super) fn effects(line: &str) -> Vec<Effect> {
 
 /// The files and folders that the line removes.
 pub(super) fn removed_paths(line: &str) -> Vec<String> {
-    let removed = |effect| match effect {
+    let removed = effects(line).into_iter().filter_map(|effect| match effect {
         Effect::Remove(path) | Effect::RemoveBelow(path) => Some(path),
         _ => None,
-    };
-    effects(line).into_iter().filter_map(removed).collect()
+    });
+    removed.collect()
 }
 
 /// The files that the script `text` writes: those that it opens for writing, or those that the commands of a shell script write.
@@ -190,9 +190,10 @@ impl Simple {
         let words: Vec<&str> = words.collect();
         let Some((to, moved)) = words.split_last() else { return Vec::new() };
         let folder = if moved.len() > 1 { format!("{}/", to.trim_end_matches('/')) } else { (*to).to_owned() };
-        let effect =
-            |from: &&str| Some(Effect::Move { from: self.file(from)?, to: self.file(&destination(from, &folder))? });
-        moved.iter().filter_map(effect).collect()
+        let effects = moved.iter().filter_map(|from| {
+            Some(Effect::Move { from: self.file(from)?, to: self.file(&destination(from, &folder))? })
+        });
+        effects.collect()
     }
 }
 
@@ -224,15 +225,19 @@ impl<'c> Call<'c> {
 
     /// Whether the one-letter flag is set, alone or combined with others. What follows `-M` or `-I`, or a mark, is a value.
     fn has_flag(&self, letter: char) -> bool {
-        let is_letter = |c: &char| c.is_alphanumeric() && !matches!(c, 'M' | 'I');
-        let has = |word: &str| word[1..].chars().take_while(is_letter).any(|c| c == letter);
-        let is_flag = |word: &str| word.starts_with('-') && !word.starts_with("--") && has(word);
-        self.arguments.iter().any(|word| is_flag(word) || letter == 'i' && word.starts_with("--in-place"))
+        self.arguments.iter().any(|word| match word.strip_prefix('-') {
+            Some(long) if long.starts_with('-') => letter == 'i' && word.starts_with("--in-place"),
+            Some(letters) => {
+                let mut flags = letters.chars().take_while(|c| c.is_alphanumeric() && !matches!(c, 'M' | 'I'));
+                flags.any(|flag| flag == letter)
+            }
+            None => false,
+        })
     }
 
     fn is_recursive(&self) -> bool {
-        let is_long = |word: &String| matches!(word.as_str(), "--recursive" | "--archive");
-        self.has_flag('r') || self.has_flag('R') || self.arguments.iter().any(is_long)
+        let mut words = self.arguments.iter();
+        self.has_flag('r') || self.has_flag('R') || words.any(|word| word == "--recursive" || word == "--archive")
     }
 
     /// The effects of a listed program on its files.
@@ -261,17 +266,16 @@ impl<'c> Call<'c> {
     fn files_and_script(&self) -> impl Iterator<Item = &'c str> {
         let before = std::iter::once("").chain(self.arguments.iter().map(String::as_str));
         let words = self.arguments.iter().map(String::as_str).zip(before);
-        let plain = |word: &str| !word.starts_with('-') && !word.is_empty();
-        words.filter(move |(word, before)| plain(word) && !matches!(*before, "-e" | "-f")).map(|(word, _)| word)
+        let plain = words.filter(|(word, _)| !word.starts_with('-') && !word.is_empty());
+        plain.filter(|(_, before)| !matches!(*before, "-e" | "-f")).map(|(word, _)| word)
     }
 
     /// The effects of copying all of these words but the last to that one, without backups beside the originals.
     fn copied(&self, words: &[String]) -> Vec<Effect> {
         let Some((to, copied)) = words.split_last() else { return Vec::new() };
-        let is_backup =
-            |from: &str| to.starts_with(from) && PROGRAMS.backups.iter().any(|end| to.ends_with(end.as_str()));
+        let is_backup = PROGRAMS.backups.iter().any(|end| to.ends_with(end.as_str()));
         let folder = if copied.len() > 1 { format!("{}/", to.trim_end_matches('/')) } else { to.clone() };
-        let originals = copied.iter().filter(|from| !is_backup(from));
+        let originals = copied.iter().filter(|from| !(is_backup && to.starts_with(from.as_str())));
         originals.filter_map(|from| self.command.file(&destination(from, &folder))).map(Effect::write).collect()
     }
 
@@ -294,14 +298,15 @@ impl<'c> Call<'c> {
     /// The effects of a patch in the argument or in the input, in the folder of the command.
     fn patch(&self) -> Vec<Effect> {
         let Some(patch) = self.arguments.first().or(self.command.input.as_ref()) else { return Vec::new() };
-        let resolved = |path: &str| self.command.resolved(path);
-        let below = |effect: Effect| match effect {
-            Effect::Change { path, edit, whole } => Effect::Change { path: resolved(&path), edit, whole },
-            Effect::Move { from, to } => Effect::Move { from: resolved(&from), to: resolved(&to) },
-            Effect::Remove(path) => Effect::Remove(resolved(&path)),
+        let below = patch_effects(patch).into_iter().map(|effect| match effect {
+            Effect::Change { path, edit, whole } => Effect::Change { path: self.command.resolved(&path), edit, whole },
+            Effect::Move { from, to } => {
+                Effect::Move { from: self.command.resolved(&from), to: self.command.resolved(&to) }
+            }
+            Effect::Remove(path) => Effect::Remove(self.command.resolved(&path)),
             other => other,
-        };
-        patch_effects(patch).into_iter().map(below).collect()
+        });
+        below.collect()
     }
 
     /// The script of a shell that runs its argument: `bash -lc 'rm a.py'`. Before its flag, `-o` and `--rcfile` have a value.
@@ -324,18 +329,19 @@ impl<'c> Call<'c> {
 
     /// The effects of an interpreter: it runs a script file, or code in its arguments or its input.
     fn interpret(&self) -> Vec<Effect> {
-        let edits = |body: &String| -> Vec<Effect> {
-            self.command.files_written(self.name, body).into_iter().map(Effect::edit).collect()
-        };
         // A shell with code in its arguments was read as commands.
         let is_code_flag = |word: &str| matches!(word, "-c" | "-e") && !lists(&PROGRAMS.shells, self.name);
         let mut words =
             self.arguments.iter().skip_while(|word| word.starts_with('-') && *word != "-" && !is_code_flag(word));
-        match words.next() {
-            Some(flag) if is_code_flag(flag) => words.next().map(edits).unwrap_or_default(),
-            Some(path) if path != "-" => self.command.any_file(path).map(Effect::RunScript).into_iter().collect(),
-            _ => self.command.input.as_ref().map(edits).unwrap_or_default(),
-        }
+        let code = match words.next() {
+            Some(flag) if is_code_flag(flag) => words.next(),
+            Some(path) if path != "-" => {
+                return self.command.any_file(path).map(Effect::RunScript).into_iter().collect();
+            }
+            _ => self.command.input.as_ref(),
+        };
+        let written = code.map(|code| self.command.files_written(self.name, code));
+        written.unwrap_or_default().into_iter().map(Effect::edit).collect()
     }
 }
 

@@ -27,99 +27,161 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
     };
     let rest: Vec<&str> = words.collect();
     let (before, after) = rest.split_at(rest.iter().position(|word| *word == "--").unwrap_or(rest.len()));
-    let has = |flags: &[&str]| before.iter().any(|word| flags.contains(word));
-    let has_letter =
-        |letter: char| before.iter().any(|word| !word.starts_with("--") && is_flag(word) && word.contains(letter));
-    let operands = || rest.iter().copied().filter(|word| !is_flag(word));
-    let files = || operands().filter_map(|word| command.file(word));
-    match verb {
-        "commit" if !has(&["--dry-run"]) => {
-            let mut words: Vec<&str> = committed_words(before, after).collect();
-            let any_of = words.iter().any(|word| *word == "." || word.contains(['*', '?']));
-            words.retain(|_| !any_of);
-            let any = any_of || before.iter().any(|word| adds_all(word));
-            let paths = words.into_iter().filter_map(|word| command.folder_at(word)).collect();
-            let commit = Effect::Commit { subject: subject(&rest), amend: has(&["--amend"]), paths };
-            vec![Effect::Add { places: Vec::new(), any }, commit]
+    Subcommand { before, after, command: &command }.effects(verb)
+}
+
+/// The arguments of a subcommand of `git`.
+struct Subcommand<'g> {
+    /// Those before a `--`.
+    before: &'g [&'g str],
+    /// The `--` and those behind it.
+    after: &'g [&'g str],
+    command: &'g Simple,
+}
+
+impl<'g> Subcommand<'g> {
+    fn effects(&self, verb: &str) -> Vec<Effect> {
+        match verb {
+            "commit" if !self.has(&["--dry-run"]) => self.commit(),
+            "revert" | "cherry-pick" if !self.has(&["-n", "--no-commit", "--abort", "--quit", "--skip"]) => {
+                vec![Effect::Commits]
+            }
+            "mv" => self.mv(),
+            "rm" if self.has(&["--cached"]) => Vec::new(),
+            "rm" if self.has_letter('r') => {
+                self.operands().filter_map(|word| self.command.folder_at(word)).map(Effect::RemoveBelow).collect()
+            }
+            "rm" => self.operands().filter_map(|word| self.command.file(word)).map(Effect::Remove).collect(),
+            "add" | "stage" => vec![self.add()],
+            "status" => vec![Effect::Changes(None)],
+            "diff" if !self.has(&["--no-index"]) => {
+                let mut compared = self.before.iter().filter(|word| !is_flag(word) && !matches!(**word, "HEAD" | "."));
+                vec![Effect::Changes(compared.next().map(|word| (*word).to_owned()))]
+            }
+            // Another branch may keep the commits that this one no longer has.
+            "reset" if self.has(&["--hard"]) => vec![Effect::Restore(None)],
+            "reset" => self.reset(),
+            "stash"
+                if matches!(self.operands().next(), None | Some("push" | "save"))
+                    && !self.has(&["-k", "--keep-index"]) =>
+            {
+                vec![Effect::Unstage(self.places(self.after.get(1..).unwrap_or_default()))]
+            }
+            "restore" if !self.has(&["--staged", "-S"]) || self.has(&["--worktree", "-W"]) => {
+                self.restored(&self.restored_words())
+            }
+            "restore" => vec![Effect::Unstage(self.places(&self.restored_words()))],
+            // Without a `--`, only a word with a mark of paths is looked up among the known files: others are branches.
+            "checkout" if !self.has(&["-b", "-B", "--orphan"]) => {
+                let mut words = self.restored_words();
+                words.retain(|word| !self.after.is_empty() || word.contains(['.', '/']));
+                self.restored(&words)
+            }
+            _ => Vec::new(),
         }
-        "revert" | "cherry-pick" if !has(&["-n", "--no-commit", "--abort", "--quit", "--skip"]) => {
-            vec![Effect::Commits]
+    }
+
+    fn has(&self, flags: &[&str]) -> bool {
+        self.before.iter().any(|word| flags.contains(word))
+    }
+
+    /// Whether a one-letter flag is set, alone or combined with others. What follows one that takes a value is that.
+    fn has_letter(&self, letter: char) -> bool {
+        let flags = self.before.iter().filter(|word| !word.starts_with("--")).filter_map(|word| word.strip_prefix('-'));
+        flags
+            .filter_map(|flags| flags.split(['m', 'F', 'C', 'c', 't', 'S', 'u']).next())
+            .any(|set| set.contains(letter))
+    }
+
+    /// The arguments that are not flags.
+    fn operands(&self) -> impl Iterator<Item = &'g str> + use<'g> {
+        self.before.iter().chain(self.after).copied().filter(|word| !is_flag(word))
+    }
+
+    /// A commit takes only the files that it names, instead of those that were added, unless it includes both.
+    fn commit(&self) -> Vec<Effect> {
+        let mut words: Vec<&str> = self.committed_words().collect();
+        let any_of = words.iter().any(|word| *word == "." || word.contains(['*', '?']));
+        words.retain(|_| !any_of);
+        let any = any_of || self.has(&["--all"]) || self.has_letter('a');
+        let named = words.into_iter().filter_map(|word| self.command.folder_at(word)).collect();
+        let includes = self.has(&["--include"]) || self.has_letter('i');
+        let (places, paths) = if includes { (named, Vec::new()) } else { (Vec::new(), named) };
+        let commit = Effect::Commit { subject: subject(self.before), amend: self.has(&["--amend"]), paths };
+        vec![Effect::Add { places, any }, commit]
+    }
+
+    /// The words of `git commit` that may be files or folders: not the values of flags.
+    fn committed_words(&self) -> impl Iterator<Item = &'g str> + use<'g> {
+        let words = self.before.iter().zip(std::iter::once(&"").chain(self.before));
+        let operands = words.filter(|(word, previous)| !is_flag(word) && !takes_value(previous)).map(|(word, _)| word);
+        operands.chain(self.after.iter().skip(1)).copied()
+    }
+
+    fn mv(&self) -> Vec<Effect> {
+        let mut effects = self.command.moved(self.operands());
+        let to = effects.iter().filter_map(|effect| match effect {
+            Effect::Move { to, .. } => Some(format!("{to}/")),
+            _ => None,
+        });
+        let added = Effect::Add { places: to.collect(), any: false };
+        effects.push(added);
+        effects
+    }
+
+    /// The effect of adding the files and folders that words name, and without words or for a pattern, others.
+    fn add(&self) -> Effect {
+        let mut places = Vec::new();
+        let mut any = self.operands().next().is_none();
+        for word in self.operands() {
+            let slash = if word.ends_with('/') { "/" } else { "" };
+            match self.command.file(word.trim_end_matches('/')) {
+                Some(place) => places.push(place + slash),
+                None => any = true,
+            }
         }
-        "mv" => {
-            let mut effects = command.moved(operands());
-            let to = effects.iter().filter_map(|effect| match effect {
-                Effect::Move { to, .. } => Some(format!("{to}/")),
-                _ => None,
-            });
-            let added = Effect::Add { places: to.collect(), any: false };
-            effects.push(added);
-            effects
+        Effect::Add { places, any }
+    }
+
+    fn reset(&self) -> Vec<Effect> {
+        let mut operands = self.operands();
+        let back = operands.next().and_then(commits_back);
+        let count = back.filter(|_| operands.next().is_none() && self.after.is_empty());
+        let mut words = self.restored_words();
+        words.retain(|word| *word != "HEAD" && commits_back(word).is_none());
+        let unstaged = (!self.has(&["--soft"])).then(|| Effect::Unstage(self.places(&words)));
+        count.map(Effect::Uncommit).into_iter().chain(unstaged).collect()
+    }
+
+    /// The files and folders that a command restores: what stands behind a `--`, or else all words that are no flags and no sources.
+    fn restored_words(&self) -> Vec<&'g str> {
+        if let Some((_, words)) = self.after.split_first() {
+            return words.to_vec();
         }
-        "rm" if has(&["--cached"]) => Vec::new(),
-        "rm" if has_letter('r') => {
-            operands().filter_map(|word| command.folder_at(word)).map(Effect::RemoveBelow).collect()
-        }
-        "rm" => files().map(Effect::Remove).collect(),
-        "add" | "stage" => vec![added(operands(), operands().next().is_none(), &command)],
-        "status" => vec![Effect::Changes(None)],
-        "diff" if !has(&["--no-index"]) => {
-            let mut compared = before.iter().filter(|word| !is_flag(word) && !matches!(**word, "HEAD" | "."));
-            vec![Effect::Changes(compared.next().map(|word| (*word).to_owned()))]
-        }
-        // Another branch may keep the commits that this one no longer has.
-        "reset" if has(&["--hard"]) => vec![Effect::Restore(None)],
-        "reset" => {
-            let count =
-                operands().next().and_then(commits_back).filter(|_| operands().count() == 1 && after.is_empty());
-            let mut words = restored_words(before, after);
-            words.retain(|word| *word != "HEAD" && commits_back(word).is_none());
-            let unstaged = (!has(&["--soft"])).then(|| Effect::Unstage(places(&words, &command)));
-            count.map(Effect::Uncommit).into_iter().chain(unstaged).collect()
-        }
-        "stash" if matches!(operands().next(), None | Some("push" | "save")) && !has(&["-k", "--keep-index"]) => {
-            vec![Effect::Unstage(places(after.get(1..).unwrap_or_default(), &command))]
-        }
-        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => {
-            restored(&restored_words(before, after), &command)
-        }
-        "restore" => vec![Effect::Unstage(places(&restored_words(before, after), &command))],
-        // Without a `--`, only a word with a mark of paths is looked up among the known files: others are branches.
-        "checkout" if !has(&["-b", "-B", "--orphan"]) => {
-            let mut words = restored_words(before, after);
-            words.retain(|word| !after.is_empty() || word.contains(['.', '/']));
-            restored(&words, &command)
-        }
-        _ => Vec::new(),
+        let words = self.before.iter().zip(std::iter::once(&"").chain(self.before));
+        let operands = words.filter(|(word, previous)| !is_flag(word) && !matches!(**previous, "-s" | "--source"));
+        operands.map(|(word, _)| *word).collect()
+    }
+
+    /// The effects of discarding the changes of these files and folders.
+    fn restored(&self, words: &[&str]) -> Vec<Effect> {
+        if words.is_empty() { Vec::new() } else { vec![Effect::Restore(self.places(words))] }
+    }
+
+    /// The files and folders that words name; `None` if that is all of them.
+    fn places(&self, words: &[&str]) -> Option<Vec<String>> {
+        let all = words.is_empty() || words.iter().any(|word| matches!(*word, "." | ":/" | "*"));
+        (!all).then(|| words.iter().filter_map(|word| self.command.folder_at(word)).collect())
     }
 }
 
-/// Whether a flag of `git commit` adds all changes: `-a`, also before the message of `-am`.
-fn adds_all(word: &str) -> bool {
-    let flags =
-        word.strip_prefix('-').filter(|flags| !flags.starts_with('-')).and_then(|flags| flags.split('m').next());
-    word == "--all" || flags.is_some_and(|flags| flags.contains('a'))
+/// Whether the word after this flag of `git commit` is its value.
+fn takes_value(flag: &str) -> bool {
+    message_in(flag) == Some("") || matches!(flag, "-F" | "-aF" | "--file" | "-C" | "-c" | "-t" | "--template")
 }
 
-/// The words of `git commit` that may be files or folders to which it is limited: not the values of flags.
-fn committed_words<'w>(before: &'w [&'w str], after: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
-    const VALUED: &[&str] = &["-F", "-aF", "--file", "-C", "-c", "-t", "--template"];
-    let is_value = |previous: &str| message_in(previous) == Some("") || VALUED.contains(&previous);
-    let words = before.iter().zip(std::iter::once(&"").chain(before));
-    let operands = words.filter(move |(word, previous)| !is_flag(word) && !is_value(previous)).map(|(word, _)| word);
-    operands.chain(after.iter().skip(1)).copied()
-}
-
-/// The effect of adding the files and folders that words name, and with `any`, or for a word that is a pattern, others.
-fn added<'w>(words: impl Iterator<Item = &'w str>, mut any: bool, command: &Simple) -> Effect {
-    let mut places = Vec::new();
-    for word in words {
-        let slash = if word.ends_with('/') { "/" } else { "" };
-        match command.file(word.trim_end_matches('/')) {
-            Some(place) => places.push(place + slash),
-            None => any = true,
-        }
-    }
-    Effect::Add { places, any }
+fn is_flag(word: &str) -> bool {
+    word.starts_with('-')
 }
 
 /// How many commits before the last one a word names: `HEAD~2`, `HEAD^`.
@@ -130,37 +192,6 @@ fn commits_back(word: &str) -> Option<usize> {
         ("^", more) => more.bytes().all(|byte| byte == b'^').then_some(1 + more.len()),
         _ => None,
     }
-}
-
-/// The files and folders that a command restores: what stands behind a `--`, or else all words that are no flags and no sources.
-fn restored_words<'w>(before: &[&'w str], after: &[&'w str]) -> Vec<&'w str> {
-    if let Some((_, words)) = after.split_first() {
-        return words.to_vec();
-    }
-    let previous = std::iter::once("").chain(before.iter().copied());
-    let words = before.iter().copied().zip(previous);
-    words
-        .filter(|(word, previous)| !is_flag(word) && !matches!(*previous, "-s" | "--source"))
-        .map(|(word, _)| word)
-        .collect()
-}
-
-fn is_flag(word: &str) -> bool {
-    word.starts_with('-')
-}
-
-/// The effects of discarding the changes of these files and folders.
-fn restored(words: &[&str], command: &Simple) -> Vec<Effect> {
-    if words.is_empty() {
-        return Vec::new();
-    }
-    vec![Effect::Restore(places(words, command))]
-}
-
-/// The files and folders that words name; `None` if that is all of them.
-fn places(words: &[&str], command: &Simple) -> Option<Vec<String>> {
-    let all = words.is_empty() || words.iter().any(|word| matches!(*word, "." | ":/" | "*"));
-    (!all).then(|| words.iter().filter_map(|word| command.folder_at(word)).collect())
 }
 
 /// The first line of the commit message in the arguments of `git commit`; `None` if the shell makes it.
@@ -287,8 +318,11 @@ fn named_by_patch(line: &str) -> Option<(&str, bool)> {
 fn named_twice(names: &str) -> Option<&str> {
     let (old, new) = names.split_at_checked(names.len() / 2)?;
     let new = new.strip_prefix(' ')?;
-    let below = |name| str::split_once(name, '/').filter(|(side, _)| side.len() == 1).map(|(_, path)| path);
-    if old == new { Some(new) } else { below(new).filter(|path| below(old) == Some(*path)) }
+    if old == new {
+        return Some(new);
+    }
+    let (old, new) = (old.split_once('/')?, new.split_once('/')?);
+    (old.0.len() == 1 && new.0.len() == 1 && old.1 == new.1).then_some(new.1)
 }
 
 /// The file that a line of `--stat`, or of a long or short status, lists as changed.

@@ -11,6 +11,7 @@ mod changed_files;
 mod check_runs;
 mod checks;
 mod effects;
+mod fences;
 mod git;
 mod kinds;
 mod outcomes;
@@ -39,11 +40,10 @@ mod written_facts;
 
 pub use call_result::failed;
 pub use calls::{changes, file_read};
+pub use fences::{FenceLine, Fences};
 pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
 pub use words::name_words;
-pub use writers::command;
-
-use std::borrow::Cow;
+pub use writers::{as_typed, command, is_typed};
 
 use serde::{Deserialize, Serialize};
 
@@ -122,32 +122,6 @@ pub struct Facts {
     pub(crate) trace: Option<Box<trace::Trace>>,
 }
 
-/// Whether a person typed `text`, which comes from a user message. Programs write user messages as well.
-pub fn is_typed(text: &str) -> bool {
-    matches!(writers::writer(text), writers::Writer::Person(_))
-}
-
-/// A prompt as a person typed it: a [`command`], or what stands in the tag that a template wraps it in, such as
-/// `<pr_description>`, if nothing but other tags follows. Any other prompt is returned unchanged.
-///
-/// ```
-/// assert_eq!(curtail_facts::as_typed("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");
-/// let question = "<button>\n  Save\n</button>\nWhy is it grey?";
-/// assert_eq!(curtail_facts::as_typed(question), question);
-/// assert_eq!(curtail_facts::as_typed("Why is 2 < 3?"), "Why is 2 < 3?");
-/// ```
-pub fn as_typed(prompt: &str) -> Cow<'_, str> {
-    command(prompt).map_or_else(|| without_tag(prompt).unwrap_or(prompt).into(), Cow::Owned)
-}
-
-fn without_tag(prompt: &str) -> Option<&str> {
-    let (tag, inside) = prompt.trim_start().strip_prefix('<')?.split_once('>')?;
-    let is_name = !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let (content, after) = inside.split_once(&format!("</{tag}>")).filter(|_| is_name)?;
-    let after = after.trim_start();
-    Some(content.trim()).filter(|content| !content.is_empty() && (after.is_empty() || after.starts_with('<')))
-}
-
 impl Facts {
     /// Whether nothing was read.
     pub const fn is_empty(&self) -> bool {
@@ -156,8 +130,11 @@ impl Facts {
 
     /// The items of the to-do list that are not done, those in progress first.
     pub fn open(&self) -> impl Iterator<Item = &Todo> {
-        let with_progress = |progress| self.todos.iter().filter(move |todo| todo.progress == progress);
-        with_progress(Progress::InProgress).chain(with_progress(Progress::Pending))
+        self.todos_in(Progress::InProgress).chain(self.todos_in(Progress::Pending))
+    }
+
+    fn todos_in(&self, progress: Progress) -> impl Iterator<Item = &Todo> {
+        self.todos.iter().filter(move |todo| todo.progress == progress)
     }
 }
 

@@ -186,8 +186,8 @@ pub(super) fn complaint(output: &str) -> Option<&str> {
 
 /// The last line of `output` that says something: more than an exit code.
 pub(super) fn last_line(output: &str) -> Option<&str> {
-    let says = |line: &&str| !line.is_empty() && (line.len() > 60 || super::wrappers::exit_code(line).is_none());
-    output.lines().rev().map(str::trim).find(says)
+    let mut lines = output.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    lines.find(|line| line.len() > 60 || super::wrappers::exit_code(line).is_none())
 }
 
 impl Runner {

@@ -23,17 +23,16 @@ pub(super) fn patch_effects(text: &str) -> Vec<Effect> {
     let text = if is_escaped { Cow::Owned(text.replace("\\n", "\n")) } else { Cow::Borrowed(text) };
     let mut found: Vec<Effect> = Vec::new();
     for line in text.lines() {
-        let named = |mark: &str| line.strip_prefix(mark).map(|path| path.trim().to_owned());
-        if let Some(path) = named("*** Add File: ") {
-            found.push(Effect::Change { path, edit: None, whole: true });
-        } else if let Some(path) = named("*** Update File: ") {
-            found.push(Effect::Change { path, edit: Some(PATCH), whole: false });
+        if let Some(path) = line.strip_prefix("*** Add File: ") {
+            found.push(Effect::Change { path: path.trim().to_owned(), edit: None, whole: true });
+        } else if let Some(path) = line.strip_prefix("*** Update File: ") {
+            found.push(Effect::Change { path: path.trim().to_owned(), edit: Some(PATCH), whole: false });
         } else if let Some(path) = deleted_on(line) {
             found.push(Effect::Remove(path.to_owned()));
-        } else if let Some(to) = named("*** Move to: ")
+        } else if let Some(to) = line.strip_prefix("*** Move to: ")
             && let Some(Effect::Change { path: from, .. }) = found.pop_if(|last| matches!(last, Effect::Change { .. }))
         {
-            found.push(Effect::Move { from, to });
+            found.push(Effect::Move { from, to: to.trim().to_owned() });
         }
     }
     found

@@ -99,9 +99,13 @@ pub(super) fn name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
+/// The folder of a path, with its final slash; empty if it names none.
+fn folder(path: &str) -> &str {
+    &path[..path.rfind('/').map_or(0, |at| at + 1)]
+}
+
 /// The deepest folder that contains all paths, with its final slash; empty if there is none.
 pub(super) fn common_root<'p>(mut paths: impl Iterator<Item = &'p str>) -> &'p str {
-    let folder = |path: &'p str| &path[..path.rfind('/').map_or(0, |at| at + 1)];
     let Some(mut root) = paths.next().map(folder) else { return "" };
     for path in paths {
         while !path.starts_with(root) {

@@ -34,8 +34,8 @@ fn behind_prefix<'w>(first: &str, rest: &'w [String]) -> Option<&'w [String]> {
 }
 
 fn is_assignment(word: &str) -> bool {
-    let is_variable = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    word.split_once('=').is_some_and(|(name, _)| is_variable(name))
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
 }
 
 impl Wrapper {

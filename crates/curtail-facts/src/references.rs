@@ -53,9 +53,10 @@ fn url(text: &str, at: usize) -> Option<usize> {
     if !bytes.starts_with(b"http://") && !bytes.starts_with(b"https://") {
         return None;
     }
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"<>\"'`)]}|\\".contains(byte);
-    let length = bytes.iter().position(ends).unwrap_or(bytes.len());
-    let end = at + length;
+    let length = bytes
+        .iter()
+        .position(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"<>\"'`)]}|\\".contains(byte));
+    let end = at + length.unwrap_or(bytes.len());
     Some(at + text[at..end].trim_end_matches(['.', ',', ';', ':', '!', '?', '*']).len())
 }
 
@@ -89,8 +90,8 @@ fn is_reference(word: &str) -> bool {
         return false;
     }
     // A list of short words, such as `a/b`, is not a path.
-    let inside = |mark: char| word.char_indices().any(|(at, c)| c == mark && at + 1 < word.len());
-    let joined = inside('/') || inside('\\') || inside('_') || inside('.') && word.len() >= 4;
+    let inside = &word[..word.len() - word.chars().next_back().map_or(0, char::len_utf8)];
+    let joined = inside.contains(['/', '\\', '_']) || inside.contains('.') && word.len() >= 4;
     joined && letters + digits >= 3 || digits > 0 && word.len() >= 4 || changes_case(word)
 }
 

@@ -62,6 +62,13 @@ struct ListedItem {
     least: usize,
 }
 
+impl ListedItem {
+    /// Its tokens if it is cut to `level`.
+    fn tokens(&self, level: usize) -> usize {
+        self.size.min(level.max(self.least))
+    }
+}
+
 impl Room<'_> {
     /// The room that is left beside `text`.
     pub(super) fn without(self, text: &str) -> Self {
@@ -74,16 +81,22 @@ impl Room<'_> {
         let head = labelled(label, &quote.at);
         let tokens = self.tokens.saturating_sub((self.count)(&head) + 1);
         let text = (Room { tokens, ..self }).fit(&quote.text, tenths);
-        let line = |text: String| Written { whole: text == quote.text, text: format!("{head} {text}\n") };
-        text.map(line).unwrap_or_default()
+        text.map_or_else(Written::default, |text| Written {
+            whole: text == quote.text,
+            text: format!("{head} {text}\n"),
+        })
+    }
+
+    /// Whether a text fits.
+    pub(super) fn holds(self, text: &str) -> bool {
+        (self.count)(text) <= self.tokens
     }
 
     /// `text`, cut in the middle; `None` if too little would be left.
     pub(super) fn fit(self, text: &str, tenths: usize) -> Option<String> {
         let letters = text.chars().count();
         let most = self.tokens * CHARS_PER_TOKEN;
-        let fits = |text: &str| (self.count)(text) <= self.tokens;
-        if letters <= most && fits(text) {
+        if letters <= most && self.holds(text) {
             return Some(text.to_owned());
         }
         if self.tokens < LEAST_QUOTE {
@@ -93,7 +106,7 @@ impl Room<'_> {
         let mut high = letters.min(most);
         while low + 1 < high {
             let middle = usize::midpoint(low, high);
-            if fits(&cut_at(text, middle, tenths)) { low = middle } else { high = middle }
+            if self.holds(&cut_at(text, middle, tenths)) { low = middle } else { high = middle }
         }
         (low > 0).then(|| cut_at(text, low, tenths))
     }
@@ -103,20 +116,19 @@ impl Room<'_> {
     pub(super) fn list<K: Ord>(self, head: &str, items: &[String], key: impl Fn(usize) -> K) -> Written {
         let room = self.without(&format!("{head}\n"));
         let taken = room.fitting_items(items);
-        let tokens = |item: &ListedItem, level: usize| item.size.min(level.max(item.least));
-        let sum = |level: usize| taken.iter().map(|item| tokens(item, level)).sum::<usize>();
         // The sum grows with the level.
         let (mut level, mut above) = (0, room.tokens + 1);
         while level + 1 < above {
             let middle = usize::midpoint(level, above);
-            if sum(middle) <= room.tokens { level = middle } else { above = middle }
+            let sum: usize = taken.iter().map(|item| item.tokens(middle)).sum();
+            if sum <= room.tokens { level = middle } else { above = middle }
         }
-        let fit = |item: &ListedItem| {
-            let tokens = tokens(item, level);
+        let chosen = taken.iter().filter_map(|item| {
+            let tokens = item.tokens(level);
             let within = Room { tokens: tokens.saturating_sub(1), ..room };
             Some((item.number, within.fit(&items[item.number], if tokens < LEAST_WITH_END { 10 } else { 7 })?))
-        };
-        let mut chosen: Vec<(usize, String)> = taken.iter().filter_map(fit).collect();
+        });
+        let mut chosen: Vec<(usize, String)> = chosen.collect();
         let whole = chosen.len() == items.len() && chosen.iter().all(|(number, text)| items[*number] == *text);
         chosen.sort_by_key(|(number, _)| key(*number));
         lines(head, &chosen.into_iter().map(|(_, text)| text).collect::<Vec<_>>(), whole)
@@ -128,8 +140,11 @@ impl Room<'_> {
         let mut taken = Vec::new();
         for (number, item) in items.iter().enumerate() {
             let size = (self.count)(item) + 1;
-            let beginning = || (self.count)(&cut_at(item, SHORT_ITEM, 10)).max(LEAST_QUOTE + 5) + 1;
-            let least = if size <= LEAST_QUOTE + 6 { size } else { size.min(beginning()) };
+            let least = if size <= LEAST_QUOTE + 6 {
+                size
+            } else {
+                size.min((self.count)(&cut_at(item, SHORT_ITEM, 10)).max(LEAST_QUOTE + 5) + 1)
+            };
             if least <= left {
                 left -= least;
                 taken.push(ListedItem { number, size, least });
@@ -148,16 +163,16 @@ impl Room<'_> {
         }
         // The sum of single counts is at least the count of the whole, give or take a few tokens.
         let mut sum = 0;
-        let fits = |name: &&&str| {
+        let counted = names.iter().take(60).take_while(|name| {
             sum += (self.count)(name);
             sum <= self.tokens + 16
-        };
-        let most = names.iter().take(60).take_while(fits).count();
+        });
+        let most = counted.count();
         for taken in (1..=most.max(1)).rev() {
             let more = if taken < names.len() { format!(", {} more", names.len() - taken) } else { String::new() };
             let list: Vec<_> = names[..taken].iter().map(|name| as_entry(name)).collect();
             let text = format!("{label} {}{more}\n", list.join(", "));
-            if (self.count)(&text) <= self.tokens {
+            if self.holds(&text) {
                 return Written { text, whole: taken == names.len() };
             }
         }

@@ -4,7 +4,7 @@
 use super::changed_files::file_list;
 use super::quotes::cut;
 use super::room::{Room, Written, bullet, labelled, lines};
-use super::{Check, Commit, Facts, Progress, Quote, Todo, Verdict};
+use super::{Check, Facts, Progress, Quote, Verdict};
 
 /// Labels of the sections, by which they are recognized when they are read back.
 pub(super) const GOAL: &str = "Goal";
@@ -70,23 +70,26 @@ fn asked(facts: &Facts, room: Room<'_>) -> Written {
 
 /// The commits. As many hashes as fit are kept, with as much of the subjects as fits beside them.
 fn commits(facts: &Facts, room: Room<'_>) -> Written {
-    let line = |letters: usize, commit: &Commit| {
-        let subject = cut(&commit.subject, letters);
-        let text = match &commit.hash {
-            Some(hash) if letters == 0 => hash.clone(),
-            Some(hash) => format!("{hash} {subject}"),
-            None => cut(&commit.subject, letters.max(24)),
-        };
-        bullet(&commit.at, &text)
-    };
-    let list = |letters: usize| facts.commits.iter().rev().map(|commit| line(letters, commit)).collect::<Vec<_>>();
     let head = format!("{COMMITS}:");
     let left = room.without(&format!("{head}\n")).tokens;
     let fits = |items: &[String]| items.iter().map(|item| (room.count)(item) + 1).sum::<usize>() <= left;
-    let letters = [200, 72, 48, 30].into_iter().find(|&letters| fits(&list(letters))).unwrap_or(0);
-    let mut items = list(letters);
+    let letters = [200, 72, 48, 30].into_iter().find(|&letters| fits(&commit_lines(facts, letters))).unwrap_or(0);
+    let mut items = commit_lines(facts, letters);
     while !fits(&items) && items.pop().is_some() {}
     lines(&head, &items, letters == 200)
+}
+
+/// A line for each commit, the newest first, with `letters` of its subject.
+fn commit_lines(facts: &Facts, letters: usize) -> Vec<String> {
+    let lines = facts.commits.iter().rev().map(|commit| {
+        let text = match &commit.hash {
+            Some(hash) if letters == 0 => hash.clone(),
+            Some(hash) => format!("{hash} {}", cut(&commit.subject, letters)),
+            None => cut(&commit.subject, letters.max(24)),
+        };
+        bullet(&commit.at, &text)
+    });
+    lines.collect()
 }
 
 /// The last check, the failing tests, and those that passed since.
@@ -115,7 +118,10 @@ pub(super) fn outcome(check: &Check) -> String {
 /// The open items of the to-do list.
 fn open(facts: &Facts, room: Room<'_>) -> Written {
     let Some(newest) = facts.open().max_by_key(|todo| todo.at.message) else { return Written::EMPTY };
-    let begun = |todo: &Todo| if todo.progress == Progress::InProgress { BEGUN } else { "" };
-    let items: Vec<String> = facts.open().map(|todo| format!("- {}{}", todo.text, begun(todo))).collect();
+    let items = facts.open().map(|todo| {
+        let begun = if todo.progress == Progress::InProgress { BEGUN } else { "" };
+        format!("- {}{begun}", todo.text)
+    });
+    let items: Vec<String> = items.collect();
     room.list(&labelled(OPEN, &newest.at), &items, |number| number)
 }

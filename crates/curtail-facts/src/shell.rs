@@ -330,8 +330,8 @@ impl Splitter<'_> {
 
     /// Reads a redirection that begins with `first`: `>`, `>>`, `2>`, `&>`, `<`, `<<` or `<<<`.
     fn redirection(&mut self, first: char) {
-        let is_number = |word: &mut String| word.bytes().all(|byte| byte.is_ascii_digit());
-        let descriptor = if self.is_quoted { None } else { self.word.take_if(is_number) };
+        let is_quoted = self.is_quoted;
+        let descriptor = self.word.take_if(|word| !is_quoted && word.bytes().all(|byte| byte.is_ascii_digit()));
         self.end_word();
         let length = self.rest.find(|c| !matches!(c, '>' | '<' | '|' | '-')).unwrap_or(self.rest.len());
         let (more, rest) = self.rest.split_at(length);
@@ -379,11 +379,11 @@ impl Splitter<'_> {
     /// Reads the here-documents that begin here into their commands.
     fn read_heredocs(&mut self) {
         for Heredoc { delimiter, is_indented, command } in std::mem::take(&mut self.heredocs) {
-            let is_end = |line: &&str| {
+            let lines = self.rest.split_inclusive('\n').take_while(|line| {
                 let line = line.trim_end_matches(['\r', '\n']);
-                if is_indented { line.trim_start_matches('\t') == delimiter } else { line == delimiter }
-            };
-            let body: usize = self.rest.split_inclusive('\n').take_while(|line| !is_end(line)).map(str::len).sum();
+                delimiter != if is_indented { line.trim_start_matches('\t') } else { line }
+            });
+            let body: usize = lines.map(str::len).sum();
             if let Some(command) = self.done.get_mut(command) {
                 command.input = Some(self.rest[..body].to_owned());
             }

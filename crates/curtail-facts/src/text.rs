@@ -56,8 +56,11 @@ impl Facts {
 
     /// Writes each section within its minimum share.
     fn write_minimum(&self, sections: &[Section], tokens: usize, room: usize, count: Count<'_>) -> Vec<Written> {
-        let cap = |section: &Section| (tokens * section.least / 100).min(room);
-        sections.iter().map(|section| (section.write)(self, Room { tokens: cap(section), count })).collect()
+        let written = sections.iter().map(|section| {
+            let tokens = (tokens * section.least / 100).min(room);
+            (section.write)(self, Room { tokens, count })
+        });
+        written.collect()
     }
 
     /// Writes sections that were cut again, in the order of their rank, with the tokens that are left.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::kinds::Action;
 use super::quotes::one_line;
+use super::words::has_any;
 use super::{Progress, Todo};
 
 /// Words in the names of tools that keep to-do lists.
@@ -34,7 +35,7 @@ const BEGUN_STATES: &[&str] =
 
 /// What a call does to the to-do list; `None` if nothing. `words` are the words of the tool's name.
 pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Option<Action> {
-    let is_of_list = words.iter().any(|word| LIST_WORDS.contains(&word.as_str()));
+    let is_of_list = has_any(words, LIST_WORDS);
     let lists = members.iter().filter_map(|(key, value)| Some((key, value.as_array()?)));
     let lists = lists.filter(|(key, list)| LISTS.contains(&key.as_str()) || is_of_list && !list.is_empty());
     let items = lists.map(|(_, list)| list.iter().map(item).collect::<Option<Vec<Todo>>>());
@@ -48,16 +49,15 @@ pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Opt
     if let Some(items) = members.values().filter_map(Value::as_str).map(markdown).find(|items| !items.is_empty()) {
         return Some(Action::Todos(items));
     }
-    let has_verb = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
     let key = first_text(members, ID_KEYS);
     let text = first_text(members, ITEM_TEXT_KEYS);
     let progress = first_text(members, STATE_KEYS).map(|state| progress(&state));
     match (key, text) {
-        (key, Some(text)) if has_verb(&["create", "add", "new"]) => {
+        (key, Some(text)) if has_any(words, &["create", "add", "new"]) => {
             Some(Action::AddTodo(Todo { key, text, progress: progress.unwrap_or_default(), ..Todo::default() }))
         }
-        (Some(key), _) if has_verb(&["update", "set", "complete", "finish", "edit"]) => {
-            let progress = progress.or_else(|| has_verb(&["complete", "finish"]).then_some(Progress::Done))?;
+        (Some(key), _) if has_any(words, &["update", "set", "complete", "finish", "edit"]) => {
+            let progress = progress.or_else(|| has_any(words, &["complete", "finish"]).then_some(Progress::Done))?;
             let text = first_text(members, NAME_KEYS).unwrap_or_default();
             Some(Action::UpdateTodo(Todo { key: Some(key), text, progress, ..Todo::default() }))
         }
@@ -75,12 +75,11 @@ fn item(value: &Value) -> Option<Todo> {
 
 /// The first of these members that is not empty, as text.
 fn first_text(members: &Map<String, Value>, names: &[&str]) -> Option<String> {
-    let text = |value: &Value| match value {
+    names.iter().find_map(|name| match members.get(*name)? {
         Value::String(text) => Some(one_line(text)).filter(|text| !text.is_empty()),
-        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        value @ (Value::Bool(_) | Value::Number(_)) => Some(value.to_string()),
         _ => None,
-    };
-    names.iter().find_map(|name| members.get(*name).and_then(text))
+    })
 }
 
 fn progress(state: &str) -> Progress {
@@ -94,15 +93,15 @@ fn progress(state: &str) -> Progress {
 
 /// The items of a list in Markdown: `- [ ] open`, `- [x] done`.
 fn markdown(text: &str) -> Vec<Todo> {
-    let item = |line: &str| {
+    let items = text.lines().filter_map(|line| {
         let line = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
         let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
         let (mark, text) = line.strip_prefix('[')?.split_once(']')?;
         let progress = progress_of_box(mark)?;
         let text = one_line(text);
         (!text.is_empty()).then(|| Todo { text, progress, ..Todo::default() })
-    };
-    text.lines().filter_map(item).collect()
+    });
+    items.collect()
 }
 
 /// How far an item is whose box has this mark.

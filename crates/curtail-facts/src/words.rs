@@ -17,12 +17,19 @@ pub fn name_words(name: &str) -> Vec<String> {
     words
 }
 
+/// Whether one of the words is listed.
+pub(super) fn has_any(words: &[String], listed: &[&str]) -> bool {
+    words.iter().any(|word| listed.contains(&word.as_str()))
+}
+
 /// Whether a text contains a word or a path as a whole, and not inside a longer one.
 pub(super) fn has_whole(text: &str, name: &str) -> bool {
-    // Chinese and Japanese have no spaces between words.
-    let joins = |c: char| c == '_' || c.is_alphanumeric() && c < '\u{2e80}';
-    let is_whole = |at: usize| !text[..at].ends_with(joins) && !text[at + name.len()..].starts_with(joins);
-    text.match_indices(name).any(|(at, _)| is_whole(at))
+    text.match_indices(name).any(|(at, _)| !text[..at].ends_with(joins) && !text[at + name.len()..].starts_with(joins))
+}
+
+/// Whether `c` may be in one word with the character beside it. Chinese and Japanese have no spaces between words.
+fn joins(c: char) -> bool {
+    c == '_' || c.is_alphanumeric() && c < '\u{2e80}'
 }
 
 #[cfg(test)]

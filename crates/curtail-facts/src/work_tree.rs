@@ -46,8 +46,14 @@ impl Facts {
     /// Records a script that was written, with the files that it changes when it is run. A script in a folder of temporary
     /// files is recorded only for this.
     pub(super) fn script(&mut self, path: &str, writes: Vec<String>, call: &CallWithResult<'_>) {
-        let new = || Change { path: path.to_owned(), times: 1, whole: true, ran: true, ..Change::default() };
-        let change = self.take(path).unwrap_or_else(new);
+        let known = self.take(path);
+        let change = known.unwrap_or_else(|| Change {
+            path: path.to_owned(),
+            times: 1,
+            whole: true,
+            ran: true,
+            ..Change::default()
+        });
         self.put(Change { writes, at: call.at.clone(), ..change });
     }
 
@@ -155,12 +161,14 @@ impl Facts {
     /// If `paths` has known files, it contains only these.
     pub(super) fn commit(&mut self, subject: Option<String>, amend: bool, paths: &[String], call: &CallWithResult<'_>) {
         let output = call.output();
-        let lines = || output.lines().filter_map(hash_and_subject);
+        let mut lines = output.lines().filter_map(hash_and_subject);
         // Of several commits in one call, each has its own line; a command before it may have taken all of them.
-        let own = || lines().rfind(|(_, text)| Some(text) == subject.as_ref());
-        let shown = lines().find(|(hash, _)| !self.has_commit(hash)).or_else(own);
+        let new = lines.clone().find(|(hash, _)| !self.has_commit(hash));
+        let shown = new.or_else(|| lines.rfind(|(_, text)| Some(text) == subject.as_ref()));
         let failed = call.failed() == Some(true);
-        let is_empty = output.contains("nothing to commit") || output.contains("no changes added to commit");
+        let is_empty = ["nothing to commit", "no changes added to commit", "did not match any file"]
+            .iter()
+            .any(|text| output.contains(text));
         if shown.is_none() && (failed || is_empty || call.result_text().is_none()) {
             return;
         }

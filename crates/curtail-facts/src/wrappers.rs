@@ -36,8 +36,8 @@ pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
     if result.starts_with('{')
         && let Ok(Value::Object(members)) = serde_json::from_str(result)
     {
-        let text = |keys: &[&str]| keys.iter().find_map(|key| members.get(*key)?.as_str());
-        match [text(&["output", "stdout", "content"]), text(&["stderr"])] {
+        let texts = [&["output", "stdout", "content"][..], &["stderr"]];
+        match texts.map(|keys| keys.iter().find_map(|key| members.get(*key)?.as_str())) {
             [None, None] => {}
             [Some(output), Some(errors)] if !output.is_empty() && !errors.is_empty() => {
                 return Cow::Owned(format!("{output}\n{errors}"));

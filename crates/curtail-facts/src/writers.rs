@@ -1,5 +1,7 @@
 //! Who wrote a text in the role of the user: a person, or a program; and whether a person corrects something.
 
+use std::borrow::Cow;
+
 use super::quotes::{bounded, one_line};
 
 /// First words of a message that corrects what was said or done.
@@ -78,14 +80,18 @@ pub(super) fn writer(text: &str) -> Writer {
     if let Some(arguments) = arguments(&typed) {
         return Writer::Person(bounded(arguments));
     }
-    let begins = |marks: &[&str]| marks.iter().any(|mark| typed.starts_with(mark));
-    if begins(SUMMARIES) {
+    if SUMMARIES.iter().any(|mark| typed.starts_with(mark)) {
         Writer::Summary(bounded(&typed))
-    } else if typed.is_empty() || is_agent_command(&typed) || begins(PROGRAMS) {
+    } else if typed.is_empty() || is_agent_command(&typed) || PROGRAMS.iter().any(|mark| typed.starts_with(mark)) {
         Writer::Program
     } else {
         Writer::Person(bounded(&typed))
     }
+}
+
+/// Whether a person typed `text`, which comes from a user message. Programs write user messages as well.
+pub fn is_typed(text: &str) -> bool {
+    matches!(writer(text), Writer::Person(_))
 }
 
 /// What a person typed after the name of a command.
@@ -110,6 +116,27 @@ fn inside<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
 pub fn command(text: &str) -> Option<String> {
     let arguments = arguments(text.trim_start())?;
     Some(format!("{} {arguments}", inside(text, "command-name")?))
+}
+
+/// A prompt as a person typed it: a [`command`], or what stands in the tag that a template wraps it in, such as
+/// `<pr_description>`, if nothing but other tags follows. Any other prompt is returned unchanged.
+///
+/// ```
+/// assert_eq!(curtail_facts::as_typed("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");
+/// let question = "<button>\n  Save\n</button>\nWhy is it grey?";
+/// assert_eq!(curtail_facts::as_typed(question), question);
+/// assert_eq!(curtail_facts::as_typed("Why is 2 < 3?"), "Why is 2 < 3?");
+/// ```
+pub fn as_typed(prompt: &str) -> Cow<'_, str> {
+    command(prompt).map_or_else(|| without_tag(prompt).unwrap_or(prompt).into(), Cow::Owned)
+}
+
+fn without_tag(prompt: &str) -> Option<&str> {
+    let (tag, inside) = prompt.trim_start().strip_prefix('<')?.split_once('>')?;
+    let is_name = !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let (content, after) = inside.split_once(&format!("</{tag}>")).filter(|_| is_name)?;
+    let after = after.trim_start();
+    Some(content.trim()).filter(|content| !content.is_empty() && (after.is_empty() || after.starts_with('<')))
 }
 
 /// `text` without what programs inserted.
@@ -140,12 +167,12 @@ fn is_agent_command(text: &str) -> bool {
 /// Whether a message of the user corrects something: it begins with a word such as "no", "stop" or "actually".
 pub(super) fn corrects(text: &str) -> bool {
     let start: String = text.chars().take(24).collect::<String>().to_lowercase().replace('’', "'");
-    let ends = |rest: &str| {
-        rest.is_empty() || rest.starts_with([' ', ',', '.', '!', '?', '…', ')', ':', ';', '-', '，', '。', '、'])
-    };
-    // Chinese, Japanese and Korean have no spaces between words.
-    let is_joined = |word: &str| word.starts_with(|c: char| c >= '\u{2e80}');
-    CORRECTIONS.iter().any(|word| start.strip_prefix(word).is_some_and(|rest| ends(rest) || is_joined(word)))
+    CORRECTIONS.iter().filter_map(|word| Some((word, start.strip_prefix(word)?))).any(|(word, rest)| {
+        // Chinese, Japanese and Korean have no spaces between words.
+        word.starts_with(|c: char| c >= '\u{2e80}')
+            || rest.is_empty()
+            || rest.starts_with([' ', ',', '.', '!', '?', '…', ')', ':', ';', '-', '，', '。', '、'])
+    })
 }
 
 #[cfg(test)]

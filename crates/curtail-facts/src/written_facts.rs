@@ -38,18 +38,17 @@ impl Facts {
 
     /// Reads a line with a label; `None` if it has none.
     fn recall_line(&mut self, line: &str) -> Option<&'static str> {
-        let begins = |label: &&&str| line.strip_prefix(**label).is_some_and(|rest| rest.starts_with([':', ' ']));
-        let label = *LABELS.iter().find(begins)?;
-        let rest = line[label.len()..].trim_start();
-        let (root, rest) = root_and_rest(rest);
+        let mut labelled = LABELS.iter().filter_map(|label| Some((*label, line.strip_prefix(label)?)));
+        let (label, rest) = labelled.find(|(_, rest)| rest.starts_with([':', ' ']))?;
+        let (root, rest) = root_and_rest(rest.trim_start());
         let (at, rest) = pointer(rest);
         let text = rest.strip_prefix(':')?.trim();
-        let quote = || Some(Quote { text: text.to_owned(), at: at.clone(), correction: false });
+        let quote = Quote { text: text.to_owned(), at: at.clone(), correction: false };
         match label {
-            GOAL => self.goal = quote(),
-            EARLIER => self.earlier = quote(),
-            SAID => self.said = quote(),
-            UNANSWERED => self.question = quote(),
+            GOAL => self.goal = Some(quote),
+            EARLIER => self.earlier = Some(quote),
+            SAID => self.said = Some(quote),
+            UNANSWERED => self.question = Some(quote),
             CHANGED => self.changed.extend(listed_changes(text, root, &at)),
             SCRIPTS => {
                 let scripts = listed_changes(text, root, &at);
@@ -58,8 +57,9 @@ impl Facts {
             }
             CHECK => self.check = written_check(text, &at),
             FAILING => {
-                let failure = |name| FailedTest { name, at: at.clone(), ..FailedTest::default() };
-                self.failing = oldest_first(text).map(failure).collect();
+                let names = oldest_first(text);
+                let failing = names.map(|name| FailedTest { name, at: at.clone(), ..FailedTest::default() });
+                self.failing = failing.collect();
             }
             PASSED => self.passed_since = oldest_first(text).collect(),
             OPEN => self.todos = vec![Todo { at: at.clone(), ..Todo::default() }],

@@ -243,6 +243,11 @@ fn commits_have_a_hash_and_a_subject() {
         .runs("git commit -m 'Nothing'", "nothing to commit, working tree clean")
         .runs("git commit --amend -m 'Fix all'", "[main 5d6e7f8] Fix all");
     let facts = log.whole();
+    let new = log.runs(
+        "make && git commit -m New -- new.rs",
+        "ok\nerror: pathspec 'new.rs' did not match any file(s) known to git",
+    );
+    assert_eq!(new.whole().commits.len(), 1, "git commits no file that it does not know");
     let commits: Vec<_> =
         facts.commits.iter().map(|commit| (commit.hash.as_deref(), commit.subject.as_str())).collect();
     assert_eq!(commits, [(Some("5d6e7f8"), "Fix all")]);
@@ -271,6 +276,9 @@ fn a_commit_contains_what_was_added_to_it() {
         ("git add src/*.rs && git commit -m One", [true, true]),
         ("git add elsewhere/ && git commit -m One", [true, true]),
         ("git commit -m One", [true, true]),
+        ("git add src/a.rs && git commit -m One -i b.rs", [true, true]),
+        ("git add src/a.rs && git commit -uall --include b.rs -m One", [true, true]),
+        ("git add src/a.rs && git commit -o b.rs -m One", [false, true]),
     ] {
         let found = committed(&edited.clone().runs(line, output));
         assert_eq!(found, [("/r/src/a.rs".into(), expected[0]), ("/r/b.rs".into(), expected[1])], "{line}");
@@ -348,6 +356,9 @@ fn of_several_checks_in_a_line_only_those_with_its_tests_failed() {
         let check = Log::default().runs(line, output).whole().check.unwrap();
         assert!(check.command.contains("unit") && check.verdict == Verdict::Failed, "{line}: {check:?}");
     }
+    let output = "test foo::a ... FAILED\ntest result: FAILED. 1 passed; 1 failed\ntest result: ok. 3 passed; 0 failed";
+    let check = Log::default().runs("cargo test foo; cargo test bar", output).whole().check.unwrap();
+    assert_eq!(check.command, "cargo test foo", "a filter is part of the name of a test");
     let output = "test result: ok. 1 passed; 0 failed\ntest tests::calls_api ... FAILED\ntest result: FAILED. 0 passed; 1 failed";
     let check = Log::default().runs("cargo test -p api; cargo test -p web", output).whole().check.unwrap();
     assert_eq!(check.command, "cargo test -p web", "a package is no name of a test");

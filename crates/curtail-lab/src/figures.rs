@@ -70,9 +70,9 @@ impl Figures {
         counting: &Counting,
     ) -> Result<Counting, &'static str> {
         let base = Counting { reserve: 0, ..counting.clone() };
-        let counted = |index: usize| base.message(&transcript.messages[index]) as u64;
-        let usage = Self::from_transcript(dialect, transcript, &base, counted).ok_or(NO_FIGURES)?;
-        Ok(usage.calibrate(counting))
+        let usage =
+            Self::from_transcript(dialect, transcript, &base, |index| base.message(&transcript.messages[index]) as u64);
+        Ok(usage.ok_or(NO_FIGURES)?.calibrate(counting))
     }
 
     /// `counting` with this calibration.

@@ -1,18 +1,19 @@
 //! Times of a log as seconds, to compare them.
 
+use std::ops::Range;
+
 use curtail_core::calendar::days_since_1970;
 
 /// Seconds since 1970 of a time in ISO 8601, such as `2026-02-07T04:45:48.439Z`; `None` for any other text. A time
 /// without a zone is read as UTC.
 pub fn seconds(time: &str) -> Option<f64> {
-    let number = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();
-    let year = number(0..4)?;
-    let month = number(5..7)?;
-    let day = number(8..10)?;
-    let hour = number(11..13)?;
-    let minute = number(14..16)?;
+    let year = number(time, 0..4)?;
+    let month = number(time, 5..7)?;
+    let day = number(time, 8..10)?;
+    let hour = number(time, 11..13)?;
+    let minute = number(time, 14..16)?;
     let has_seconds = time.get(16..17) == Some(":");
-    let second = number(17..19).filter(|_| has_seconds).unwrap_or(0);
+    let second = number(time, 17..19).filter(|_| has_seconds).unwrap_or(0);
     let rest = time.get(if has_seconds { 19 } else { 16 }..).unwrap_or_default();
     // Some programs write a comma before the fraction, as the standard allows.
     let behind = rest.strip_prefix(['.', ',']).unwrap_or_default();
@@ -27,10 +28,14 @@ pub fn seconds(time: &str) -> Option<f64> {
 /// Seconds east of UTC of a zone such as `+02:00`; 0 for `Z`.
 fn offset(zone: &str) -> i64 {
     let sign = if zone.starts_with('-') { -1 } else { 1 };
-    let number = |range: std::ops::Range<usize>| zone.get(range).and_then(|digits| digits.parse::<i64>().ok());
-    let hours = number(1..3).unwrap_or(0);
-    let minutes = number(4..6).or_else(|| number(3..5)).unwrap_or(0);
+    let hours = number(zone, 1..3).unwrap_or(0);
+    let minutes = number(zone, 4..6).or_else(|| number(zone, 3..5)).unwrap_or(0);
     sign * (hours * 3600 + minutes * 60)
+}
+
+/// The number that the digits in a range of a text are.
+fn number(text: &str, digits: Range<usize>) -> Option<i64> {
+    text.get(digits)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -14,30 +14,62 @@ pub(super) fn said_about<'t>(text: &'t str, name: &str, words: &Phrases) -> Opti
         return None;
     }
     mentions(text, name).into_iter().find_map(|(begins, ends)| {
-        let says = |(first, last): (usize, usize)| {
+        let (first, last) = places.iter().copied().find(|&(first, last)| {
             if last <= begins {
                 joins_object(&text[last..begins])
             } else {
                 first >= ends && joins_subject(&text[ends..first]) && !has_object(&text[last..])
             }
-        };
-        let (first, last) = places.iter().copied().find(|place| says(*place))?;
+        })?;
         Some(clause_around(text, first.min(begins), last.max(ends), last <= begins))
     })
+}
+
+/// The clause of a sentence that says that the file `name` was removed: not something in it, as in `a.rs: removed an import`.
+pub(super) fn removal_of<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    said_about(text, name, &LANGUAGES.removed).filter(|clause| !removes_part(clause, name))
+}
+
+/// The clause of a sentence that says that the file `name` was changed, or that something in it was removed.
+pub(super) fn change_of<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    said_about(text, name, &LANGUAGES.changed)
+        .or_else(|| said_about(text, name, &LANGUAGES.removed).filter(|clause| removes_part(clause, name)))
+}
+
+/// Whether a clause that says of a file that something was removed goes on with what that is.
+fn removes_part(clause: &str, name: &str) -> bool {
+    let file = paths::name(name);
+    let Some(after) = clause.rfind(file).map(|at| &clause[at + file.len()..]) else { return false };
+    let Some((start, end)) = LANGUAGES.removed.places(after).first().copied() else { return false };
+    let object = after[end..].strip_prefix(' ').and_then(|rest| Some((rest, *tokens(rest).first()?)));
+    !LANGUAGES.single.are_in(&after[..start])
+        && object.is_some_and(|(rest, token)| {
+            rest.starts_with(token.text)
+                && (LANGUAGES.article.are_all_of(token.text) || token.class == Class::Word && !is_small(token.text))
+        })
+}
+
+/// The clause in which a part of a sentence stands, such as a quoted command.
+pub(super) fn clause_of<'t>(text: &'t str, part: &str) -> &'t str {
+    text.find(part).map_or(text, |at| clause_around(text, at, at + part.len(), true))
 }
 
 /// Where a text names a file, with or without its folders, each as its first and last byte.
 fn mentions(text: &str, name: &str) -> Vec<(usize, usize)> {
     let file = paths::name(name);
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | ':');
     let ends = text.match_indices(file).map(|(at, _)| (at, at + file.len())).filter(|(start, end)| {
-        !text[..*start].ends_with(is_part) && !text[*end..].starts_with(|c: char| c != '.' && c != ':' && is_part(c))
+        let is_longer = |c: char| !matches!(c, '.' | ':') && is_part_of_name(c);
+        !text[..*start].ends_with(is_part_of_name) && !text[*end..].starts_with(is_longer)
     });
     let whole = ends.map(|(start, end)| {
-        let folders = text[..start].trim_end_matches(|c: char| is_part(c) || matches!(c, '/' | '\\'));
+        let folders = text[..start].trim_end_matches(|c: char| is_part_of_name(c) || matches!(c, '/' | '\\'));
         (folders.len(), end)
     });
     whole.filter(|(begins, end)| may_be_same(&text[*begins..*end], name)).collect()
+}
+
+const fn is_part_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | ':')
 }
 
 /// Whether one of two paths is the end of the other.
@@ -53,10 +85,12 @@ fn may_be_same(one: &str, other: &str) -> bool {
 /// Marks that end a clause.
 const STOPS: [char; 5] = [',', ';', '，', '；', '。'];
 
-/// The clause in which a word and a name stand, up to the next stops, or to a conjunction beyond which something else is said.
+/// The clause in which a word and a name stand, up to the next stops, to a reason, or to a conjunction beyond which something else is
+/// said.
 fn clause_around(text: &str, from: usize, to: usize, is_object: bool) -> &str {
     let stop = text[..from].rfind(STOPS).map_or(0, |at| text.ceil_char_boundary(at + 1));
     let end = text[to..].find(STOPS).map_or(text.len(), |length| to + length);
+    let end = LANGUAGES.reason.first_in(&text[to..end]).map_or(end, |length| to + length);
     let before = &text[stop..from];
     let conjunction = CONJUNCTIONS.iter().filter_map(|word| before.rfind(word).map(|at| (at, at + word.len()))).max();
     let opens = conjunction.filter(|(at, _)| states(&before[..*at])).map_or(stop, |(_, at)| stop + at);
@@ -67,7 +101,7 @@ fn clause_around(text: &str, from: usize, to: usize, is_object: bool) -> &str {
     let goes_on =
         |at: usize| is_object && tokens(&text[at..end]).first().is_some_and(|token| token.class == Class::Name);
     let ends = after.into_iter().find(|(at, word)| !goes_on(to + at + word.len()));
-    &text[opens..ends.map_or(end, |(at, _)| to + at)]
+    text[opens..ends.map_or(end, |(at, _)| to + at)].trim_end()
 }
 
 /// Whether a part of a sentence says more than names and small words.
@@ -115,7 +149,7 @@ fn states_between(between: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::said_about;
+    use super::{change_of, removal_of, said_about};
     use crate::verify::languages::LANGUAGES;
 
     #[test]
@@ -132,10 +166,22 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_which_something_was_removed_is_changed() {
+        for text in ["`b.py`: removed the unused import", "src/b.py - removed dead code", "b.py removes its cache"] {
+            assert!(removal_of(text, "b.py").is_none() && change_of(text, "b.py").is_some(), "{text}");
+        }
+        for text in ["b.py: removed", "b.py was removed the day before", "b.py removed (dead code)", "Removed b.py"] {
+            assert!(removal_of(text, "b.py").is_some() && change_of(text, "b.py").is_none(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_word_stands_in_its_own_clause() {
         for (text, clause) in [
             ("The tests were left as they are and b.py was removed", "b.py was removed"),
             ("b.py was removed and not committed", "b.py was removed"),
+            ("b.py was removed because nothing used it", "b.py was removed"),
+            ("b.py was not removed since it is used", "b.py was not removed"),
             ("b.py wurde gelöscht und die Tests nicht geändert", "b.py wurde gelöscht"),
             ("Did not remove a.py and b.py", "Did not remove a.py and b.py"),
             ("Not a.py and b.py were removed", "Not a.py and b.py were removed"),

@@ -64,9 +64,11 @@ fn heading_of(line: &str) -> Option<&str> {
     let bare = line.trim_start_matches('#').trim();
     let is_marked = bare.len() < line.len();
     let bold = bare.strip_prefix("**").and_then(|bare| bare.trim_end_matches([':', '：']).strip_suffix("**"));
-    let is_sentence = |text: &str| text.ends_with('。') || text.ends_with(['.', '!']) && text.split(' ').count() > 2;
-    if let Some(bold) = bold.filter(|bold| !bold.contains("**") && !is_sentence(bold)) {
-        return Some(bold.trim_end_matches([':', '：']));
+    if let Some(bold) = bold.filter(|bold| !bold.contains("**")) {
+        let is_sentence = bold.ends_with('。') || bold.ends_with(['.', '!']) && bold.split(' ').count() > 2;
+        if !is_sentence {
+            return Some(bold.trim_end_matches([':', '：']));
+        }
     }
     if is_marked {
         return Some(bare.trim_end_matches([':', '：']));
@@ -76,12 +78,13 @@ fn heading_of(line: &str) -> Option<&str> {
 
 /// A line without the mark of a list item, and whether it had one. The box of a to-do stays.
 fn without_bullet(line: &str) -> (&str, bool) {
-    let mark = |rest: &str| rest.starts_with([' ', '\t']);
-    if let Some(rest) = line.strip_prefix(['-', '*', '+', '•', '·']).filter(|rest| mark(rest)) {
-        return (rest.trim_start(), true);
-    }
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    match line[digits..].strip_prefix(['.', ')']).filter(|rest| (1..=3).contains(&digits) && mark(rest)) {
+    let rest = match digits {
+        0 => line.strip_prefix(['-', '*', '+', '•', '·']),
+        1..=3 => line[digits..].strip_prefix(['.', ')']),
+        _ => None,
+    };
+    match rest.filter(|rest| rest.starts_with([' ', '\t'])) {
         Some(rest) => (rest.trim_start(), true),
         None => (line, false),
     }

@@ -52,8 +52,8 @@ impl Work {
 
     /// Whether the model uses a name after a tool or a person showed it. In the content of a file it only repeats what it read.
     fn looks_up(&self, term: Term) -> bool {
-        let is_own = |voice: Voice| matches!(voice, Voice::Model | Voice::Arguments);
         let voices = self.said.with(term).map(|sentence| sentence.voice).filter(|voice| *voice != Voice::Content);
-        voices.skip_while(|voice| is_own(*voice)).any(is_own)
+        let mut own = voices.map(|voice| matches!(voice, Voice::Model | Voice::Arguments)).skip_while(|is_own| *is_own);
+        own.any(|is_own| is_own)
     }
 }

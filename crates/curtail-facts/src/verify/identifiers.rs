@@ -139,8 +139,8 @@ impl Identifiers {
                 continue;
             }
             let is_taken_up = self.is_taken_up(name, uses);
-            let is_since = |least: usize| uses.message.is_some_and(|at| at >= least);
-            let is_needed = is_taken_up && (is_since(recent) || uses.taken_up >= OFTEN && is_since(half));
+            let since = if uses.taken_up >= OFTEN { half } else { recent };
+            let is_needed = is_taken_up && uses.message.is_some_and(|at| at >= since);
             let rank = NAME + u32::try_from(uses.taken_up.min(OFTEN)).unwrap_or_default();
             let mut fact =
                 Fact::new(Kind::Identifier, name, uses.message).important_if(uses.given || is_needed).ranked(rank);
@@ -159,9 +159,8 @@ impl Identifiers {
 
     /// Joins the first digits of a hash with that hash, if only one begins with them.
     fn join_hashes(&mut self) {
-        let is_hash = |name: &&String| matches!(spelling(name), Spelling::Hash(_));
-        let mut hashes: Vec<(String, String)> =
-            self.order.iter().filter(is_hash).map(|name| (name.to_lowercase(), name.clone())).collect();
+        let hashes = self.order.iter().filter(|name| matches!(spelling(name), Spelling::Hash(_)));
+        let mut hashes: Vec<(String, String)> = hashes.map(|name| (name.to_lowercase(), name.clone())).collect();
         hashes.sort();
         for (nth, (short, name)) in hashes.iter().enumerate() {
             let longer: Vec<&(String, String)> =
@@ -216,8 +215,9 @@ fn is_common(text: &str) -> bool {
     const KNOWN: &[&str] =
         &["in_progress", "/dev/null", "file_path", "files_with_matches", "true/false", "stdin/stdout"];
     // A range of lines, or a rough number.
-    let is_figure = |part: &str| part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_digit());
-    let is_range = text.contains(['-', '~']) && text.split(['-', '~']).all(is_figure);
+    let mut parts = text.split(['-', '~']);
+    let is_range = text.contains(['-', '~'])
+        && parts.all(|part| part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_digit()));
     // `.html` is an ending, `.env` a file.
     let is_ending = text.len() <= 5
         && text != ".env"

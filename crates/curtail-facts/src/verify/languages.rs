@@ -60,6 +60,7 @@ pub(super) struct Languages {
     pub(super) anew: Phrases,
     pub(super) new_plan: Phrases,
     pub(super) announcing: Phrases,
+    pub(super) article: Phrases,
     pub(super) reason: Phrases,
     pub(super) permit: Phrases,
     pub(super) setting: Phrases,
@@ -92,16 +93,17 @@ impl From<Vec<String>> for Phrases {
 impl Phrases {
     /// The pattern; `None` if the table is invalid.
     pub(super) fn pattern(&self) -> Option<&Regex> {
-        let compile = || {
-            // Chinese has no spaces between words, and a mark such as `✓` stands anywhere.
-            let is_loose = |source: &&String| source.contains(is_han) || !source.contains(char::is_alphanumeric);
-            let (anywhere, words): (Vec<&String>, Vec<&String>) = self.sources.iter().partition(is_loose);
-            let join = |sources: &[&String]| sources.iter().map(|source| source.as_str()).collect::<Vec<_>>().join("|");
-            let whole = (!words.is_empty()).then(|| format!("\\b(?:{})\\b", join(&words)));
-            let anywhere = (!anywhere.is_empty()).then(|| join(&anywhere));
-            Regex::new(&whole.into_iter().chain(anywhere).collect::<Vec<_>>().join("|")).ok()
-        };
-        self.compiled.get_or_init(compile).as_ref()
+        self.compiled.get_or_init(|| self.compile()).as_ref()
+    }
+
+    fn compile(&self) -> Option<Regex> {
+        // Chinese has no spaces between words, and a mark such as `✓` stands anywhere.
+        let sources = self.sources.iter().map(String::as_str);
+        let (mut alternatives, words): (Vec<&str>, Vec<&str>) =
+            sources.partition(|source| source.contains(is_han) || !source.contains(char::is_alphanumeric));
+        let words = (!words.is_empty()).then(|| format!("\\b(?:{})\\b", words.join("|")));
+        alternatives.splice(0..0, words.as_deref());
+        Regex::new(&alternatives.join("|")).ok()
     }
 
     /// Whether one of them is in `text`.
@@ -140,11 +142,11 @@ pub(super) fn lowered(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_uppercase) {
         return Cow::Borrowed(text);
     }
-    let lower = |c: char| {
+    let letters = text.chars().map(|c| {
         let mut letters = c.to_lowercase();
         letters.next().filter(|lower| letters.len() == 0 && lower.len_utf8() == c.len_utf8()).unwrap_or(c)
-    };
-    text.chars().map(lower).collect::<String>().into()
+    });
+    letters.collect::<String>().into()
 }
 
 /// Whether a word says nothing by itself: it may stand between a verb and a name.

@@ -196,8 +196,7 @@ impl Lexicon {
 
     fn word_need(&mut self, word: &str, is_proper: bool, is_folder: bool, needs: &mut Vec<Need>) {
         let word = word.to_lowercase();
-        let is_modal = LANGUAGES.rule.first_in(&word) == Some(0) || LANGUAGES.negation.first_in(&word) == Some(0);
-        if LANGUAGES.stop.contains(&word) || is_modal || word.chars().count() < 2 {
+        if LANGUAGES.stop.contains(&word) || is_modal(&word) || word.chars().count() < 2 {
             return;
         }
         let weight = match () {
@@ -266,8 +265,9 @@ impl Lexicon {
             }
             Spelling::Hash(hash) => {
                 let known = self.hashes.get(&hash[..HASH_DIGITS]).map_or(&[][..], Vec::as_slice);
-                let is_same = |other: &str| other.starts_with(hash.as_str()) || hash.starts_with(other);
-                let mut same = known.iter().filter(|(other, _)| is_same(other));
+                let mut same = known
+                    .iter()
+                    .filter(|(other, _)| other.starts_with(hash.as_str()) || hash.starts_with(other.as_str()));
                 if let (Some((_, term)), None) = (same.next(), same.next()) {
                     each(*term);
                 }
@@ -298,17 +298,17 @@ impl Lexicon {
 
 /// The words of a statement that carry it, in lower case.
 pub(super) fn content_words(text: &str) -> Vec<String> {
-    let carries = |word: &String| {
-        !LANGUAGES.stop.contains(word)
-            && LANGUAGES.rule.first_in(word) != Some(0)
-            && LANGUAGES.negation.first_in(word) != Some(0)
-    };
     let words = tokens(text).into_iter().filter(|token| !token.inner).flat_map(|token| match token.class {
         Class::Word => vec![token.text.to_lowercase()],
         Class::Han => han_pairs(token.text),
         Class::Name => vec![token.text.to_owned()],
     });
-    words.filter(carries).collect()
+    words.filter(|word| !LANGUAGES.stop.contains(word) && !is_modal(word)).collect()
+}
+
+/// Whether a word begins a rule or a negation.
+fn is_modal(word: &str) -> bool {
+    [&LANGUAGES.rule, &LANGUAGES.negation].iter().any(|words| words.first_in(word) == Some(0))
 }
 
 /// Pairs of characters of a run that carry something; a single character stands for itself.
@@ -320,9 +320,9 @@ fn han_pairs(run: &str) -> Vec<String> {
             text = text.replace(silent.as_str(), " ");
         }
     }
-    let carries = |c: char| is_han(c) && !(is_japanese && matches!(c, '\u{3040}'..='\u{309f}')) || c == 'ー';
     let mut pairs = Vec::new();
-    for piece in text.split(|c: char| !carries(c)).filter(|piece| !piece.is_empty()) {
+    let pieces = text.split(|c: char| c != 'ー' && (!is_han(c) || is_japanese && matches!(c, '\u{3040}'..='\u{309f}')));
+    for piece in pieces.filter(|piece| !piece.is_empty()) {
         let letters: Vec<char> = piece.chars().collect();
         match letters.as_slice() {
             [single] => pairs.push(single.to_string()),

@@ -203,10 +203,10 @@ pub fn compare(before: &Side<'_, '_>, after: &Side<'_, '_>) -> Comparison {
 
 /// Whether a message replaces others with something that only its provider can read.
 fn is_encrypted(message: &Message<'_>) -> bool {
-    let is_readable = |content: &Content<'_>| match content {
-        Content::Text(text) => !text.is_blank(),
-        Content::Reasoning(_) | Content::Unknown(_) | Content::Other => false,
-        Content::ToolCall(_) | Content::ToolResult(_) | Content::Media(_) => true,
-    };
-    message.is_boundary() && !message.parts.iter().any(|part| is_readable(&part.content))
+    message.is_boundary()
+        && message.parts.iter().all(|part| match &part.content {
+            Content::Text(text) => text.is_blank(),
+            Content::Reasoning(_) | Content::Unknown(_) | Content::Other => true,
+            Content::ToolCall(_) | Content::ToolResult(_) | Content::Media(_) => false,
+        })
 }

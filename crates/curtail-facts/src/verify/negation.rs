@@ -16,13 +16,13 @@ pub(super) fn negates(text: &str) -> bool {
 
 /// The words of a sentence that negate.
 fn negations(text: &str) -> Vec<&str> {
+    let mut places = LANGUAGES.negation.places(text);
     // `No, …` answers what was said before.
-    let answers = |(start, end): &(usize, usize)| *start == 0 && text[*end..].starts_with([',', '，']);
-    let places = LANGUAGES.negation.places(text).into_iter().filter(|place| !answers(place));
-    let words = places.map(|(start, end)| &text[start..end]);
+    places.retain(|(start, end)| *start > 0 || !text[*end..].starts_with([',', '，']));
+    let mut words: Vec<&str> = places.into_iter().map(|(start, end)| &text[start..end]).collect();
     // In Portuguese, `no` is `in the`.
-    let is_in = |word: &&str| !(word.eq_ignore_ascii_case("no") && is_portuguese(text));
-    words.filter(is_in).collect()
+    words.retain(|word| !(word.eq_ignore_ascii_case("no") && is_portuguese(text)));
+    words
 }
 
 /// Whether a word negates in a language where another negation beside it changes nothing.
@@ -32,8 +32,9 @@ fn is_plain_negation(word: &str) -> bool {
 
 /// Whether a sentence has letters or words of Portuguese.
 fn is_portuguese(text: &str) -> bool {
-    let is_word = |word: &str| ["você", "uma", "ao", "pelo", "pela", "nos", "nas"].contains(&word);
-    text.contains(['ã', 'õ', 'ç']) || text.split(|c: char| !c.is_alphabetic()).any(is_word)
+    let mut words = text.split(|c: char| !c.is_alphabetic());
+    text.contains(['ã', 'õ', 'ç'])
+        || words.any(|word| ["você", "uma", "ao", "pelo", "pela", "nos", "nas"].contains(&word))
 }
 
 fn is_ne(word: &str) -> bool {

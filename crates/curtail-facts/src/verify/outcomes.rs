@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::languages::{LANGUAGES, lowered};
 use super::negation::negates;
-use super::tokens::{Class, Token, tokens};
+use super::tokens::{Class, tokens};
 use crate::paths;
 use crate::words::{has_whole, name_words};
 
@@ -32,10 +32,10 @@ impl Family {
     /// The family of a command: that of its first word that names one.
     pub(super) fn of(command: &str) -> Self {
         let words = name_words(command);
-        let named = |word: &String| {
+        let mut named = words.iter().filter_map(|word| {
             Self::ALL.into_iter().find(|family| family.programs().contains(&word.as_str()) || family.is_in(word))
-        };
-        words.iter().find_map(named).unwrap_or(Self::Build)
+        });
+        named.next().unwrap_or(Self::Build)
     }
 
     /// Programs of it that are not called by a word for it.
@@ -141,19 +141,10 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
         return Some(counted);
     }
     let words = outcome_words(text);
-    let is_past = |end: usize| {
-        let rest = &text[end..];
-        let near = &rest[..rest.floor_char_boundary(EARLIER_ENDS)];
-        LANGUAGES.earlier.first_in(near).is_some_and(|at| at < EARLIER_BEGINS)
-    };
-    // `make the tests pass` says what is wanted.
-    let is_wanted = |start: usize, end: usize| {
-        let before = last_words(&text[..start]);
-        let is_bare = !text[..end].ends_with(['s', 'd']) || text[..end].ends_with("ss");
-        LANGUAGES.wish.are_in(before) || is_bare && LANGUAGES.causing.are_in(before)
-    };
-    let is_said = |((start, end), _): &((usize, usize), Outcome)| !is_past(*end) && !is_wanted(*start, *end);
-    let ((start, _), outcome) = words.into_iter().rev().find(is_said)?;
+    let mut last_first = words.into_iter().rev();
+    let ((start, _), outcome) = last_first.find(|((start, end), _)| {
+        !is_past(&text[*end..]) && !is_wanted(last_words(&text[..*start]), &text[*start..*end])
+    })?;
     let before = &text[..start];
     let near = before.ceil_char_boundary(before.len().saturating_sub(NEGATION_REACH));
     match outcome {
@@ -161,6 +152,18 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
         Outcome::Passed => Some(Outcome::Failed),
         Outcome::Failed => Some(Outcome::Passed),
     }
+}
+
+/// Whether an outcome before `rest` is one of an earlier time.
+fn is_past(rest: &str) -> bool {
+    let near = &rest[..rest.floor_char_boundary(EARLIER_ENDS)];
+    LANGUAGES.earlier.first_in(near).is_some_and(|at| at < EARLIER_BEGINS)
+}
+
+/// Whether a verb after these words gives an outcome that is wanted: `make the tests pass`.
+fn is_wanted(before: &str, verb: &str) -> bool {
+    let is_bare = !verb.ends_with(['s', 'd']) || verb.ends_with("ss");
+    LANGUAGES.wish.are_in(before) || is_bare && LANGUAGES.causing.are_in(before)
 }
 
 /// The outcome that numbers of failures give. Those that stand together are of one run, and one above 0 is enough: `2 failures,
@@ -233,27 +236,24 @@ pub(super) fn parts(text: &str) -> Vec<(usize, usize)> {
 /// The part of a sentence about a check: from its command, or else its name or its target, to the next part that names something else.
 pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -> &'t str {
     let words = command.split(' ').filter(|word| !word.starts_with('-'));
-    let names: Vec<String> = targets
-        .iter()
-        .flat_map(|target| [target.as_str(), paths::name(target)])
-        .chain(words)
-        .filter(|name| name.len() > 2)
-        .map(str::to_lowercase)
-        .collect();
-    let command = command.to_lowercase();
-    let has_command = |part: &str| has_whole(part, &command);
-    let has_name = |part: &str| names.iter().any(|name| has_whole(part, name) || has_whole(part, &format!("{name}s")));
+    let names = targets.iter().flat_map(|target| [target.as_str(), paths::name(target)]).chain(words);
+    let names = names.filter(|name| name.len() > 2).map(str::to_lowercase);
+    let names: Vec<String> = names.flat_map(|name| [format!("{name}s"), name]).collect();
     let parts = parts(text);
-    let first = |is_about: &dyn Fn(&str) -> bool| {
-        parts.iter().position(|(start, end)| {
-            let part = &text[*start..*end];
-            is_about(&lowered(part)) && outcome_in(part).is_some()
-        })
-    };
-    let Some(at) = first(&has_command).or_else(|| first(&has_name)) else { return text };
+    let with_command = first_about(text, &parts, &[command.to_lowercase()]);
+    let Some(at) = with_command.or_else(|| first_about(text, &parts, &names)) else { return text };
     let rest = parts[at + 1..].iter().take_while(|(start, end)| goes_on(&text[*start..*end]));
     let (start, end) = parts[at];
     &text[start..rest.last().map_or(end, |(_, end)| *end)]
+}
+
+/// The first part that has one of these names, in lower case, and an outcome.
+fn first_about(text: &str, parts: &[(usize, usize)], names: &[String]) -> Option<usize> {
+    parts.iter().position(|(start, end)| {
+        let part = &text[*start..*end];
+        let lower = lowered(part);
+        names.iter().any(|name| has_whole(&lower, name)) && outcome_in(part).is_some()
+    })
 }
 
 /// Whether a part of a sentence says more of what the part before it is about: it has an outcome and names nothing before that.
@@ -262,8 +262,9 @@ fn goes_on(part: &str) -> bool {
     // The conjunction between two joints is no part.
     let Some(outcome) = places.min() else { return part.trim().len() <= 4 && LANGUAGES.and.are_in(part) };
     let subject = &part[..outcome];
-    let is_name = |token: &Token<'_>| token.class == Class::Name && token.text.contains(char::is_alphabetic);
-    !Family::ALL.iter().any(|family| family.is_in(subject)) && !tokens(subject).iter().any(is_name)
+    let mut names = tokens(subject).into_iter().filter(|token| token.class == Class::Name);
+    !Family::ALL.iter().any(|family| family.is_in(subject))
+        && !names.any(|name| name.text.contains(char::is_alphabetic))
 }
 
 #[cfg(test)]

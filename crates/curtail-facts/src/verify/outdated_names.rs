@@ -68,23 +68,21 @@ fn newest<T>(all: &[T]) -> impl Iterator<Item = &T> {
 impl Setting {
     /// Whether this is another value of the same setting: both are about one thing, or it is said to be new.
     fn overtakes(&self, old: &Self) -> bool {
-        let is_other = |(one, other): (&String, &String)| !same_word(one, other);
-        let are_told_apart = self.kind.as_ref().zip(old.kind.as_ref()).is_some_and(is_other);
-        let shares_word = || self.about.iter().any(|word| old.about.iter().any(|other| same_word(word, other)));
+        let kinds = self.kind.as_ref().zip(old.kind.as_ref());
         self.message > old.message
             && same_word(&self.name, &old.name)
             && self.value != old.value
-            && !are_told_apart
-            && (self.is_new || shares_word())
+            && kinds.is_none_or(|(one, other)| same_word(one, other))
+            && (self.is_new || self.about.iter().any(|word| old.about.iter().any(|other| same_word(word, other))))
     }
 }
 
 /// The settings that a sentence gives a value.
 fn settings(text: &str, message: Option<usize>) -> Vec<Setting> {
     let places = LANGUAGES.setting.places(text);
-    let setting = |(start, end): &(usize, usize)| {
-        let is_value = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || c == 'v');
-        let value = tokens(&text[*end..]).into_iter().take(3).find(|token| is_value(token.text))?.text;
+    let settings = places.iter().filter_map(|(start, end)| {
+        let mut near = tokens(&text[*end..]).into_iter().take(3).map(|token| token.text);
+        let value = near.find(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == 'v'))?;
         let name = text[*start..*end].to_lowercase();
         // Of several settings in one sentence, each is told of in its own part.
         let around = if places.len() > 1 { part_at(text, *start) } else { text };
@@ -93,8 +91,8 @@ fn settings(text: &str, message: Option<usize>) -> Vec<Setting> {
         let kind = kind_before(&text[..*start]);
         let is_new = LANGUAGES.anew.are_in(text);
         Some(Setting { name, kind, value: value.to_owned(), about, message, is_new })
-    };
-    places.iter().filter_map(setting).collect()
+    });
+    settings.collect()
 }
 
 /// The part of a sentence at a place.

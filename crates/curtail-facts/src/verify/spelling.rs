@@ -78,9 +78,7 @@ fn number(name: &str) -> Option<(String, Option<String>)> {
         return None;
     }
     let groups: Vec<&str> = name.split(is_separator).collect();
-    let plain = |groups: &[&str]| groups.concat();
     let separators: Vec<char> = name.chars().filter(|c| is_separator(*c)).collect();
-    let are_thousands = |groups: &[&str]| groups[0].len() <= 3 && groups[1..].iter().all(|group| group.len() == 3);
     match separators.as_slice() {
         [] => {
             let digits = name.trim_start_matches('0');
@@ -89,23 +87,28 @@ fn number(name: &str) -> Option<(String, Option<String>)> {
         ['.' | ','] => {
             let fraction = fraction(groups[0], groups[1]);
             if are_thousands(&groups) && groups[0] != "0" {
-                Some((plain(&groups), Some(fraction)))
+                Some((groups.concat(), Some(fraction)))
             } else {
                 Some((fraction, None))
             }
         }
         [mark, rest @ ..] if rest.iter().all(|other| other == mark) => {
             (*mark != '.' || groups.len() > 2).then_some(())?;
-            are_thousands(&groups).then(|| (plain(&groups), None))
+            are_thousands(&groups).then(|| (groups.concat(), None))
         }
         [mark, rest @ .., last]
             if rest.iter().all(|other| other == mark) && last != mark && matches!(last, '.' | ',') =>
         {
             let (part, whole) = groups.split_last()?;
-            are_thousands(whole).then(|| (fraction(&plain(whole), part), None))
+            are_thousands(whole).then(|| (fraction(&whole.concat(), part), None))
         }
         _ => None,
     }
+}
+
+/// Whether separators divide a number into thousands.
+fn are_thousands(groups: &[&str]) -> bool {
+    groups[0].len() <= 3 && groups[1..].iter().all(|group| group.len() == 3)
 }
 
 /// A number with a fraction, without the zeros at its end unless it may be a version: 3.10 is not 3.1.

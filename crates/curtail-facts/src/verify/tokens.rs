@@ -29,6 +29,13 @@ pub(super) enum Class {
     Han,
 }
 
+impl Token<'_> {
+    /// How many digits it has, if it has nothing else.
+    fn digits(&self) -> Option<usize> {
+        self.text.bytes().all(|byte| byte.is_ascii_digit()).then_some(self.text.len())
+    }
+}
+
 /// The longest token that names something, in bytes: longer ones are data.
 const LONGEST: usize = 400;
 
@@ -44,8 +51,7 @@ fn without_hidden(text: Cow<'_, str>) -> Cow<'_, str> {
 /// `text` without terminal escapes, with letters and their marks composed.
 pub(super) fn composed(text: &str) -> Cow<'_, str> {
     let text = without_hidden(without_escapes(text));
-    let is_mark = |c: char| matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}');
-    if text.is_ascii() || !text.contains(is_mark) {
+    if text.is_ascii() || !text.contains(|c| matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}')) {
         return text;
     }
     text.nfc().map(|(c, _)| c).collect::<String>().into()
@@ -184,15 +190,13 @@ fn names(piece: &str) -> bool {
 
 /// Joins numbers whose groups of three digits are separated by a space: `3 600`.
 fn join_groups<'t>(text: &'t str, found: &mut Vec<Token<'t>>) {
-    let is_group = |token: &Token<'_>| token.text.len() == 3 && token.text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_head =
-        |token: &Token<'_>| (1..=3).contains(&token.text.len()) && token.text.bytes().all(|byte| byte.is_ascii_digit());
     let mut joined = Vec::new();
     let mut at = 0;
     while at + 1 < found.len() {
         let first = found[at];
         let mut last = at;
-        while is_head(&first) && last + 1 < found.len() && is_group(&found[last + 1]) {
+        let is_head = matches!(first.digits(), Some(1..=3));
+        while is_head && last + 1 < found.len() && found[last + 1].digits() == Some(3) {
             // The pieces of a name overlap it.
             let between = text.get(found[last].at + found[last].text.len()..found[last + 1].at).unwrap_or_default();
             if !matches!(between, " " | "\u{a0}" | "\u{202f}" | "\u{2009}") {

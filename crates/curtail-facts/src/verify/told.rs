@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::about::said_about;
+use super::about::{change_of, removal_of};
 use super::clauses::{code_spans, each_clause};
 use super::fact::{Fact, Kind, State};
 use super::languages::{LANGUAGES, Phrases, lowered};
@@ -34,6 +34,12 @@ static IN_CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let order = r"(?:^|[,;:] |\b(?:to|must|should|please|then) )(?:raise|throw|return|catch)";
     let added = r"\badd(?:s|ed)? [^,;]*\bthat (?:raises|throws|returns|catches)";
     Regex::new(&format!("(?:{order}|{added}) (?:(?:an?|the|new) )*`?$")).ok()
+});
+
+/// What stands before an error of which a model says that code raises it.
+static OF_CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let code = r"\b(?:function|method|constructor|class|code|snippet|block|statement|operator)s?";
+    Regex::new(&format!("{code}(?: \\S+)? (?:raises?|throws?|returns?|catch(?:es)?) (?:(?:an?|the|new) )*`?$")).ok()
 });
 
 impl Told {
@@ -73,7 +79,7 @@ impl Told {
                 let name = error_name(found.as_str());
                 let same = self.errors.iter_mut().filter(|known| error_name(&known.text) == name);
                 same.for_each(|known| known.overtaken = true);
-            } else if !IN_CODE.as_ref().is_some_and(|in_code| in_code.is_match(&lowered(&text[..found.start()]))) {
+            } else if !is_in_code(&lowered(&text[..found.start()]), spoken.voice) {
                 let words = found.as_str().trim_end_matches(['.', '。', '`', '"']);
                 replace(&mut self.errors, Fact::new(Kind::Error, words, message).in_state(State::Open));
             }
@@ -86,12 +92,14 @@ impl Told {
         if spoken.voice == Voice::Person && orders_change(text) {
             return;
         }
-        let is_told = |words: &Phrases| {
-            said_about(text, path, words).is_some_and(|part| !negates(part) && (acts || !is_intended(part, words)))
-        };
-        let (is_removed, is_changed) = (is_told(&LANGUAGES.removed), is_told(&LANGUAGES.changed));
-        if is_removed || is_changed {
-            let state = if is_removed { State::Removed } else { State::Changed };
+        let told = [
+            (State::Removed, removal_of(text, path), &LANGUAGES.removed),
+            (State::Changed, change_of(text, path), &LANGUAGES.changed),
+        ];
+        let state = told.into_iter().find_map(|(state, clause, words)| {
+            clause.filter(|clause| !negates(clause) && (acts || !is_intended(clause, words))).map(|_| state)
+        });
+        if let Some(state) = state {
             replace(&mut self.files, Fact::new(Kind::File, path, spoken.message).in_state(state));
         }
     }
@@ -107,8 +115,20 @@ impl Told {
 
 /// Whether a sentence orders a change, and does not say that it is done.
 fn orders_change(text: &str) -> bool {
-    [&LANGUAGES.order, &LANGUAGES.done].map(|words| words.first_in(text)) == [Some(0), None]
-        && [&LANGUAGES.changed, &LANGUAGES.removed].iter().any(|words| words.first_in(text) == Some(0))
+    let verbs = [&LANGUAGES.changed, &LANGUAGES.removed].map(|words| words.places(text));
+    let Some((start, end)) = verbs.into_iter().flatten().min() else { return false };
+    let Some(order) = LANGUAGES.order.first_in(text) else { return false };
+    // `Please rename a.py and update b.py`, but not `I did remove a.py`.
+    let mut before = text[..order].split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+    before.all(|word| LANGUAGES.stop.contains(&word.to_lowercase()) && !SUBJECTS.contains(&word))
+        && LANGUAGES.order.are_all_of(&text[start..end])
+        && !LANGUAGES.done.are_in(text)
+}
+
+/// Whether an error behind a text, in lower case, is one that code is to raise, or that it may raise, as a model says.
+fn is_in_code(before: &str, voice: Voice) -> bool {
+    let patterns = [Some(&IN_CODE), (voice == Voice::Model).then_some(&OF_CODE)];
+    patterns.into_iter().flatten().filter_map(|pattern| pattern.as_ref()).any(|pattern| pattern.is_match(before))
 }
 
 /// How many words before a verb say that it is to be done.
@@ -150,16 +170,18 @@ const SUBJECTS: &[&str] = &["I", "i", "You", "you", "We", "we", "They", "they", 
 
 /// The checks that a sentence names, each with its targets: a span between backticks, or words that begin with a known program.
 fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./:@=".contains(c);
-    let words: Vec<&str> = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).collect();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && !"_-./:@=".contains(c));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let runs = (0..words.len()).filter_map(|at| {
         let first = words[at];
         let rest: Vec<&str> = words[at + 1..].iter().copied().take_while(|word| is_argument(word)).take(4).collect();
         let before = at.checked_sub(1).map_or("", |at| words[at]);
         let is_stop = LANGUAGES.stop.contains(first);
         // `It just failed` names no check, nor does `we make progress`, but `we ran make` does, and `make failed`.
-        let is_run =
-            RUN.contains(&before) || !is_stop && words.get(at + 1).is_some_and(|next| outcome_in(next).is_some());
+        let is_run = match words.get(at + 1) {
+            Some(next) if outcome_in(next).is_some() => !is_stop,
+            _ => RUN.contains(&before),
+        };
         let is_plain = if rest.is_empty() {
             (is_stop || LANGUAGES.weak.contains(first)) && !is_run
         } else {
@@ -215,13 +237,21 @@ mod tests {
     fn what_is_to_be_done_was_not_done() {
         for text in [
             "Edit main.py, then delete old.py.",
+            "Please rename old.py to new.py and update main.py.",
+            "Now check main.py, then create new.py.",
             "I will edit main.py next.",
             "main.py should be changed and old.py must be removed.",
             "Raise a ValueError if it is missing.",
         ] {
             assert!(told(Voice::Person, text).is_empty(), "{text}");
         }
-        assert!(told(Voice::Model, "I added a check that raises ValueError when it is missing.").is_empty());
+        for text in [
+            "I added a check that raises ValueError when it is missing.",
+            "This function throws a TypeError when the input is empty.",
+            "The method `parse` raises `ValueError` otherwise.",
+        ] {
+            assert!(told(Voice::Model, text).is_empty(), "{text}");
+        }
         for (text, fact) in [
             ("I updated main.py so that it should work now.", "main.py: changed"),
             ("I removed old.py because it could break the build.", "old.py: removed"),
@@ -265,7 +295,12 @@ mod tests {
     #[test]
     fn programs_are_told_from_words() {
         let commands = |text| check_commands(text).into_iter().map(|(command, _)| command).collect::<Vec<_>>();
-        for text in ["The upload just failed.", "I just run it, and it failed", "We make progress, but all fails."] {
+        for text in [
+            "The upload just failed.",
+            "The last run just passed.",
+            "I just run it, and it failed",
+            "We make progress, but all fails.",
+        ] {
             assert!(commands(text).is_empty(), "{text}");
         }
         for (text, command) in [

@@ -194,13 +194,13 @@ impl Typed {
 
 /// The lines of a file without the numbers that a tool wrote before them.
 fn without_numbers(text: &str) -> String {
-    let bare = |line: &str| {
+    let bare = text.lines().map(|line| {
         let digits = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
         let is_numbered = digits.len() < line.trim_start().len();
         let rest = digits.strip_prefix('→').or_else(|| digits.strip_prefix('\t')).or_else(|| digits.strip_prefix(": "));
-        rest.filter(|_| is_numbered).unwrap_or(line).to_owned()
-    };
-    text.lines().map(bare).collect::<Vec<_>>().join("\n")
+        rest.filter(|_| is_numbered).unwrap_or(line)
+    });
+    bare.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a result is what a call read from a file of the project that tells agents how to work.

@@ -23,14 +23,13 @@ pub(super) fn same_word(one: &str, other: &str) -> bool {
     let letters = one[..shared].chars().count();
     let is_long = letters >= 4 || letters == 3 && rest.len().min(other_rest.len()) <= 1;
     let is_form = is_long && letters * 2 >= one.chars().count().max(other.chars().count());
-    let are_endings = || LANGUAGES.endings.iter().any(|endings| endings.contains(rest) && endings.contains(other_rest));
-    is_form && are_endings() || are_irregular(one, other)
+    is_form && LANGUAGES.endings.iter().any(|endings| endings.contains(rest) && endings.contains(other_rest))
+        || are_irregular(one, other)
 }
 
 /// Whether a list of irregular forms contains both words.
 pub(super) fn are_irregular(one: &str, other: &str) -> bool {
-    let has = |forms: &[String], word: &str| forms.iter().any(|form| form == word);
-    LANGUAGES.irregular.iter().any(|forms| has(forms, one) && has(forms, other))
+    LANGUAGES.irregular.iter().any(|forms| [one, other].iter().all(|word| forms.iter().any(|form| form == word)))
 }
 
 /// The irregular forms of a word.
@@ -41,8 +40,7 @@ pub(super) fn forms(word: &str) -> impl Iterator<Item = &'static String> {
 
 /// Whether `one` in place of `other` gives a sentence another meaning.
 pub(super) fn are_opposite(one: &str, other: &str) -> bool {
-    let is_pair = |pair: &[String; 2]| pair[0] == one && pair[1] == other || pair[0] == other && pair[1] == one;
-    LANGUAGES.opposite.iter().any(is_pair)
+    LANGUAGES.opposite.iter().any(|pair| *pair == [one, other] || *pair == [other, one])
 }
 
 #[cfg(test)]

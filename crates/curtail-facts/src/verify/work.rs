@@ -58,9 +58,7 @@ fn read_files(messages: &[Message<'_>], changed: &[Fact]) -> Vec<Fact> {
     for (at, message) in messages.iter().enumerate() {
         for (_, call) in message.calls() {
             for path in read_path(&call.name.decode(), &call.arguments.decode()) {
-                let is_changed = || changed.iter().any(|fact| paths::same_file(&fact.text, &path));
-                if !seen.contains(&path) && !is_changed() {
-                    seen.insert(path.clone());
+                if seen.insert(path.clone()) && !changed.iter().any(|fact| paths::same_file(&fact.text, &path)) {
                     facts.push(Fact::new(Kind::File, path, Some(at)).in_state(State::Read).important_if(false));
                 }
             }
@@ -83,8 +81,10 @@ fn commands(runs: &[Run]) -> Vec<Fact> {
             }
         }
     }
-    let is_repeated = |text: &String| times.get(text).is_some_and(|times| *times >= REPEATED);
-    facts.into_iter().map(|fact| Fact { important: is_repeated(&fact.text), ..fact }).collect()
+    for fact in &mut facts {
+        fact.important = times.get(&fact.text).is_some_and(|times| *times >= REPEATED);
+    }
+    facts
 }
 
 /// Runs of a command after which it is one that the work needs.
@@ -95,8 +95,9 @@ const MOST_WHOLE: usize = 100;
 
 /// What names a check, whatever its flags and ports are: its program and its targets.
 fn check_words(run: &Run) -> Vec<String> {
-    let is_bare = |word: &&str| !word.starts_with('-') && !word.bytes().all(|byte| byte.is_ascii_digit());
-    let mut words: Vec<String> = run.command.split(' ').filter(is_bare).map(without_port).collect();
+    let bare = run.command.split(' ').filter(|word| !word.starts_with('-'));
+    let bare = bare.filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
+    let mut words: Vec<String> = bare.map(without_port).collect();
     words.extend(run.targets.iter().map(|target| without_port(target)));
     words.sort();
     words.dedup();
@@ -117,13 +118,16 @@ fn without_port(word: &str) -> String {
 
 /// The runs, and for checks that passed one after the other (`lint && test`) each of them.
 fn single_runs(runs: &[Run]) -> Vec<Run> {
-    let parts = |run: &Run| -> Vec<Run> {
-        if run.check != Some(Verdict::Passed) || !run.command.contains(" && ") || !run.targets.is_empty() {
-            return vec![run.clone()];
+    let mut single = Vec::new();
+    for run in runs {
+        if run.check == Some(Verdict::Passed) && run.targets.is_empty() {
+            let parts = run.command.split(" && ");
+            single.extend(parts.map(|part| Run { command: part.trim().to_owned(), ..run.clone() }));
+        } else {
+            single.push(run.clone());
         }
-        run.command.split(" && ").map(|part| Run { command: part.trim().to_owned(), ..run.clone() }).collect()
-    };
-    runs.iter().flat_map(parts).collect()
+    }
+    single
 }
 
 fn checks(runs: &[Run]) -> Vec<Fact> {
@@ -143,8 +147,8 @@ fn checks(runs: &[Run]) -> Vec<Fact> {
         .collect();
     // A later run of everything that passed says how each part ended.
     let is_part = |nth: usize, words: &[String]| {
-        let covers = |whole: &[String]| whole.len() < words.len() && whole.iter().all(|word| words.contains(word));
-        passed.iter().rev().take(MOST_WHOLE).take_while(|(later, _)| *later > nth).any(|(_, whole)| covers(whole))
+        let mut later = passed.iter().rev().take(MOST_WHOLE).take_while(|(later, _)| *later > nth);
+        later.any(|(_, whole)| whole.len() < words.len() && whole.iter().all(|word| words.contains(word)))
     };
     let mut facts = Vec::new();
     for (nth, run) in outcomes {
@@ -240,9 +244,10 @@ fn todos(recorded: &Facts, trace: &Trace) -> Vec<Fact> {
             Progress::Pending | Progress::InProgress => facts.push(fact(&todo.text, todo.at.message, State::Open)),
         }
     }
-    let is_listed = |text: &str| recorded.todos.iter().any(|todo| todo.text == text);
-    for todo in trace.todos.iter().filter(|todo| !is_listed(&todo.text)) {
-        facts.push(fact(&todo.text, todo.at.message, State::Open).overtaken());
+    for todo in &trace.todos {
+        if !recorded.todos.iter().any(|listed| listed.text == todo.text) {
+            facts.push(fact(&todo.text, todo.at.message, State::Open).overtaken());
+        }
     }
     facts
 }

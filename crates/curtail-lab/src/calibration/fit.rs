@@ -59,23 +59,27 @@ impl Calibration {
 
     /// The fit with this framing and nothing hidden: the factor is the median ratio of the provider's tokens to ours.
     fn of_ratios(points: &[Point], framing: f64) -> Self {
-        let ratio = |point: &Point| point.without_framing(framing) / point.tokens.max(1.0);
-        let mut ratios: Vec<f64> = points.iter().map(ratio).collect();
+        let ratios = points.iter().map(|point| point.without_framing(framing) / point.tokens.max(1.0));
+        let mut ratios: Vec<f64> = ratios.collect();
         let factor = percentile(&mut ratios, 50).unwrap_or(1.0).clamp(*FACTORS.start(), *FACTORS.end());
         Self { hidden: 0.0, factor, framing }
     }
 
     /// This calibration with the hidden part that is the remainder: the median over the last three of `points`.
     pub(super) fn with_hidden_of(self, points: &[Point]) -> Self {
-        let remainder = |point: &Point| point.input - self.factor * point.tokens - self.framing * point.messages;
-        let mut remainders: Vec<f64> = points.iter().rev().take(3).map(remainder).collect();
+        let last = points.iter().rev().take(3);
+        let mut remainders: Vec<f64> =
+            last.map(|point| point.input - self.factor * point.tokens - self.framing * point.messages).collect();
         Self { hidden: percentile(&mut remainders, 50).unwrap_or(0.0), ..self }
     }
 
     /// The sum of the errors, in tokens, with which the growth from each point to the next is predicted.
     fn growth_error(&self, points: &[Point]) -> f64 {
-        let growth = |pair: &[Point]| self.of_point(&pair[1]) - self.of_point(&pair[0]);
-        points.windows(2).map(|pair| (pair[1].input - pair[0].input - growth(pair)).abs()).sum()
+        let errors = points.windows(2).map(|pair| {
+            let growth = self.of_point(&pair[1]) - self.of_point(&pair[0]);
+            (pair[1].input - pair[0].input - growth).abs()
+        });
+        errors.sum()
     }
 
     /// The sum of the errors, in tokens, with which all points are predicted.

@@ -128,8 +128,9 @@ fn fits(
     let counted: Vec<Observed> = stretch.requests.iter().filter(|request| request.input.is_some()).copied().collect();
     let least = if stretch.drops { f64::NEG_INFINITY } else { 0.0 };
     let parts = parts(counted.len()).into_iter().filter(|&part| part >= MIN_REQUESTS);
-    let fit = |part: usize| Some(Fit { calibration: Calibration::fit(&counted[..part], least)?, untested: part });
-    let fits: Vec<Fit> = parts.filter_map(fit).collect();
+    let fits: Vec<Fit> = parts
+        .filter_map(|part| Some(Fit { calibration: Calibration::fit(&counted[..part], least)?, untested: part }))
+        .collect();
     if !fits.is_empty() {
         return fits;
     }

@@ -252,14 +252,15 @@ fn last_texts(messages: &[Message<'_>], session: &Session, joints: &[usize]) -> 
     let mut last = LastTexts::default();
     let mut before = vec![last];
     for (at, message) in messages.iter().enumerate() {
-        let now = |is_such: bool| (is_such && !session.summaries[at]).then_some(at);
-        let begins = message.begins_turn();
-        last = LastTexts {
-            user: now(message.has_text_as(Role::User)).or(last.user),
-            assistant: now(message.has_text_as(Role::Assistant)).or(last.assistant),
-            prompt: now(begins).or(last.prompt),
-            opening: now(begins && joints.binary_search(&at).is_ok()).or(last.opening),
-        };
+        if !session.summaries[at] {
+            let begins = message.begins_turn();
+            last = LastTexts {
+                user: message.has_text_as(Role::User).then_some(at).or(last.user),
+                assistant: message.has_text_as(Role::Assistant).then_some(at).or(last.assistant),
+                prompt: begins.then_some(at).or(last.prompt),
+                opening: (begins && joints.binary_search(&at).is_ok()).then_some(at).or(last.opening),
+            };
+        }
         before.push(last);
     }
     before

@@ -38,7 +38,7 @@ use curtail_core::dialects::Dialect;
 use curtail_core::numbers::tally;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::Counting;
-use curtail_core::transcript::Transcript;
+use curtail_core::transcript::{Transcript, Usage};
 use history::History;
 use needs::{Needs, needs};
 use projection::Projection;
@@ -258,9 +258,8 @@ impl Replay {
         let by_model = model.and_then(|name| self.prices.cache_of(name));
         let logged = session.requests.iter().find_map(|request| request.provider);
         let provider = logged.unwrap_or(dialect.provider_rules().provider);
-        let rules_of = |provider: &str| self.prices.providers.get(provider).map(String::as_str);
-        let by_provider = || rules_of(provider).or_else(|| rules_of(provider_by_usage(session)?));
-        let name = by_model.or_else(by_provider).unwrap_or("none");
+        let by_provider = by_model.or_else(|| self.prices.cache_of_provider(provider));
+        let name = by_provider.or_else(|| self.prices.cache_of_provider(provider_by_usage(session)?)).unwrap_or("none");
         let longer = self.prices.cache.get(name).and_then(|rules| rules.long.as_ref());
         longer.filter(|_| cache_writes(session) == CacheWrites::Long).map_or(name, String::as_str).to_owned()
     }
@@ -285,9 +284,8 @@ fn as_recorded(scene: &Scene<'_, '_>, requests: &mut Vec<RecordedRequest>) -> Po
 }
 
 fn cache_writes(session: &Session) -> CacheWrites {
-    let usages = || session.requests.iter().filter_map(|request| request.usage);
-    let written: u64 = usages().map(|usage| usage.cache_write).sum();
-    let long: u64 = usages().map(|usage| usage.cache_write_long).sum();
+    let written: u64 = usages(session).map(|usage| usage.cache_write).sum();
+    let long: u64 = usages(session).map(|usage| usage.cache_write_long).sum();
     match written {
         0 => CacheWrites::None,
         _ if 2 * long > written => CacheWrites::Long,
@@ -306,10 +304,13 @@ fn seen(session: &Session, history: &History<'_>, live: bool) -> Vec<usize> {
 
 /// A provider that would report usage like that of the log: Anthropic reports cache writes, OpenAI only reads.
 fn provider_by_usage(session: &Session) -> Option<&'static str> {
-    let usages = || session.requests.iter().filter_map(|request| request.usage);
-    let writes = usages().any(|usage| usage.cache_write > 0);
-    let reads = usages().any(|usage| usage.cache_read > 0);
+    let writes = usages(session).any(|usage| usage.cache_write > 0);
+    let reads = usages(session).any(|usage| usage.cache_read > 0);
     if writes { Some("anthropic") } else { reads.then_some("openai") }
+}
+
+fn usages(session: &Session) -> impl Iterator<Item = Usage> {
+    session.requests.iter().filter_map(|request| request.usage)
 }
 
 /// The model that most requests name, the first of several.
@@ -365,24 +366,25 @@ fn calibrations(scene: &Scene<'_, '_>) -> Vec<CalibrationReport> {
     if scene.session.requests.iter().all(|request| request.usage.is_none()) {
         return reports;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "a request is far below 2^52 tokens")]
-    let whole = |tokens: f64| tokens.round() as i64;
     for (nth, calibration) in scene.calibrated.iter().enumerate() {
         let report = CalibrationReport {
             from_request: nth + 1,
-            hidden_tokens: whole(calibration.policy.hidden),
-            dropped_tokens: whole(calibration.policy.hidden - calibration.recorded.hidden).max(0),
+            hidden_tokens: rounded(calibration.policy.hidden),
+            dropped_tokens: rounded(calibration.policy.hidden - calibration.recorded.hidden).max(0),
             factor: (calibration.policy.factor * 1e4).round() / 1e4,
             framing: calibration.policy.framing,
         };
-        let is_same = |last: &CalibrationReport| {
-            CalibrationReport { from_request: report.from_request, ..last.clone() } == report
-        };
-        if !reports.last().is_some_and(is_same) {
+        let last = reports.last().map(|last| CalibrationReport { from_request: nth + 1, ..last.clone() });
+        if last.as_ref() != Some(&report) {
             reports.push(report);
         }
     }
     reports
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a request is far below 2^52 tokens")]
+fn rounded(tokens: f64) -> i64 {
+    tokens.round() as i64
 }
 
 /// Why a session cannot be replayed.

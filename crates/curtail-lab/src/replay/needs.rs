@@ -68,7 +68,6 @@ fn instructions(history: &History<'_>, preamble: &[Text<'_>]) -> HashSet<u64> {
 fn needed(history: &History<'_>, session: &Session, request: &Request, instructions: &HashSet<u64>) -> Vec<Needed> {
     let before = history.messages[..request.at].iter().rposition(|message| message.role == Role::Assistant);
     let after_reply = before.map_or(0, |at| at + 1);
-    let is_user_text = |at: usize| history.messages[at].has_text_as(Role::User);
     let mut seen: HashMap<u64, Option<usize>> = HashMap::default();
     let mut needed: Vec<Needed> = Vec::new();
     for &at in &request.reply {
@@ -79,9 +78,9 @@ fn needed(history: &History<'_>, session: &Session, request: &Request, instructi
                 return;
             }
             let positions = history.index.before(digest, request.at);
-            let is_sent = |at: usize| !session.summaries[at] && !request.is_rolled_back(at);
-            let is_known = positions.iter().any(|&at| is_sent(at));
-            let is_repeated = positions.iter().rev().take_while(|&&at| at >= after_reply).any(|&at| is_user_text(at));
+            let is_known = positions.iter().any(|&at| !session.summaries[at] && !request.is_rolled_back(at));
+            let mut since = positions.iter().rev().take_while(|&&at| at >= after_reply);
+            let is_repeated = since.any(|&at| history.messages[at].has_text_as(Role::User));
             let is_needed = is_known && !is_repeated && !instructions.contains(&digest);
             seen.insert(digest, is_needed.then_some(needed.len()));
             if is_needed {

@@ -106,20 +106,24 @@ impl Prices {
 
     /// The name of the cache rules of the model with this name, by its price or its family.
     pub fn cache_of(&self, name: &str) -> Option<&str> {
-        let family = || {
-            // Routers write the provider before the model, and a variant after it; Bedrock the provider before a dot.
-            let parts =
-                || name.split(['/', ':']).map(|part| part.rsplit_once("anthropic.").map_or(part, |(_, model)| model));
-            let fits = self.families.iter().filter(|(start, _)| parts().any(|part| part.starts_with(start.as_str())));
-            fits.max_by_key(|(start, _)| start.len()).map(|(_, cache)| cache)
-        };
-        self.model(name).map(|model| &model.cache).or_else(family).map(String::as_str)
+        self.model(name).map(|model| &model.cache).or_else(|| self.cache_of_family(name)).map(String::as_str)
+    }
+
+    fn cache_of_family(&self, name: &str) -> Option<&String> {
+        // Routers write the provider before the model, and a variant after it; Bedrock the provider before a dot.
+        let parts = name.split(['/', ':']).map(|part| part.rsplit_once("anthropic.").map_or(part, |(_, model)| model));
+        let fits = self.families.iter().filter(|(start, _)| parts.clone().any(|part| part.starts_with(start.as_str())));
+        fits.max_by_key(|(start, _)| start.len()).map(|(_, cache)| cache)
+    }
+
+    /// The name of the cache rules of a provider.
+    pub(super) fn cache_of_provider(&self, provider: &str) -> Option<&str> {
+        self.providers.get(provider).map(String::as_str)
     }
 
     /// The price of the model with this name, which may have a provider before it and a date after it.
     pub fn model(&self, name: &str) -> Option<&ModelPrice> {
-        let fits = |model: &&ModelPrice| is_called(name, &model.name);
-        self.models.iter().filter(fits).max_by_key(|model| model.name.len())
+        self.models.iter().filter(|model| is_called(name, &model.name)).max_by_key(|model| model.name.len())
     }
 }
 
@@ -147,8 +151,8 @@ fn is_revision(text: &str) -> bool {
         3 => rest.is_empty(),
         _ => !rest.starts_with(char::is_alphabetic),
     };
-    let is_digit_or_dash = |byte: u8| byte.is_ascii_digit() || byte == b'-';
-    let is_preview = text.strip_prefix("preview").is_some_and(|date| date.bytes().all(is_digit_or_dash));
+    let is_preview =
+        text.strip_prefix("preview").is_some_and(|date| date.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
     let is_version = text.strip_prefix('v').is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()));
     text == "latest" || is_numbered || is_preview || is_version
 }

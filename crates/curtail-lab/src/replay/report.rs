@@ -312,6 +312,13 @@ pub struct Probe {
     pub of: usize,
 }
 
+impl Probe {
+    /// The probe of one request: whether what exists at it is sent.
+    pub(super) fn of<T>(part: Option<T>, is_sent: impl FnOnce(T) -> bool) -> Self {
+        Self { of: usize::from(part.is_some()), sent: usize::from(part.is_some_and(is_sent)) }
+    }
+}
+
 impl Probes {
     /// Every kind of probe.
     const fn each(&mut self) -> [&mut Probe; 4] {

@@ -60,8 +60,10 @@ impl Resumed {
         self.most = next_search(messages.len());
         let joints = &applied.history.joints;
         let view = View::of_layout(applied.layout, messages);
-        let is_joint = |at: usize| positions.get(at).is_some_and(|position| joints.binary_search(position).is_ok());
-        let Some((memory, index)) = self.memory.resumed(&view, is_joint) else { return false };
+        let resumed = self
+            .memory
+            .resumed(&view, |at| positions.get(at).is_some_and(|position| joints.binary_search(position).is_ok()));
+        let Some((memory, index)) = resumed else { return false };
         self.from = positions[index];
         self.most = next_search(messages.len() - index);
         // Only a chain of one stage is resumed.

@@ -304,7 +304,7 @@ impl<'s, 'a> Scorer<'s, 'a> {
         let scene = self.scene;
         let needs = &scene.needs[nth];
         let needed_in_calls = needs.references.iter().filter(|needed| needed.in_call).count();
-        let repeats = || needs.repeats.iter().filter(|repeat| !self.sent.sends(repeat.result));
+        let repeats = needs.repeats.iter().filter(|repeat| !self.sent.sends(repeat.result));
         Losses {
             kept_references: needs.references.len() - lost.len(),
             needed_references: needs.references.len(),
@@ -312,31 +312,25 @@ impl<'s, 'a> Scorer<'s, 'a> {
             needed_in_calls,
             shown_again: lost.iter().filter(|needed| needed.shown_again).count(),
             probes: self.probe(&scene.work_states[nth], scene.session.requests[nth].at),
-            repeated_calls: repeats().filter(|repeat| repeat.same_call).count(),
-            files_read_again: repeats().filter(|repeat| repeat.is_read).count(),
+            repeated_calls: repeats.clone().filter(|repeat| repeat.same_call).count(),
+            files_read_again: repeats.filter(|repeat| repeat.is_read).count(),
             ..Losses::default()
         }
     }
 
     /// Which parts of the state of the work at position `end` are sent.
     fn probe(&self, state: &WorkState, end: usize) -> Probes {
-        let is_sent = |statement: Statement| {
-            self.sent.sends(statement.at) || statement.name.is_some_and(|name| self.sent.writes(name))
-        };
-        let statement = |statement: Option<Statement>| Probe {
-            sent: usize::from(statement.is_some_and(is_sent)),
-            of: usize::from(statement.is_some()),
-        };
-        let name = |name: Option<u64>| Probe {
-            sent: usize::from(name.is_some_and(|name| self.mentions(name, end))),
-            of: usize::from(name.is_some()),
-        };
         Probes {
-            instruction: statement(state.instruction),
-            edited_file: name(state.edited_file),
-            failing_test: name(state.failing_test),
-            todos: statement(state.todos),
+            instruction: Probe::of(state.instruction, |statement| self.states(statement)),
+            edited_file: Probe::of(state.edited_file, |name| self.mentions(name, end)),
+            failing_test: Probe::of(state.failing_test, |name| self.mentions(name, end)),
+            todos: Probe::of(state.todos, |statement| self.states(statement)),
         }
+    }
+
+    /// Whether a statement is sent, or a summary that repeats it.
+    fn states(&self, statement: Statement) -> bool {
+        self.sent.sends(statement.at) || statement.name.is_some_and(|name| self.sent.writes(name))
     }
 
     /// What the replay would have said of a recorded request, if the log had no usage of it but where it missed the cache.

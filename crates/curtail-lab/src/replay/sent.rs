@@ -176,14 +176,17 @@ impl Sent {
     /// The last position before `end` whose message is sent as it was recorded; by bisection if positions ascend.
     fn last_before(&self, end: usize) -> Option<usize> {
         steps::count(1);
-        let last = |run: Range<usize>| (run.start < end).then(|| run.end.min(end) - 1);
         if self.runs.last().is_some_and(|last| last.ascends.is_some()) {
             let after = self.runs.partition_point(|placed| {
                 placed.run.positions().map_or(placed.ascends.unwrap_or(0) < end, |run| run.start < end)
             });
-            return self.runs[..after].iter().rev().filter_map(|placed| placed.run.recorded()).find_map(last);
+            return self.runs[..after]
+                .iter()
+                .rev()
+                .filter_map(|placed| placed.run.recorded())
+                .find_map(|run| last_of(run, end));
         }
-        self.runs.iter().filter_map(|placed| placed.run.recorded()).filter_map(last).max()
+        self.runs.iter().filter_map(|placed| last_of(placed.run.recorded()?, end)).max()
     }
 
     /// Whether the policy wrote or changed a message.
@@ -231,4 +234,9 @@ impl Sent {
         }
         found
     }
+}
+
+/// The last position of a run that is before `end`.
+fn last_of(run: Range<usize>, end: usize) -> Option<usize> {
+    (run.start < end).then(|| run.end.min(end) - 1)
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::report::{Accuracy, PolicyReport, PolicyTotal, SessionReport};
+use super::report::{Accuracy, PolicyTotal, SessionReport};
 
 /// All sessions together.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -46,12 +46,12 @@ impl TotalReport {
         self.requests += session.requests - session.shared_requests;
         self.shared_requests += session.shared_requests;
         if self.policies.is_empty() {
-            let named = |policy: &PolicyReport| NamedTotal {
+            let named = session.policies.iter().map(|policy| NamedTotal {
                 name: policy.name.clone(),
                 total: PolicyTotal { cost: Some(0.0), ..PolicyTotal::default() },
                 ..NamedTotal::default()
-            };
-            self.policies = session.policies.iter().map(named).collect();
+            });
+            self.policies = named.collect();
         }
         for (total, policy) in self.policies.iter_mut().zip(&session.policies) {
             total.failed_sessions += usize::from(policy.error.is_some());
@@ -80,9 +80,8 @@ impl TotalReport {
         let points: Vec<Option<(f64, f64)>> = points.collect();
         for (policy, point) in self.policies.iter_mut().zip(&points) {
             policy.pareto = point.map(|(cost, kept)| {
-                let beats =
-                    |other: &(f64, f64)| other.0 <= cost && other.1 >= kept && (other.0 < cost || other.1 > kept);
-                !points.iter().flatten().any(beats)
+                let mut others = points.iter().flatten();
+                !others.any(|other| other.0 <= cost && other.1 >= kept && (other.0 < cost || other.1 > kept))
             });
         }
     }
@@ -137,8 +136,9 @@ pub struct Verdict {
 impl SessionGroup {
     /// Adds `session` to its group in `groups`, or to a new one.
     pub fn add(groups: &mut Vec<Self>, session: &SessionReport, keep_inaccurate: bool) {
-        let is_group = |group: &Self| group.dialect == session.dialect && group.outcome == session.outcome;
-        let at = groups.iter().position(is_group).unwrap_or_else(|| {
+        let known =
+            groups.iter().position(|group| group.dialect == session.dialect && group.outcome == session.outcome);
+        let at = known.unwrap_or_else(|| {
             groups.push(Self {
                 dialect: session.dialect,
                 outcome: session.outcome.clone(),
@@ -158,28 +158,29 @@ impl SessionGroup {
     pub fn decide(&mut self, keep: f64) {
         let Some((recorded, others)) = self.total.policies.split_first() else { return };
         let by_cost = self.total.policies.iter().all(|policy| policy.total.cost.is_some());
-        let price = |policy: &NamedTotal| policy.total.price(by_cost);
-        let whole = price(recorded);
-        let saved = |policy: &NamedTotal| if whole > 0.0 { 1.0 - price(policy) / whole } else { 0.0 };
+        let whole = recorded.total.price(by_cost);
+        let saved = |policy: &NamedTotal| if whole > 0.0 { 1.0 - policy.total.price(by_cost) / whole } else { 0.0 };
         let error = self.total.accuracy.as_ref().and_then(|accuracy| match by_cost {
             true => accuracy.p90_cost_error,
             false => Some(accuracy.p90_error),
         });
         let least = error.unwrap_or(0.0).max(MIN_SAVING);
-        let is_comparable = |policy: &NamedTotal| policy.failed_sessions == 0 && policy.total.changed_requests > 0;
-        let comparable = || (1..).zip(others).filter(|(_, policy)| is_comparable(policy));
-        let cheaper = |one: &(usize, &NamedTotal), two: &(usize, &NamedTotal)| price(one.1).total_cmp(&price(two.1));
-        let best = comparable().filter(|(_, policy)| policy.total.kept_at_least() >= keep).min_by(cheaper);
+        let mut comparable: Vec<(usize, &NamedTotal)> = (1..)
+            .zip(others)
+            .filter(|(_, policy)| policy.failed_sessions == 0 && policy.total.changed_requests > 0)
+            .collect();
+        let changes = !comparable.is_empty();
+        // The cheapest first.
+        comparable.sort_by(|one, two| one.1.total.price(by_cost).total_cmp(&two.1.total.price(by_cost)));
+        let best = comparable.iter().find(|(_, policy)| policy.total.kept_at_least() >= keep).copied();
         let worth_it = best.is_some_and(|(_, policy)| saved(policy) >= least);
-        let saving = comparable().filter(|(_, policy)| !worth_it && saved(policy) >= least);
-        let next = saving.min_by(|one, two| {
-            let kept = |policy: &(usize, &NamedTotal)| policy.1.total.kept_at_least();
-            kept(two).total_cmp(&kept(one)).then_with(|| cheaper(one, two))
-        });
+        comparable.retain(|(_, policy)| !worth_it && saved(policy) >= least);
+        comparable.sort_by(|one, two| two.1.total.kept_at_least().total_cmp(&one.1.total.kept_at_least()));
+        let next = comparable.first().copied();
         self.verdict = Some(Verdict {
             number: best.map(|(number, _)| number),
             policy: best.map(|(_, policy)| policy.name.clone()),
-            changes: comparable().next().is_some(),
+            changes,
             worth_it,
             error,
             by_cost,

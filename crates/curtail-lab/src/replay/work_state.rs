@@ -32,8 +32,8 @@ pub(super) struct Statement {
 pub(super) fn work_states(history: &History<'_>, session: &Session) -> Vec<WorkState> {
     let pairs = Pairs::from_messages(&history.messages);
     let mut facts = Facts::default();
-    let at_request = |at: usize| {
-        facts.read_range(&history.messages, &pairs, facts.messages..at);
+    let states = session.requests.iter().map(|request| {
+        facts.read_range(&history.messages, &pairs, facts.messages..request.at);
         let instruction = facts.asked.last().or(facts.goal.as_ref());
         let edited = facts.changed.iter().rfind(|change| !change.deleted);
         WorkState {
@@ -42,8 +42,8 @@ pub(super) fn work_states(history: &History<'_>, session: &Session) -> Vec<WorkS
             failing_test: facts.failing.last().and_then(|failure| last_name(&failure.name)),
             todos: facts.open().filter_map(|todo| statement(&todo.at, &todo.text)).max_by_key(|todo| todo.at),
         }
-    };
-    session.requests.iter().map(|request| request.at).map(at_request).collect()
+    });
+    states.collect()
 }
 
 fn statement(pointer: &Pointer, text: &str) -> Option<Statement> {

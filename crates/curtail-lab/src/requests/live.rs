@@ -119,7 +119,7 @@ impl Live {
 
     /// The compactions that were not rolled back, in order. `at` is the end of the conversation.
     pub(super) fn compactions(&self, at: usize) -> Vec<Compaction> {
-        let compaction = |(stretch, _): (&Stretch, usize)| {
+        let compactions = self.path(self.end(at)).filter_map(|(stretch, _)| {
             let replacement = stretch.replacement.as_ref()?;
             let before = self.sent_at(stretch.before);
             Some(Compaction {
@@ -128,8 +128,8 @@ impl Live {
                 at: stretch.start,
                 element: stretch.element,
             })
-        };
-        let mut found: Vec<Compaction> = self.path(self.end(at)).filter_map(compaction).collect();
+        });
+        let mut found: Vec<Compaction> = compactions.collect();
         found.reverse();
         found
     }

@@ -85,10 +85,9 @@ fn shortened(content: &str, budget: usize, count: &dyn Fn(&str) -> usize) -> Res
     let ends: Vec<usize> = content.char_indices().map(|(at, _)| at).take_while(|at| *at <= window).collect();
     let fitting = ends.partition_point(|end| tokens(*end) <= budget);
     // A longer text may have fewer tokens, so the result of the binary search is checked.
-    let fits = |end: &usize| tokens(*end) <= budget;
-    let end = ends.iter().take(fitting).rev().copied().find(fits).unwrap_or(0);
+    let end = ends.into_iter().take(fitting).rfind(|end| tokens(*end) <= budget).unwrap_or(0);
     let line = content.get(..end).and_then(|kept| kept.rfind('\n'));
-    let line = line.filter(|line| *line > end / 2).filter(fits);
+    let line = line.filter(|line| *line > end / 2 && tokens(*line) <= budget);
     Ok(cut(content, line.unwrap_or(end)))
 }
 

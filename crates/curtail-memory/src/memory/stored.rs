@@ -52,11 +52,11 @@ pub struct Rules<'a> {
 impl<'a> Rules<'a> {
     /// The initial state: the template, else an empty object if there is a schema, else empty text.
     pub fn initial(&self) -> State {
-        let none = || match self.schema {
-            Some(_) => State::empty_object(),
-            None => State::Text(String::new()),
-        };
-        self.template.cloned().unwrap_or_else(none)
+        match (self.template, self.schema) {
+            (Some(template), _) => template.clone(),
+            (None, Some(_)) => State::empty_object(),
+            (None, None) => State::Text(String::new()),
+        }
     }
 
     /// A scratchpad with `state` under these rules.

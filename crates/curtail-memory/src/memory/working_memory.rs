@@ -188,19 +188,18 @@ fn note_shortened(block: &Block, budget: usize, plan: &mut Plan) {
 /// The existing block: a system or developer message, or, in formats without these roles, a part of the first user message that
 /// this program wrote.
 fn existing_block(messages: &[Message<'_>], front: usize) -> Option<PartRef> {
-    let instructs = |message: &Message<'_>| message.role.instructs() && message.parts.len() == 1;
     // A model does not read what is before a boundary.
     let start = behind_boundary(messages);
-    let instructions =
-        messages[start..].iter().position(|message| instructs(message) && contains_block(&message.parts[0]));
-    let instructions = instructions.map(|at| start + at);
-    let is_own = |part: &Part<'_>| contains_block(part) && is_own_block(part, OPENING);
-    let in_front = || {
-        let message = messages.get(front).filter(|message| message.role == Role::User)?;
-        let part = message.parts.iter().take(own_blocks(message)).position(is_own)?;
-        Some(PartRef { message: front, part })
-    };
-    instructions.map(|message| PartRef { message, part: 0 }).or_else(in_front)
+    let instructions = messages[start..]
+        .iter()
+        .position(|message| message.role.instructs() && matches!(&message.parts[..], [part] if contains_block(part)));
+    if let Some(at) = instructions {
+        return Some(PartRef { message: start + at, part: 0 });
+    }
+    let message = messages.get(front).filter(|message| message.role == Role::User)?;
+    let mut parts = message.parts.iter().take(own_blocks(message));
+    let part = parts.position(|part| contains_block(part) && is_own_block(part, OPENING))?;
+    Some(PartRef { message: front, part })
 }
 
 fn contains_block(part: &Part<'_>) -> bool {

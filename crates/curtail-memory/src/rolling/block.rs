@@ -42,9 +42,9 @@ pub(super) struct FoundBlock {
 pub(super) fn find_block(message: &Message<'_>) -> Option<FoundBlock> {
     let instructions = message.role.instructs() && message.parts.len() == 1;
     let count = own_blocks(message).max(usize::from(instructions));
-    let is_own = |part: &Part<'_>| instructions || is_own_block(part, OPENING);
-    let mut parts = message.parts.iter().take(count).enumerate().filter(|(_, part)| is_own(part));
-    parts.find_map(|(nth, part)| Some(FoundBlock { part: nth, state: read_block(part)? }))
+    let parts = message.parts.iter().take(count).enumerate();
+    let mut own = parts.filter(|(_, part)| instructions || is_own_block(part, OPENING));
+    own.find_map(|(nth, part)| Some(FoundBlock { part: nth, state: read_block(part)? }))
 }
 
 /// The state in a part; `None` if it is not a block.

@@ -22,12 +22,12 @@ impl RollingSummary {
         let pairs = Pairs::from_messages(messages);
         let ends = interactions.iter().map(|interaction| interaction.arrived);
         let starts = std::iter::once(interactions.first().map_or(0, |first| first.start)).chain(ends.clone());
-        let size = |(start, end): (usize, usize)| {
+        let sizes = starts.zip(ends).map(|(start, end)| {
             let counted = (start..end).filter(|at| !stays(*at));
             let spoken = counted.flat_map(|at| utterances(messages, &pairs, at..at + 1));
             spoken.map(|utterance| self.tokenizer.count(&utterance.text)).sum()
-        };
-        starts.zip(ends).map(size).collect()
+        });
+        sizes.collect()
     }
 
     /// The ranges to summarize now, oldest first. A summary that would be dropped in the same step is not made.
@@ -41,13 +41,12 @@ impl RollingSummary {
         let last = rolling.memory.summarized();
         let ends = self.ends(rolling, last);
         let starts = std::iter::once(last).chain(ends.iter().copied());
-        let first = |start: usize, end: usize| {
+        let ranges = starts.zip(&ends).map(|(start, &end)| {
             // The first summary of a full window leaves out the interaction that has just left it.
             let oldest = (end + 1).saturating_sub(self.rolling.window.get());
-            if start == 0 { oldest.max(1) } else { start + 1 }
-        };
-        let mut due: Vec<_> =
-            starts.zip(&ends).map(|(start, &end)| InteractionRange { start: first(start, end), end }).collect();
+            InteractionRange { start: if start == 0 { oldest.max(1) } else { start + 1 }, end }
+        });
+        let mut due: Vec<_> = ranges.collect();
         due.drain(..due.len().saturating_sub(self.rolling.max_summaries.get()));
         due
     }
@@ -78,14 +77,16 @@ impl RollingSummary {
     pub fn held(&self, rolling: &RollingView) -> InteractionRange {
         let held = self.rolling.held(rolling.seen());
         let Some(trigger) = self.trigger else { return held };
-        let mut left = trigger;
-        let fits = |number: &usize| {
-            let fits = *number == held.end || size(rolling, *number) <= left;
-            left = left.saturating_sub(size(rolling, *number));
-            fits
-        };
-        let count = (held.start.max(rolling.first)..=held.end).rev().take_while(fits).count();
-        InteractionRange { start: held.end + 1 - count, end: held.end }
+        let (mut left, mut start) = (trigger, held.end + 1);
+        for number in (held.start.max(rolling.first)..=held.end).rev() {
+            let tokens = size(rolling, number);
+            if number < held.end && tokens > left {
+                break;
+            }
+            left = left.saturating_sub(tokens);
+            start = number;
+        }
+        InteractionRange { start, end: held.end }
     }
 }
 

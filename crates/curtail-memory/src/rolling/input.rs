@@ -52,7 +52,8 @@ impl RollingSummary {
     ) -> Vec<SummaryInput<'m>> {
         let count = |text: &str| self.tokenizer.count(text);
         let pairs = Pairs::from_messages(messages);
-        let input = |(span, (facts, follows)): (&InteractionRange, (Facts, bool))| {
+        let with_facts = due.iter().zip(self.facts(messages, &pairs, rolling, due));
+        let inputs = with_facts.map(|(span, (facts, follows))| {
             let covered = covered(rolling, *span, follows);
             // The first summary leaves out the interaction that has just left the window.
             let is_goal_left_out =
@@ -66,8 +67,8 @@ impl RollingSummary {
                 utterances.insert(0, Utterance::new(Speaker::Facts, head.clone()));
             }
             SummaryInput { span: *span, facts, head, utterances, tokens }
-        };
-        due.iter().zip(self.facts(messages, &pairs, rolling, due)).map(input).collect()
+        });
+        inputs.collect()
     }
 
     /// The facts up to the end of each of the ranges `due`, and whether the range follows that of a summary. Messages are read up

@@ -42,14 +42,15 @@ fn interaction(
 ) -> Option<String> {
     let interaction = view.interaction(number)?;
     let end = view.interaction(number + 1).map_or_else(|| end_of_last(interaction), |next| next.start);
-    let side = |role| interaction.utterances.iter().copied().filter(move |&at| messages[at].role == role);
-    let request = side(Role::User).next();
-    let response = side(Role::Assistant).next_back();
+    let mut utterances = interaction.utterances.iter().copied();
+    let request = utterances.clone().find(|&at| messages[at].role == Role::User);
+    let response = utterances.rfind(|&at| messages[at].role == Role::Assistant);
     let mut members: Vec<String> = Vec::new();
     members.extend(request.map(|at| format!("\"userRequest\":{}", compact(&messages[at]))));
     members.extend(response.map(|at| format!("\"aiResponse\":{}", compact(&messages[at]))));
-    let is_written = |at: usize| request == Some(at) || response == Some(at) || view.is_block(at);
-    let rest = others(messages, interaction.start..end, &is_written);
+    let rest = others(messages, interaction.start..end, &|at| {
+        request == Some(at) || response == Some(at) || view.is_block(at)
+    });
     if !rest.is_empty() {
         members.push(format!("\"rest\":[{}]", rest.join(",")));
     }
@@ -66,8 +67,8 @@ fn end_of_last(interaction: &Interaction) -> usize {
 
 /// The messages of a range as JSON, without system messages, turns that were taken back, and those for which `except` is true.
 fn others(messages: &[Message<'_>], range: std::ops::Range<usize>, except: &dyn Fn(usize) -> bool) -> Vec<String> {
-    let is_told = |message: &Message<'_>| !message.role.instructs() && !message.standing.is_rolled_back();
-    range.filter(|&at| !except(at) && is_told(&messages[at])).map(|at| compact(&messages[at])).collect()
+    let others = range.filter(|&at| !except(at)).map(|at| &messages[at]);
+    others.filter(|message| !message.role.instructs() && !message.standing.is_rolled_back()).map(compact).collect()
 }
 
 /// A message as JSON without white space between tokens.

@@ -54,11 +54,11 @@ pub(super) fn is_line_break(space: &str) -> bool {
 /// The white space before each of `values`, which follow each other in `text`, and the white space after the last one.
 pub(super) fn spaces<'t>(text: &'t str, values: &[Value<'_>]) -> (Vec<&'t str>, &'t str) {
     let mut end = 0;
-    let space_before = |value: &Value<'_>| {
-        let start = std::mem::replace(&mut end, value.span().end as usize);
-        &text[start..value.span().start as usize]
-    };
-    let leads = values.iter().map(space_before).collect();
+    let mut leads = Vec::with_capacity(values.len());
+    for value in values {
+        leads.push(&text[end..value.span().start as usize]);
+        end = value.span().end as usize;
+    }
     let rest = &text[end..];
     (leads, &rest[..rest.len() - rest.trim_start().len()])
 }

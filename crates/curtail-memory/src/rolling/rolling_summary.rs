@@ -117,13 +117,14 @@ impl RollingSummary {
         }
         let mut rolling = self.own_view(view.messages);
         let due = self.due(&rolling);
-        let is_closed = |number| rolling.interaction(number).is_some_and(|interaction| is_joint(interaction.arrived));
-        if !rolling.blocks.is_empty() || !due.iter().all(|span| is_closed(span.end)) {
+        let mut last = due.iter().map(|span| rolling.interaction(span.end));
+        let are_closed = last.all(|last| last.is_some_and(|interaction| is_joint(interaction.arrived)));
+        if !rolling.blocks.is_empty() || !are_closed {
             return None;
         }
-        let begins =
-            |number: &usize| rolling.interaction(*number).is_some_and(|interaction| is_joint(interaction.start));
-        let first = (rolling.first + 1..self.held(&rolling).start).rev().find(begins)?;
+        let first = (rolling.first + 1..self.held(&rolling).start)
+            .rev()
+            .find(|number| rolling.interaction(*number).is_some_and(|interaction| is_joint(interaction.start)))?;
         let index = rolling.interaction(first)?.start;
         let fresh = self.summarize(view.messages, &rolling, &due, None).ok()?;
         rolling.memory.advance(self.rolling, rolling.seen(), fresh);
@@ -139,10 +140,9 @@ impl RollingSummary {
         let begin = rolling.interaction(next).map_or(0, |interaction| interaction.start);
         // The summaries are written after any system messages, earlier summaries and boundaries with which the first
         // interaction begins, and after the last boundary, because a model does not read what is before it.
-        let is_front =
-            |at: &usize| messages[*at].role.instructs() || messages[*at].is_boundary() || rolling.is_block(*at);
-        let start = begin + (begin..messages.len()).take_while(is_front).count();
-        let start = start.max(behind_boundary(messages));
+        let front = (begin..messages.len())
+            .take_while(|at| messages[*at].role.instructs() || messages[*at].is_boundary() || rolling.is_block(*at));
+        let start = (begin + front.count()).max(behind_boundary(messages));
         let pairs = Pairs::from_messages(messages);
         let mut drops = DropSet::none(view, &pairs);
         let window = self.held(rolling).len().max(1);

@@ -1,7 +1,7 @@
 //! Makes the summaries that are due, and refuses one that keeps too little.
 
 use super::input::SummaryInput;
-use super::{Interaction, InteractionRange, RollingSummary, RollingView, Summary, SummaryRange};
+use super::{InteractionRange, RollingSummary, RollingView, Summary, SummaryRange};
 use crate::summarizers::{Budget, Failure, Speaker, Utterance};
 use curtail_core::digest::fnv1a_64;
 use curtail_core::processors::{Asked, OnSummary, ProcessorError};
@@ -36,21 +36,21 @@ impl RollingSummary {
                 threads.into_iter().map(|thread| thread.join().unwrap_or(Err(None))).collect()
             })
         };
-        let summary = |(input, text): (SummaryInput<'_>, Result<String, Option<Failure>>)| {
+        let summaries = inputs.into_iter().zip(texts).map(|(input, text)| {
             let text = text.map_err(|cause| {
                 let InteractionRange { start, end } = input.span;
                 let cause = cause.map_or_else(|| String::from("the summarizer panicked"), |cause| cause.to_string());
                 ProcessorError::Other(format!("cannot summarize interactions {start} to {end}: {cause}").into())
             })?;
             Ok(Summary { range: range_with_ids(messages, rolling, input.span), text, facts: input.facts, ts: None })
-        };
-        inputs.into_iter().zip(texts).map(summary).collect()
+        });
+        summaries.collect()
     }
 
     /// Whether summaries are made within this process, which is fast.
     fn is_local(&self, input: &SummaryInput<'_>) -> bool {
-        let count = |text: &str| self.tokenizer.count(text);
-        self.summarizer.request(&input.utterances, &Budget { tokens: input.tokens, count: &count }).is_none()
+        let budget = Budget { tokens: input.tokens, count: &|text| self.tokenizer.count(text) };
+        self.summarizer.request(&input.utterances, &budget).is_none()
     }
 
     /// The summary of `input`, which covers the messages of `covered`.
@@ -80,8 +80,7 @@ impl RollingSummary {
         utterances: &[Utterance<'_>],
         on_summary: Option<&OnSummary>,
     ) -> Result<String, Failure> {
-        let count = |text: &str| self.tokenizer.count(text);
-        let budget = Budget { tokens: input.tokens, count: &count };
+        let budget = Budget { tokens: input.tokens, count: &|text| self.tokenizer.count(text) };
         let text = self.summarizer.summarize(utterances, &budget)?;
         if let Some(observer) = on_summary {
             let request = self.summarizer.request(utterances, &budget);
@@ -90,7 +89,7 @@ impl RollingSummary {
                 tokens: self.tokenizer.count(&request.body),
             }));
         }
-        Ok(input.summary(text, &Budget { tokens: self.tokens, count: &count }))
+        Ok(input.summary(text, &Budget { tokens: self.tokens, ..budget }))
     }
 }
 
@@ -103,11 +102,8 @@ fn covered<'m, 'a>(messages: &'m [Message<'a>], rolling: &RollingView, span: Int
 
 /// `span` with the ids of its first and its last message with text.
 fn range_with_ids(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange) -> SummaryRange {
-    let id = |at: Option<usize>| Some(messages.get(at?)?.id.as_ref()?.decode().into_owned());
-    let utterances = |number| rolling.interaction(number).map(|interaction: &Interaction| &interaction.utterances);
-    SummaryRange {
-        span,
-        start_id: id(utterances(span.start).and_then(|utterances| utterances.first().copied())),
-        end_id: id(utterances(span.end).and_then(|utterances| utterances.last().copied())),
-    }
+    let first = rolling.interaction(span.start).and_then(|interaction| interaction.utterances.first());
+    let last = rolling.interaction(span.end).and_then(|interaction| interaction.utterances.last());
+    let [start_id, end_id] = [first, last].map(|at| Some(messages.get(*at?)?.id.as_ref()?.decode().into_owned()));
+    SummaryRange { span, start_id, end_id }
 }

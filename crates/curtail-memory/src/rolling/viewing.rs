@@ -33,8 +33,10 @@ impl RollingSummary {
         if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.facts.is_empty()) {
             newest.facts = Facts::from_text(&newest.text);
         }
-        let is_over = |at: usize| messages[at].is_boundary() || messages[at].standing.is_rolled_back();
-        let stays = |at: usize| context.contains(&at) || is_over(at) || awaiting.contains(&at);
+        let stays = |at: usize| {
+            let is_over = messages[at].is_boundary() || messages[at].standing.is_rolled_back();
+            is_over || context.contains(&at) || awaiting.contains(&at)
+        };
         let interactions = interactions(messages, self.counted, &stays);
         let sizes = self.sizes(messages, &interactions, &stays);
         RollingView { memory, first: first.max(1), interactions, blocks, context, sizes }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, Result, Row, Transaction, params};
+use rusqlite::{Connection, Result, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 use super::{RecordKey, StoreError};
@@ -147,8 +147,9 @@ pub(super) fn has_applied_id(connection: &Connection, key: RecordKey<'_>, id: &s
 /// The bodies set aside of the entry in row `number`, oldest first; none if there is no row.
 pub(super) fn asides(connection: &Connection, number: Option<i64>) -> Result<Vec<Aside>> {
     let mut statement = connection.prepare("SELECT body, reason, at FROM aside WHERE entry = ?1 ORDER BY number")?;
-    let aside = |row: &Row<'_>| Ok(Aside { body: row.get(0)?, reason: row.get(1)?, at: row.get(2)? });
-    statement.query_map([number], aside)?.collect()
+    let asides =
+        statement.query_map([number], |row| Ok(Aside { body: row.get(0)?, reason: row.get(1)?, at: row.get(2)? }))?;
+    asides.collect()
 }
 
 /// Adds an applied id to the entry in row `number`; `true` if the id is new.

@@ -114,10 +114,6 @@ fn check_header(path: &Path) -> Result<(File, bool), StoreError> {
 
 /// Why a file with this header is not a store that this program can use.
 fn refusal(head: &[u8]) -> Option<Refusal> {
-    let number = |at: usize| {
-        let bytes = head.get(at..at + 4)?.try_into().ok()?;
-        Some(i32::from_be_bytes(bytes))
-    };
     if head.is_empty() {
         return Some(Refusal::Empty);
     }
@@ -125,13 +121,17 @@ fn refusal(head: &[u8]) -> Option<Refusal> {
         let is_cut = MAGIC.starts_with(head);
         return Some(if is_cut { Refusal::Truncated } else { Refusal::NotSqlite });
     }
-    let (Some(application), Some(found)) = (number(APPLICATION_AT), number(VERSION_AT)) else {
+    let (Some(application), Some(found)) = (number_at(head, APPLICATION_AT), number_at(head, VERSION_AT)) else {
         return Some(Refusal::Truncated);
     };
     if application != APPLICATION_ID {
         return Some(Refusal::Foreign);
     }
     (found > NEWEST).then_some(Refusal::Newer { found, known: NEWEST })
+}
+
+fn number_at(head: &[u8], at: usize) -> Option<i32> {
+    Some(i32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?))
 }
 
 /// Opens a connection. The journal mode `DELETE`, unlike `WAL`, needs no shared memory, so it also works on network file
@@ -152,8 +152,9 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
 fn is_whole(connection: &Connection, file: &File) -> rusqlite::Result<bool> {
     let reading = connection.unchecked_transaction()?;
     reading.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-    let number = |name| reading.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let expected = number("page_count")? * number("page_size")?;
+    let [pages, size] =
+        ["page_count", "page_size"].map(|name| reading.pragma_query_value(None, name, |row| row.get::<_, i64>(0)));
+    let expected = pages? * size?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     Ok(u64::try_from(expected).is_ok_and(|expected| length >= expected))
 }

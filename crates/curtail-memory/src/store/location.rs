@@ -27,10 +27,12 @@ impl StoreLocation {
     /// [`StoreError::NoPlace`] if none of them is set.
     pub fn path(self) -> Result<PathBuf, StoreError> {
         let named = self.flag.or_else(|| non_empty(self.variable.map(PathBuf::from)));
-        let in_state_home = || non_empty(self.state_home.map(PathBuf::from)).filter(|path| path.is_absolute());
-        let in_home = || non_empty(self.home).map(|home| home.join(".local").join("state"));
-        let in_folder = || Some(in_state_home().or_else(in_home)?.join("curtail").join("state.db"));
-        named.or_else(in_folder).ok_or(StoreError::NoPlace)
+        if let Some(file) = named {
+            return Ok(file);
+        }
+        let state_home = non_empty(self.state_home.map(PathBuf::from)).filter(|path| path.is_absolute());
+        let folder = state_home.or_else(|| Some(non_empty(self.home)?.join(".local").join("state")));
+        Ok(folder.ok_or(StoreError::NoPlace)?.join("curtail").join("state.db"))
     }
 }
 

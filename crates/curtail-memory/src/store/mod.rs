@@ -185,7 +185,11 @@ impl Store {
     }
 
     fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        query(&self.connection).map_err(|source| StoreError::database(&self.path, source))
+        query(&self.connection).map_err(|source| self.error(source))
+    }
+
+    fn error(&self, source: rusqlite::Error) -> StoreError {
+        StoreError::database(&self.path, source)
     }
 
     /// Runs `change` between `BEGIN IMMEDIATE` and `COMMIT`. Because the write lock is taken first, `change` never has to run
@@ -194,11 +198,11 @@ impl Store {
         &mut self,
         change: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, E>,
     ) -> Result<T, E> {
-        let at = |source| StoreError::database(&self.path, source);
-        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate).map_err(at)?;
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(|source| self.error(source))?;
         let result = change(&transaction, &self.path)?;
         // Not `Transaction::commit`, which rolls back if a reader still holds its lock.
-        transaction.execute_batch("COMMIT").map_err(at)?;
+        transaction.execute_batch("COMMIT").map_err(|source| self.error(source))?;
         Ok(result)
     }
 }

@@ -52,12 +52,11 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the file cannot be read or `out` cannot be written.
     pub fn export(&self, out: &mut dyn Write) -> Result<usize, StoreError> {
-        let at = |source| StoreError::database(&self.path, source);
-        let reading = self.connection.unchecked_transaction().map_err(at)?;
+        let reading = self.connection.unchecked_transaction().map_err(|source| self.error(source))?;
         write_line(out, &Head { version: tables::NEWEST })?;
-        let numbers = row_numbers(&reading).map_err(at)?;
+        let numbers = row_numbers(&reading).map_err(|source| self.error(source))?;
         for number in &numbers {
-            write_line(out, &entry_line(&reading, *number).map_err(at)?)?;
+            write_line(out, &entry_line(&reading, *number).map_err(|source| self.error(source))?)?;
         }
         out.flush().map_err(StoreError::Export)?;
         Ok(numbers.len())
@@ -81,8 +80,8 @@ impl Store {
             check_head(head.as_ref())?;
             let mut written = 0;
             while let Some(line) = lines.next::<EntryLine>()? {
-                let at = |source| StoreError::database(path, source);
-                let imported = import_line(transaction, &line, clash).map_err(at)?;
+                let imported =
+                    import_line(transaction, &line, clash).map_err(|source| StoreError::database(path, source))?;
                 written += usize::from(imported.map_err(|reason| lines.error(reason))?);
             }
             Ok(written)

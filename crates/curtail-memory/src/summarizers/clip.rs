@@ -3,7 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Budget;
-use super::fences::{FenceLine, Fences};
+use curtail_facts::{FenceLine, Fences};
 
 /// Marks the end of a text whose rest was dropped.
 const MARK: &str = " …";

@@ -152,12 +152,11 @@ fn text_of(output: &[u8]) -> Option<&str> {
 
 /// The command line, quoted so that different words never look the same.
 fn shown_command<'w>(words: impl Iterator<Item = &'w String>) -> String {
-    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=".contains(c));
-    let quoted = |word: &String| match word.as_str() {
-        word if !word.is_empty() && plain(word) => word.to_owned(),
-        word => format!("{word:?}"),
-    };
-    words.map(quoted).collect::<Vec<_>>().join(" ")
+    let quoted = words.map(|word| match word.contains(|c: char| !c.is_alphanumeric() && !"-_./=".contains(c)) {
+        false if !word.is_empty() => word.clone(),
+        _ => format!("{word:?}"),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
 }
 
 fn messages(utterances: &[Utterance<'_>]) -> String {

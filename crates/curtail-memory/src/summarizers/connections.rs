@@ -63,9 +63,8 @@ pub(super) fn proxy_of_environment(url: &str) -> Result<Option<(Proxy, String)>,
             "{variable} is not the address of a proxy; write it as http://HOST:PORT, or unset it"
         )));
     }
-    let bypassed = |proxy: &Proxy| url.parse().is_ok_and(|uri| proxy.is_no_proxy(&uri));
     // This reads the first variable that is set and valid, and the hosts of NO_PROXY.
-    let proxy = Proxy::try_from_env().filter(|proxy| !bypassed(proxy));
+    let proxy = Proxy::try_from_env().filter(|proxy| !url.parse().is_ok_and(|uri| proxy.is_no_proxy(&uri)));
     Ok(proxy.map(|proxy| {
         let shown = shown_proxy(&proxy, variable);
         (proxy, shown)

@@ -98,8 +98,8 @@ impl Endpoint {
 
     /// Whether `other` is on the same host.
     pub fn is_same_host(&self, other: &Self) -> bool {
-        let host = |endpoint: &Self| endpoint.host().trim_end_matches('.').to_ascii_lowercase();
-        host(self) == host(other)
+        let [host, other] = [self, other].map(|endpoint| endpoint.host().trim_end_matches('.'));
+        host.eq_ignore_ascii_case(other)
     }
 
     fn host(&self) -> &str {

@@ -143,8 +143,7 @@ impl Http {
         for (name, value) in post.headers {
             request = request.header(*name, value);
         }
-        let no_answer = |error: &ureq::Error| NoAnswer::from_ureq(error, secrets);
-        let mut response = request.send(post.body).map_err(|error| no_answer(&error))?;
+        let mut response = request.send(post.body).map_err(|error| NoAnswer::from_ureq(&error, secrets))?;
         let status = response.status().as_u16();
         let retry_after = response
             .headers()

@@ -8,7 +8,6 @@ mod command;
 mod connections;
 mod endpoint;
 mod extractive;
-mod fences;
 mod halves;
 mod http;
 mod key;

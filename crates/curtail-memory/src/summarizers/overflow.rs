@@ -53,13 +53,13 @@ const TOO_LARGE_FOR_A_MINUTE: [&str; 2] = ["request too large", "input or output
 /// Whether an answer with this status says that the request exceeds the model's context.
 pub(super) fn is_overflow(status: u16, body: &[u8]) -> bool {
     let answer = String::from_utf8_lossy(body).to_lowercase();
-    let contains_any = |wordings: &[&str]| wordings.iter().any(|wording| answer.contains(wording));
-    match status {
-        413 => true,
-        429 => contains_any(&TOO_LARGE_FOR_A_MINUTE),
-        400..=599 => contains_any(&WORDINGS),
-        _ => false,
-    }
+    let wordings = match status {
+        413 => return true,
+        429 => &TOO_LARGE_FOR_A_MINUTE[..],
+        400..=599 => &WORDINGS,
+        _ => return false,
+    };
+    wordings.iter().any(|wording| answer.contains(wording))
 }
 
 /// The error status that an answer with status 2xx should have had, if it is an error: some servers send an error object with

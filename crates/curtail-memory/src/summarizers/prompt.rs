@@ -95,8 +95,8 @@ pub(super) fn transcript(utterances: &[Utterance<'_>]) -> String {
 /// The parts of utterances that are sent to a model. A transcript that is sent in halves is shortened before: the halves of a
 /// long text are otherwise as long as itself.
 pub(super) fn shortened<'u>(utterances: &'u [Utterance<'_>]) -> Vec<Utterance<'u>> {
-    let short = |utterance: &'u Utterance<'_>| Utterance::new(utterance.speaker.clone(), shortened_text(utterance));
-    utterances.iter().map(short).collect()
+    let short = utterances.iter().map(|whole| Utterance::new(whole.speaker.clone(), shortened_text(whole)));
+    short.collect()
 }
 
 fn shortened_text<'u>(utterance: &'u Utterance<'_>) -> Cow<'u, str> {
@@ -106,9 +106,9 @@ fn shortened_text<'u>(utterance: &'u Utterance<'_>) -> Cow<'u, str> {
     if is_speech || length <= MAX_TOOL_TEXT {
         return text.into();
     }
-    let nth = |n| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
-    let head = &text[..nth(MAX_TOOL_TEXT / 2)];
-    let tail = &text[nth(length - MAX_TOOL_TEXT / 2)..];
+    let [head_end, tail_start] = [MAX_TOOL_TEXT / 2, length - MAX_TOOL_TEXT / 2]
+        .map(|nth| text.char_indices().nth(nth).map_or(text.len(), |(at, _)| at));
+    let (head, tail) = (&text[..head_end], &text[tail_start..]);
     format!("{head}\n[{} characters left out]\n{tail}", length - MAX_TOOL_TEXT).into()
 }
 

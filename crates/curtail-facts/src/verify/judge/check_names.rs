@@ -95,8 +95,8 @@ impl CheckNames {
 
     /// Whether a sentence is about this check.
     pub(super) fn is_in(&self, sentence: &Sentence) -> bool {
-        let is_of_another = || self.rivals.iter().any(|rival| sentence.has_all(rival));
-        sentence.has_all(&self.phrase) || !is_of_another() && self.is_named_in(sentence)
+        sentence.has_all(&self.phrase)
+            || self.is_named_in(sentence) && !self.rivals.iter().any(|rival| sentence.has_all(rival))
     }
 
     /// Whether a sentence without its command is about this check.

@@ -43,11 +43,12 @@ pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, said: &Said) -> Decisio
 fn is_mended(said: &Said, at: usize, family: Family) -> bool {
     let failure = &said.sentences[at];
     let failed = LANGUAGES.fail.first_in(&failure.text).unwrap_or_default();
+    if says_mended(&failure.text[failed..]) {
+        return true;
+    }
     // The account ends where another outcome is told.
-    let goes_on = |next: &&str| refers_back(next, family) || outcome_in(next).is_none();
-    let ends_well = |next: &str| says_mended(next) || outcome_in(next) == Some(Outcome::Passed);
-    says_mended(&failure.text[failed..])
-        || said.account(at).take_while(goes_on).any(|next| refers_back(next, family) && ends_well(next))
+    let mut account = said.account(at).take_while(|next| refers_back(next, family) || outcome_in(next).is_none());
+    account.any(|next| refers_back(next, family) && (says_mended(next) || outcome_in(next) == Some(Outcome::Passed)))
 }
 
 /// Whether the last part of a text that speaks of mending says that it was done.
@@ -61,8 +62,9 @@ fn says_mended(text: &str) -> bool {
 /// for checks of this family.
 fn refers_back(text: &str, family: Family) -> bool {
     let verbs = [&LANGUAGES.mended, &LANGUAGES.pass].into_iter().filter_map(|words| words.first_in(text));
-    let is_subject = |word: &str| is_small(word) || LANGUAGES.fault.are_in(word) || family.is_in(word);
-    verbs.min().is_some_and(|verb| tokens(&text[..verb]).iter().all(|token| is_subject(token.text)))
+    let Some(verb) = verbs.min() else { return false };
+    let mut subject = tokens(&text[..verb]).into_iter().map(|token| token.text);
+    subject.all(|word| is_small(word) || LANGUAGES.fault.are_in(word) || family.is_in(word))
 }
 
 /// Decides by a sentence about all checks of a kind: `all tests pass`.

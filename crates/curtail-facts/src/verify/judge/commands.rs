@@ -40,8 +40,11 @@ pub(super) fn decide_command(fact: &Fact, wanted: &Wanted, said: &Said) -> Decis
 pub(super) fn says_command(text: &str, words: &[&str]) -> bool {
     let said: Vec<&str> = bare_words(text.split(|c: char| c.is_whitespace() || is_han(c)));
     let wanted: Vec<&str> = bare_words(words.iter().copied());
-    let is_same = |(one, other): (&&str, &&str)| one == other || paths::same_file(one, other);
-    !wanted.is_empty() && said.windows(wanted.len()).any(|window| window.iter().zip(&wanted).all(is_same))
+    !wanted.is_empty()
+        && said.windows(wanted.len()).any(|window| {
+            let mut pairs = window.iter().zip(&wanted);
+            pairs.all(|(one, other)| paths::same_file(one, other))
+        })
 }
 
 /// Words without the marks around them.

@@ -5,7 +5,7 @@ use super::{Decision, Fate, Wanted};
 use crate::effects::removed_paths;
 use crate::patches::deleted_on;
 use crate::paths;
-use crate::verify::about::said_about;
+use crate::verify::about::{change_of, clause_of, removal_of, said_about};
 use crate::verify::clauses::code_spans;
 use crate::verify::fact::{Fact, Kind, State};
 use crate::verify::languages::LANGUAGES;
@@ -15,12 +15,11 @@ use crate::verify::said::{Said, Sentence};
 pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
     let Some(&term) = wanted.names.first() else { return Decision::lost() };
     // A later change takes a removal back.
-    let is_restored = |sentence: &&Sentence| says_changed(sentence, &fact.text) && !says_removed(sentence, &fact.text);
-    let tells = |sentence: &&Sentence| is_restored(sentence) || says_removed(sentence, &fact.text);
     if fact.state == Some(State::Removed)
-        && let Some(restored) = said.with(term).rev().find(tells).filter(is_restored)
+        && let Some(last) = said.with(term).rev().find(|sentence| tells_state(sentence, &fact.text))
+        && !says_removed(last, &fact.text)
     {
-        return Decision::by(Fate::Lost, restored);
+        return Decision::by(Fate::Lost, last);
     }
     let mut contrary = None;
     for sentence in said.with(term) {
@@ -32,6 +31,11 @@ pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision
     contrary.map_or_else(|| decide_by_pieces(wanted, said), |sentence| Decision::by(Fate::Lost, sentence))
 }
 
+/// Whether a sentence says that a file was changed or removed.
+fn tells_state(sentence: &Sentence, file: &str) -> bool {
+    says_removed(sentence, file) || says_changed(sentence, file)
+}
+
 /// Whether a sentence with the name of a file leaves it in its state: a file that is only named was changed, as far as anybody can
 /// tell.
 fn says_state(sentence: &Sentence, fact: &Fact) -> bool {
@@ -40,7 +44,9 @@ fn says_state(sentence: &Sentence, fact: &Fact) -> bool {
         // A sentence may say of a change what it removed.
         Some(State::Changed) => {
             says_changed(sentence, &fact.text)
-                || !says_removed(sentence, &fact.text) && !says_unchanged(sentence, &fact.text)
+                || !says_removed(sentence, &fact.text)
+                    && !cites_removal(sentence, &fact.text)
+                    && !says_unchanged(sentence, &fact.text)
         }
         _ => true,
     }
@@ -48,12 +54,12 @@ fn says_state(sentence: &Sentence, fact: &Fact) -> bool {
 
 /// Whether a sentence says in its words that a file was changed.
 fn says_changed(sentence: &Sentence, file: &str) -> bool {
-    sentence.is_told() && said_about(&sentence.text, file, &LANGUAGES.changed).is_some_and(|part| !negates(part))
+    sentence.is_told() && change_of(&sentence.text, file).is_some_and(|part| !negates(part))
 }
 
 /// Whether a sentence says that a file was removed: in its words, by its heading, or as a command that removes it.
 fn says_removed(sentence: &Sentence, file: &str) -> bool {
-    if let Some(part) = said_about(&sentence.text, file, &LANGUAGES.removed) {
+    if let Some(part) = removal_of(&sentence.text, file) {
         return !negates(part);
     }
     let heading = sentence.heading.as_deref().unwrap_or_default();
@@ -63,22 +69,23 @@ fn says_removed(sentence: &Sentence, file: &str) -> bool {
 
 /// Whether a sentence tells of a command that removes a file.
 fn cites_removal(sentence: &Sentence, file: &str) -> bool {
-    sentence.is_told()
-        && code_spans(&sentence.text).iter().any(|span| removes(span.text, file))
-        && !negates(&sentence.text)
+    let spans = code_spans(&sentence.text);
+    let removing = spans.iter().find(|span| sentence.is_told() && removes(span.text, file));
+    removing.is_some_and(|span| !negates(clause_of(&sentence.text, span.text)))
 }
 
 /// Whether a line of a script or of a patch removes a file.
 fn removes(line: &str, file: &str) -> bool {
     // A terminal shows a command behind its prompt.
     let line = line.trim_start_matches(['$', '+', ' ']);
-    let is_file = |path: &str| paths::same_file(path, file);
-    deleted_on(line).is_some_and(is_file) || removed_paths(line).iter().any(|path| is_file(path))
+    let mut removed = removed_paths(line);
+    removed.extend(deleted_on(line).map(str::to_owned));
+    removed.iter().any(|path| paths::same_file(path, file))
 }
 
 /// Whether a sentence says that a file was not changed, in its words or by its heading.
 fn says_unchanged(sentence: &Sentence, file: &str) -> bool {
-    if let Some(part) = said_about(&sentence.text, file, &LANGUAGES.changed) {
+    if let Some(part) = change_of(&sentence.text, file) {
         return negates(part);
     }
     let heading = sentence.heading.as_deref().unwrap_or_default();
@@ -92,7 +99,7 @@ pub(in crate::verify) fn claim<'s>(fact: &Fact, wanted: &Wanted, said: &'s Said)
     let term = wanted.names.first().filter(|_| fact.kind == Kind::File && fact.state == Some(State::Read))?;
     said.with(*term).find(|sentence| {
         let heading = sentence.heading.as_deref().unwrap_or_default();
-        let told = said_about(&sentence.text, &fact.text, &LANGUAGES.changed);
+        let told = change_of(&sentence.text, &fact.text);
         let part = told.or_else(|| LANGUAGES.changed.are_in(heading).then_some(sentence.text.as_str()));
         sentence.is_told() && part.is_some_and(|part| !negates(part))
     })

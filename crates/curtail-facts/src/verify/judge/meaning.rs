@@ -40,27 +40,28 @@ fn says_alike(text: &str, sentence: &str) -> bool {
     let words: Vec<Vec<String>> = own.iter().map(|segment| content_words(segment)).collect();
     let parts = segments(sentence);
     own.iter().zip(&words).all(|(segment, of_segment)| {
-        let is_own = |word: &&String| words.iter().filter(|others| others.contains(word)).count() == 1;
         // The last words of a segment tell it from the others.
-        let Some(word) = of_segment.iter().rev().find(is_own) else { return true };
-        let has = |part: &&&str| content_words(part).iter().any(|other| same_word(word, other));
-        parts.iter().find(has).is_none_or(|part| negates(part) == negates(segment))
+        let mut last_first = of_segment.iter().rev();
+        let own = last_first.find(|word| words.iter().filter(|others| others.contains(word)).count() == 1);
+        let Some(word) = own else { return true };
+        let mut parts = parts.iter();
+        let about = parts.find(|part| content_words(part).iter().any(|other| same_word(word, other)));
+        about.is_none_or(|part| negates(part) == negates(segment))
     })
 }
 
 /// Whether both say that the same thing is replaced: `A instead of B` is not `B instead of A`.
 fn replaces_the_same(text: &str, sentence: &str) -> bool {
-    let first = |text: &str| replaced_words(text).into_iter().next();
-    let (Some(one), Some(other)) = (first(text), first(sentence)) else { return true };
-    let words = content_words(text);
-    one == other || !words.contains(&other)
+    let (own, others) = (replaced_words(text), replaced_words(sentence));
+    let (Some(one), Some(other)) = (own.first(), others.first()) else { return true };
+    one == other || !content_words(text).contains(other)
 }
 
 /// Whether a sentence gives an order, is in a list of rules, or says what is always so: a report of the past does not.
 fn orders(text: &str, part: &str, sentence: &Sentence) -> bool {
     let is_listed = sentence.heading.as_ref().is_some_and(|heading| LANGUAGES.rule_heading.are_in(heading));
-    let first = |text: &str| content_words(text).into_iter().next();
-    let begins_alike = first(text).is_some() && first(text) == first(part);
+    let first = content_words(text).into_iter().next();
+    let begins_alike = first.is_some() && first == content_words(part).into_iter().next();
     let label = sentence.text.split([':', '：']).next().filter(|label| label.len() < sentence.text.len());
     is_listed
         || label.is_some_and(|label| label.len() <= 32 && LANGUAGES.rule_heading.are_in(label))
@@ -81,9 +82,10 @@ pub(super) fn segment_about<'t>(text: &str, sentence: &'t str) -> &'t str {
         words.iter().filter(|word| others.iter().any(|other| same_word(word, other))).count()
     };
     // What one item of a list says as a whole has the sense of that item, unless a negation spreads over alternatives.
-    let whole = |part: &&str| !words.is_empty() && shared(part) == words.len();
-    if !LANGUAGES.or.are_in(sentence)
-        && let Some(item) = sentence.split([',', ';', '，', '；']).map(str::trim).find(whole)
+    let mut items = sentence.split([',', ';', '，', '；']).map(str::trim);
+    if !words.is_empty()
+        && !LANGUAGES.or.are_in(sentence)
+        && let Some(item) = items.find(|item| shared(item) == words.len())
     {
         return item;
     }

@@ -46,11 +46,12 @@ pub(super) fn decide_error(fact: &Fact, wanted: &Wanted, said: &Said) -> Decisio
 
 /// The sentences that say what a later statement overtook: they are not about that one.
 pub(in crate::verify) fn stale(fact: &Fact, wanted: &Wanted, said: &Said) -> Vec<usize> {
-    let says = |(text, needs): &(String, Vec<Need>)| {
+    let mut found = Vec::new();
+    for (text, needs) in &wanted.sentences {
         let nearest = said.nearest(needs).into_iter().map(|(at, _)| at);
-        nearest.filter(|at| matches!(compare(fact, text, needs, &said.sentences[*at]), Match::Same)).collect::<Vec<_>>()
-    };
-    wanted.sentences.iter().flat_map(says).collect()
+        found.extend(nearest.filter(|at| matches!(compare(fact, text, needs, &said.sentences[*at]), Match::Same)));
+    }
+    found
 }
 
 /// How much of a statement a sentence contains.
@@ -165,12 +166,13 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
 
 /// Whether a sentence has another number in the place of one of an error.
 fn counts_otherwise(text: &str, sentence: &Sentence) -> bool {
-    let numbers = |text: &str| {
-        let numbers = tokens(text).into_iter().filter(|token| token.text.bytes().all(|byte| byte.is_ascii_digit()));
-        numbers.map(|token| token.text.to_owned()).collect::<Vec<_>>()
-    };
     let (own, others) = (numbers(text), numbers(&sentence.text));
     own.iter().any(|number| !others.contains(number)) && others.iter().any(|number| !own.contains(number))
+}
+
+fn numbers(text: &str) -> Vec<&str> {
+    let numbers = tokens(text).into_iter().map(|token| token.text);
+    numbers.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit())).collect()
 }
 
 /// Whether a sentence contains the words of a statement in their order, however they are divided and marked.
@@ -188,8 +190,8 @@ fn folded(text: &str) -> (String, Vec<usize>) {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         letters.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
-        let is_inside = |next: &char| next.is_alphanumeric() && c.is_alphanumeric() && !is_han(*next) && !is_han(c);
-        if !chars.peek().is_some_and(is_inside) && ends.last() != Some(&letters.len()) {
+        let is_inside = chars.peek().is_some_and(|next| [c, *next].iter().all(|c| c.is_alphanumeric() && !is_han(*c)));
+        if !is_inside && ends.last() != Some(&letters.len()) {
             ends.push(letters.len());
         }
     }

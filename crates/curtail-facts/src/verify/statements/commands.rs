@@ -23,10 +23,9 @@ pub(super) fn commands(text: &str) -> impl Iterator<Item = &str> {
 fn is_command(span: &str) -> bool {
     let span = span.trim();
     let program = span.split(' ').next().unwrap_or_default();
-    let begins = |c: char| c.is_ascii_lowercase() || c == '.' || c == '/';
     let names_file = program.contains('.') && !program.starts_with('.');
     let is_program = program.len() >= 2
-        && program.starts_with(begins)
+        && program.starts_with(|c: char| c.is_ascii_lowercase() || c == '.' || c == '/')
         && !program.starts_with("//")
         && !names_file
         && !span.contains('<')

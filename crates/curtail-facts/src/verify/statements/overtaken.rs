@@ -83,8 +83,9 @@ pub(in crate::verify) fn replaced_words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (_, end) in LANGUAGES.instead.places(text) {
         let rest = &text[end..];
-        let ends = |(at, mark): &(usize, &str)| *mark != "." || !rest[at + 1..].starts_with(char::is_alphanumeric);
-        let end = rest.match_indices([',', ';', '.', '，', '。', '；']).find(ends).map_or(rest.len(), |(at, _)| at);
+        let mut marks = rest.match_indices([',', ';', '.', '，', '。', '；']);
+        let end = marks.find(|(at, mark)| *mark != "." || !rest[at + 1..].starts_with(char::is_alphanumeric));
+        let end = end.map_or(rest.len(), |(at, _)| at);
         let place = IN_ITS_PLACE.iter().filter_map(|word| rest[..end].find(word)).filter(|at| *at > 0).min();
         let end = place.unwrap_or(end);
         found.extend(content_words(&rest[..end]).into_iter().take(MOST_REPLACED));
@@ -155,8 +156,9 @@ impl<'f> Statement<'f> {
         let (Some(old), None) = (gone.next(), gone.next()) else { return false };
         let Some(new) = self.words.iter().find(|word| !has(&earlier.words, word)) else { return false };
         let shared = earlier.words.len() - 1;
-        let is_value = || LANGUAGES.anew.are_in(self.text) && is_number(old) == is_number(new);
-        shared >= 2 && self.words.len() <= shared + 2 && (are_opposite(old, new) || is_value())
+        shared >= 2
+            && self.words.len() <= shared + 2
+            && (are_opposite(old, new) || LANGUAGES.anew.are_in(self.text) && is_number(old) == is_number(new))
     }
 }
 

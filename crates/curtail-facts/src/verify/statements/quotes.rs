@@ -1,11 +1,12 @@
 //! Texts without what they quote: what somebody else said is no statement.
 
 use super::super::languages::LANGUAGES;
+use crate::fences::{FenceLine, Fences};
 
 /// A text without code blocks, without lines that quote somebody and without what is below the head of a mail.
 pub(super) fn without_quotes(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
-    let mut fence = None;
+    let mut fences = Fences::default();
     let mut heads_mail = false;
     for line in text.lines() {
         let line = line.trim_end();
@@ -13,41 +14,24 @@ pub(super) fn without_quotes(text: &str) -> String {
         let field = start.split_once([':', '：']).map(|(name, value)| (name.trim_end(), value.trim()));
         let is_field = field.is_some_and(|(name, _)| LANGUAGES.mail_field.are_all_of(name));
         // A mail in a block of code is an example.
-        let is_code = fence.is_some() || line.starts_with("    ") || line.starts_with('\t');
+        let is_code = fences.is_open() || line.starts_with("    ") || line.starts_with('\t');
         if heads_mail && !is_code && field.is_some_and(|(name, _)| LANGUAGES.mail_subject.are_all_of(name)) {
             break;
         }
         let begins = field.is_some_and(|(name, value)| LANGUAGES.mail_sender.are_all_of(name) && is_sender(value));
         heads_mail = !is_code && (begins || heads_mail && is_field);
-        match (fence, fence_at(start)) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some((open, length)), Some((mark, marks)))
-                if open == mark && length <= marks && start.trim_start_matches(mark).is_empty() =>
-            {
-                fence = None;
-            }
-            (None, None) if !start.starts_with('>') => {
-                kept.push_str(line);
-                kept.push('\n');
-            }
-            _ => {}
+        if fences.take(line) == FenceLine::Outside && !start.starts_with('>') {
+            kept.push_str(line);
+            kept.push('\n');
         }
     }
     kept
 }
 
-/// The marks that a fence of code begins with, and how many they are. One of fewer marks is inside it.
-fn fence_at(line: &str) -> Option<(char, usize)> {
-    let marks = |mark: char| (mark, line.chars().take_while(|c| *c == mark).count());
-    let (mark, length) = ['`', '~'].map(marks).into_iter().find(|(_, length)| *length >= 3)?;
-    // Marks that are closed on the line are no fence.
-    (mark == '~' || !line[length..].contains(mark)).then_some((mark, length))
-}
-
 /// Whether a text is an address or a name, as opposed to a sentence.
 fn is_sender(text: &str) -> bool {
-    let is_name = |word: &str| !word.starts_with(char::is_lowercase);
-    text.contains('@') || !text.is_empty() && text.split_whitespace().all(is_name)
+    let mut words = text.split_whitespace();
+    text.contains('@') || !text.is_empty() && words.all(|word| !word.starts_with(char::is_lowercase))
 }
 
 /// The longest quotation, in bytes and with its marks, that is a name or a value.

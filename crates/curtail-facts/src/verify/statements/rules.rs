@@ -52,19 +52,19 @@ pub(super) fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     {
         return false;
     }
-    let says = || LANGUAGES.rule.are_in(segment) && !LANGUAGES.story.are_in(segment);
-    match voice {
-        Voice::Instructions => is_listed || says() || orders(segment) || bans(segment) || is_order_by_form(segment),
-        Voice::Project => is_listed || says() || orders(segment) || bans(segment),
-        _ => is_listed || says() || bans(segment),
-    }
+    is_listed
+        || LANGUAGES.rule.are_in(segment) && !LANGUAGES.story.are_in(segment)
+        || bans(segment)
+        || matches!(voice, Voice::Instructions | Voice::Project) && orders(segment)
+        || voice == Voice::Instructions && is_order_by_form(segment)
 }
 
 /// Whether a sentence begins with a verb that gives an order, or ends as one.
 fn orders(segment: &str) -> bool {
     let segment = without_condition(segment);
-    let ends = |place: &(usize, usize)| segment[place.1..].trim_end_matches(['。', '.', '！', ' ']).is_empty();
-    LANGUAGES.order.first_in(segment) == Some(0) || LANGUAGES.order_end.places(segment).last().is_some_and(ends)
+    let bare = segment.trim_end_matches(['。', '.', '！', ' ']);
+    LANGUAGES.order.first_in(segment) == Some(0)
+        || LANGUAGES.order_end.places(segment).last().is_some_and(|(_, end)| *end >= bare.len())
 }
 
 /// Whether a sentence has the form of an English order, whatever its verb: a word that is no plural and no participle, and after it

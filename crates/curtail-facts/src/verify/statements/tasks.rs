@@ -27,6 +27,13 @@ struct Asked {
     is_new_plan: bool,
 }
 
+impl Asked {
+    /// Whether it asks for something: a greeting or a word of assent does not.
+    fn asks(&self) -> bool {
+        content_words(&self.text).len() > 1
+    }
+}
+
 impl Tasks {
     /// Reads a summary.
     pub(super) fn hear_summary(&mut self) {
@@ -44,11 +51,10 @@ impl Tasks {
 
     /// The task, the last instruction, and those before them.
     pub(super) fn finish(&self) -> Vec<Fact> {
-        // A greeting or a word of assent asks for nothing.
-        let asks = |asked: &&Asked| content_words(&asked.text).len() > 1;
-        let Some(first) = self.asked.iter().find(asks).or(self.asked.first()) else { return Vec::new() };
+        let mut asking = self.asked.iter().filter(|asked| asked.asks());
+        let Some(first) = asking.clone().next().or(self.asked.first()) else { return Vec::new() };
         let task = self.asked.iter().skip(1).rev().find(|asked| asked.is_new_plan).unwrap_or(first);
-        let last = self.asked.iter().rev().find(asks).or(self.asked.last()).unwrap_or(first);
+        let last = asking.next_back().or(self.asked.last()).unwrap_or(first);
         let mut facts = Vec::new();
         for asked in &self.asked {
             let text = main_words(&asked.text, asked.is_new_plan);
@@ -100,8 +106,9 @@ fn new_part(text: &str) -> &str {
 
 /// Whether a sentence has a word that is no name and announces nothing.
 fn says_something(text: &str) -> bool {
-    let is_plain = |c: char| c.is_lowercase() || is_han(c);
-    text.split_whitespace().any(|word| word.starts_with(is_plain)) && LANGUAGES.announcing.first_in(text) != Some(0)
+    let mut words = text.split_whitespace();
+    words.any(|word| word.starts_with(|c: char| c.is_lowercase() || is_han(c)))
+        && LANGUAGES.announcing.first_in(text) != Some(0)
 }
 
 #[cfg(test)]

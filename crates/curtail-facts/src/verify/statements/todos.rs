@@ -37,8 +37,8 @@ impl Todos {
 
     /// The facts; what is done is overtaken.
     pub(super) fn finish(self) -> Vec<Fact> {
-        let is_done = |todo: &Fact| todo.state == Some(State::Done);
-        self.0.into_iter().map(|todo| if is_done(&todo) { todo.overtaken() } else { todo }).collect()
+        let todos = self.0.into_iter();
+        todos.map(|todo| if todo.state == Some(State::Done) { todo.overtaken() } else { todo }).collect()
     }
 }
 
@@ -57,8 +57,8 @@ pub(super) fn todos(clause: &Clause<'_>, spoken: &Spoken) -> Vec<Fact> {
 fn listed_todo<'t>(clause: &Clause<'t>) -> Option<(&'t str, State)> {
     let boxed = clause.text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     if let Some((mark, rest)) = boxed.filter(|(mark, _)| mark.len() <= '✓'.len_utf8()) {
-        let state = |progress| if progress == Progress::Done { State::Done } else { State::Open };
-        return progress_of_box(mark).map(|progress| (rest, state(progress)));
+        let progress = progress_of_box(mark)?;
+        return Some((rest, if progress == Progress::Done { State::Done } else { State::Open }));
     }
     let heading = clause.heading.filter(|_| clause.is_item)?;
     let is_near = LANGUAGES.todo_heading.first_in(heading).is_some_and(|at| at <= LONGEST_ARTICLE);

@@ -6,6 +6,7 @@ use crate::rolling::lines::LineKind;
 use crate::rolling::window::window_start;
 use crate::rolling::{RollingSummary, RollingView, StateSoFar};
 use curtail_core::dialects;
+use curtail_core::transcript::Message;
 
 impl Thread {
     /// Makes the summaries that are due and drops lines that are no longer needed. `before` is the number of messages that were
@@ -55,8 +56,13 @@ impl Thread {
 
     /// The time of each message: its own, or that of its line.
     pub(super) fn times(&self, stored: &StoredTranscript<'_>) -> Vec<String> {
-        let own = |at: usize| stored.dialect.time(stored.messages.get(at)?.value()?);
         let lines = self.items.iter().zip(&stored.kinds);
-        lines.flat_map(|(line, kind)| kind.messages().map(|at| own(at).unwrap_or_else(|| line.ts.clone()))).collect()
+        let times = lines.flat_map(|(line, kind)| {
+            kind.messages().map(|at| {
+                let value = stored.messages.get(at).and_then(Message::value);
+                value.and_then(|value| stored.dialect.time(value)).unwrap_or_else(|| line.ts.clone())
+            })
+        });
+        times.collect()
     }
 }

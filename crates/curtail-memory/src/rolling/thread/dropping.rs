@@ -61,8 +61,9 @@ impl Thread {
     /// Marks the lines that are metadata of the message after them. What stands in front of the window was marked while the
     /// messages before it were there, without which it is read as if it belonged to the next message.
     pub(super) fn mark_ahead(&mut self, kinds: &[LineKind]) {
-        let is_in_window = |(line, kind): (&StoredLine, &LineKind)| !line.outlived && !kind.messages().is_empty();
-        let front = self.items.iter().zip(kinds).position(is_in_window).filter(|_| self.dropped > 0).unwrap_or(0);
+        let mut lines = self.items.iter().zip(kinds);
+        let front = lines.position(|(line, kind)| !line.outlived && !kind.messages().is_empty());
+        let front = front.filter(|_| self.dropped > 0).unwrap_or(0);
         mark_ahead(&mut self.items[front..], &kinds[front..]);
     }
 

@@ -128,13 +128,13 @@ impl Thread {
 
     /// The thread that was stored as `body`.
     fn parse(body: &str) -> Result<Self, ThreadError> {
-        let damaged = |error: serde_json::Error| ThreadError::Stored(error.to_string());
         // Another version has other members.
-        let StoredVersion { version } = serde_json::from_str(body).map_err(damaged)?;
+        let StoredVersion { version } =
+            serde_json::from_str(body).map_err(|error| ThreadError::Stored(error.to_string()))?;
         if version != VERSION {
             return Err(ThreadError::Version(version));
         }
-        serde_json::from_str(body).map_err(damaged)
+        serde_json::from_str(body).map_err(|error| ThreadError::Stored(error.to_string()))
     }
 
     fn write(&self) -> String {

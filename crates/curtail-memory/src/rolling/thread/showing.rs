@@ -46,8 +46,8 @@ impl Thread {
         match shown {
             Shown::State => {
                 let times = self.times(&stored);
-                let time = |at: usize| times.get(at).cloned();
-                Ok(state(&stored.messages, &rolling, summary.held(&rolling), &time) + "\n")
+                let held = summary.held(&rolling);
+                Ok(state(&stored.messages, &rolling, held, &|at| times.get(at).cloned()) + "\n")
             }
             Shown::Context { thinking, figures } => {
                 let plan = summary.plan(&View::of_layout(&stored.layout, &stored.messages), &rolling);

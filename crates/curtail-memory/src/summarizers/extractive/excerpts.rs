@@ -75,11 +75,11 @@ pub(super) fn is_error_line(line: &str) -> bool {
     let is_code = trimmed.ends_with(['(', '{', '}', ',', ';', '\\'])
         || trimmed.starts_with(['#', '"', '*', '/', '<'])
         || trimmed.contains(" = ");
-    let is_error = |word: &str| {
-        let word = word.to_ascii_lowercase();
-        ERROR_WORDS.contains(&word.as_str())
-            || word.len() > 5 && (word.ends_with("error") || word.ends_with("exception"))
-    };
     let mut words = trimmed.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '(' | '.' | '\'' | '"' | '/'));
-    !is_code && words.any(|word| (4..32).contains(&word.len()) && is_error(word))
+    !is_code && words.any(|word| (4..32).contains(&word.len()) && names_error(&word.to_ascii_lowercase()))
+}
+
+/// Whether a word in lower case is one for an error, or the name of one.
+fn names_error(word: &str) -> bool {
+    ERROR_WORDS.contains(&word) || word.len() > 5 && (word.ends_with("error") || word.ends_with("exception"))
 }

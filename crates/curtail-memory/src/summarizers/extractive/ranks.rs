@@ -57,11 +57,10 @@ pub(super) struct Ranked {
 
 /// The units in the order of the transcript, without repetitions and without what the facts say.
 pub(super) fn ranked(excerpts: &[Excerpt<'_>], facts: &KnownFacts) -> Vec<Ranked> {
-    let is_by = |at: &usize, speaker: Speaker| *excerpts[*at].speaker == speaker;
-    let first = (0..excerpts.len()).find(|at| is_by(at, Speaker::User)).unwrap_or(excerpts.len());
+    let first = excerpts.iter().position(|excerpt| *excerpt.speaker == Speaker::User).unwrap_or(excerpts.len());
     // An example may precede the task.
-    let task = (first..excerpts.len()).take_while(|at| is_by(at, Speaker::User)).last();
-    let last_reply = (0..excerpts.len()).rfind(|at| is_by(at, Speaker::Assistant));
+    let task = (first..excerpts.len()).take_while(|&at| *excerpts[at].speaker == Speaker::User).last();
+    let last_reply = excerpts.iter().rposition(|excerpt| *excerpt.speaker == Speaker::Assistant);
     let mut seen = foldhash::HashSet::default();
     let mut units = Vec::new();
     for (index, excerpt) in excerpts.iter().enumerate() {

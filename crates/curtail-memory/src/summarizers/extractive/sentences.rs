@@ -88,11 +88,10 @@ fn is_operator(text: &str, rest: &str) -> bool {
 /// Whether a word is a capital letter, or several letters separated by full stops: `J.`, `U.S.`, `z.B.`
 fn is_initial(word: &str) -> bool {
     let mut parts = word.split('.');
-    let single = |part: &str| part.chars().count() == 1 && part.chars().all(char::is_alphabetic);
     let dotted = word.contains('.');
     // “I.” can end a sentence, and so can a lower-case letter or a letter of a script without upper and lower case.
     let capital = word.chars().all(char::is_uppercase) && word != "I";
-    parts.all(single) && (dotted || capital)
+    parts.all(|part| part.chars().count() == 1 && part.chars().all(char::is_alphabetic)) && (dotted || capital)
 }
 
 fn is_abbreviation(word: &str) -> bool {
@@ -123,18 +122,17 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
 
 /// The last possible place to cut: after a clause, else at a space, else between any two characters.
 fn best_cut(text: &str) -> Option<usize> {
-    let places = |wanted: fn(char) -> bool| {
-        text.char_indices()
-            .map(|(at, c)| (at + c.len_utf8(), c))
-            .take_while(|&(end, _)| end <= LONGEST_SENTENCE)
-            .filter(|&(end, c)| end >= SHORTEST_PIECE && wanted(c))
-            .map(|(end, _)| end)
-            .last()
-    };
-    places(|c| matches!(c, ';' | ',' | '}' | '、' | '，' | '；' | '،'))
-        .or_else(|| places(char::is_whitespace))
-        .or_else(|| places(|_| true))
+    last_end(text, |c| matches!(c, ';' | ',' | '}' | '、' | '，' | '；' | '،'))
+        .or_else(|| last_end(text, char::is_whitespace))
+        .or_else(|| last_end(text, |_| true))
         .filter(|&end| end < text.len())
+}
+
+/// The last end of a wanted character at which a piece is neither too short nor too long.
+fn last_end(text: &str, wanted: fn(char) -> bool) -> Option<usize> {
+    let ends = text.char_indices().map(|(at, c)| (at + c.len_utf8(), c));
+    let near = ends.take_while(|&(end, _)| end <= LONGEST_SENTENCE);
+    near.filter(|&(end, c)| end >= SHORTEST_PIECE && wanted(c)).map(|(end, _)| end).last()
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::sentences::split;
-use crate::summarizers::fences::{FenceLine, Fences};
 use curtail_core::visible::without_escapes;
+use curtail_facts::{FenceLine, Fences};
 
 /// A part of one utterance that is taken as a whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +24,15 @@ pub(super) struct SummaryUnit {
 pub(super) fn units_of(utterance: usize, text: &str, prose: bool) -> Vec<SummaryUnit> {
     let mut units = Vec::new();
     for (range, fenced) in blocks(text, prose) {
-        let unit = |range| SummaryUnit { utterance, range, fenced };
         if fenced {
-            units.push(unit(range));
-        } else {
-            let found = split(&text[range.clone()]);
-            let shifted = found.into_iter().map(|at| at.start + range.start..at.end + range.start);
-            let is_kept = |at: &Range<usize>| at.len() == text.trim().len() || has_content(&text[at.clone()]);
-            units.extend(shifted.filter(is_kept).map(unit));
+            units.push(SummaryUnit { utterance, range, fenced });
+            continue;
+        }
+        for found in split(&text[range.clone()]) {
+            let range = found.start + range.start..found.end + range.start;
+            if range.len() == text.trim().len() || has_content(&text[range.clone()]) {
+                units.push(SummaryUnit { utterance, range, fenced });
+            }
         }
     }
     units
@@ -51,9 +52,8 @@ fn is_blob(text: &str) -> bool {
     if text.len() <= LONGEST_RUN {
         return false;
     }
-    let mark = |c: char| u8::try_from(c).is_ok_and(|byte| b".,;:!?'\"()[]{}<>-_".contains(&byte));
-    let separates = |c: char| c.is_whitespace() || mark(c) || !c.is_ascii() && "。，、！？；：（）「」…".contains(c);
-    let longest = text.split(separates).map(|run| run.chars().count()).max().unwrap_or(0);
+    let runs = text.split(|c: char| c.is_whitespace() || ".,;:!?'\"()[]{}<>-_。，、！？；：（）「」…".contains(c));
+    let longest = runs.map(|run| run.chars().count()).max().unwrap_or(0);
     longest > LONGEST_RUN && 2 * longest > text.chars().count()
 }
 
@@ -123,11 +123,14 @@ pub(super) fn excerpt(text: &str, reach: Reach, is_error: impl Fn(&str) -> bool)
 
 /// `text` without the codes of terminals and without control characters other than line breaks and tabs.
 fn clean(text: &str) -> Cow<'_, str> {
-    let is_plain = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    if text.chars().all(|c| is_plain(&c)) {
+    if text.chars().all(is_plain) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(without_escapes(text).chars().filter(is_plain).collect())
+    Cow::Owned(without_escapes(text).chars().filter(|c| is_plain(*c)).collect())
+}
+
+fn is_plain(c: char) -> bool {
+    !c.is_control() || matches!(c, '\n' | '\t')
 }
 
 #[cfg(test)]

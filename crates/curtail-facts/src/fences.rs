@@ -1,14 +1,15 @@
 //! Fenced code in Markdown: which lines of a text are in it.
 
 /// Reads a text line by line, and knows whether a fence is open.
-#[derive(Default)]
-pub(super) struct Fences<'t> {
+#[derive(Debug, Default)]
+pub struct Fences<'t> {
     open: Option<&'t str>,
 }
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FenceLine {
+pub enum FenceLine {
+    /// It is in no fenced block.
     Outside,
     /// The first line of a fenced block.
     Opening,
@@ -18,12 +19,12 @@ pub(super) enum FenceLine {
 
 impl<'t> Fences<'t> {
     /// Whether a block is open after the lines so far.
-    pub(super) const fn is_open(&self) -> bool {
+    pub const fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
     /// Takes the next line.
-    pub(super) fn take(&mut self, line: &'t str) -> FenceLine {
+    pub fn take(&mut self, line: &'t str) -> FenceLine {
         let mark = fence_mark(line);
         let Some(open) = self.open else {
             self.open = mark;
