@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn parts_are_counted_by_what_is_done_with_them() {
-        let note = || Prepend::Block(String::from("note"));
-        let changes = [Change::Cut(0), Change::Prepend(vec![note(), note()]), Change::Append(vec![note()])];
+        let note = Prepend::Block(String::from("note"));
+        let changes = [Change::Cut(0), Change::Prepend(vec![note.clone(), note.clone()]), Change::Append(vec![note])];
         assert_eq!(changed(&changes), "1 part cut, 2 parts prepended, 1 part appended");
     }
 }

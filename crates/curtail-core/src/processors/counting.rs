@@ -200,8 +200,13 @@ impl Counting {
                 let prepared = template.prepare(view.preamble, view.messages, view.replies);
                 self.rendered(&*prepared, &mut (0..view.messages.len()))
             }
-            None => Ok(self.outside(view) + view.messages.iter().map(|message| self.message(message)).sum::<usize>()),
+            None => Ok(self.sum_of_messages(view)),
         }
+    }
+
+    /// Tokens of the transcript as a sum of its messages, also if a template renders it.
+    pub(crate) fn sum_of_messages(&self, view: &View<'_, '_>) -> usize {
+        self.outside(view) + view.messages.iter().map(|message| self.message(message)).sum::<usize>()
     }
 
     /// Tokens of the messages with these numbers as a template renders them, and of the reserve.
