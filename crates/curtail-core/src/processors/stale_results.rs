@@ -183,12 +183,17 @@ fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -
             rest.insert(member.key.decode().into_owned(), member.value.raw().to_owned());
         }
     }
-    let path = PATHS.iter().find_map(|key| rest.remove(*key))?;
+    let path = PATHS.iter().find_map(|key| rest.remove(*key).filter(|written| names_file(written)))?;
     // An editor with several commands reads only by this one.
     let views = rest.get("command").is_none_or(|command| command == "\"view\"");
     let texts = result_at(view, at)?.content.iter().map(|text| text.decode());
     let lines = texts.flat_map(|text| text.lines().filter_map(unnumbered).collect::<Vec<_>>()).collect();
     views.then_some(FileRead { thread: message.thread, path, rest, lines })
+}
+
+/// Whether an argument names a file: switches, numbers and blank texts do not.
+fn names_file(written: &str) -> bool {
+    written.starts_with(['"', '[', '{']) && !written.trim_matches(['"', '[', ']', '{', '}', ' ']).is_empty()
 }
 
 /// Whether an argument of any name selects a part of the file: tools have names of their own for it, and it has a number. One in
@@ -256,6 +261,16 @@ mod tests {
     fn words_and_switches_select_no_part() {
         let whole = r#"{"explanation":"see the 3 functions","should_read_entire_file":true,"encoding":"utf-8"}"#;
         assert!(read(whole).is_whole());
+    }
+
+    #[test]
+    fn what_has_no_text_names_no_file() {
+        for written in ["false", "true", "0", "\"\"", "\" \"", "[]", "[\"\"]", "{}"] {
+            assert!(!names_file(written), "{written}");
+        }
+        for written in [r#""a.rs""#, r#""/""#, r#"["a.rs","b.rs"]"#, r#"{"path":"a.rs"}"#] {
+            assert!(names_file(written), "{written}");
+        }
     }
 
     fn read(arguments: &str) -> FileRead {
