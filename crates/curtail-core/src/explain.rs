@@ -118,11 +118,11 @@ fn changed(changes: &[Change]) -> String {
 
 /// The text of the first new block.
 fn first_text(blocks: &[Prepend]) -> &str {
-    let mut texts = blocks.iter().filter_map(|block| match block {
+    let text = blocks.iter().find_map(|block| match block {
         Prepend::Block(text) => Some(text.as_str()),
         _ => None,
     });
-    texts.next().unwrap_or_default()
+    text.unwrap_or_default()
 }
 
 fn inserted(messages: &[Message<'_>], pairs: &Pairs, insertion: &Insertion, reason: &str) -> Explained {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::overlap::Context;
 use super::rendering::Rendering;
 use super::split::{Split, SplitWindow, TargetRule};
 use super::{ProcessorError, View};
@@ -125,7 +124,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
             return Err(ProcessorError::PinsTooLarge { needed, budget });
         }
         let ends = self.segments[at..limit].iter().map(|segment| self.between(start, segment.end));
-        let fitting = ends.take_while(|tokens| self.has_room(&context, *tokens)).count();
+        let fitting = ends.take_while(|tokens| context.has_room(*tokens, budget)).count();
         let (end, overflows) = self.end(at, target, limit, fitting);
         context.window.own = start..self.segments[end - 1].end;
         context.window.tokens = context.tokens + self.between(start, context.window.own.end);
@@ -154,12 +153,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
     fn fits_alone(&self, segment: usize) -> bool {
         let range = &self.segments[segment];
         let needed = self.between(range.start, range.end);
-        self.has_room(&self.context(segment, needed), needed)
-    }
-
-    /// Whether `needed` tokens fit beside what a window repeats.
-    pub(super) fn has_room(&self, context: &Context, needed: usize) -> bool {
-        context.tokens.saturating_add(needed) <= self.split.max_tokens
+        self.context(segment, needed).has_room(needed, self.split.max_tokens)
     }
 
     /// `end`, moved back after the last segment from `at` on that has a target, because the messages after it lead to the

@@ -15,6 +15,13 @@ pub(super) struct Context {
     pub(super) tokens: usize,
 }
 
+impl Context {
+    /// Whether `needed` more tokens fit into `budget`.
+    pub(super) const fn has_room(&self, needed: usize, budget: usize) -> bool {
+        self.tokens.saturating_add(needed) <= budget
+    }
+}
+
 impl Filler<'_, '_, '_> {
     /// The largest context of a window whose own messages begin at segment `at`, such that `needed` more tokens fit; the
     /// smallest context if none does.
@@ -23,7 +30,7 @@ impl Filler<'_, '_, '_> {
         let floor = self.floor(start);
         for from in self.overlaps(at, floor) {
             let context = self.context_from(from, start, floor);
-            if self.has_room(&context, needed) {
+            if context.has_room(needed, self.split.max_tokens) {
                 return context;
             }
         }
