@@ -45,9 +45,12 @@ fn nearest_pair(old: &[&str], i: usize, j: usize, places: &HashMap<&str, Vec<usi
     best.map(|(_, pair)| pair)
 }
 
+/// A range of lines as a hunk names it: an empty one by the line before it.
+fn range(start: usize, len: usize) -> String {
+    if len == 0 { format!("{},0", start - 1) } else { format!("{start},{len}") }
+}
+
 fn hunk(old: &[&str], new: &[&str], from: usize, to: usize, out: &mut String) {
-    // An empty range names the line before it.
-    let range = |start: usize, len: usize| if len == 0 { format!("{},0", start - 1) } else { format!("{start},{len}") };
     // Writing to a string cannot fail.
     let _ = writeln!(out, "@@ -{} +{} @@", range(from, old.len()), range(to, new.len()));
     for (mark, lines) in [('-', old), ('+', new)] {

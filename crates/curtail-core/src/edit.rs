@@ -45,8 +45,8 @@ impl<'e, 'a> Editor<'e, 'a> {
     /// For a transcript with this `layout`.
     #[must_use]
     pub fn new(layout: &'e Layout<'a>, dialect: &'e dyn Dialect) -> Self {
-        let is_message = |slot: &Slot| matches!(slot.kind, SlotKind::Message(_));
-        let mut of_message = vec![0; layout.slots.iter().filter(|slot| is_message(slot)).count()];
+        let messages = layout.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_)));
+        let mut of_message = vec![0; messages.count()];
         let mut others = Vec::new();
         for (at, slot) in layout.slots.iter().enumerate() {
             match slot.kind {
@@ -246,17 +246,16 @@ impl Writer<'_, '_> {
     /// such an event would be rolled back. Metadata of the next message is not such an event.
     fn flush_events(&mut self) {
         let rest = self.layout.slots.get(self.next..).unwrap_or_default();
-        let stays = |slot: &Slot| match slot.kind {
-            SlotKind::Message(index) if self.kept[index] => Some(index),
+        let next = rest.iter().enumerate().find_map(|(nth, slot)| match slot.kind {
+            SlotKind::Message(index) if self.kept[index] => Some((nth, index)),
             _ => None,
-        };
-        let next = rest.iter().find_map(stays).unwrap_or(usize::MAX);
-        let rest = &rest[..rest.iter().position(|slot| stays(slot).is_some()).unwrap_or(rest.len())];
-        let is_event = |slot: &Slot| match slot.kind {
+        });
+        let (count, next) = next.unwrap_or((rest.len(), usize::MAX));
+        let last = rest[..count].iter().rposition(|slot| match slot.kind {
             SlotKind::With(index) => self.kept[index] && index < next,
-            what => what == SlotKind::Pinned,
-        };
-        let end = self.next + rest.iter().rposition(is_event).map_or(0, |last| last + 1);
+            kind => kind == SlotKind::Pinned,
+        });
+        let end = self.next + last.map_or(0, |last| last + 1);
         while self.next < end {
             self.slot(self.next);
         }

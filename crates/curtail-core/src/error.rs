@@ -163,10 +163,10 @@ mod tests {
     #[test]
     fn a_locator_gives_the_places_that_single_searches_give() {
         let text = "\u{feff}é\nbc\r\n\u{feff}d\n\nüx";
-        let offsets = || text.char_indices().map(|(at, _)| at).chain([text.len(), 0, 5, 4]);
+        let offsets = text.char_indices().map(|(at, _)| at).chain([text.len(), 0, 5, 4]);
         let mut locator = Locator::new(text.as_bytes(), 7);
-        let places: Vec<TextPlace> = offsets().map(|offset| locator.place(offset)).collect();
-        let single: Vec<TextPlace> = offsets().map(|offset| TextPlace::locate(text.as_bytes(), offset, 7)).collect();
+        let places: Vec<TextPlace> = offsets.clone().map(|offset| locator.place(offset)).collect();
+        let single: Vec<TextPlace> = offsets.map(|offset| TextPlace::locate(text.as_bytes(), offset, 7)).collect();
         assert_eq!(places, single);
         let mut row = Locator::for_row("é\nbc".as_bytes(), 3);
         let columns = [row.place(2), row.place(4), row.place(5)].map(|place| (place.line, place.column));

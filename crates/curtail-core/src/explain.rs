@@ -118,11 +118,11 @@ fn changed(changes: &[Change]) -> String {
 
 /// The text of the first new block.
 fn first_text(blocks: &[Prepend]) -> &str {
-    let mut texts = blocks.iter().filter_map(|block| match block {
+    let text = blocks.iter().find_map(|block| match block {
         Prepend::Block(text) => Some(text.as_str()),
         _ => None,
     });
-    texts.next().unwrap_or_default()
+    text.unwrap_or_default()
 }
 
 fn inserted(messages: &[Message<'_>], pairs: &Pairs, insertion: &Insertion, reason: &str) -> Explained {
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn parts_are_counted_by_what_is_done_with_them() {
-        let note = || Prepend::Block(String::from("note"));
-        let changes = [Change::Cut(0), Change::Prepend(vec![note(), note()]), Change::Append(vec![note()])];
+        let note = Prepend::Block(String::from("note"));
+        let changes = [Change::Cut(0), Change::Prepend(vec![note.clone(), note.clone()]), Change::Append(vec![note])];
         assert_eq!(changed(&changes), "1 part cut, 2 parts prepended, 1 part appended");
     }
 }

@@ -64,8 +64,7 @@ impl FigureEdits {
 
     /// Whether the log has figures that a cut can make wrong.
     pub(crate) fn exist_in(layout: &Layout<'_>, dialect: &dyn Dialect) -> bool {
-        let has_figures = |item: &Value<'_>| dialect.log().size_figures(*item).is_some();
-        layout.elements.iter().any(has_figures) || layout.holder().as_ref().is_some_and(has_figures)
+        layout.elements.iter().copied().chain(layout.holder()).any(|item| dialect.log().size_figures(item).is_some())
     }
 
     fn reset(&mut self, numbers: &[Value<'_>]) {
@@ -95,11 +94,10 @@ fn slotted<'l, 'a>(layout: &'l Layout<'a>) -> impl Iterator<Item = (usize, Value
 /// The slot from which on the figures are wrong: that of the first message which was dropped, changed, moved, or which a new one
 /// precedes. `None` if there is no such message.
 fn first_change(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Option<usize> {
-    let is_same = |at: usize, message: &Message<'_>| {
-        matches!(message.origin, Origin::Source(source) if source.index == at) && message.is_intact()
-    };
     let count = layout.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_))).count();
-    let changed = messages.iter().enumerate().position(|(at, message)| !is_same(at, message));
+    let changed = messages.iter().enumerate().position(|(at, message)| {
+        !(matches!(message.origin, Origin::Source(source) if source.index == at) && message.is_intact())
+    });
     let index = changed.or((messages.len() < count).then_some(messages.len()))?;
     let slot = layout.slots.iter().position(|slot| slot.kind == SlotKind::Message(index));
     Some(slot.map_or(layout.slots.len(), |slot| reply_start(layout, dialect, slot)))
@@ -107,8 +105,9 @@ fn first_change(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<
 
 /// The first slot of the reply that the message in `slot` belongs to: the figures of its other messages count it as well.
 fn reply_start(layout: &Layout<'_>, dialect: &dyn Dialect, slot: usize) -> usize {
-    let reply = |(at, item): (usize, Value<'_>)| Some((at, dialect.log().reply_id(item)?.decode().into_owned()));
-    let Some((_, own)) = slotted(layout).find(|(at, _)| *at == slot).and_then(reply) else { return slot };
-    let mut parts = slotted(layout).take_while(|(at, _)| *at < slot).filter_map(reply);
-    parts.find(|(_, id)| *id == own).map_or(slot, |(at, _)| at)
+    let log = dialect.log();
+    let own = slotted(layout).find(|(at, _)| *at == slot).and_then(|(_, item)| log.reply_id(item));
+    let Some(own) = own.map(|id| id.decode().into_owned()) else { return slot };
+    let mut before = slotted(layout).take_while(|(at, _)| *at < slot);
+    before.find(|(_, item)| log.reply_id(*item).is_some_and(|id| id.is(&own))).map_or(slot, |(at, _)| at)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use globset::{ErrorKind, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{ErrorKind, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// The most bytes of a glob. No name or path that it could match is longer.
 const MAX_LENGTH: usize = 4096;
@@ -51,18 +51,24 @@ pub fn compile<'g>(globs: impl IntoIterator<Item = &'g str>, stars: Stars) -> Re
     let mut set = GlobSetBuilder::new();
     let mut only = None;
     for (nth, glob) in globs.into_iter().enumerate() {
-        let invalid = |reason| InvalidGlob { glob: glob.to_owned(), reason };
-        if let Some(reason) = excess(glob) {
-            return Err(invalid(reason));
-        }
-        let built = GlobBuilder::new(glob).literal_separator(stars == Stars::OneComponent).build();
-        set.add(built.map_err(|error| invalid(reason(error.kind())))?);
+        match build(glob, stars) {
+            Ok(built) => set.add(built),
+            Err(reason) => return Err(InvalidGlob { glob: glob.to_owned(), reason }),
+        };
         only = (nth == 0).then_some(glob);
     }
     set.build().map_err(|error| {
         let glob = error.glob().or(only).unwrap_or_default().to_owned();
         InvalidGlob { glob, reason: reason(error.kind()) }
     })
+}
+
+fn build(glob: &str, stars: Stars) -> Result<Glob, String> {
+    if let Some(reason) = excess(glob) {
+        return Err(reason);
+    }
+    let built = GlobBuilder::new(glob).literal_separator(stars == Stars::OneComponent).build();
+    built.map_err(|error| reason(error.kind()))
 }
 
 /// Why a glob is not even parsed.
@@ -123,10 +129,13 @@ mod tests {
         assert_eq!(error(&["a*", "[[]x", "{a,b}", "[!a-z]?"]), None);
     }
 
+    fn nested(depth: usize) -> String {
+        format!("{}b{}", "{a,".repeat(depth), "}".repeat(depth))
+    }
+
     /// Braces use the stack of the compiler of globs and of regular expressions, and both would panic or overflow.
     #[test]
     fn a_glob_of_any_size_is_compiled_or_refused() {
-        let nested = |depth: usize| format!("{}b{}", "{a,".repeat(depth), "}".repeat(depth));
         assert_eq!(error(&[&nested(16)]), None);
         for depth in [17, 250, 1_000, 1_000_000] {
             let refused = error(&[&nested(depth)]).map(|error| error.to_string()).unwrap_or_default();

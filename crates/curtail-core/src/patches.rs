@@ -52,8 +52,8 @@ fn substituted(place: &PartPlace<'_>) -> Vec<Patch> {
 
 /// The copies of a rewritten part in which nothing was substituted: they still contain the old text, or the removed image.
 fn outdated<'p, 'a>(place: &'p PartPlace<'a>) -> impl Iterator<Item = Value<'a>> + 'p {
-    let is_new = |copy: Value<'a>| place.substitutions().iter().any(|one| is_within(one.span, copy.span()));
-    place.copies.iter().copied().filter(move |copy| !is_new(*copy))
+    let copies = place.copies.iter().copied();
+    copies.filter(|copy| !place.substitutions().iter().any(|one| is_within(one.span, copy.span())))
 }
 
 /// Whether a value is nothing but texts: a string, a block with one, or a list of these.

@@ -121,8 +121,9 @@ fn after(text: &str, c: char) -> Option<&str> {
         '\\' => after_backslash(behind_backslashes(text), c),
         _ => None,
     };
-    let literal = || first.eq_ignore_ascii_case(&c).then(|| &text[first.len_utf8()..]);
-    encoded.filter(|(found, _)| found.eq_ignore_ascii_case(&c)).map(|(_, rest)| rest).or_else(literal)
+    let literal = Some((first, &text[first.len_utf8()..]));
+    let mut readings = encoded.into_iter().chain(literal);
+    readings.find(|(found, _)| found.eq_ignore_ascii_case(&c)).map(|(_, rest)| rest)
 }
 
 /// `%2F`, and `%252F` where it was encoded twice.
@@ -157,15 +158,14 @@ fn after_entity(text: &str) -> Option<(char, &str)> {
     ];
     let (name, rest) = text.split_at_checked(text.bytes().take(8).position(|byte| byte == b';')?)?;
     let rest = &rest[1..];
-    let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
-    let found = match name.strip_prefix('#') {
-        Some(digits) => match digits.strip_prefix(['x', 'X']) {
-            Some(digits) => number(digits, 16),
-            None => number(digits, 10),
-        },
-        None => NAMES.iter().find(|(known, _)| *known == name).map(|(_, c)| *c),
+    let Some(number) = name.strip_prefix('#') else {
+        return NAMES.iter().find(|(known, _)| *known == name).map(|(_, c)| (*c, rest));
     };
-    Some((found?, rest))
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    Some((char::from_u32(code.ok()?)?, rest))
 }
 
 fn behind_backslashes(text: &str) -> &str {
@@ -217,12 +217,11 @@ mod tests {
     #[test]
     fn every_spelling_is_masked() {
         let secret = Secret::new(KEY);
-        let spell = |spelled: &str| KEY.replace("/+=", spelled);
         let mut spellings: Vec<String> =
             ["/+=", "%2F%2B%3D", "%2f+%3d", "%252F%252B=", "&#x2F;&#43;&equals;", "&amp;#47;&plus;="]
                 .into_iter()
                 .chain([r"\/+=", r"\\\/+=", r"\u002f\u002B=", r"\x2f+=", r"\\u002f+=", "/\u{200b}+\u{feff}="])
-                .map(spell)
+                .map(|spelled| KEY.replace("/+=", spelled))
                 .collect();
         spellings.extend([KEY.to_lowercase(), KEY.to_uppercase()]);
         spellings.push(KEY.bytes().map(|byte| format!("{byte:02x}")).collect());

@@ -24,6 +24,6 @@ pub fn read_small(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read_small`], or it is not UTF-8.
 pub fn read_small_text(input: impl Read, most: u64) -> io::Result<String> {
-    let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
-    String::from_utf8(read_small(input, most)?).map_err(invalid)
+    String::from_utf8(read_small(input, most)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
 }

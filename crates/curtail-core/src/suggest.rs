@@ -1,12 +1,13 @@
 //! "Did you mean": the known name that is closest to a misspelled one. It has no list of names of its own.
 
+use std::borrow::Borrow;
+
 /// The name in `known` that is closest to `name`, if one is close enough: it starts like `name`, or at most a third of its
 /// letters differ, or most of them are the same in the same order. Case and `_` for `-` make no difference.
 pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    let spelled = |name: &str| name.to_lowercase().replace('_', "-");
-    let name = spelled(name);
+    let name = comparable(name);
     let close = known.into_iter().filter_map(|known| {
-        let other = spelled(known);
+        let other = comparable(known);
         let similarity = strsim::jaro_winkler(&name, &other);
         (similarity > 0.8 || is_close(&name, &other)).then_some((similarity, known))
     });
@@ -16,13 +17,17 @@ pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
 
 /// `lack` (such as "there is no network"), `name`, the closest known name and all of them.
 #[must_use]
-pub fn unknown(lack: &str, name: &str, known: &[&str]) -> String {
+pub fn unknown<S: Borrow<str>>(lack: &str, name: &str, known: &[S]) -> String {
     if known.is_empty() {
         return format!("{lack} `{name}`; none is defined");
     }
-    let hint = closest(name, known.iter().copied());
+    let hint = closest(name, known.iter().map(Borrow::borrow));
     let hint = hint.map_or_else(|| String::from(";"), |suggestion| format!("; did you mean `{suggestion}`?"));
     format!("{lack} `{name}`{hint} known: {}", known.join(", "))
+}
+
+fn comparable(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
 }
 
 fn is_close(name: &str, other: &str) -> bool {
@@ -60,6 +65,6 @@ mod tests {
             unknown("there is no table", "chek", &["check", "history"]),
             "there is no table `chek`; did you mean `check`? known: check, history"
         );
-        assert_eq!(unknown("there is no agent", "x", &[]), "there is no agent `x`; none is defined");
+        assert_eq!(unknown::<&str>("there is no agent", "x", &[]), "there is no agent `x`; none is defined");
     }
 }

@@ -74,17 +74,16 @@ fn without(elements: &[(Span, bool)]) -> Vec<Span> {
 /// The members of `holder`, and whether each is removed.
 fn members<'a>(holder: Value<'a>, gone: impl Fn(Value<'a>) -> bool) -> Vec<(Span, bool)> {
     let mut keys = HashSet::new();
-    let mut members: Vec<Member<'a>> = holder.members().collect();
-    members.reverse();
-    let is_gone = |member: Member<'a>| {
+    let members: Vec<Member<'a>> = holder.members().collect();
+    let mut spans = Vec::with_capacity(members.len());
+    for member in members.iter().rev() {
         let key = member.key.decode();
-        let is_gone = gone(member.value) || keys.contains(&*key);
+        let is_gone = gone(member.value) || keys.contains(&key);
         if is_gone {
-            keys.insert(key.into_owned());
+            keys.insert(key);
         }
-        (member.span, is_gone)
-    };
-    let mut members: Vec<(Span, bool)> = members.into_iter().map(is_gone).collect();
-    members.reverse();
-    members
+        spans.push((member.span, is_gone));
+    }
+    spans.reverse();
+    spans
 }

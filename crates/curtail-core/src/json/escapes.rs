@@ -97,16 +97,20 @@ fn unescape_one(escape: &str) -> (char, usize) {
 }
 
 fn unescape_unicode(escape: &str) -> (char, usize) {
-    let unit = |from: usize| escape.get(from..from + 4).and_then(|hex| u16::from_str_radix(hex, 16).ok());
-    let Some(first) = unit(2) else { return (char::REPLACEMENT_CHARACTER, escape.len()) };
+    let Some(first) = unit(escape, 2) else { return (char::REPLACEMENT_CHARACTER, escape.len()) };
     if let Some(c) = char::from_u32(u32::from(first)) {
         return (c, 6);
     }
-    let low = if escape.get(6..8) == Some("\\u") { unit(8) } else { None };
+    let low = if escape.get(6..8) == Some("\\u") { unit(escape, 8) } else { None };
     match low.map(|low| char::decode_utf16([first, low]).next()) {
         Some(Some(Ok(c))) => (c, 12),
         _ => (char::REPLACEMENT_CHARACTER, 6),
     }
+}
+
+/// The code unit whose four digits begin at `from`.
+fn unit(escape: &str, from: usize) -> Option<u16> {
+    u16::from_str_radix(escape.get(from..from + 4)?, 16).ok()
 }
 
 /// Writes `text` as a JSON string, quotes included.

@@ -158,8 +158,9 @@ impl<'a> Document<'a> {
 
     /// Whether any string may contain the escape of a surrogate: all of these begin with `\ud`.
     pub(super) fn has_surrogates(&self) -> bool {
-        let contains = |escape: &[u8]| memchr::memmem::find(self.text.as_bytes(), escape).is_some();
-        *self.surrogates.get_or_init(|| contains(b"\\ud") || contains(b"\\uD"))
+        *self.surrogates.get_or_init(|| {
+            [b"\\ud", b"\\uD"].iter().any(|escape| memchr::memmem::find(self.text.as_bytes(), *escape).is_some())
+        })
     }
 
     /// The values at the top level of the text.
@@ -200,11 +201,11 @@ impl<'a> Document<'a> {
     pub(super) fn rank(&self, at: u32) -> u32 {
         let ranks = self.ranks.get_or_init(|| {
             let mut seen = vec![0; self.nodes.len()];
-            let rank = |node: &Node| {
-                let held = seen.get_mut(node.parent as usize);
-                held.map_or(0, |held| std::mem::replace(held, *held + 1))
-            };
-            self.nodes.iter().map(rank).collect()
+            let ranks = self.nodes.iter().map(|node| match seen.get_mut(node.parent as usize) {
+                Some(held) => std::mem::replace(held, *held + 1),
+                None => 0,
+            });
+            ranks.collect()
         });
         ranks[at as usize]
     }

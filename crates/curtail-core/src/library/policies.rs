@@ -172,8 +172,7 @@ impl ToolPolicy {
     }
 
     pub(super) fn onto(self, chain: Chain) -> Result<Chain, Error> {
-        let invalid = |error: InvalidGlob| Error::InvalidGlob { glob: error.glob, what: error.reason };
-        let tools = self.tools.map_err(invalid)?;
+        let tools = self.tools.map_err(|error| Error::InvalidGlob { glob: error.glob, what: error.reason })?;
         Ok(chain.then(ToolFilter { tools, persist_results: self.notes, dropped: None }))
     }
 }

@@ -43,11 +43,11 @@ impl<'v> List<'v> {
         }
         let Ok(document) = Document::parse(shorter) else { return Vec::new() };
         let items = document.roots().flat_map(|list| list.items().collect::<Vec<_>>());
-        let mut value = |json: &str| match given.get_mut(json).and_then(VecDeque::pop_front) {
+        let values = items.map(|item| match given.get_mut(item.raw()).and_then(VecDeque::pop_front) {
             Some(value) => value.clone(),
             // What is written is JSON.
-            None => serde_json::from_str(json).unwrap_or_default(),
-        };
-        items.map(|item| value(item.raw())).collect()
+            None => serde_json::from_str(item.raw()).unwrap_or_default(),
+        });
+        values.collect()
     }
 }

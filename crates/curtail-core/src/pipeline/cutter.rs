@@ -165,18 +165,22 @@ impl<'c> Session<'c> {
         self.begin_reading(layout, &messages);
         let splits = cutter.chain.splitting.is_some();
         let mut stages = vec![StageCount::default(); first];
-        let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| self.explain(stage, messages, plan);
-        let after_stage = |messages: &mut [Message<'a>]| {
-            // A split follows, which reads nothing again.
-            if splits {
-                name_drafts(layout, dialect, messages);
-            }
-            if let Some(counting) = &cutter.counting {
-                stages.push(StageCount { messages: messages.len(), tokens: tokens(counting, layout, messages) });
-            }
-        };
         let steps = Steps { first, pauses: !splits, thoughts };
-        let run = cutter.chain.run_steps(layout, messages, &steps, watch, after_stage);
+        let run = cutter.chain.run_steps(
+            layout,
+            messages,
+            &steps,
+            |stage, messages, plan| self.explain(stage, messages, plan),
+            |messages| {
+                // A split follows, which reads nothing again.
+                if splits {
+                    name_drafts(layout, dialect, messages);
+                }
+                if let Some(counting) = &cutter.counting {
+                    stages.push(StageCount { messages: messages.len(), tokens: tokens(counting, layout, messages) });
+                }
+            },
+        );
         let run = run.map_err(|(processor, error)| CutError::Stage { offset, processor, error })?;
         self.end_reading(&run);
         if let Some(last) = stages.get(first..).and_then(<[StageCount]>::last) {
@@ -228,12 +232,14 @@ impl<'c> Session<'c> {
         if self.is_done() {
             return;
         }
-        let source = |message: &Message<'_>| {
+        let sources = run.messages.iter().map(|message| {
             let at = message.source_index()?;
-            let read = || message.value().map(|value| (at, value.span().start as usize));
-            self.sources.as_ref().map_or_else(read, |sources| sources.get(at).copied().flatten())
-        };
-        self.sources = Some(run.messages.iter().map(source).collect());
+            match &self.sources {
+                Some(sources) => sources.get(at).copied().flatten(),
+                None => Some((at, message.value()?.span().start as usize)),
+            }
+        });
+        self.sources = Some(sources.collect());
     }
 
     /// Writes the text up to the end of the transcript, and the transcript as `run` left it, or its windows.
@@ -307,7 +313,6 @@ fn faults(layout: &Layout<'_>, messages: &[Message<'_>]) -> usize {
 
 fn tokens<'a>(counting: &Counting, layout: &Layout<'a>, messages: &[Message<'a>]) -> usize {
     let view = View::of_layout(layout, messages);
-    let sum = || counting.outside(&view) + messages.iter().map(|message| counting.message(message)).sum::<usize>();
     // What a template refuses counts as the sum of its messages; a budget that needs its count is an error.
-    counting.total(&view).unwrap_or_else(|_| sum())
+    counting.total(&view).unwrap_or_else(|_| counting.sum_of_messages(&view))
 }

@@ -116,10 +116,13 @@ impl<P> ProcessorLevels<P> {
         let mut steps = at("history", &self.history);
         for Network { name, processors, agents } in &self.networks {
             steps.extend(at(&format!("network {name}"), processors));
-            let level = |agent: &AgentLevel<P>| format!("network {name} agent {}", agent.name);
-            steps.extend(agents.iter().flat_map(|agent| at(&level(agent), &agent.processors)));
+            for agent in agents {
+                steps.extend(at(&format!("network {name} agent {}", agent.name), &agent.processors));
+            }
         }
-        steps.extend(self.agents.iter().flat_map(|agent| at(&format!("agent {}", agent.name), &agent.processors)));
+        for AgentLevel { name, processors } in &self.agents {
+            steps.extend(at(&format!("agent {name}"), processors));
+        }
         steps
     }
 
@@ -145,8 +148,8 @@ impl<P> ProcessorLevels<P> {
     }
 
     fn networks_of(&self, agent: &str) -> impl Iterator<Item = &str> {
-        let has = move |network: &&Network<P>| network.agents.iter().any(|level| level.name == agent);
-        self.networks.iter().filter(has).map(|network| network.name.as_str())
+        let homes = self.networks.iter().filter(move |network| network.agents.iter().any(|level| level.name == agent));
+        homes.map(|network| network.name.as_str())
     }
 }
 
@@ -156,13 +159,9 @@ fn at<'l, P>(level: &str, entries: &'l [P]) -> Vec<Step<'l, P>> {
 
 impl fmt::Display for UnknownLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let refer = |known: &[String], lack: &str, name: &str| {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            unknown(lack, name, &known)
-        };
         match self {
-            Self::Network { name, known } => f.write_str(&refer(known, "there is no network", name)),
-            Self::Agent { name, known } => f.write_str(&refer(known, "there is no agent", name)),
+            Self::Network { name, known } => f.write_str(&unknown("there is no network", name, known)),
+            Self::Agent { name, known } => f.write_str(&unknown("there is no agent", name, known)),
             Self::Elsewhere { name, network, homes } => {
                 let homes: Vec<String> = homes.iter().map(|home| format!("--network {}", word(home))).collect();
                 match network {

@@ -57,8 +57,7 @@ type Neighbors = [Option<usize>; 2];
 
 pub(super) fn neighbors(messages: &[Message<'_>]) -> impl Iterator<Item = Neighbors> {
     let dialogue = messages.iter().enumerate().filter(|(_, message)| !message.role.instructs());
-    let index = |at: usize| messages[at].source_index();
-    same_side(dialogue).into_iter().map(move |pair| pair.map(index))
+    same_side(dialogue).into_iter().map(move |pair| pair.map(|at| messages[at].source_index()))
 }
 
 /// The note that messages of one side follow each other that did not `before`, where user and assistant have to alternate.

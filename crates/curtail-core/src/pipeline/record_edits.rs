@@ -56,13 +56,14 @@ impl RecordEdits {
         figures: &FigureEdits,
         out: &mut String,
     ) {
-        let insertion = |at: u32, text: String| Patch { span: Span::new(at, at), text };
-        let id = self.id_end.filter(|_| window.count > 1).map(|at| insertion(at, format!("#{}", window.number)));
-        let mark = self.mark.as_ref().map(|(at, text, comma)| {
+        let mut patches = figures.patches.clone();
+        if let Some(at) = self.id_end.filter(|_| window.count > 1) {
+            patches.push(Patch { span: Span::new(at, at), text: format!("#{}", window.number) });
+        }
+        if let Some((at, text, comma)) = &self.mark {
             let numbers: Vec<String> = window.targets.iter().map(ToString::to_string).collect();
-            insertion(*at, format!("{text}[{}]", numbers.join(comma)))
-        });
-        let mut patches: Vec<Patch> = id.into_iter().chain(mark).chain(figures.patches.iter().cloned()).collect();
+            patches.push(Patch { span: Span::new(*at, *at), text: format!("{text}[{}]", numbers.join(comma)) });
+        }
         patches.sort_by_key(|patch| patch.span);
         copy_patched(source, range, &patches, out);
     }
@@ -85,8 +86,8 @@ fn mark_place(record: Value<'_>, key: &str) -> Result<(u32, String, &'static str
     }
     let last = record.members().last().map_or(1, |member| member.span.end);
     // The style of the record: with a space after colons and commas, or without.
-    let before = |value: Value<'_>| value.span().start as usize - 1;
-    let spaced = record.members().any(|member| record.source().as_bytes()[before(member.value)] == b' ');
+    let source = record.source().as_bytes();
+    let spaced = record.members().any(|member| source[member.value.span().start as usize - 1] == b' ');
     let (comma, colon) = if spaced { (", ", ": ") } else { (",", ":") };
     Ok((last, format!("{comma}{}{colon}", quote(key)), comma))
 }

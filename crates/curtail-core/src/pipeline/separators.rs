@@ -13,13 +13,13 @@ pub(super) fn separators(reading: &Reading, text: &str, transcripts: &[ReadTrans
         .map(|(_, transcript)| transcript.layout.record.start as usize..transcript.layout.record.end as usize)
         .collect();
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let separator = |nth: usize| match reading.framing {
+    let separators = records.iter().enumerate().map(|(nth, record)| match reading.framing {
         Framing::Lines => None,
         Framing::Records => Some(line_end.to_owned()),
-        Framing::Document if is_alone(&records[nth], text) => None,
+        Framing::Document if is_alone(record, text) => None,
         Framing::Document => Some(comma_beside(&records, nth, text).unwrap_or(", ").to_owned()),
-    };
-    (0..records.len()).map(separator).collect()
+    });
+    separators.collect()
 }
 
 /// The comma before a record of a list, or after the first one, with the white space around it.

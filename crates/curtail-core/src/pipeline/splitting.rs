@@ -99,17 +99,16 @@ impl<'a> Splitter<'_, 'a> {
     /// Appends the windows of `run` to `out`, and their places and explanations to `cut`; returns whether anything changed.
     fn write(&self, run: &Run<'a>, totals: &mut Totals, cut: &mut Cut, out: &mut String) -> Result<bool, ReadError> {
         let offset = self.layout.record.start as usize;
-        let wrong = |what: String| ReadError { offset, what };
         let known = KnownFaults::from_view(&View::of_layout(self.layout, &run.messages));
         let told = self.without_taken_back(run, cut);
         let run = told.as_ref().unwrap_or(run);
         let view = View::of_layout(self.layout, &run.messages);
-        let mut windows = self.splitting.split.windows(&view).map_err(|error| wrong(error.to_string()))?;
+        let mut windows = self.splitting.split.windows(&view).map_err(|error| self.error(error.to_string()))?;
         if windows.is_empty() {
             windows.push(SplitWindow::default());
         }
         let all = windows.len();
-        let edits = RecordEdits::from_layout(self.splitting, self.layout).map_err(wrong)?;
+        let edits = RecordEdits::from_layout(self.splitting, self.layout).map_err(|what| self.error(what))?;
         let mut contents: Vec<(SplitWindow, WindowContent<'a>)> = Vec::with_capacity(windows.len());
         for window in windows {
             let content = self.content(&run.messages, &window, &known, cut);
@@ -118,11 +117,11 @@ impl<'a> Splitter<'_, 'a> {
             }
         }
         if contents.is_empty() && self.separator.is_none() {
-            return Err(wrong("no window of it has a target, and --drop-untrained leaves none".to_owned()));
+            return Err(self.error("no window of it has a target, and --drop-untrained leaves none".to_owned()));
         }
         let count = contents.len();
         if count != 1 && self.separator.is_some() && is_member(self.layout) {
-            return Err(wrong(format!(
+            return Err(self.error(format!(
                 "the document keeps this transcript under a name, and none of its {count} windows has one; write each transcript \
                  on a line of its own"
             )));
@@ -146,6 +145,10 @@ impl<'a> Splitter<'_, 'a> {
             cut.windows.push(Window { written: start..out.len(), ..window });
         }
         Ok(all > 1 || count != all || run.changed || changed || edits.marks())
+    }
+
+    fn error(&self, what: String) -> ReadError {
+        ReadError { offset: self.layout.record.start as usize, what }
     }
 
     /// `run` without the turns that were taken back; `None` if there are none, or if everything fits into one window.
@@ -224,7 +227,6 @@ impl<'a> Splitter<'_, 'a> {
         number: usize,
         count: usize,
     ) -> Window {
-        let sources = |of: &mut dyn Iterator<Item = usize>| ranges(of.filter_map(|at| run.messages[at].source_index()));
         let mut pinned: Vec<usize> = window.pinned.iter().chain(&window.instructions).copied().collect();
         pinned.sort_unstable();
         let counting = &self.splitting.split.counting;
@@ -236,9 +238,9 @@ impl<'a> Splitter<'_, 'a> {
             offset: self.layout.record.start as usize,
             number,
             count,
-            pinned: sources(&mut pinned.into_iter()),
-            context: sources(&mut window.context.iter().copied()),
-            own: sources(&mut window.own.clone()),
+            pinned: sources(&run.messages, pinned),
+            context: sources(&run.messages, window.context.iter().copied()),
+            own: sources(&run.messages, window.own.clone()),
             targets: content.targets().collect(),
             messages: content.messages.len(),
             tokens,
@@ -275,8 +277,8 @@ impl<'a> Splitter<'_, 'a> {
 /// That a window begins at the first message of its own that was read. A transcript that stays one window needs no
 /// explanation.
 fn beginning(run: &Run<'_>, pairs: &Pairs, of_run: &SplitWindow, window: &Window) -> Option<(Decider, Explained)> {
-    let was_read = |at: &usize| run.messages[*at].source_index().is_some();
-    let message = of_run.own.clone().find(was_read).filter(|_| window.count > 1)?;
+    let mut own = of_run.own.clone();
+    let message = own.find(|at| run.messages[*at].source_index().is_some()).filter(|_| window.count > 1)?;
     let reason = format!(
         "window {} of {}: {} new and {} repeated messages, {}",
         window.number,
@@ -301,10 +303,10 @@ fn count_in(ranges: &[Range<usize>]) -> usize {
     ranges.iter().map(Range::len).sum()
 }
 
-/// Ascending numbers as ranges.
-fn ranges(numbers: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+/// The indices that those of `messages` at `indices`, which ascend, had when they were read, as ranges.
+fn sources(messages: &[Message<'_>], indices: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    for number in numbers {
+    for number in indices.into_iter().filter_map(|at| messages[at].source_index()) {
         match ranges.last_mut() {
             Some(last) if last.end == number => last.end += 1,
             _ => ranges.push(number..number + 1),

@@ -40,8 +40,8 @@ impl<'s> ThoughtStep<'s> {
             return Plan::keep(messages.len());
         }
         let checks = self.checks.get_or_init(|| checks(self.dialect, self.layout));
-        let checks = |index: usize| checks.get(index).copied().flatten();
-        self.thinking.plan(messages, &broken, ThoughtModels { checks: &checks, dataset: self.dataset })
+        let models = ThoughtModels { checks: &|index| checks.get(index).copied().flatten(), dataset: self.dataset };
+        self.thinking.plan(messages, &broken, models)
     }
 }
 

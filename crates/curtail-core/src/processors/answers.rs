@@ -37,17 +37,17 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         pairs: &'v Pairs,
         early: &'v HashMap<PartRef, PartRef>,
     ) -> Self {
-        let call_of = |at: PartRef| at.part_in(view.messages).content.call();
-        let nameless = pairs.pairs().filter_map(|(at, _)| Some((at, call_of(at).filter(|call| call.id.is_none())?)));
-        let answered = nameless.map(|(at, call)| (at.message, call.name.decode())).collect();
-        let answers_one = |at: &usize| {
-            let call = |at: PartRef| pairs.counterpart(at).or_else(|| early.get(&at).copied());
-            let others = (0..view.messages[*at].parts.len()).map(|part| call(PartRef { message: *at, part }));
-            let mut others = others.map(|other| other.map(|other| other.message));
-            let first = others.next().flatten();
-            first.is_some() && others.all(|other| other == first)
-        };
-        let single = (0..view.messages.len()).filter(answers_one).collect();
+        let answered =
+            pairs.pairs().filter_map(|(at, _)| Some((at.message, at.part_in(view.messages).content.call()?)));
+        let nameless = answered.filter(|(_, call)| call.id.is_none());
+        let answered = nameless.map(|(at, call)| (at, call.name.decode())).collect();
+        let single = (0..view.messages.len()).filter(|&message| {
+            let parts = (0..view.messages[message].parts.len()).map(|part| PartRef { message, part });
+            let mut callers = parts.map(|at| Some(pairs.counterpart(at).or_else(|| early.get(&at).copied())?.message));
+            let first = callers.next().flatten();
+            first.is_some() && callers.all(|caller| caller == first)
+        });
+        let single = single.collect();
         Self { view, answered, single, early, in_call: in_call(view), behind: behind(view, rules) }
     }
 
@@ -160,7 +160,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
     fn place(&self, call: usize, answers: Vec<Prepend>, plan: &mut Plan) {
         const ANSWERS: Reason = Reason::Borrowed("result placed where the format expects it");
         let (before, accepts) = self.after(call);
-        if accepts && !matches!(plan.decisions[before], Decision::Drop(_)) {
+        if accepts && plan.keeps(before) {
             let taken = if before == call { Change::Append(answers) } else { Change::Prepend(answers) };
             return plan.change(before, [taken], ANSWERS);
         }
@@ -191,13 +191,17 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
             return (call, true);
         }
         let (before, next) = self.behind[call];
-        // A message without parts has no list to insert into, and a new message is spelled only once.
-        let accepts = |at: &usize| {
-            let next = &self.view.messages[*at];
-            let answers = matches!(next.role, Role::User | Role::Tool);
-            self.is_inside() && answers && !next.closes_calls() && !next.is_draft() && !next.parts.is_empty()
-        };
-        next.filter(accepts).map_or((before, false), |next| (next, true))
+        match next {
+            Some(next) if self.accepts(&self.view.messages[next]) => (next, true),
+            _ => (before, false),
+        }
+    }
+
+    /// Whether results can be written into a message that follows their calls. One without parts has no list to insert into, and a
+    /// new message is written only once.
+    fn accepts(&self, next: &Message<'_>) -> bool {
+        let answers = matches!(next.role, Role::User | Role::Tool);
+        self.is_inside() && answers && !next.closes_calls() && !next.is_draft() && !next.parts.is_empty()
     }
 }
 
@@ -205,9 +209,11 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
 fn in_call(view: &View<'_, '_>) -> HashSet<PartRef> {
     let mut found = HashSet::new();
     for (at, message) in view.messages.iter().enumerate() {
-        let element = |nth: usize| message.parts[nth].place().map(|place| place.element);
-        let calls: HashSet<Value<'_>> = message.calls().filter_map(|(nth, _)| element(nth)).collect();
-        let inside = message.results().filter(|(nth, _)| element(*nth).is_some_and(|element| calls.contains(&element)));
+        let elements: Vec<Option<Value<'_>>> =
+            message.parts.iter().map(|part| part.place().map(|place| place.element)).collect();
+        let calls: HashSet<Value<'_>> = message.calls().filter_map(|(nth, _)| elements[nth]).collect();
+        let inside =
+            message.results().filter(|(nth, _)| elements[*nth].is_some_and(|element| calls.contains(&element)));
         found.extend(inside.map(|(part, _)| PartRef { message: at, part }));
     }
     found
@@ -231,9 +237,11 @@ fn behind(view: &View<'_, '_>, rules: PairingRules) -> Vec<(usize, Option<usize>
         // Where results pair by position, they pair with the nearest calling message: no other may come between.
         let joins = passed == Role::Tool || rules.ids && message.calls().all(|(_, call)| call.id.is_some());
         let here = (at + 1, next.map(|(next, _)| next));
-        // A result after a boundary answers no call before it.
-        let passes = |next: usize| messages[next].role == passed && !messages[next].is_boundary();
-        let run = next.filter(|(next, _)| passes(*next)).map_or(here, |(_, run)| run);
+        let run = match next {
+            // A result after a boundary answers no call before it.
+            Some((next, run)) if messages[next].role == passed && !messages[next].is_boundary() => run,
+            _ => here,
+        };
         behind[at] = if joins { run } else { here };
         threads.insert(message.thread, (at, run));
     }

@@ -5,8 +5,8 @@ use foldhash::{HashMap, HashSet};
 use super::plan::{Change, Decision, Insert, Insertion, Plan, Prepend};
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Anchor, Content, Draft, DraftPart, DraftResult, Message, Origin, Part, PartOrigin, PartPlace, Role, Substitution,
-    ToolResult, bind_split_replies, main_thread,
+    Anchor, Content, Draft, DraftPart, DraftResult, Message, Origin, Part, PartOrigin, Role, Substitution, ToolResult,
+    bind_split_replies, main_thread,
 };
 
 /// The messages after `plan` is applied to `messages`.
@@ -58,12 +58,11 @@ fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
 }
 
 fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
-    let parts = |items: &[Prepend]| items.iter().map(|item| prepended_part(messages, item)).collect();
     match &insert.insertion {
         Insertion::Note(at, draft) => note(draft, &messages[*at]),
         Insertion::Blocks(role, blocks) => {
             let message = Message::draft(*role, context_anchor(messages, insert.before));
-            Message { parts: parts(blocks), thread: main_thread(messages), ..message }
+            Message { parts: prepended_parts(messages, blocks), thread: main_thread(messages), ..message }
         }
         Insertion::Moved(at) => {
             let mut message = messages[*at].clone();
@@ -75,7 +74,7 @@ fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
         Insertion::Results(results) => {
             let before = insert.before.checked_sub(1).and_then(|at| messages.get(at));
             let anchor = before.map(Message::anchor).unwrap_or_default();
-            let message = Message { parts: parts(results), ..Message::draft(Role::Tool, anchor) };
+            let message = Message { parts: prepended_parts(messages, results), ..Message::draft(Role::Tool, anchor) };
             // The results answer calls of the conversation that they are inserted into.
             match before {
                 Some(before) => Message { thread: before.thread, standing: before.standing, ..message },
@@ -143,9 +142,13 @@ fn answers<'a>(messages: &[Message<'a>], decision: &Decision) -> TakenIn<'a> {
             Change::Append(answers) => (&mut found.back, answers),
             _ => continue,
         };
-        place.extend(answers.iter().map(|answer| prepended_part(messages, answer)));
+        place.extend(prepended_parts(messages, answers));
     }
     found
+}
+
+fn prepended_parts<'a>(messages: &[Message<'a>], items: &[Prepend]) -> Vec<Part<'a>> {
+    items.iter().map(|item| prepended_part(messages, item)).collect()
 }
 
 fn prepended_part<'a>(messages: &[Message<'a>], answer: &Prepend) -> Part<'a> {
@@ -223,14 +226,11 @@ fn substitute(part: &mut Part<'_>, substitutions: &[Substitution]) {
         Content::ToolCall(call) => call.arguments = texts.next().map_or(Text::Escaped(""), |(_, text)| text),
         content => *content = Content::Text(texts.next().map_or(Text::Escaped(""), |(_, text)| text)),
     }
-    let add = |place: &mut PartPlace<'_>| place.further_mut().substitutions.extend_from_slice(substitutions);
-    match &mut part.origin {
-        PartOrigin::Source(place) | PartOrigin::Rewritten(place) => {
-            add(place);
-            part.origin = PartOrigin::Rewritten(place.clone());
-        }
-        PartOrigin::Moved(place) => add(place),
-        PartOrigin::Draft(_) | PartOrigin::Block(_) => {}
+    if let PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) = &mut part.origin {
+        place.further_mut().substitutions.extend_from_slice(substitutions);
+    }
+    if let PartOrigin::Source(place) = &part.origin {
+        part.origin = PartOrigin::Rewritten(place.clone());
     }
 }
 

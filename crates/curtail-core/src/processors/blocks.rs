@@ -41,8 +41,7 @@ pub fn block_host(plan: &Plan, view: &View<'_, '_>, before: usize, role: Role) -
 /// The next message that is kept and gives no instructions, if it is a user's message with parts. Results alone are no
 /// interaction, and a block among them would make them one.
 fn host(plan: &Plan, messages: &[Message<'_>], before: usize) -> Option<usize> {
-    let at = (before..messages.len())
-        .find(|&at| !matches!(plan.decisions[at], Decision::Drop(_)) && !messages[at].role.instructs())?;
+    let at = (before..messages.len()).find(|&at| plan.keeps(at) && !messages[at].role.instructs())?;
     let message = &messages[at];
     let parts = &message.parts[own_blocks(message)..];
     let holds_result = parts.iter().any(|part| part.content.result().is_some());

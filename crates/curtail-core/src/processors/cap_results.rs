@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::shorter_texts::{LongText, shortenable};
 use super::{Change, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
 use crate::counting::{Tokenizer, token_count};
-use crate::json::Text;
 use crate::transcript::{Pairs, Part, PartRef};
 
 /// Which end of a text is kept where it is capped.
@@ -91,8 +90,9 @@ impl CapResults {
     /// Whether the result has at most `cap` tokens.
     fn fits(&self, part: &Part<'_>, cap: usize) -> bool {
         let mut texts = part.content.result().into_iter().flat_map(|result| &result.content);
-        let left = |left: usize, text: &Text<'_>| left.checked_sub(self.tokenizer.count_until(&text.decode(), left)?);
-        texts.try_fold(cap, left).is_some()
+        let left =
+            texts.try_fold(cap, |left, text| left.checked_sub(self.tokenizer.count_until(&text.decode(), left)?));
+        left.is_some()
     }
 
     /// The text of a result in at most `cap` tokens, with a marker that says how many were cut; `None` if it cannot become
@@ -102,7 +102,6 @@ impl CapResults {
         let (text, most) = shortenable(part)?;
         let tokens = tokenizer.count(&text);
         let whole = LongText { at, text, tokens, most };
-        let marker = |cut: usize| format!("[… {cut} tokens cut …]");
         let mut room = cap.saturating_sub(tokenizer.count(&format!("\n{}\n", marker(tokens))));
         loop {
             let ends = match self.keep {
@@ -125,6 +124,11 @@ impl CapResults {
             room = room.checked_sub(1 + room / 16)?;
         }
     }
+}
+
+/// What is written in place of as many tokens.
+fn marker(cut: usize) -> String {
+    format!("[… {cut} tokens cut …]")
 }
 
 /// Why a result above its cap is kept.

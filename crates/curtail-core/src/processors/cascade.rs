@@ -287,11 +287,11 @@ impl<'v, 'a> DropSet<'v, 'a> {
                 continue;
             }
             let Message { thread, standing, .. } = self.messages[at];
-            let of_thread = |after: &usize| self.messages[*after].thread == thread;
-            let mut needing = (at + 1..reach(self.messages, at)).filter(of_thread);
+            let mut following = at + 1..reach(self.messages, at);
             // What later ones replaced would be read again without them.
             let is_read = standing != Standing::Superseded || replaced.is_followed(thread, at);
-            let is_needed = is_read && needing.any(|after| !self.is_gone(after));
+            let is_needed =
+                is_read && following.any(|after| self.messages[after].thread == thread && !self.is_gone(after));
             if is_needed || replaced.needs(thread, at) {
                 self.kept.push((at, if is_needed { BOUNDARY } else { REPLACES }));
                 // As long as it stays, no earlier message is read again.
@@ -432,7 +432,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         }
         self.kept.sort_by_key(|(at, _)| *at);
         self.kept.dedup_by_key(|(at, _)| *at);
-        let kept = self.kept.into_iter().filter(|(at, _)| !matches!(plan.decisions[*at], Decision::Drop(_)));
+        let kept = self.kept.into_iter().filter(|(at, _)| plan.keeps(*at));
         plan.remarks = kept.map(|(at, reason)| Remark::kept(at, reason)).collect();
         plan
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::stale_results::{duplicates, is_told, superseded_reads};
 use super::{Change, Counting, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
 use crate::counting::Tokenizer;
-use crate::json::quote;
+use crate::json::{Text, quote};
 use crate::transcript::{Pairs, Part, PartOrigin, PartRef, without_arguments};
 
 /// Length of the longest token of any known encoding, in bytes: a text of more than `n` times as many bytes has more than `n`
@@ -164,7 +164,6 @@ impl ClearResults {
 
     /// The results to clear, and why.
     fn stale(&self, view: &View<'_, '_>, pairs: &Pairs) -> (Vec<PartRef>, &'static str) {
-        let counted = |result: &PartRef| !self.is_exempt(view, pairs, *result);
         let (mut stale, reason) = match &self.stale {
             StaleResults::AllButLast(keep) => (self.older(view, pairs, *keep), "older tool result"),
             StaleResults::SupersededReads(reads) => {
@@ -174,7 +173,7 @@ impl ClearResults {
                 (duplicates(view, pairs, &self.placeholder), "a later result has the same content")
             }
         };
-        stale.retain(counted);
+        stale.retain(|result| !self.is_exempt(view, pairs, *result));
         if self.protected_tokens > 0 {
             let protected = self.protected(view, pairs);
             stale.retain(|result| !protected.contains(result));
@@ -225,9 +224,10 @@ impl ClearResults {
     }
 
     fn is_exempt(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef) -> bool {
-        let name = pairs.tool_name(view.messages, result);
-        let matches = |globs: &NameGlobs| name.is_some_and(|name| globs.is_match(&name.decode()));
-        matches(&self.exempt) || !self.only.is_empty() && !matches(&self.only)
+        match pairs.tool_name(view.messages, result).map(Text::decode) {
+            Some(name) => self.exempt.is_match(&name) || !self.only.is_empty() && !self.only.is_match(&name),
+            None => !self.only.is_empty(),
+        }
     }
 
     /// Clears the arguments of the call at `at`; returns the tokens that this frees.

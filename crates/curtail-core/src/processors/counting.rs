@@ -136,12 +136,16 @@ impl Counting {
     #[must_use]
     pub fn estimated(&self, message: &Message<'_>) -> usize {
         let beside = Beside { attached: &[], ..Beside::of_message(message) };
-        let of_part = |part: &Part<'_>| match &part.content {
+        let inside = message.parts.iter().map(|part| match &part.content {
             Content::Unknown(_) => self.part(part),
-            _ => self.sum(0, std::iter::empty(), Beside::in_part(part), usize::MAX).unwrap_or(usize::MAX),
-        };
-        let outside = self.sum(0, std::iter::empty(), beside, usize::MAX).unwrap_or(usize::MAX);
-        outside + message.parts.iter().map(of_part).sum::<usize>()
+            _ => self.beside(Beside::in_part(part)),
+        });
+        self.beside(beside) + inside.sum::<usize>()
+    }
+
+    /// Tokens of what is beside parts, or beside the content of one.
+    fn beside(&self, beside: Beside<'_, '_>) -> usize {
+        self.sum(0, std::iter::empty(), beside, usize::MAX).unwrap_or(usize::MAX)
     }
 
     /// `start`, and the tokens of parts and of what is beside them, if they are at most `limit`; `None` as soon as they are known to
@@ -153,28 +157,16 @@ impl Counting {
         beside: Beside<'_, '_>,
         limit: usize,
     ) -> Option<usize> {
-        let add = |total: usize, tokens: usize| total.checked_add(tokens).filter(|&total| total <= limit);
-        let text = |total: usize, text: &Text<'_>| {
-            let tokens = self.tokenizer.count_until(&text.decode(), limit - total)?;
-            add(total, tokens)
-        };
-        let unread = |total: usize, beside: Beside<'_, '_>| {
-            beside.estimated.iter().try_fold(total, |total, Estimated { value, sealed }| match value.text() {
-                Some(sealed_text) if *sealed => {
-                    add(total, self.tokenizer.scaled(sealed_text.len_bound() / SEALED_BYTES))
-                }
-                Some(unread) => text(total, &unread),
-                None => Some(total),
-            })
-        };
-        let mut total = add(0, start)?;
+        let mut sum = LimitedSum { tokenizer: &*self.tokenizer, total: 0, limit };
+        sum.add(start)?;
         for part in parts {
             let (mut texts, media) = texts_and_media(&part.content);
-            total = texts.try_fold(total, text)?;
-            total = add(total, self.media(media))?;
-            total = unread(total, Beside::in_part(part))?;
+            texts.try_for_each(|text| sum.text(text))?;
+            sum.add(self.media(media))?;
+            sum.beside(Beside::in_part(part))?;
         }
-        unread(beside.attached.iter().try_fold(total, text)?, beside)
+        sum.beside(beside)?;
+        Some(sum.total)
     }
 
     /// Tokens outside the messages: preamble, replies, primed reply, reserve, and what the transcript does not contain.
@@ -208,8 +200,13 @@ impl Counting {
                 let prepared = template.prepare(view.preamble, view.messages, view.replies);
                 self.rendered(&*prepared, &mut (0..view.messages.len()))
             }
-            None => Ok(self.outside(view) + view.messages.iter().map(|message| self.message(message)).sum::<usize>()),
+            None => Ok(self.sum_of_messages(view)),
         }
+    }
+
+    /// Tokens of the transcript as a sum of its messages, also if a template renders it.
+    pub(crate) fn sum_of_messages(&self, view: &View<'_, '_>) -> usize {
+        self.outside(view) + view.messages.iter().map(|message| self.message(message)).sum::<usize>()
     }
 
     /// Tokens of the messages with these numbers as a template renders them, and of the reserve.
@@ -246,6 +243,36 @@ impl Counting {
             Overhead::None => 0,
             Overhead::OpenAi => self.tokenizer.scaled(3),
         }
+    }
+}
+
+/// Tokens that are added up until they exceed a limit: then each method returns `None`.
+struct LimitedSum<'c> {
+    tokenizer: &'c dyn Tokenizer,
+    total: usize,
+    limit: usize,
+}
+
+impl LimitedSum<'_> {
+    fn add(&mut self, tokens: usize) -> Option<()> {
+        self.total = self.total.checked_add(tokens).filter(|total| *total <= self.limit)?;
+        Some(())
+    }
+
+    fn text(&mut self, text: &Text<'_>) -> Option<()> {
+        self.add(self.tokenizer.count_until(&text.decode(), self.limit - self.total)?)
+    }
+
+    fn beside(&mut self, Beside { attached, estimated }: Beside<'_, '_>) -> Option<()> {
+        attached.iter().try_for_each(|text| self.text(text))?;
+        for Estimated { value, sealed } in estimated {
+            match value.text() {
+                Some(text) if *sealed => self.add(self.tokenizer.scaled(text.len_bound() / SEALED_BYTES))?,
+                Some(text) => self.text(&text)?,
+                None => {}
+            }
+        }
+        Some(())
     }
 }
 

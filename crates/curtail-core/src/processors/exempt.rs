@@ -34,11 +34,14 @@ impl Exempt {
         if self.missing_ids || !rules.ids {
             return Vec::new();
         }
-        let lacks_id = |at: &PartRef| {
-            let is_exempt = self.unread && !view.messages[at.message].standing.is_read();
-            !is_exempt && rules.lacks_id(&at.part_in(view.messages).content)
-        };
-        pairs.calls().iter().chain(pairs.results()).copied().filter(lacks_id).collect()
+        let mut nameless: Vec<PartRef> = pairs.calls().iter().chain(pairs.results()).copied().collect();
+        nameless.retain(|at| !self.spares(*at, view) && rules.lacks_id(&at.part_in(view.messages).content));
+        nameless
+    }
+
+    /// Whether a part is in a message that the model no longer reads, and stays for that.
+    fn spares(self, at: PartRef, view: &View<'_, '_>) -> bool {
+        self.unread && !view.messages[at.message].standing.is_read()
     }
 
     /// Removes from `faults` those that stay, and what they explain.
@@ -46,33 +49,30 @@ impl Exempt {
         if self == Self::default() || faults.is_empty() {
             return;
         }
-        let part = |at: PartRef| &at.part_in(view.messages).content;
         let lenient = PairingRules { results: ResultPlace::NextMessage, ..rules };
         let placement =
             (rules.results == ResultPlace::NextMessageFirst).then(|| Placement::new(view.messages, lenient));
-        let is_inside = |fault: &Fault| {
+        let staying = faults.extract_if(.., |fault| {
             let call = fault.other.filter(|_| fault.kind == FaultKind::DetachedResult);
-            placement.as_ref().zip(call).is_some_and(|(placement, call)| placement.is_attached(call, fault.at))
-        };
-        let stays = |fault: &Fault| match fault {
-            _ if self.unread && !view.messages[fault.at.message].standing.is_read() => true,
-            // What lacks an id is dropped for that, whatever else is wrong with it.
-            _ if rules.lacks_id(part(fault.at)) => self.missing_ids,
-            _ if is_inside(fault) => self.not_first,
-            _ => self.contains(fault.kind),
-        };
+            if self.spares(fault.at, view) {
+                true
+            } else if rules.lacks_id(&fault.at.part_in(view.messages).content) {
+                // It is dropped for that, whatever else is wrong with it.
+                self.missing_ids
+            } else if placement.as_ref().zip(call).is_some_and(|(inside, call)| inside.is_attached(call, fault.at)) {
+                self.not_first
+            } else {
+                self.contains(fault.kind)
+            }
+        });
         // A call has no result because its result is exempt: one finding explains both.
-        let explained: HashSet<PartRef> = faults
-            .iter()
-            .filter(|fault| stays(fault))
-            .flat_map(|fault| match fault.kind {
-                FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch => [None, fault.other],
-                FaultKind::DuplicateCallId => [Some(fault.at), fault.other],
-                _ => [None, None],
-            })
-            .flatten()
-            .collect();
-        faults.retain(|fault| !(stays(fault) || is_unanswered(fault) && explained.contains(&fault.at)));
+        let explained = staying.flat_map(|fault| match fault.kind {
+            FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch => [None, fault.other],
+            FaultKind::DuplicateCallId => [Some(fault.at), fault.other],
+            _ => [None, None],
+        });
+        let explained: HashSet<PartRef> = explained.flatten().collect();
+        faults.retain(|fault| !(is_unanswered(fault) && explained.contains(&fault.at)));
     }
 }
 

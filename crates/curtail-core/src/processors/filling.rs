@@ -66,9 +66,9 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         let mut awaiting: Vec<usize> = pairs.awaiting_messages(messages).into_iter().collect();
         awaiting.sort_unstable();
         let segments = whole_segments(messages, &pairs);
-        let has_target = |segment: &Range<usize>| messages[segment.clone()].iter().any(Message::is_target);
-        let targets = (0..segments.len()).filter(|&nth| has_target(&segments[nth])).collect();
-        let beside = |message: &Message<'a>| !message.role.instructs() && message.parts.iter().any(Part::instructs);
+        let mut targets: Vec<usize> = (0..segments.len()).collect();
+        targets.retain(|&nth| messages[segments[nth].clone()].iter().any(Message::is_target));
+        let beside = places(messages, |message| !message.role.instructs() && message.parts.iter().any(Part::instructs));
         let mut filler = Self {
             split,
             view,
@@ -79,7 +79,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
             awaiting,
             turns: (0..messages.len()).filter(|&at| at == 0 || messages[at].begins_turn()).collect(),
             instructions: places(messages, |message| message.role.instructs()).collect(),
-            beside: places(messages, beside).map(|at| (at, split.counting.instructions(&messages[at]))).collect(),
+            beside: beside.map(|at| (at, split.counting.instructions(&messages[at]))).collect(),
             boundaries: places(messages, Message::is_boundary).map(|at| (at, reach(messages, at))).collect(),
             first_user: first_prompt(messages),
             rendering,
@@ -118,15 +118,13 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         // An overlap must leave room for a target.
         let target = self.first_target(at, limit).unwrap_or(at);
         let mut context = self.context(at, self.between(start, self.segments[target].end));
-        let room = |used: usize| self.split.max_tokens.checked_sub(used);
-        let pinned = self.pinned_tokens(&context.window);
-        if room(self.outside + pinned).is_none() {
-            let needed = self.outside + pinned;
-            let budget = self.split.max_tokens;
+        let needed = self.outside + self.pinned_tokens(&context.window);
+        let budget = self.split.max_tokens;
+        if needed > budget {
             return Err(ProcessorError::PinsTooLarge { needed, budget });
         }
-        let fits = |end: usize| room(context.tokens).is_some_and(|room| self.between(start, end) <= room);
-        let fitting = (at..limit).take_while(|&segment| fits(self.segments[segment].end)).count();
+        let ends = self.segments[at..limit].iter().map(|segment| self.between(start, segment.end));
+        let fitting = ends.take_while(|tokens| context.has_room(*tokens, budget)).count();
         let (end, overflows) = self.end(at, target, limit, fitting);
         context.window.own = start..self.segments[end - 1].end;
         context.window.tokens = context.tokens + self.between(start, context.window.own.end);
@@ -155,7 +153,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
     fn fits_alone(&self, segment: usize) -> bool {
         let range = &self.segments[segment];
         let needed = self.between(range.start, range.end);
-        self.context(segment, needed).tokens.saturating_add(needed) <= self.split.max_tokens
+        self.context(segment, needed).has_room(needed, self.split.max_tokens)
     }
 
     /// `end`, moved back after the last segment from `at` on that has a target, because the messages after it lead to the

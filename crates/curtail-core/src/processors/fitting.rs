@@ -56,8 +56,8 @@ mod tests {
         for count in 0..40 {
             for first in 0..=count {
                 for proposed in 0..=count {
-                    let fits = |at: usize| Some(at >= first);
-                    assert_eq!(newest_fitting(proposed, count, fits), first, "{first} of {count} from {proposed}");
+                    let found = newest_fitting(proposed, count, |at| Some(at >= first));
+                    assert_eq!(found, first, "{first} of {count} from {proposed}");
                 }
             }
         }
@@ -66,9 +66,9 @@ mod tests {
     #[test]
     fn a_refused_beginning_is_passed_over() {
         for (count, first, begins) in [(90, 41, 2), (90, 41, 7), (90, 88, 50), (64, 3, 9)] {
-            let fits = |at: usize| at.is_multiple_of(begins).then_some(at >= first);
+            let found = newest_fitting(0, count, |at| at.is_multiple_of(begins).then_some(at >= first));
             let expected = (first..count).find(|at| at.is_multiple_of(begins)).unwrap_or(count);
-            assert_eq!(newest_fitting(0, count, fits), expected, "{first} of {count}, every {begins}th begins");
+            assert_eq!(found, expected, "{first} of {count}, every {begins}th begins");
         }
     }
 
@@ -77,11 +77,11 @@ mod tests {
         for first in [0, 1, 777, 50_000, 99_999, 100_000] {
             for proposed in [0, 50_000, 100_000] {
                 let tries = Cell::new(0);
-                let fits = |at: usize| {
+                let found = newest_fitting(proposed, 100_000, |at| {
                     tries.set(tries.get() + 1);
                     Some(at >= first)
-                };
-                assert_eq!(newest_fitting(proposed, 100_000, fits), first);
+                });
+                assert_eq!(found, first);
                 assert!(tries.get() < 40, "{} tries", tries.get());
             }
         }

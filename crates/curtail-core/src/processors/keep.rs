@@ -46,8 +46,7 @@ impl Keep {
         pairs: &Pairs,
         decide: impl Fn(Preserved<'m, 'a>) -> Plan,
     ) -> Plan {
-        let preserved = || self.among(messages, pairs);
-        let plan = decide(preserved());
+        let plan = decide(self.among(messages, pairs));
         if plan.is_identity() {
             return plan;
         }
@@ -56,7 +55,7 @@ impl Keep {
             return plan;
         }
         loop {
-            let asking = decide(preserved().asking(questions.clone()));
+            let asking = decide(self.among(messages, pairs).asking(questions.clone()));
             let still = self.question.still(&questions, &asking, messages);
             match still.len() {
                 0 => {
@@ -155,13 +154,11 @@ impl Preserved<'_, '_> {
 
     /// The note that no message of a person is left, if `plan` drops all of them and keeps others.
     pub(super) fn without_task(&self, plan: &Plan) -> Option<String> {
-        let is_kept = |at: usize| plan.keeps(at);
-        let is_asked = |at: usize| plan.asks_with(at, self.messages);
-        let starts = prompts(self.messages);
+        let prompts = prompts(self.messages);
         let is_lost = !self.keep.first_user
-            && !starts.is_empty()
-            && self.messages.iter().enumerate().any(|(at, message)| is_kept(at) && !message.role.instructs())
-            && !starts.into_iter().any(is_asked);
+            && !prompts.is_empty()
+            && self.messages.iter().enumerate().any(|(at, message)| plan.keeps(at) && !message.role.instructs())
+            && !prompts.into_iter().any(|at| plan.asks_with(at, self.messages));
         is_lost.then(|| {
             String::from("no message that a person wrote is kept; pass --pin first-user to keep the first one, which states the task")
         })

@@ -89,12 +89,10 @@ impl LimitedTranscript<'_, '_, '_> {
     fn truncated(&self, start: usize, room: usize, questions: &[usize]) -> Option<Plan> {
         let messages = self.view.messages;
         let mut plan = self.plan(start);
-        let is_newest = |at: usize| at >= start && !self.preserved.contains(at);
-        let shortened = |at: &usize| plan.keeps(*at) && (is_newest(*at) || questions.contains(at));
-        let indices: Vec<usize> = (0..messages.len()).filter(shortened).collect();
+        let mut indices: Vec<usize> = (0..messages.len()).filter(|at| plan.keeps(*at)).collect();
+        indices.retain(|at| *at >= start && !self.preserved.contains(*at) || questions.contains(at));
         let cuts = plan.cuts();
-        let is_cut = |part| cuts.contains(&part);
-        for (at, text) in shorten(self.view, &indices, is_cut, room, &self.limit.counting)? {
+        for (at, text) in shorten(self.view, &indices, |part| cuts.contains(&part), room, &self.limit.counting)? {
             plan.change(at.message, [Change::Rewrite(at.part, text)], Reason::Owned(self.reason()));
         }
         Some(plan)

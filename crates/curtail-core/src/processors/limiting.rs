@@ -14,13 +14,8 @@ impl Processor for TokenLimit {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
-            passes: if self.step > 1 { usize::MAX } else { 1 },
-            drops_first: Standing::UNREAD,
-            may_empty: self.on_overflow == Overflow::Empty,
-            ..Traits::default()
-        }
+        let may_empty = self.on_overflow == Overflow::Empty;
+        Traits { may_empty, ..Traits::in_steps(self.step, Standing::UNREAD) }
     }
 
     fn counting(&self) -> Option<&Counting> {
@@ -124,12 +119,15 @@ impl LimitedTranscript<'_, '_, '_> {
     /// Whether a cut that begins at `start` keeps a message of its own, and a message of a person if there is one.
     fn keeps_enough(&self, start: usize) -> bool {
         let messages = self.view.messages;
-        let is_own = || (start..messages.len()).any(|at| !self.preserved.contains(at));
+        if start == 0 || (0..messages.len()).all(|at| self.preserved.contains(at)) {
+            return true;
+        }
+        if (start..messages.len()).all(|at| self.preserved.contains(at)) {
+            return false;
+        }
         let prompts = prompts(messages);
-        let stays = |at: &usize| *at >= start || self.preserved.contains(*at);
+        let newest = prompts.iter().rfind(|at| **at >= start || self.preserved.contains(**at));
         // A pinned task, or the question of a call that waits, is not what the in-flight round answers.
-        let is_open = || !self.limit.question.among(messages, self.pairs).is_empty();
-        let asks = || prompts.last().is_none_or(|last| stays(last) || prompts.iter().any(stays) && !is_open());
-        start == 0 || is_own() && asks() || (0..messages.len()).all(|at| self.preserved.contains(at))
+        newest == prompts.last() || newest.is_some() && self.limit.question.among(messages, self.pairs).is_empty()
     }
 }

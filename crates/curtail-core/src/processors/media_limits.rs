@@ -65,10 +65,8 @@ impl MediaLimits {
     }
 
     fn is_too_large(&self, facts: &MediumFacts) -> bool {
-        let above =
-            |most: Option<u64>, amount: Option<u64>| most.zip(amount).is_some_and(|(most, amount)| amount > most);
         let side = facts.pixels.and_then(|sides| sides.into_iter().max());
-        above(self.max_bytes, facts.bytes)
-            || above(self.max_pixels.map(|most| most as u64), side.map(|side| side as u64))
+        self.max_bytes.zip(facts.bytes).is_some_and(|(most, bytes)| bytes > most)
+            || self.max_pixels.zip(side).is_some_and(|(most, side)| side > most)
     }
 }

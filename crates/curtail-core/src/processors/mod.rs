@@ -150,6 +150,15 @@ pub struct Traits {
     pub decides_once: bool,
 }
 
+impl Traits {
+    /// The traits of a cut that moves by `step` at a time.
+    fn in_steps(step: usize, drops_first: &'static [Standing]) -> Self {
+        // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
+        let passes = if step > 1 { usize::MAX } else { 1 };
+        Self { passes, drops_first, ..Self::default() }
+    }
+}
+
 impl Default for Traits {
     fn default() -> Self {
         Self {

@@ -13,6 +13,16 @@ use super::rendering::Rendering;
 use super::token_limit::TokenLimit;
 use crate::transcript::{Role, joints, prompts};
 
+/// The newest segments that may fit beside what is kept in any case.
+struct Proposal {
+    /// Index of the first of them.
+    first: usize,
+    /// Their tokens as a sum, with those of what is kept in any case.
+    tokens: usize,
+    /// The number of their messages.
+    messages: usize,
+}
+
 impl LimitedTranscript<'_, '_, '_> {
     /// Where the newest segments begin that fit beside the `fixed` tokens of what is preserved.
     pub(super) fn newest_start(&self, fixed: usize) -> usize {
@@ -38,9 +48,8 @@ impl LimitedTranscript<'_, '_, '_> {
         if start == 0 || !view.context.user_first || prompts.is_empty() || is_asked {
             return start;
         }
-        let is_user = |at: &usize| view.messages[*at].has_text_as(Role::User);
-        let starts = self.segments.iter().map(|segment| segment.start);
-        starts.filter(|at| *at >= start).find(is_user).unwrap_or(view.messages.len())
+        let mut starts = self.segments.iter().map(|segment| segment.start).filter(|at| *at >= start);
+        starts.find(|at| view.messages[*at].has_text_as(Role::User)).unwrap_or(view.messages.len())
     }
 
     /// Where the newest segments begin that fit into `room` tokens.
@@ -78,26 +87,28 @@ impl LimitedTranscript<'_, '_, '_> {
             *tried.borrow_mut().entry(first).or_insert_with(|| rendering.tokens(kept).ok())
         };
         let mut sums = vec![None; segments.len()];
-        let mut propose = |surplus: usize| {
-            let mut first = segments.len();
-            let mut sum = 0;
-            let mut messages = 0;
-            for (at, segment) in segments.iter().enumerate().rev() {
-                let added = segment.clone().filter(|&at| !self.preserved.contains(at));
-                let tokens = || added.map(|at| self.removed_tokens(at)).sum::<usize>();
-                let needed = sum + *sums[at].get_or_insert_with(tokens);
-                if fixed + needed + (messages + segment.len()) * surplus > budget {
-                    break;
-                }
-                (first, sum, messages) = (at, needed, messages + segment.len());
-            }
-            (first, sum, messages)
-        };
-        let (first, sum, messages) = propose(0);
-        let added = tokens(first).map_or(0, |tokens| tokens.saturating_sub(fixed + sum));
-        let (proposed, ..) = propose(added / messages.max(1));
+        let plain = self.proposed(fixed, 0, &mut sums);
+        let added = tokens(plain.first).map_or(0, |tokens| tokens.saturating_sub(plain.tokens));
+        let proposed = self.proposed(fixed, added / plain.messages.max(1), &mut sums).first;
         let first = newest_fitting(proposed, segments.len(), |first| tokens(first).map(|tokens| tokens <= budget));
         segments.get(first).map_or(count, |segment| segment.start)
+    }
+
+    /// The newest segments that fit as a sum, with `surplus` tokens more for each message; `sums` are those of segments, as far as
+    /// they are known.
+    fn proposed(&self, fixed: usize, surplus: usize, sums: &mut [Option<usize>]) -> Proposal {
+        let mut proposal = Proposal { first: sums.len(), tokens: fixed, messages: 0 };
+        for (first, (segment, sum)) in self.segments.iter().zip(sums).enumerate().rev() {
+            let added = segment.clone().filter(|&at| !self.preserved.contains(at));
+            let sum = sum.get_or_insert_with(|| added.map(|at| self.removed_tokens(at)).sum());
+            let tokens = proposal.tokens + *sum;
+            let messages = proposal.messages + segment.len();
+            if tokens + messages * surplus > self.limit.max_tokens {
+                break;
+            }
+            proposal = Proposal { first, tokens, messages };
+        }
+        proposal
     }
 
     /// Where the segments begin that are left if tokens are removed in steps: the smallest multiple of `step` whose removal makes
@@ -110,25 +121,23 @@ impl LimitedTranscript<'_, '_, '_> {
         let Self { view, pairs, rendering, .. } = *self;
         let count = view.messages.len();
         let places = joints(view.messages, pairs);
-        let openers = if self.limit.question == Question::Never { Vec::new() } else { prompts(view.messages) };
-        let opener = |at: usize| opener(&openers, at).filter(|&opener| !self.preserved.contains(opener));
+        let prompts = if self.limit.question == Question::Never { Vec::new() } else { prompts(view.messages) };
         let sums: Vec<usize> = (0..count).map(|at| self.removed_tokens(at)).collect();
         let excess = match rendering {
             Some(rendering) => rendering.whole()?.saturating_sub(max_tokens),
             None => sums.iter().sum::<usize>().saturating_sub(room),
         };
-        let fits = |start: usize| {
-            let kept = |at: &usize| *at >= start || self.preserved.contains(*at) || opener(start) == Some(*at);
-            rendering.is_none_or(|rendering| rendering.tokens_within(max_tokens, (0..count).filter(kept)).is_some())
-        };
         let last = (0..count).rfind(|&at| !self.preserved.contains(at));
-        // What begins the turn at a place is kept, too, so more has to be removed before it.
-        let needed = |at: usize| excess + opener(at).map_or(0, |opener| sums[opener]);
         let mut removed = 0;
         let mut due = 0;
         for (at, sum) in sums.iter().enumerate().take_while(|(at, _)| last >= Some(*at)) {
-            if removed >= needed(at).next_multiple_of(step).max(due) && places.binary_search(&at).is_ok() {
-                if fits(at) {
+            // What begins the turn at a place is kept, too, so more has to be removed before it.
+            let opener = opener(&prompts, at).filter(|&opener| !self.preserved.contains(opener));
+            let needed = excess + opener.map_or(0, |opener| sums[opener]);
+            if removed >= needed.next_multiple_of(step).max(due) && places.binary_search(&at).is_ok() {
+                let kept =
+                    (0..count).filter(|&other| other >= at || self.preserved.contains(other) || opener == Some(other));
+                if rendering.is_none_or(|rendering| rendering.tokens_within(max_tokens, kept).is_some()) {
                     return Ok(Some(at));
                 }
                 due = (removed + 1).next_multiple_of(step);

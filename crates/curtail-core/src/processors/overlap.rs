@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::filling::Filler;
 use super::split::{Overlap, SplitWindow};
 use super::units::WindowUnit;
-use crate::transcript::{Message, Role, Standing};
+use crate::transcript::{Role, Standing};
 
 /// The messages before a window's own, and their tokens.
 #[derive(Debug, Default)]
@@ -13,6 +13,13 @@ pub(super) struct Context {
     pub(super) window: SplitWindow,
     /// Tokens of everything that the window repeats, and of what is outside the messages.
     pub(super) tokens: usize,
+}
+
+impl Context {
+    /// Whether `needed` more tokens fit into `budget`.
+    pub(super) const fn has_room(&self, needed: usize, budget: usize) -> bool {
+        self.tokens.saturating_add(needed) <= budget
+    }
 }
 
 impl Filler<'_, '_, '_> {
@@ -23,7 +30,7 @@ impl Filler<'_, '_, '_> {
         let floor = self.floor(start);
         for from in self.overlaps(at, floor) {
             let context = self.context_from(from, start, floor);
-            if context.tokens.saturating_add(needed) <= self.split.max_tokens {
+            if context.has_room(needed, self.split.max_tokens) {
                 return context;
             }
         }
@@ -85,11 +92,11 @@ impl Filler<'_, '_, '_> {
         pinned.dedup();
         let mut opener = self.turn_opener(from, start, floor).filter(|at| pinned.binary_search(at).is_err());
         let beside = self.beside.range(..from).map(|(at, _)| *at).filter(|_| self.split.pins.system);
-        let is_repeated = |at: &usize| pinned.binary_search(at).is_ok() || opener == Some(*at);
-        let mut instructions: Vec<usize> = beside.filter(|at| !is_repeated(at)).collect();
+        let mut instructions: Vec<usize> =
+            beside.filter(|at| pinned.binary_search(at).is_err() && opener != Some(*at)).collect();
         for &(boundary, end) in self.boundaries.iter().rev().filter(|(boundary, _)| *boundary < from) {
-            let within = |at: &usize| *at > boundary && *at < end;
-            if end > from || pinned.iter().chain(&instructions).chain(opener.as_ref()).any(within) {
+            let mut repeated = pinned.iter().chain(&instructions).chain(opener.as_ref());
+            if end > from || repeated.any(|at| *at > boundary && *at < end) {
                 pinned.push(boundary);
                 // A user message that the boundary replaces no longer begins a turn.
                 let replaced = messages[boundary].role != Role::Assistant && !messages[boundary].has_tools();
@@ -116,7 +123,7 @@ impl Filler<'_, '_, '_> {
             return None;
         }
         let before = self.turns.partition_point(|&turn| turn < from);
-        let begins = |at: &usize| Message::begins_turn(&messages[*at]) && messages[*at].thread == first.thread;
-        self.turns[..before].iter().rev().copied().take_while(|&at| at >= floor).find(begins)
+        let mut turns = self.turns[..before].iter().rev().copied().take_while(|&at| at >= floor);
+        turns.find(|&at| messages[at].begins_turn() && messages[at].thread == first.thread)
     }
 }

@@ -16,13 +16,20 @@ pub(super) struct PastUnits<'v, 'a> {
     pub(super) units: Vec<Range<usize>>,
 }
 
+impl PastUnits<'_, '_> {
+    /// Index of the first message of a unit, or of the in-flight round behind all of them.
+    pub(super) fn start(&self, unit: usize) -> usize {
+        self.units.get(unit).map_or(self.flight, |unit| unit.start)
+    }
+}
+
 /// Whether a message is the user's or the assistant's side of an exchange. A thought with blank text alone is neither: the
 /// message is dropped with the thought.
 pub(super) fn has_text_as(message: &Message<'_>, role: Role) -> bool {
-    let is_thought = || message.parts.iter().any(Part::is_prefix_bound);
-    let is_blank = |part: &Part<'_>| match &part.content {
-        Content::Text(text) => text.is_blank(),
-        content => !content.has_text(),
-    };
-    message.has_text_as(role) && !(is_thought() && message.parts.iter().all(is_blank))
+    message.has_text_as(role)
+        && (!message.parts.iter().any(Part::is_prefix_bound)
+            || message.parts.iter().any(|part| match &part.content {
+                Content::Text(text) => !text.is_blank(),
+                content => content.has_text(),
+            }))
 }

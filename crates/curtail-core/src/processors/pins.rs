@@ -33,17 +33,21 @@ impl Question {
 
     /// Whether a round is in flight after `plan` whose question is kept, or has to be.
     pub(super) fn is_open_after(self, plan: &Plan, messages: &[Message<'_>]) -> bool {
-        let after = apply_plan(messages.to_vec(), plan);
-        !self.among(&after, &Pairs::from_messages(&after)).is_empty()
+        !self.among_left(plan, messages).is_empty()
     }
 
     /// Those of `questions` that are still to be kept after `plan`: a part of the round that answers them may be gone, or all of
     /// it.
     pub(super) fn still(self, questions: &[usize], plan: &Plan, messages: &[Message<'_>]) -> Vec<usize> {
         let kept: Vec<usize> = (0..messages.len()).filter(|&at| plan.keeps(at)).collect();
-        let after = apply_plan(messages.to_vec(), plan);
-        let open = self.among(&after, &Pairs::from_messages(&after));
-        open.into_iter().map(|at| kept[at]).filter(|at| questions.contains(at)).collect()
+        let open = self.among_left(plan, messages).into_iter();
+        open.map(|at| kept[at]).filter(|at| questions.contains(at)).collect()
+    }
+
+    /// Indices of the messages that are kept among those that `plan` leaves.
+    fn among_left(self, plan: &Plan, messages: &[Message<'_>]) -> Vec<usize> {
+        let left = apply_plan(messages.to_vec(), plan);
+        self.among(&left, &Pairs::from_messages(&left))
     }
 }
 

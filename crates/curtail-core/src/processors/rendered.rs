@@ -53,9 +53,12 @@ impl Filler<'_, '_, '_> {
     /// A window that does not fit, with the tokens that it renders to. Where the template refuses it, its note says so, and its
     /// tokens are their sum.
     fn rendered_overflow(&self, rendering: &Rendering<'_>, window: SplitWindow) -> Result<SplitWindow, ProcessorError> {
-        let sum = || self.outside + window.messages().into_iter().map(|at| self.tokens[at]).sum::<usize>();
-        let rendered = rendering.tokens(window.messages().into_iter());
-        let tokens = rendered.as_ref().map_or_else(|_| sum(), |tokens| *tokens);
+        let messages = window.messages();
+        let rendered = rendering.tokens(messages.iter().copied());
+        let tokens = match rendered {
+            Ok(tokens) => tokens,
+            Err(_) => self.outside + messages.into_iter().map(|at| self.tokens[at]).sum::<usize>(),
+        };
         let mut window = self.split.overflow(self.view, SplitWindow { tokens, ..window })?;
         if let (Err(refusal), Some(note)) = (rendered, &mut window.note) {
             note.push_str(&format!("; its tokens are estimated: {refusal}"));

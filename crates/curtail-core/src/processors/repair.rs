@@ -96,21 +96,20 @@ impl Repair {
             return drop_parts(view, &pairs, nameless.into_iter().map(|at| (at, Reason::Borrowed("missing-id"))));
         }
         // A duplicate id changes which result pairs with which call; without it the other pairs may be intact.
-        let duplicate = |fault: &&Fault| fault.kind == FaultKind::DuplicateCallId;
-        if faults.iter().any(|fault| duplicate(&fault)) {
+        let mut duplicates = faults.iter().filter(|fault| fault.kind == FaultKind::DuplicateCallId).peekable();
+        if duplicates.peek().is_some() {
             // No pair cascades here: the results may belong to the call that is kept.
-            return drop_faults(view, &Pairs::default(), faults.iter().filter(duplicate));
+            return drop_faults(view, &Pairs::default(), duplicates);
         }
         let early = if self.mode == RepairMode::Move { early_results(&faults, &pairs) } else { HashMap::new() };
         let answered: HashSet<PartRef> = early.values().copied().collect();
         faults.retain(|fault| !(is_unanswered(fault) && answered.contains(&fault.at)));
         let placer = AnswerPlacer::new(view, rules, &pairs, &early);
-        let is_repairable = |fault: &Fault| match self.mode {
+        let (repairable, broken): (Vec<Fault>, Vec<Fault>) = faults.into_iter().partition(|fault| match self.mode {
             RepairMode::Drop => false,
             RepairMode::Stub => placer.can_answer(fault),
             RepairMode::Move => placer.can_move(fault),
-        };
-        let (repairable, broken): (Vec<Fault>, Vec<Fault>) = faults.into_iter().partition(is_repairable);
+        });
         // A message that contains nothing but a broken result is where the answer belongs: dropped first, it would leave the call
         // without a next message.
         let answers_first =

@@ -42,11 +42,9 @@ impl KnownFaults {
     pub(crate) fn from_view(view: &View<'_, '_>) -> Self {
         let pairs = Pairs::from_messages(view.messages);
         let faults = Fault::find_every(view.messages, &pairs, view.pairing_rules);
-        let place = |part| place(view.messages, part);
-        let positional = pairs.pairs().filter(|(_, result)| is_positional(view.messages, *result));
         Self {
-            faults: faults.iter().map(|fault| (place(fault.at), fault.kind)).collect(),
-            positional: positional.map(|(call, result)| (place(call), place(result))).collect(),
+            faults: faults.iter().map(|fault| (place(view.messages, fault.at), fault.kind)).collect(),
+            positional: positional(view.messages, &pairs).map(|(_, places)| places).collect(),
         }
     }
 
@@ -63,8 +61,8 @@ impl KnownFaults {
                 drops.drop_part(fault.at, NEW_FAULT);
             }
         }
-        for (call, result) in pairs.pairs().filter(|(_, result)| is_positional(view.messages, *result)) {
-            if !self.positional.contains(&(place(view.messages, call), place(view.messages, result))) {
+        for (result, places) in positional(view.messages, &pairs) {
+            if !self.positional.contains(&places) {
                 drops.drop_part(result, NEW_PAIR);
             }
         }
@@ -86,6 +84,10 @@ fn place(messages: &[Message<'_>], at: PartRef) -> KnownPart {
     KnownPart { message: message.source_index(), offset, is_call: part.content.call().is_some() }
 }
 
-fn is_positional(messages: &[Message<'_>], result: PartRef) -> bool {
-    result.part_in(messages).content.result().is_some_and(|result| result.id.is_none())
+/// The result of every pair without ids, with the places of its call and of the result.
+fn positional(messages: &[Message<'_>], pairs: &Pairs) -> impl Iterator<Item = (PartRef, (KnownPart, KnownPart))> {
+    let pairs = pairs
+        .pairs()
+        .filter(|(_, result)| result.part_in(messages).content.result().is_some_and(|result| result.id.is_none()));
+    pairs.map(|(call, result)| (result, (place(messages, call), place(messages, result))))
 }

@@ -22,21 +22,29 @@ pub(super) fn shorten(
     counting: &Counting,
 ) -> Option<Vec<(PartRef, String)>> {
     let messages = view.messages;
-    let remaining =
-        |&at: &usize| counting.message_without(&messages[at], |part| dropped(PartRef { message: at, part }));
-    let total: usize = indices.iter().map(remaining).sum();
+    let remaining = indices
+        .iter()
+        .map(|&message| counting.message_without(&messages[message], |part| dropped(PartRef { message, part })));
+    let total: usize = remaining.sum();
     let shortener =
         Shortener { texts: long_texts(messages, indices, dropped, counting), tokenizer: &*counting.tokenizer };
     let shortened = shortener.shortened(budget.checked_sub(total - shortener.tokens())?)?;
-    let rewrites = shortener.texts.iter().zip(shortened).filter_map(|(long_text, text)| Some((long_text, text?)));
-    // A result may say nothing, and providers refuse a message that does, some also a failure.
-    let is_emptied = |long_text: &LongText, text: &str| {
-        let part = long_text.at.part_in(messages);
-        let has_to_say =
-            matches!(part.content, Content::Text(_)) || view.pairing_rules.failures_say && reports_failure(part);
-        has_to_say && text.trim().is_empty() && !long_text.text.trim().is_empty()
-    };
-    rewrites.map(|(long_text, text)| (!is_emptied(long_text, &text)).then_some((long_text.at, text))).collect()
+    let mut rewrites = Vec::new();
+    for (long_text, text) in shortener.texts.iter().zip(shortened) {
+        let Some(text) = text else { continue };
+        let is_emptied = text.trim().is_empty() && !long_text.text.trim().is_empty();
+        if is_emptied && has_to_say(view, long_text.at.part_in(messages)) {
+            return None;
+        }
+        rewrites.push((long_text.at, text));
+    }
+    Some(rewrites)
+}
+
+/// Whether something has to be left of the text of a part. A result may say nothing, and providers refuse a message that does,
+/// some also a failure.
+fn has_to_say(view: &View<'_, '_>, part: &Part<'_>) -> bool {
+    matches!(part.content, Content::Text(_)) || view.pairing_rules.failures_say && reports_failure(part)
 }
 
 /// The texts of the messages that can be shortened. Their tokens are without those that are estimated beside them, which stay
@@ -77,10 +85,11 @@ impl Shortener<'_> {
         loop {
             let mut shortened: Vec<Option<String>> =
                 self.texts.iter().map(|long_text| self.middle_out(long_text, cap)).collect();
-            let count = |(long_text, text): (&LongText, &Option<String>)| {
-                text.as_ref().map_or(long_text.tokens, |text| self.tokenizer.count(text))
-            };
-            let sum: usize = self.texts.iter().zip(&shortened).map(count).sum();
+            let counts = self.texts.iter().zip(&shortened).map(|(long_text, text)| match text {
+                Some(text) => self.tokenizer.count(text),
+                None => long_text.tokens,
+            });
+            let sum: usize = counts.sum();
             if sum <= room {
                 self.refill(&mut shortened, room - sum);
                 return Some(shortened);
@@ -92,8 +101,9 @@ impl Shortener<'_> {
 
     /// The highest cap for which all texts, cut to it, need at most `room` tokens.
     fn water_level(&self, room: usize) -> usize {
-        let filled = |cap: usize| self.texts.iter().map(|long_text| long_text.tokens.min(cap)).sum::<usize>();
-        largest(room.saturating_add(1), |cap| filled(cap) <= room)
+        largest(room.saturating_add(1), |cap| {
+            self.texts.iter().map(|long_text| long_text.tokens.min(cap)).sum::<usize>() <= room
+        })
     }
 
     /// Gives the `left` tokens to shortened texts, the first one first. A text may be below its cap, because its cut would have
@@ -121,19 +131,24 @@ impl Shortener<'_> {
         if long_text.tokens <= cap {
             return None;
         }
-        let cut = |cap: usize| Some(self.cut_middle(&long_text.text, cap)).filter(|text| long_text.holds(text));
         // Few tokens may be fewer bytes than the marker in their place, and no cut may make a transcript longer: then more is
         // cut, but no more than the marker needs.
-        cut(cap).or_else(|| cut(largest(cap, |cap| cut(cap).is_some())))
+        self.cut_middle(long_text, cap)
+            .or_else(|| self.cut_middle(long_text, largest(cap, |cap| self.cut_middle(long_text, cap).is_some())))
     }
 
-    fn cut_middle(&self, text: &str, cap: usize) -> String {
-        let Some(room) = cap.checked_sub(self.tokenizer.count(MARKER)) else {
-            return text[..self.tokenizer.head(text, cap)].to_owned();
+    /// `long_text` cut to `cap` tokens, marker included; `None` if it would be longer in bytes.
+    fn cut_middle(&self, long_text: &LongText, cap: usize) -> Option<String> {
+        let text = &long_text.text;
+        let cut = match cap.checked_sub(self.tokenizer.count(MARKER)) {
+            Some(room) => {
+                let head = self.tokenizer.head(text, room.div_ceil(2));
+                let tail = self.tokenizer.tail(text, room / 2).max(head);
+                format!("{}{MARKER}{}", &text[..head], &text[tail..])
+            }
+            None => text[..self.tokenizer.head(text, cap)].to_owned(),
         };
-        let head = self.tokenizer.head(text, room.div_ceil(2));
-        let tail = self.tokenizer.tail(text, room / 2).max(head);
-        format!("{}{MARKER}{}", &text[..head], &text[tail..])
+        long_text.holds(&cut).then_some(cut)
     }
 }
 

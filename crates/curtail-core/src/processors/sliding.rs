@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use super::keep::Preserved;
-use super::window::traits;
 use super::{DropSet, Keep, Plan, Processor, ProcessorError, Question, Reason, Traits, View, WindowUnit};
-use crate::transcript::{Message, Pairs, Part, PartRef, first_prompt, joints, turn_starts};
+use crate::transcript::{Pairs, Part, PartRef, Standing, first_prompt, joints, turn_starts};
 
 /// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
 ///
@@ -43,7 +42,7 @@ impl Processor for SlidingWindow {
     }
 
     fn traits(&self) -> Traits {
-        traits(self.step)
+        Traits::in_steps(self.step, Standing::TAKEN_BACK)
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -52,16 +51,16 @@ impl Processor for SlidingWindow {
             return Ok(Plan::keep(view.messages.len()));
         }
         let pairs = Pairs::from_messages(view.messages);
-        let plan = |preserved| self.plan(view, &pairs, &units, preserved);
-        let without_question = || plan(self.keep.among(view.messages, &pairs));
-        if self.step > 1 {
-            return Ok(without_question());
+        if self.step <= 1 {
+            let asking =
+                self.keep.with_question(view.messages, &pairs, |preserved| self.plan(view, &pairs, &units, preserved));
+            // What stays of messages for their instructions may leave no place for a question in place of its round.
+            let kept = units.iter().filter(|unit| (*unit).clone().any(|at| asking.keeps(at))).count();
+            if kept <= self.size || self.keep.question.is_open_after(&asking, view.messages) {
+                return Ok(asking);
+            }
         }
-        let asking = self.keep.with_question(view.messages, &pairs, plan);
-        // What stays of messages for their instructions may leave no place for a question in place of its round.
-        let kept = units.iter().filter(|unit| (*unit).clone().any(|at| asking.keeps(at))).count();
-        let fits = kept <= self.size || self.keep.question.is_open_after(&asking, view.messages);
-        Ok(if fits { asking } else { without_question() })
+        Ok(self.plan(view, &pairs, &units, self.keep.among(view.messages, &pairs)))
     }
 }
 
@@ -96,37 +95,35 @@ impl SlidingWindow {
         units: &[Range<usize>],
         head: usize,
     ) -> usize {
+        let messages = view.messages;
         // A superseded boundary is kept as long as messages need it. It is not counted, because it would move the steps.
-        let preserves = |at: usize| preserved.contains(at) || self.step > 1 && view.messages[at].is_boundary();
-        let others: Vec<&Range<usize>> = units.iter().filter(|unit| !(*unit).clone().all(preserves)).collect();
-        let preserved = (0..view.messages.len()).filter(|&at| preserves(at)).count();
+        let stays = (0..messages.len()).map(|at| preserved.contains(at) || self.step > 1 && messages[at].is_boundary());
+        let stays: Vec<bool> = stays.collect();
+        let others: Vec<&Range<usize>> = units.iter().filter(|unit| stays[(*unit).clone()].contains(&false)).collect();
         let in_head = others.iter().filter(|unit| unit.end <= head).count();
         // In steps, a place is left for the message that begins the turn, wherever the cut is.
-        let opens = self.step > 1 && self.keep.question != Question::Never && first_prompt(view.messages).is_some();
-        let room = self.size.saturating_sub(preserved + in_head + usize::from(opens));
-        let start = |room: usize| match others.len().checked_sub(room) {
-            Some(nth) => {
-                let stepped = nth.next_multiple_of(self.step);
-                let nth = if stepped < others.len() { stepped } else { nth };
-                others.get(nth).map_or(view.messages.len(), |unit| unit.start)
-            }
-            None => 0,
-        };
+        let opens = self.step > 1 && self.keep.question != Question::Never && first_prompt(messages).is_some();
+        let kept = stays.iter().filter(|stays| **stays).count();
+        let room = self.size.saturating_sub(kept + in_head + usize::from(opens));
         // What stays of a message for its instructions takes a place as well.
-        let instructs = |at: usize, message: &Message<'_>| {
-            self.keep.system && !preserves(at) && message.parts.iter().any(Part::instructs)
-        };
-        let outside = view.messages.iter().enumerate().skip(head).filter(|(at, message)| instructs(*at, message));
-        let outside: Vec<usize> = outside.map(|(at, _)| at).collect();
-        let instructed = |start: usize| outside.partition_point(|at| *at < start);
+        let mut instructed: Vec<usize> = if self.keep.system { (head..messages.len()).collect() } else { Vec::new() };
+        instructed.retain(|&at| !stays[at] && messages[at].parts.iter().any(Part::instructs));
         let mut taken = 0;
         loop {
-            let start = start(room.saturating_sub(taken));
-            match instructed(start) {
+            let first = self.first_of(others.len(), room.saturating_sub(taken));
+            let start = first.map_or(0, |first| others.get(first).map_or(messages.len(), |unit| unit.start));
+            match instructed.partition_point(|at| *at < start) {
                 count if count > taken => taken = count,
                 _ => return start,
             }
         }
+    }
+
+    /// Number of the first of `count` units in a window with this `room`; `None` if it has room for more.
+    fn first_of(&self, count: usize, room: usize) -> Option<usize> {
+        let first = count.checked_sub(room)?;
+        let stepped = first.next_multiple_of(self.step);
+        Some(if stepped < count { stepped } else { first })
     }
 
     /// `start`, with steps moved to where no pair is open: results of one call can arrive one by one, and would move it later.

@@ -160,29 +160,39 @@ impl Split {
 
     /// The changes that make `window` fit. Texts of the assistant are shortened only if shortening all others is not enough.
     fn shortened(&self, view: &View<'_, '_>, window: &SplitWindow) -> Option<Vec<(PartRef, String)>> {
+        let shortened =
+            self.shortened_beside(view, window, |message| is_fixed(message) || message.role == Role::Assistant);
+        shortened.or_else(|| self.shortened_beside(view, window, is_fixed))
+    }
+
+    /// The changes that make `window` fit and leave the texts of the messages that `keeps` selects.
+    fn shortened_beside(
+        &self,
+        view: &View<'_, '_>,
+        window: &SplitWindow,
+        keeps: impl Fn(&Message<'_>) -> bool,
+    ) -> Option<Vec<(PartRef, String)>> {
         let all = window.messages();
-        let fixed = |message: &Message<'_>| message.role.instructs() || message.is_boundary();
-        let spoken = |message: &Message<'_>| fixed(message) || message.role == Role::Assistant;
-        let is_reduced = |at: &usize| window.instructions.contains(at);
-        let tokens = |at: &usize| match is_reduced(at) {
-            true => self.counting.instructions(&view.messages[*at]),
-            false => self.counting.message(&view.messages[*at]),
-        };
-        let attempt = |keeps: &dyn Fn(&Message<'_>) -> bool| {
-            let (kept, others): (Vec<usize>, Vec<usize>) =
-                all.iter().partition(|&at| is_reduced(at) || keeps(&view.messages[*at]));
-            let used = self.counting.outside(view) + kept.iter().map(tokens).sum::<usize>();
-            let mut room = self.max_tokens.checked_sub(used)?;
-            loop {
-                let changes = shorten(view, &others, |_| false, room, &self.counting)?;
-                match self.excess(view, &all, &changes) {
-                    Some(0) => return Some(changes),
-                    // A template adds to the texts: try again with less.
-                    excess => room = room.checked_sub(excess?)?,
-                }
+        let mut room = self.max_tokens.checked_sub(self.counting.outside(view))?;
+        let mut others = Vec::new();
+        for &at in &all {
+            let message = &view.messages[at];
+            if window.instructions.contains(&at) {
+                room = room.checked_sub(self.counting.instructions(message))?;
+            } else if keeps(message) {
+                room = room.checked_sub(self.counting.message(message))?;
+            } else {
+                others.push(at);
             }
-        };
-        attempt(&spoken).or_else(|| attempt(&fixed))
+        }
+        loop {
+            let changes = shorten(view, &others, |_| false, room, &self.counting)?;
+            match self.excess(view, &all, &changes) {
+                Some(0) => return Some(changes),
+                // A template adds to the texts: try again with less.
+                excess => room = room.checked_sub(excess?)?,
+            }
+        }
     }
 
     /// By how many tokens the messages `all` exceed the budget with `changes`, as a template renders them; `None` if it
@@ -196,6 +206,11 @@ impl Split {
         let tokens = self.counting.total(&View { messages: &messages, ..*view }).ok()?;
         Some(tokens.saturating_sub(self.max_tokens))
     }
+}
+
+/// Whether no text of the message is ever shortened.
+fn is_fixed(message: &Message<'_>) -> bool {
+    message.role.instructs() || message.is_boundary()
 }
 
 /// The plan for the messages `all`, whose indices ascend, that writes these texts into parts of them.

@@ -93,15 +93,19 @@ impl FileRead {
 
     /// The line at which the part ends at most; `None` if its arguments do not tell, as those of a part that goes to the end.
     fn last_line(&self) -> Option<usize> {
-        let named = |keys: &[&str]| keys.iter().find_map(|key| self.rest.get(*key));
         if self.is_whole() {
             return Some(0);
         }
-        if let Some(end) = named(ENDS) {
+        if let Some(end) = self.argument(ENDS) {
             return largest_number(end);
         }
-        let length = largest_number(self.rest.get(LENGTH)?)?;
-        named(STARTS).map_or(Some(0), |start| largest_number(start))?.checked_add(length)
+        let length = largest_number(self.argument(&[LENGTH])?)?;
+        self.argument(STARTS).map_or(Some(0), largest_number)?.checked_add(length)
+    }
+
+    /// The first of the other arguments that the call has of `keys`, as it is written.
+    fn argument(&self, keys: &[&str]) -> Option<&str> {
+        keys.iter().find_map(|key| self.rest.get(*key)).map(String::as_str)
     }
 }
 
@@ -179,7 +183,7 @@ fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -
             rest.insert(member.key.decode().into_owned(), member.value.raw().to_owned());
         }
     }
-    let path = PATHS.iter().find_map(|key| rest.remove(*key))?;
+    let path = PATHS.iter().find_map(|key| rest.remove(*key).filter(|written| names_file(written)))?;
     // An editor with several commands reads only by this one.
     let views = rest.get("command").is_none_or(|command| command == "\"view\"");
     let texts = result_at(view, at)?.content.iter().map(|text| text.decode());
@@ -187,18 +191,23 @@ fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -
     views.then_some(FileRead { thread: message.thread, path, rest, lines })
 }
 
+/// Whether an argument names a file: switches, numbers and blank texts do not.
+fn names_file(written: &str) -> bool {
+    written.starts_with(['"', '[', '{']) && !written.trim_matches(['"', '[', ']', '{', '}', ' ']).is_empty()
+}
+
 /// Whether an argument of any name selects a part of the file: tools have names of their own for it, and it has a number. One in
 /// the words of a text is none.
 fn selects_part(written: &str) -> bool {
-    let is_word = |letters: &[u8]| letters.iter().all(u8::is_ascii_alphabetic);
-    let is_text = written.starts_with('"') && written.as_bytes().windows(2).any(is_word);
+    let mut neighbors = written.as_bytes().windows(2);
+    let is_text = written.starts_with('"') && neighbors.any(|letters| letters.iter().all(u8::is_ascii_alphabetic));
     !is_text && written.contains(|c: char| c.is_ascii_digit())
 }
 
 /// The largest number in an argument; `None` if there is none, or if one is negative, which counts from the end.
 fn largest_number(written: &str) -> Option<usize> {
-    let is_sign = |at: usize| !written[..at].trim_end().ends_with(|c: char| c.is_ascii_digit());
-    if written.match_indices('-').any(|(at, _)| is_sign(at)) {
+    let mut dashes = written.match_indices('-');
+    if dashes.any(|(at, _)| !written[..at].trim_end().ends_with(|c: char| c.is_ascii_digit())) {
         return None;
     }
     written.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).max()
@@ -206,8 +215,9 @@ fn largest_number(written: &str) -> Option<usize> {
 
 /// A line as its file has it, without the number that a tool writes before it; `None` if nothing else is on it.
 fn unnumbered(line: &str) -> Option<String> {
-    let is_before = |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '→' | '|' | ':');
-    Some(line.trim_start_matches(is_before).trim_end()).filter(|line| !line.is_empty()).map(str::to_owned)
+    let line =
+        line.trim_start_matches(|c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '→' | '|' | ':'));
+    Some(line.trim_end()).filter(|line| !line.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -251,6 +261,16 @@ mod tests {
     fn words_and_switches_select_no_part() {
         let whole = r#"{"explanation":"see the 3 functions","should_read_entire_file":true,"encoding":"utf-8"}"#;
         assert!(read(whole).is_whole());
+    }
+
+    #[test]
+    fn what_has_no_text_names_no_file() {
+        for written in ["false", "true", "0", "\"\"", "\" \"", "[]", "[\"\"]", "{}"] {
+            assert!(!names_file(written), "{written}");
+        }
+        for written in [r#""a.rs""#, r#""/""#, r#"["a.rs","b.rs"]"#, r#"{"path":"a.rs"}"#] {
+            assert!(names_file(written), "{written}");
+        }
     }
 
     fn read(arguments: &str) -> FileRead {

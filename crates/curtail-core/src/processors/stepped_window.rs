@@ -34,30 +34,38 @@ impl SteppedWindow {
         let preserved = &past.preserved;
         let keep = preserved.keep;
         let closed = joints(messages, past.pairs);
-        let instructs = |at: usize| keep.system && messages[at].parts.iter().all(Part::instructs);
-        let is_kept = |at: usize| preserved.contains(at) || messages[at].is_boundary() || instructs(at);
         // The first units are kept with the counterparts of their calls and results.
         let head = match preserved.head(&past.units) {
             0 => 0,
             head => closed.iter().copied().find(|at| *at >= head).unwrap_or(messages.len()),
         };
         let mut units = past.units.clone();
-        units.retain(|unit| unit.start >= head && !unit.clone().all(is_kept));
-        let is_joint = |nth: &usize| closed.binary_search(&units[*nth].start).is_ok();
-        let joints: Vec<usize> = (0..units.len()).filter(is_joint).collect();
-        let turns = if keep.start_on_user { turn_starts(messages) } else { Vec::new() };
-        let is_place = |nth: &usize| !keep.start_on_user || turns.binary_search(&units[*nth].start).is_ok();
-        let places = joints.iter().copied().filter(is_place).collect();
+        units.retain(|unit| {
+            unit.start >= head
+                && !unit.clone().all(|at| {
+                    let instructs = keep.system && messages[at].parts.iter().all(Part::instructs);
+                    instructs || messages[at].is_boundary() || preserved.contains(at)
+                })
+        });
+        let mut joints: Vec<usize> = (0..units.len()).collect();
+        joints.retain(|&nth| closed.binary_search(&units[nth].start).is_ok());
+        let mut places = joints.clone();
+        if keep.start_on_user {
+            let turns = turn_starts(messages);
+            places.retain(|&nth| turns.binary_search(&units[nth].start).is_ok());
+        }
         let main = main_thread(messages);
         // Any text of the user is an exchange, but only a person's can be a question.
         let asks = keep.question != Question::Never && first_prompt(messages).is_some();
         let spoken = [Role::User, Role::Assistant].map(|role| {
-            let message_has_text = |at: usize| {
-                let is_question = || !asks || role != Role::User || messages[at].begins_turn();
-                messages[at].thread == main && has_text_as(&messages[at], role) && is_question()
-            };
-            let unit_has_text = |nth: &usize| units[*nth].clone().any(message_has_text);
-            (0..units.len()).filter(unit_has_text).collect()
+            let only_questions = asks && role == Role::User;
+            let mut spoken: Vec<usize> = (0..units.len()).collect();
+            spoken.retain(|&nth| {
+                messages[units[nth].clone()].iter().any(|message| {
+                    message.thread == main && has_text_as(message, role) && (!only_questions || message.begins_turn())
+                })
+            });
+            spoken
         });
         let end = units.last().map_or(messages.len(), |unit| unit.end);
         Self { size, step, most, head, units, end, joints, places, spoken }

@@ -30,23 +30,29 @@ pub struct ThoughtModels<'m> {
     pub dataset: bool,
 }
 
+impl ThoughtModels<'_> {
+    /// Whether the model that wrote `message` checks thoughts, if that is known.
+    fn of(&self, message: &Message<'_>) -> Option<bool> {
+        message.source_index().and_then(self.checks)
+    }
+}
+
 impl Thinking {
     /// The plan that drops the `broken` thoughts of `messages`; a message without other content is dropped whole.
     #[must_use]
     pub fn plan(self, messages: &[Message<'_>], broken: &[PartRef], models: ThoughtModels<'_>) -> Plan {
         let flight = in_flight(messages);
-        let checks = |message: &Message<'_>| message.source_index().and_then(models.checks);
         // The model that answers next checks what earlier ones wrote.
         let mut newest: HashMap<u32, bool> = HashMap::default();
         for message in messages.iter().filter(|message| message.role == Role::Assistant) {
-            newest.extend(checks(message).map(|checks| (message.thread, checks)));
+            newest.extend(models.of(message).map(|checks| (message.thread, checks)));
         }
         let mut plan = Plan::keep(messages.len());
         let mut dropped = 0;
         let mut kept = 0;
         for &at in broken {
             let message = &messages[at.message];
-            match self.verdict([checks(message), newest.get(&message.thread).copied()], models.dataset) {
+            match self.verdict([models.of(message), newest.get(&message.thread).copied()], models.dataset) {
                 Verdict::Keep => {}
                 Verdict::Unknown if at.message >= flight => kept += 1,
                 verdict => {

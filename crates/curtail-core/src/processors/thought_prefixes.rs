@@ -74,8 +74,7 @@ impl ThoughtPrefixes {
     /// Records `messages` as they were read; `None` if none of them contains a bound thought.
     #[must_use]
     pub fn from_messages(messages: &[Message<'_>]) -> Option<Self> {
-        let bound = |message: &Message<'_>| message.parts.iter().any(Part::is_prefix_bound);
-        if !messages.iter().any(bound) {
+        if !messages.iter().any(|message| message.parts.iter().any(Part::is_prefix_bound)) {
             return None;
         }
         let mut threads: HashMap<u32, Counts> = HashMap::default();

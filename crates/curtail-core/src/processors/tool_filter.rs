@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashSet};
 use super::name_globs::NameGlobs;
 use super::{Decision, DropSet, Insert, Insertion, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::numbers::number_of;
-use crate::transcript::{Draft, Message, Pairs, PartRef, Role, ToolCall, in_flight, last_rounds};
+use crate::transcript::{Draft, Fault, FaultKind, Message, Pairs, PartRef, Role, in_flight, last_rounds};
 
 /// The tools whose calls and results are dropped.
 #[derive(Debug, Clone, Default)]
@@ -128,26 +128,24 @@ impl ToolFilter {
 /// ends before it, and `a` would be an unanswered call. Each drop can strand further calls, so the loop repeats until none is.
 fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>) {
     const STRANDED: Reason = Reason::Borrowed("pending call whose round ended with the dropped calls");
-    let thread = |call: &PartRef| view.messages[call.message].thread;
-    let needs_none = |call: &ToolCall<'_>| call.hosted || call.waits;
-    let needs_one = |call: &PartRef| !call.part_in(view.messages).content.call().is_some_and(needs_none);
-    let counts = |call: &PartRef| !view.messages[call.message].standing.is_rolled_back();
-    let is_open = |call: &&PartRef| pairs.counterpart(**call).is_none() && needs_one(call) && counts(call);
-    let open = pairs.calls().iter().filter(is_open);
-    let mut pending: Vec<PartRef> = open.copied().collect();
-    let rounds = |pending: &[PartRef], kept: &dyn Fn(PartRef) -> bool| {
-        let is_read = |message: &Message<'_>| !message.standing.is_rolled_back();
-        last_rounds(view.messages, pending.iter().map(thread), is_read, view.pairing_rules, kept)
-    };
-    let begins_before = |rounds: &HashMap<u32, usize>, call: &PartRef| {
-        rounds.get(&thread(call)).is_some_and(|round| *round <= call.message)
-    };
-    let before = rounds(&pending, &|_| true);
-    pending.retain(|call| begins_before(&before, call));
+    let View { messages, pairing_rules, .. } = *view;
+    let mut faults = Fault::find_every(messages, pairs, pairing_rules);
+    faults.retain(|fault| fault.kind == FaultKind::PendingCall);
+    let mut pending: Vec<PartRef> = faults.into_iter().map(|fault| fault.at).collect();
+    pending.retain(|call| !messages[call.message].standing.is_rolled_back());
     loop {
-        let after = rounds(&pending, &|part| !drops.is_part_gone(part));
-        let is_stranded = |call: &&PartRef| !drops.is_part_gone(**call) && !begins_before(&after, call);
-        let stranded: Vec<PartRef> = pending.iter().filter(is_stranded).copied().collect();
+        pending.retain(|call| !drops.is_part_gone(*call));
+        let rounds = last_rounds(
+            messages,
+            pending.iter().map(|call| messages[call.message].thread),
+            |message| !message.standing.is_rolled_back(),
+            pairing_rules,
+            |part| !drops.is_part_gone(part),
+        );
+        let stranded = pending.extract_if(.., |call| {
+            rounds.get(&messages[call.message].thread).is_none_or(|round| *round > call.message)
+        });
+        let stranded: Vec<PartRef> = stranded.collect();
         if stranded.is_empty() {
             return;
         }
@@ -203,11 +201,9 @@ fn replies(messages: &[Message<'_>]) -> Vec<Vec<usize>> {
     let mut open: HashMap<u32, usize> = HashMap::default();
     for (at, message) in messages.iter().enumerate() {
         if message.role == Role::Assistant {
-            let id = |nth: usize| messages[replies[nth][0]].id.as_ref();
-            let same =
-                open.get(&message.thread).copied().filter(|&nth| id(nth).is_some() && id(nth) == message.id.as_ref());
-            match same {
-                Some(nth) => replies[nth].push(at),
+            let reply = open.get(&message.thread).map(|&nth| &mut replies[nth]);
+            match reply.filter(|reply| message.id.is_some() && messages[reply[0]].id == message.id) {
+                Some(reply) => reply.push(at),
                 None => {
                     open.insert(message.thread, replies.len());
                     replies.push(vec![at]);

@@ -50,11 +50,11 @@ impl WindowUnit {
 
 /// Single messages, with consecutive assistant messages of a conversation joined.
 fn assistant_runs(messages: &[Message<'_>]) -> Vec<Range<usize>> {
-    let continues = |[before, next]: [&Message<'_>; 2]| {
+    let runs = messages.chunk_by(|before, next| {
         before.thread == next.thread && before.role == Role::Assistant && next.role == Role::Assistant
-    };
+    });
     let mut start = 0;
-    let runs = messages.chunk_by(|before, next| continues([before, next])).map(|run| {
+    let runs = runs.map(|run| {
         let first = start;
         start += run.len();
         first..start

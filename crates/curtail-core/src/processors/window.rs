@@ -1,7 +1,5 @@
 //! The last N units, with at least one user/assistant exchange, after Noetic's `historyWindow`.
 
-use std::ops::Range;
-
 use super::past_units::PastUnits;
 use super::shrinking_window::ShrinkingWindow;
 use super::stepped_window::SteppedWindow;
@@ -50,25 +48,16 @@ impl Processor for HistoryWindow {
     }
 
     fn traits(&self) -> Traits {
-        traits(self.step)
+        Traits::in_steps(self.step, Standing::TAKEN_BACK)
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
         let flight = self.flight(view.messages, &pairs);
         let units = self.unit.runs(&view.messages[..flight]);
-        let past = |preserved| PastUnits { view, pairs: &pairs, preserved, flight, units: units.clone() };
-        Ok(self.keep.with_question(view.messages, &pairs, |preserved| self.plan(&past(preserved))))
-    }
-}
-
-/// The traits of a window that moves by `step` units.
-pub(super) fn traits(step: usize) -> Traits {
-    Traits {
-        // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
-        passes: if step > 1 { usize::MAX } else { 1 },
-        drops_first: Standing::TAKEN_BACK,
-        ..Traits::default()
+        Ok(self.keep.with_question(view.messages, &pairs, |preserved| {
+            self.plan(&PastUnits { view, pairs: &pairs, preserved, flight, units: units.clone() })
+        }))
     }
 }
 
@@ -91,8 +80,9 @@ impl HistoryWindow {
         }
         // A step may not be undone when the reply goes on in whose middle a log ends.
         let first = if self.step > 1 { settled(messages) } else { in_flight(messages) };
-        let next = |flight, (at, message)| if outlives_its_tools(message, at, pairs, flight) { at + 1 } else { flight };
-        messages.iter().enumerate().skip(first).fold(first, next)
+        messages.iter().enumerate().skip(first).fold(first, |flight, (at, message)| {
+            if outlives_its_tools(message, at, pairs, flight) { at + 1 } else { flight }
+        })
     }
 
     /// What is outside the last units before `flight`, which contain at least one exchange.
@@ -106,22 +96,21 @@ impl HistoryWindow {
     /// ```
     fn last<'v, 'a>(&self, past: &PastUnits<'v, 'a>) -> DropSet<'v, 'a> {
         let units = &past.units;
-        let start = |unit: usize| units.get(unit).map_or(past.flight, |unit| unit.start);
         let last = units.len().saturating_sub(self.size);
         // Beyond this unit, no exchange is looked for.
         let farthest =
             self.max_expansion.map_or(0, |times| units.len().saturating_sub(self.size.saturating_mul(times)));
         let reason = Reason::Owned(format!("outside {}", self.unit.last(self.size)));
         let mut window = ShrinkingWindow::new(past, reason.clone());
-        window.begin_at(start(farthest));
+        window.begin_at(past.start(farthest));
         // A role that has no text anywhere is ignored.
         let roles = [Role::User, Role::Assistant].map(|role| window.has_text(role).then_some(role));
         for unit in farthest + 1..=self.last_with_turn(past, farthest, last) {
-            window.begin_at(start(unit));
+            window.begin_at(past.start(unit));
             if !roles.into_iter().flatten().all(|role| window.has_text(role)) {
                 // One unit too many is dropped by now.
                 let mut window = ShrinkingWindow::new(past, reason);
-                window.begin_at(start(unit - 1));
+                window.begin_at(past.start(unit - 1));
                 return window.drops;
             }
         }
@@ -160,9 +149,8 @@ impl HistoryWindow {
             return None;
         }
         let head = preserved.head(units);
-        let is_kept = |unit: &&Range<usize>| (unit.start..unit.end).any(|at| !drops.is_gone(at));
-        let kept = units.iter().filter(|unit| unit.start >= head && !preserved.contains_all(unit)).filter(is_kept);
-        let count = kept.count();
+        let others = units.iter().filter(|unit| unit.start >= head && !preserved.contains_all(unit));
+        let count = others.filter(|unit| (*unit).clone().any(|at| !drops.is_gone(at))).count();
         let unit = self.unit.plural();
         (count > self.size.saturating_mul(2)).then(|| {
             let size = self.size;
@@ -186,13 +174,12 @@ impl HistoryWindow {
 /// the counterparts of all its calls and results are there.
 fn outlives_its_tools(message: &Message<'_>, at: usize, pairs: &Pairs, flight: usize) -> bool {
     let mut tools = message.parts.iter().enumerate().filter(|(_, part)| part.content.is_tool());
-    // A duplicate result is dropped with the call that it names.
-    let is_separated = |part| {
-        let part = PartRef { message: at, part };
-        let counterpart = pairs.counterpart(part).or_else(|| pairs.mismatch(part).map(Mismatch::call));
-        counterpart.is_some_and(|counterpart| counterpart.message < flight)
-    };
     message.has_tools()
         && message.parts.iter().any(|part| !part.content.is_tool() && part.is_worth_keeping())
-        && tools.all(|(part, _)| is_separated(part))
+        && tools.all(|(part, _)| {
+            let part = PartRef { message: at, part };
+            // A duplicate result is dropped with the call that it names.
+            let counterpart = pairs.counterpart(part).or_else(|| pairs.mismatch(part).map(Mismatch::call));
+            counterpart.is_some_and(|counterpart| counterpart.message < flight)
+        })
 }

@@ -8,8 +8,8 @@ pub fn obeyed_at(text: &str, at: usize) -> Option<char> {
     let (before, rest) = text.split_at_checked(at)?;
     let mut rest = rest.chars();
     let c = rest.next()?;
-    let mut needed = || is_needed(before.chars().next_back(), c, rest.next());
-    (is_obeyed(c) || has_no_glyph(c) && !needed()).then_some(c)
+    let is_lost = has_no_glyph(c) && !is_needed(before.chars().next_back(), c, rest.next());
+    (is_lost || is_obeyed(c)).then_some(c)
 }
 
 /// Whether a terminal obeys `c` or it reorders the text around it.

@@ -10,12 +10,14 @@ pub(super) const MARKED: &str = "#\u{27e8}U+0023\u{27e9}";
 
 /// `text` without the marks that CI runners obey anywhere in a line, in which `marked` stands for `##`.
 pub(super) fn without_marker<'t>(text: Cow<'t, str>, marked: &str) -> Cow<'t, str> {
-    let openings = ["##[", "##vso[", "##teamcity["];
     if !text.contains("##") {
         return text;
     }
-    let replace = |text: String, opening: &str| text.replace(opening, &opening.replacen("##", marked, 1));
-    Cow::Owned(openings.iter().fold(text.into_owned(), |text, opening| replace(text, opening)))
+    let mut text = text.into_owned();
+    for opening in ["[", "vso[", "teamcity["] {
+        text = text.replace(&format!("##{opening}"), &format!("{marked}{opening}"));
+    }
+    Cow::Owned(text)
 }
 
 /// A line without anything that a CI runner takes for a command.

@@ -3,9 +3,8 @@
 /// `text` as one word of a POSIX shell. A leading `-`, which a command would take for a flag, follows `./`.
 #[must_use]
 pub fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "%+,-./:=@_".contains(c);
     let flag = if text.starts_with('-') { "./" } else { "" };
-    match !text.is_empty() && text.chars().all(is_plain) {
+    match !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "%+,-./:=@_".contains(c)) {
         true => format!("{flag}{text}"),
         false => format!("'{flag}{}'", text.replace('\'', "'\\''")),
     }
