@@ -564,8 +564,7 @@ fn answers_of_many_providers_lead_to_their_rule_and_line() {
 const SIGNED_CALL: &str =
     r#"{"role":"model","parts":[{"functionCall":{"name":"look","args":{}},"thoughtSignature":"c2ln"}]}"#;
 const UNSIGNED_CALL: &str = r#"{"role":"model","parts":[{"functionCall":{"name":"look","args":{}}}]}"#;
-const RESPONSE: &str =
-    r#"{"role":"user","parts":[{"functionResponse":{"name":"look","response":{"output":"rain"}}}]}"#;
+const RESPONSE: &str = r#"{"role":"user","parts":[{"functionResponse":{"name":"look","response":{"output":"rain"}}}]}"#;
 
 /// Answers about a value in another shape, and what `--fix` writes in its place.
 #[test]
