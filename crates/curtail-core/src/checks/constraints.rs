@@ -32,18 +32,9 @@ pub struct Constraint {
 
 impl Constraint {
     fn from_row(row: &'static str) -> Option<Self> {
-        let mut columns = row.split('\t');
-        let mut next = || columns.next();
-        Some(Self {
-            provider: next()?,
-            rule: Some(next()?).filter(|code| *code != "-"),
-            what: next()?,
-            limit: next()?,
-            words: next()?,
-            source: next()?,
-            date: next()?,
-            how: next()?,
-        })
+        let columns: Vec<&str> = row.split('\t').collect();
+        let [provider, rule, what, limit, words, source, date, how]: [&str; 8] = columns.try_into().ok()?;
+        Some(Self { provider, rule: Some(rule).filter(|code| *code != "-"), what, limit, words, source, date, how })
     }
 }
 
@@ -123,7 +114,7 @@ impl Pattern {
         if !text.starts_with(self.prefix) {
             return Some(format!("must begin with `{}`", self.prefix));
         }
-        if let Some(symbols) = self.symbols.filter(|symbols| !text.chars().all(|c| is_allowed(c, symbols))) {
+        if let Some(symbols) = self.symbols.filter(|_| !text.chars().all(|c| self.allows(c))) {
             return Some(
                 format!("may contain only ASCII letters, digits and any of `{symbols}`").replace(" and any of ``", ""),
             );
@@ -137,19 +128,17 @@ impl Pattern {
         }
     }
 
+    /// Whether they may contain this character.
+    fn allows(&self, c: char) -> bool {
+        self.symbols.is_none_or(|symbols| c.is_ascii_alphanumeric() || symbols.contains(c))
+    }
+
     /// `text` in this form: other characters become `_` or `-`, and what is too long ends with a digest of all of it.
     pub(super) fn mended(&self, text: &str) -> String {
-        let is_accepted = |symbol: &&str| self.symbols.is_none_or(|symbols| symbols.contains(symbol));
-        let symbol = ["_", "-"].into_iter().find(is_accepted).unwrap_or_default();
-        let allowed = |c: char| self.symbols.is_none_or(|symbols| is_allowed(c, symbols));
+        let symbol = ['_', '-'].into_iter().find(|symbol| self.allows(*symbol));
         let body = text.strip_prefix(self.prefix).unwrap_or(text);
         let mut name = self.prefix.to_owned();
-        for c in body.chars() {
-            match allowed(c) {
-                true => name.push(c),
-                false => name.push_str(symbol),
-            }
-        }
+        name.extend(body.chars().filter_map(|c| if self.allows(c) { Some(c) } else { symbol }));
         let digest = format!("{:016x}", crate::digest::fnv1a_64(text.bytes()));
         let (least, most) = (*self.length.start(), *self.length.end());
         let is_short = name.chars().count() < least || name.len() == self.prefix.len();
@@ -163,10 +152,6 @@ impl Pattern {
         }
         name
     }
-}
-
-fn is_allowed(c: char, symbols: &str) -> bool {
-    c.is_ascii_alphanumeric() || symbols.contains(c)
 }
 
 #[cfg(test)]

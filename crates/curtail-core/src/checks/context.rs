@@ -1,8 +1,10 @@
 //! What a rule reads: one transcript, its pairs, and the requirements of its format.
 
+use std::borrow::Cow;
+
 use super::Match;
 use crate::dialects::Patch;
-use crate::json::{Value, quote};
+use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Fault, FaultKind, Message, NonMessage, PairingRules, Pairs, Part, PartRef, ProviderRules, Role, ToolCall,
     ToolResult, main_thread,
@@ -81,8 +83,8 @@ impl<'a> RuleContext<'_, 'a> {
         faults: impl IntoIterator<Item = Fault>,
         text: impl Fn(String) -> String,
     ) -> Vec<Match<'a>> {
-        let found = |fault: Fault| self.match_with(fault.at, fault.other, text(self.name_of(fault.at)));
-        faults.into_iter().map(found).collect()
+        let faults = faults.into_iter();
+        faults.map(|fault| self.match_with(fault.at, fault.other, text(self.name_of(fault.at)))).collect()
     }
 
     /// A finding about a message.
@@ -127,14 +129,18 @@ impl<'a> RuleContext<'_, 'a> {
     /// How a message names a call or a result: by its tool and its id.
     #[must_use]
     pub fn name_of(&self, at: PartRef) -> String {
-        let content = &at.part_in(self.messages).content;
-        let tool = content.tool_name().map(|name| name.decode()).filter(|name| !name.is_empty());
-        match (tool, content.tool_id().map(|id| id.decode())) {
+        let id = at.part_in(self.messages).content.tool_id();
+        match (self.tool_name(at), id.map(Text::decode)) {
             (Some(tool), Some(id)) => format!("`{tool}` (`{id}`)"),
             (Some(tool), None) => format!("`{tool}`"),
             (None, Some(id)) => format!("`{id}`"),
             (None, None) => String::from("a tool"),
         }
+    }
+
+    /// The tool that a call or a result names.
+    pub(super) fn tool_name(&self, at: PartRef) -> Option<Cow<'_, str>> {
+        at.part_in(self.messages).content.tool_name().map(Text::decode).filter(|name| !name.is_empty())
     }
 
     /// Whether a call or a result lacks the id that the format requires, so that it cannot be paired.
@@ -148,11 +154,16 @@ impl<'a> RuleContext<'_, 'a> {
         self.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read())
     }
 
+    /// The values that messages were read from, each with the index of its message.
+    pub(super) fn items(&self) -> impl Iterator<Item = (usize, Value<'a>)> {
+        self.messages.iter().enumerate().filter_map(|(at, message)| Some((at, message.value()?)))
+    }
+
     /// What was said in the main conversation, without instructions and turns that were taken back.
     pub fn dialogue(&self) -> impl Iterator<Item = (usize, &Message<'a>)> {
         let main = main_thread(self.messages);
-        let is_said = move |message: &Message<'_>| message.counts_in(main) && !message.role.instructs();
-        self.messages.iter().enumerate().filter(move |(_, message)| is_said(message))
+        let messages = self.messages.iter().enumerate();
+        messages.filter(move |(_, message)| message.counts_in(main) && !message.role.instructs())
     }
 
     /// The messages of a role.

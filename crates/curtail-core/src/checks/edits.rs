@@ -31,10 +31,10 @@ impl<'a> Edits<'a> {
 
     /// Whether nothing else happens where `patch` writes, or just this.
     fn has_room_for(&self, patch: &Patch) -> bool {
-        let is_there = || self.written.get(&ends(patch.span)) == Some(&patch.text);
-        let is_removed = |value: &Value<'a>| value.span().end >= patch.span.start;
-        let before = self.removed.range(..=patch.span.end).next_back().map(|(_, value)| value);
-        !before.is_some_and(is_removed) && (!self.writes_at(patch.span) || is_there())
+        let before = self.removed.range(..=patch.span.end).next_back();
+        let is_removed = before.is_some_and(|(_, value)| value.span().end >= patch.span.start);
+        let is_there = self.written.get(&ends(patch.span)) == Some(&patch.text);
+        !is_removed && (is_there || !self.writes_at(patch.span))
     }
 
     /// Whether something is written in `span`, or beside it.

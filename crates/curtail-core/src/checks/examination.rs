@@ -123,8 +123,8 @@ impl Inspection {
         let limit = self.budget.as_ref().map(|budget| budget.max_tokens);
         let provider_rules = of_log(dialect, transcript);
         // What the provider has of a conversation is not in the request that continues it.
-        let continues = |record| dialect.log().set_aside(record).is_some();
-        let stateful = self.stateful || transcript.layout.holder().is_some_and(continues);
+        let holder = transcript.layout.holder();
+        let stateful = self.stateful || holder.is_some_and(|record| dialect.log().set_aside(record).is_some());
         Ok(self.detect(transcript, provider_rules, stateful, verdicts, counts.as_ref().zip(limit)))
     }
 
@@ -189,9 +189,11 @@ fn or_unreadable(examined: Result<Examination, ReadError>, verdicts: &Verdicts, 
 /// Removes findings from the index `first` on that an earlier branch of the same transcript has as well.
 fn remove_repeated(findings: &mut Vec<Finding>, first: usize) {
     let mut seen = HashSet::new();
-    let of_branches = findings.split_off(first);
-    let is_new = |found: &Finding| seen.insert((found.rule.code, found.at.offset, found.message.clone()));
-    findings.extend(of_branches.into_iter().filter(is_new));
+    for found in findings.split_off(first) {
+        if seen.insert((found.rule.code, found.at.offset, found.message.clone())) {
+            findings.push(found);
+        }
+    }
 }
 
 /// `text`, or what of it is JSON: with spaces in place of the lines that are not.
@@ -235,10 +237,9 @@ fn joined_records(reading: &Reading, verdicts: &Verdicts, document: &Document<'_
         return Vec::new();
     }
     let spans: Vec<Span> = document.roots().map(Value::span).collect();
-    let is_apart = |from: u32, to: u32| text[from as usize..to as usize].contains(['\n', '\r']);
     // A value that is printed over several lines is no line of a log.
-    let follows = |one: Span, two: Span| !is_apart(one.end, two.start) && !is_apart(one.start, one.end);
-    let pairs = spans.windows(2).filter(|pair| follows(pair[0], pair[1]));
+    let pairs =
+        spans.windows(2).filter(|pair| !text[pair[0].start as usize..pair[1].start as usize].contains(['\n', '\r']));
     let mut findings: Vec<Finding> = Vec::new();
     let mut lines = None;
     for two in pairs.map(|pair| pair[1]) {

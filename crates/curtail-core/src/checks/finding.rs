@@ -69,11 +69,10 @@ impl Finding {
 
     /// Whether it or its counterpart is in one of `spans`, or is the message around one.
     pub(super) fn is_within(&self, spans: &[Range<usize>]) -> bool {
-        let within = |place: &FindingPlace| {
+        std::iter::once(&self.at).chain(&self.other).any(|place| {
             let end = place.offset + place.length;
             spans.iter().any(|span| span.contains(&place.offset) || place.offset <= span.start && span.end <= end)
-        };
-        within(&self.at) || self.other.as_ref().is_some_and(within)
+        })
     }
 
     /// The finding that `text` is not JSON, or not a transcript.

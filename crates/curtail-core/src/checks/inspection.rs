@@ -113,14 +113,12 @@ impl Inspection {
                 (Detector::Budget(detect), Some((tokens, limit))) => detect(&context, tokens, limit),
                 _ => continue,
             };
-            let answer = |what| rule.answer_of(provider_rules.provider, what);
-            let detection = |found: Match<'a>| Detection {
+            detections.extend(matches.into_iter().map(|found| Detection {
                 rule,
                 level: if found.only_warns { verdicts.of_warning(level) } else { level },
-                answer: answer(found.what),
+                answer: rule.answer_of(provider_rules.provider, found.what),
                 found,
-            };
-            detections.extend(matches.into_iter().map(detection));
+            }));
         }
         // The sort is stable: findings at the same place stay in the order of the rules.
         detections.sort_by_key(|detection| detection.found.at.map_or(0, |value| value.span().start));

@@ -219,8 +219,8 @@ impl PathLevels {
         let below = format!("{root}{}", steps.collect::<Vec<_>>().join("/"));
         // The path of a folder matches everything below it.
         let inside = if below.is_empty() { String::from("**") } else { format!("{}/**", below.trim_end_matches('/')) };
-        let named = |error| LevelsError::InvalidGlob(InvalidGlob { glob: table.path.clone(), ..error });
-        let glob = globs::compile([below.as_str(), &inside], Stars::Anything).map_err(named)?;
+        let glob = globs::compile([below.as_str(), &inside], Stars::Anything)
+            .map_err(|error| LevelsError::InvalidGlob(InvalidGlob { glob: table.path.clone(), ..error }))?;
         let is_rooted = below.starts_with("**/") || Path::new(&below).has_root();
         Ok(Self { glob, up, is_rooted, skip: table.skip, settings: settings(&table.deny, &table.warn, &table.allow)? })
     }
@@ -257,21 +257,21 @@ fn forms(path: &Path) -> Vec<PathBuf> {
 
 /// The level of every rule, by layers of which a later one overrides those before.
 fn verdicts(layers: &[&Vec<Setting>], strict: bool) -> Verdicts {
-    let level = |rule: &Rule| {
+    let levels = ALL.iter().map(|rule| {
         let set = layers.iter().rev().find_map(|layer| level_in(layer, rule));
         match set.unwrap_or(rule.level) {
             Level::Warn if strict => Level::Deny,
             level => level,
         }
-    };
-    Verdicts { levels: ALL.iter().map(|rule| level(rule)).collect(), strict }
+    });
+    Verdicts { levels: levels.collect(), strict }
 }
 
 /// The level that one layer sets for a rule: the most specific setting applies, and among equals the strictest.
 fn level_in(layer: &[Setting], rule: &Rule) -> Option<Level> {
-    let by =
-        |which: WhichRules| layer.iter().filter(|setting| setting.which == which).map(|setting| setting.level).max();
-    by(WhichRules::Rule(rule.name)).or_else(|| by(WhichRules::Group(rule.group()))).or_else(|| by(WhichRules::All))
+    let ways = [WhichRules::Rule(rule.name), WhichRules::Group(rule.group()), WhichRules::All];
+    ways.into_iter()
+        .find_map(|which| layer.iter().filter(|setting| setting.which == which).map(|setting| setting.level).max())
 }
 
 fn settings(deny: &[String], warn: &[String], allow: &[String]) -> Result<Vec<Setting>, UnknownRule> {
@@ -285,8 +285,8 @@ fn which(key: &str) -> Result<WhichRules, UnknownRule> {
         ("all", _) => Ok(WhichRules::All),
         (_, Some(group)) => Ok(WhichRules::Group(group)),
         (key, None) => rule_named(key).map(|rule| WhichRules::Rule(rule.name)).map_err(|unknown| {
-            let group = || closest(key, Group::ALL.iter().map(|group| group.name()));
-            UnknownRule { suggestion: unknown.suggestion.or_else(group), ..unknown }
+            let groups = Group::ALL.iter().map(|group| group.name());
+            UnknownRule { suggestion: unknown.suggestion.or_else(|| closest(key, groups)), ..unknown }
         }),
     }
 }

@@ -90,10 +90,9 @@ impl<'t> LineIndex<'t> {
         let (before, after) = line.split_at(place.offset.saturating_sub(start).min(line.len()));
         let head_start = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
         let tail_end = after.char_indices().nth(AFTER).map_or(after.len(), |(at, _)| at);
-        let ellipsis = |cut: bool| if cut { "…" } else { "" };
-        let head = format!("{}{}", ellipsis(head_start > 0), &before[head_start..]);
+        let head = format!("{}{}", if head_start > 0 { "…" } else { "" }, &before[head_start..]);
         let width = after[..tail_end.min(after.ceil_char_boundary(place.length))].chars().count().max(1);
-        let text = format!("{head}{}{}", &after[..tail_end], ellipsis(tail_end < after.len()));
+        let text = format!("{head}{}{}", &after[..tail_end], if tail_end < after.len() { "…" } else { "" });
         Excerpt { text: text.replace(char::is_control, " "), before: head.chars().count(), width }
     }
 
@@ -106,12 +105,13 @@ impl<'t> LineIndex<'t> {
     /// How many characters begin before `offset`.
     fn characters_before(&self, offset: usize) -> usize {
         let milestones = self.milestones.get_or_init(|| {
+            let mut milestones = vec![0];
             let mut sum = 0;
-            let mut add = |stride| {
+            for stride in self.text.as_bytes().chunks(STRIDE) {
                 sum += characters(stride);
-                sum
-            };
-            std::iter::once(0).chain(self.text.as_bytes().chunks(STRIDE).map(&mut add)).collect()
+                milestones.push(sum);
+            }
+            milestones
         });
         milestones[offset / STRIDE] + characters(&self.text.as_bytes()[offset / STRIDE * STRIDE..offset])
     }
@@ -119,8 +119,8 @@ impl<'t> LineIndex<'t> {
 
 /// How many characters begin in `bytes`. A sum that fits one byte is computed for many bytes at once.
 fn characters(bytes: &[u8]) -> usize {
-    let begin = |few: &[u8]| few.iter().map(|byte| u8::from(!matches!(byte, 0x80..=0xBF))).sum::<u8>();
-    bytes.chunks(192).map(|few| usize::from(begin(few))).sum()
+    let few = bytes.chunks(192).map(|few| few.iter().map(|byte| u8::from(!matches!(byte, 0x80..=0xBF))).sum::<u8>());
+    few.map(usize::from).sum()
 }
 
 #[cfg(test)]

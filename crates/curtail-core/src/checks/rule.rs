@@ -150,9 +150,9 @@ impl Rule {
     #[must_use]
     pub fn answer_of(&self, name: &str, what: &str) -> Option<&'static str> {
         // A finding is about messages; of an empty list, nothing is found.
-        let rows = || self.constraints().filter(|row| row.what != "no messages");
-        let is_subject = rows().any(|row| row.what == what);
-        let answer = rows().find(|row| row.provider == name && (row.what == what || !is_subject));
+        let mut rows = self.constraints().filter(|row| row.what != "no messages");
+        let is_subject = self.constraints().any(|row| row.what == what);
+        let answer = rows.find(|row| row.provider == name && (row.what == what || !is_subject));
         answer.map(|row| row.words)
     }
 

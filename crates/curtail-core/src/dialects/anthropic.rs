@@ -142,7 +142,8 @@ pub(super) const RULES: ProviderRules = ProviderRules {
 fn is_own_block(block: Value<'_>) -> bool {
     let Some(kind) = block.get_text("type") else { return false };
     let kind = kind.decode();
-    matches!(&*kind, "tool_use" | "thinking" | "redacted_thinking")
+    matches!(&*kind, "tool_use" | "redacted_thinking")
+        || (kind == "thinking" && !blocks::thinks_in_list(block))
         || kind.ends_with("_tool_use")
         || (kind.ends_with("tool_result") && block.has("tool_use_id"))
         || (kind == "image" && block.has("source"))

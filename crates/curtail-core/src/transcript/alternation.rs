@@ -7,9 +7,10 @@ use super::{Message, Role};
 pub fn same_side<'m, 'a: 'm>(dialogue: impl Iterator<Item = (usize, &'m Message<'a>)>) -> Vec<[usize; 2]> {
     let single = dialogue.filter(|(_, message)| !message.is_exchange());
     let roles: Vec<(usize, Role)> = single.map(|(at, message)| (at, message.role)).collect();
-    let is_assistant = |role: Role| role == Role::Assistant;
-    let again = roles.windows(2).filter(|pair| {
-        is_assistant(pair[0].1) == is_assistant(pair[1].1) && (pair[0].1, pair[1].1) != (Role::Tool, Role::Tool)
+    let again = roles.windows(2).filter_map(|pair| {
+        let [(one, one_role), (next, next_role)] = [pair[0], pair[1]];
+        let is_same_side = (one_role == Role::Assistant) == (next_role == Role::Assistant);
+        (is_same_side && [one_role, next_role] != [Role::Tool; 2]).then_some([one, next])
     });
-    again.map(|pair| [pair[0].0, pair[1].0]).collect()
+    again.collect()
 }

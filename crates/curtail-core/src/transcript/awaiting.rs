@@ -11,8 +11,9 @@ impl Pairs {
     #[must_use]
     pub fn awaiting(&self, messages: &[Message<'_>]) -> HashSet<PartRef> {
         let mut awaiting: HashSet<PartRef> = HashSet::default();
-        let waits = |call: &PartRef| deferred(messages, *call).is_some_and(|call| call.waits);
-        let mut waiting: Vec<PartRef> = self.calls().iter().copied().filter(waits).collect();
+        let calls = self.calls().iter().copied();
+        let mut waiting: Vec<PartRef> =
+            calls.filter(|call| deferred(messages, *call).is_some_and(|call| call.waits)).collect();
         if waiting.is_empty() {
             return awaiting;
         }
@@ -31,13 +32,15 @@ impl Pairs {
             waiting.extend(self.counterpart(part));
             waiting.extend(self.claimants(part));
             waiting.extend(self.program(part));
-            let element = |nth: usize| message.parts[nth].place().map(|place| place.element);
-            let batch = message.call_rules.indivisible && message.parts[part.part].content.call().is_some();
-            let beside = (0..message.parts.len()).filter(|&nth| {
-                batch && message.parts[nth].content.call().is_some()
-                    || element(nth).is_some() && element(nth) == element(part.part)
-            });
-            waiting.extend(beside.map(|nth| PartRef { part: nth, ..part }));
+            let this = &message.parts[part.part];
+            let batch = message.call_rules.indivisible && this.content.call().is_some();
+            let element = this.place().map(|place| place.element);
+            for (nth, other) in message.parts.iter().enumerate() {
+                let is_in_element = other.place().is_some_and(|place| Some(place.element) == element);
+                if batch && other.content.call().is_some() || is_in_element {
+                    waiting.push(PartRef { part: nth, ..part });
+                }
+            }
         }
         awaiting
     }
@@ -63,8 +66,10 @@ impl Pairs {
         let mut questions = Vec::new();
         let Some(&last) = waiting.iter().max() else { return questions };
         let mut asked: HashMap<u32, usize> = HashMap::default();
-        let is_read = |(_, message): &(usize, &Message<'_>)| message.standing.is_read();
-        for (at, message) in messages.iter().enumerate().take(last + 1).filter(is_read) {
+        for (at, message) in messages.iter().enumerate().take(last + 1) {
+            if !message.standing.is_read() {
+                continue;
+            }
             // Nobody asked with a block that this program wrote.
             if message.begins_turn() && own_blocks(message) < message.parts.len() {
                 asked.insert(message.thread, at);
@@ -78,12 +83,13 @@ impl Pairs {
     /// Whether an answer to this call that waits can still come, or has come and no reply follows it. `replies` has the last reply
     /// of each thread.
     fn awaits(&self, messages: &[Message<'_>], call: PartRef, replies: &HashMap<u32, usize>) -> bool {
-        let goes_on = |result: PartRef| {
-            let is_interim = result.part_in(messages).content.result().is_some_and(|result| result.interim);
-            let message = &messages[result.message];
-            let is_used = replies.get(&message.thread).is_some_and(|&reply| reply > result.message);
-            is_interim || message.standing.is_in_force() && !is_used
-        };
-        !messages[call.message].standing.is_rolled_back() && self.counterpart(call).is_none_or(goes_on)
+        if messages[call.message].standing.is_rolled_back() {
+            return false;
+        }
+        let Some(result) = self.counterpart(call) else { return true };
+        let is_interim = result.part_in(messages).content.result().is_some_and(|result| result.interim);
+        let message = &messages[result.message];
+        let is_used = replies.get(&message.thread).is_some_and(|&reply| reply > result.message);
+        is_interim || message.standing.is_in_force() && !is_used
     }
 }

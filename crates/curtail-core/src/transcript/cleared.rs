@@ -24,15 +24,17 @@ pub fn without_arguments(part: &Part<'_>) -> Option<Vec<Substitution>> {
     }
     let object = arguments(read);
     // One copy may be an object, and another its JSON as a string.
-    let same = |value: &Value<'_>| value.raw() == read.raw() || object.is_some() && arguments(*value) == object;
-    let copies = place.copies.iter().flat_map(|copy| copy.within(|_| false)).filter(same);
-    let empty = |value: Value<'_>| if value.is_object() { "{}" } else { "\"{}\"" };
-    let mut found: Vec<Substitution> = std::iter::once(read)
-        .chain(copies)
-        .map(|value| Substitution { span: value.span(), json: empty(value).to_owned(), text: "{}".to_owned(), at: 0 })
-        .collect();
+    let copies = place.copies.iter().flat_map(|copy| copy.within(|_| false));
+    let copies = copies.filter(|copy| copy.raw() == read.raw() || object.is_some() && arguments(*copy) == object);
+    let mut found: Vec<Substitution> = std::iter::once(read).chain(copies).map(emptied).collect();
     found.sort_by_key(|one| one.span.start);
     Some(found)
+}
+
+/// An empty object in place of `arguments`, as an object or as a string like them.
+fn emptied(arguments: Value<'_>) -> Substitution {
+    let json = if arguments.is_object() { "{}" } else { "\"{}\"" };
+    Substitution { span: arguments.span(), json: json.to_owned(), text: "{}".to_owned(), at: 0 }
 }
 
 /// The arguments that `value` is: an object, or a string of JSON.
@@ -47,14 +49,16 @@ pub(super) fn arguments(value: Value<'_>) -> Option<serde_json::Value> {
 /// Whether an object around `arguments`, up to the element of the part, carries a signature, or an object of metadata in it
 /// does. The signatures of thoughts beside the call are in lists of their own.
 fn is_signed(arguments: Value<'_>, element: Value<'_>) -> bool {
-    let signs = |object: Value<'_>| SIGNATURES.iter().any(|key| object.get(key).is_some());
     let around = std::iter::successors(arguments.parent(), |value| value.parent());
     around.take_while(|object| object.span().start >= element.span().start).any(|object| {
-        let metadata = object.members().map(|member| member.value);
+        let mut metadata = object.members().map(|member| member.value).filter(|value| value.is_object());
         // A name in the arguments is the tool's.
-        let outside = |value: Value<'_>| value.within(|value| value == arguments).any(signs);
-        signs(object) || metadata.filter(|value| value.is_object()).any(outside)
+        signs(object) || metadata.any(|value| value.within(|value| value == arguments).any(signs))
     })
+}
+
+fn signs(object: Value<'_>) -> bool {
+    SIGNATURES.iter().any(|key| object.get(key).is_some())
 }
 
 /// Whether `value` is where the arguments of `call` were read: the same bytes, not only equal ones.

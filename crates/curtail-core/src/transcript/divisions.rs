@@ -6,7 +6,7 @@ use std::ops::Range;
 use foldhash::HashSet;
 
 use super::faults::is_answer;
-use super::{Message, Pairs, Part, PartRef, Standing};
+use super::{Message, Pairs, PartRef, Standing};
 use crate::json::Text;
 
 /// The segments of a transcript, in order: maximal runs of messages in which a call is open, and all other messages alone.
@@ -128,20 +128,22 @@ pub fn turns(messages: &[Message<'_>]) -> Vec<Range<usize>> {
 /// conversation, or of the sub-agent's that works last. The number of messages if neither ends in one.
 #[must_use]
 pub fn in_flight(messages: &[Message<'_>]) -> usize {
-    let start = |thread: u32| {
-        let mut start = messages.len();
-        let newest = messages.iter().rposition(|message| message.counts_in(thread));
-        for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| message.counts_in(thread)) {
-            let is_bound = message.is_bound() && Some(at) != newest;
-            if !message.has_tools() && !is_bound {
-                break;
-            }
-            start = at;
-        }
-        start
-    };
     let last = messages.iter().rfind(|message| !message.standing.is_rolled_back());
-    last.map_or(messages.len(), |last| start(0).min(start(last.thread)))
+    last.map_or(messages.len(), |last| in_flight_in(messages, 0).min(in_flight_in(messages, last.thread)))
+}
+
+/// The same of the conversation `thread` alone.
+fn in_flight_in(messages: &[Message<'_>], thread: u32) -> usize {
+    let mut start = messages.len();
+    let newest = messages.iter().rposition(|message| message.counts_in(thread));
+    for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| message.counts_in(thread)) {
+        let is_bound = message.is_bound() && Some(at) != newest;
+        if !message.has_tools() && !is_bound {
+            break;
+        }
+        start = at;
+    }
+    start
 }
 
 /// Index of the first message of the main conversation behind the last one that ended a round; the number of messages if there is
@@ -150,12 +152,11 @@ pub fn in_flight(messages: &[Message<'_>]) -> usize {
 #[must_use]
 pub fn settled(messages: &[Message<'_>]) -> usize {
     let main = main_thread(messages);
-    let is_empty = |part: &Part<'_>| part.content.text().is_some_and(Text::is_blank);
-    let ends_round = |message: &Message<'_>| {
-        let says_something = !message.is_reasoning() && !message.parts.iter().all(is_empty);
-        message.counts_in(main) && !message.has_tools() && says_something
-    };
-    let end = messages.iter().rposition(ends_round).map_or(0, |last| last + 1);
+    let end = messages.iter().rposition(|message| {
+        let is_empty = message.parts.iter().all(|part| part.content.text().is_some_and(Text::is_blank));
+        message.counts_in(main) && !message.has_tools() && !message.is_reasoning() && !is_empty
+    });
+    let end = end.map_or(0, |last| last + 1);
     messages[end..].iter().position(|message| message.counts_in(main)).map_or(messages.len(), |first| end + first)
 }
 
@@ -174,8 +175,10 @@ pub fn reach(messages: &[Message<'_>], at: usize) -> usize {
 /// of a sub-agent alone, it is that of the sub-agent.
 #[must_use]
 pub fn main_thread(messages: &[Message<'_>]) -> u32 {
-    let is_main = |message: &Message<'_>| message.thread == 0;
-    if messages.iter().any(is_main) { 0 } else { messages.first().map_or(0, |message| message.thread) }
+    if messages.iter().any(|message| message.thread == 0) {
+        return 0;
+    }
+    messages.first().map_or(0, |message| message.thread)
 }
 
 /// Index of the first of the [`prompts`]: the task. A log that begins with a sub-agent begins with what the agent asked it.
@@ -206,9 +209,10 @@ pub fn open_questions(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
     }
     let prompts = prompts(messages);
     // A result without a call of its own belongs to no round.
-    let calls =
-        |segment: &Range<usize>| messages[segment.clone()].iter().any(|message| message.calls().next().is_some());
-    let round = segments(messages, pairs).into_iter().rev().take_while(calls).last();
+    let segments = segments(messages, pairs).into_iter().rev();
+    let round = segments
+        .take_while(|segment| messages[segment.clone()].iter().any(|message| message.calls().next().is_some()))
+        .last();
     let start = round.map_or(messages.len(), |segment| segment.start);
     let mut questions: Vec<usize> = prompts.iter().rfind(|&&at| at < start).copied().into_iter().collect();
     questions.extend(prompts.last());
@@ -220,10 +224,10 @@ pub fn open_questions(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
 #[must_use]
 pub fn behind_boundary(messages: &[Message<'_>]) -> usize {
     let main = main_thread(messages);
-    let stands = |message: &Message<'_>| {
+    let newest = messages.iter().rposition(|message| {
         message.thread == main && message.standing.is_read() && (message.is_boundary() || message.is_in_compaction())
-    };
-    messages.iter().rposition(stands).map_or(0, |at| at + 1)
+    });
+    newest.map_or(0, |at| at + 1)
 }
 
 /// Index of the message before which a block of context is written, so that a model reads it: after the newest boundary, before
@@ -234,9 +238,9 @@ pub fn front(messages: &[Message<'_>]) -> usize {
     let main = main_thread(messages);
     let start = behind_boundary(messages);
     let may_answer = start.checked_sub(1).is_some_and(|last| !messages[last].closes_calls());
-    let is_read = |message: &&Message<'_>| {
+    let first = messages[start..].iter().position(|message| {
         let answers = may_answer && message.results().next().is_some();
         message.thread == main && message.standing.is_read() && !message.role.instructs() && !answers
-    };
-    messages[start..].iter().position(|message| is_read(&message)).map_or(messages.len(), |at| start + at)
+    });
+    first.map_or(messages.len(), |at| start + at)
 }

@@ -51,9 +51,9 @@ impl DraftId {
 impl fmt::Display for DraftId {
     /// As a UUID (RFC 9562).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let group = |shift: u32, mask: u128| self.number() >> shift & mask;
-        let [first, second, third] = [group(96, 0xffff_ffff), group(80, 0xffff), group(64, 0xffff)];
-        write!(f, "{first:08x}-{second:04x}-{third:04x}-{:04x}-{:012x}", group(48, 0xffff), group(0, 0xffff_ffff_ffff))
+        let hex = format!("{:032x}", self.number());
+        let [first, second, third, fourth, fifth] = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
+        write!(f, "{first}-{second}-{third}-{fourth}-{fifth}")
     }
 }
 

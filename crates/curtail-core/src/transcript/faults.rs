@@ -6,7 +6,8 @@ use std::cell::OnceCell;
 
 use foldhash::HashMap;
 
-use super::{Message, Mismatch, PairingRules, Pairs, PartRef, ReplyKey, ResultPlace, Role, Standing, ToolCall};
+use super::pairing::deferred;
+use super::{Message, Mismatch, PairingRules, Pairs, PartRef, ReplyKey, ResultPlace, Role, Standing};
 use crate::steps;
 
 /// A pairing fault, and the call or result that it is about.
@@ -82,8 +83,7 @@ impl Fault {
         faults.extend(unpaired_calls(messages, pairs, pairing_rules));
         let placement = Placement::new(messages, pairing_rules);
         let detached = pairs.pairs().filter(|&(call, result)| !placement.is_attached(call, result));
-        let detached =
-            detached.filter(|(call, _)| !call.part_in(messages).content.call().is_some_and(|call| call.deferred));
+        let detached = detached.filter(|(call, _)| deferred(messages, *call).is_none());
         faults.extend(detached.map(|(call, at)| Self { kind: FaultKind::DetachedResult, at, other: Some(call) }));
         faults.sort_by_key(|fault| (fault.at, fault.kind));
         faults
@@ -105,23 +105,32 @@ fn unpaired_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
 }
 
 fn unpaired_calls(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Fault> {
-    let is_wanted = |call: &ToolCall<'_>| !call.hosted && !call.waits;
     let unpaired = pairs.calls().iter().copied().filter(|&call| pairs.counterpart(call).is_none());
-    let wanted = unpaired.filter(|at| at.part_in(messages).content.call().is_some_and(is_wanted));
-    let is_over = |at: &PartRef| messages[at.message].standing.is_rolled_back();
-    let (over, standing): (Vec<PartRef>, Vec<PartRef>) = wanted.partition(is_over);
-    let thread = |at: &PartRef| messages[at.message].thread;
-    let is_read = |message: &Message<'_>| !message.standing.is_rolled_back();
-    let rounds = last_rounds(messages, standing.iter().map(thread), is_read, pairing_rules, |_| true);
+    let wanted =
+        unpaired.filter(|at| at.part_in(messages).content.call().is_some_and(|call| !call.hosted && !call.waits));
+    let (over, standing): (Vec<PartRef>, Vec<PartRef>) =
+        wanted.partition(|at| messages[at.message].standing.is_rolled_back());
+    let mut faults = open_calls(messages, standing, pairing_rules, |message| !message.standing.is_rolled_back());
     // A person may go back to turns that were taken back, and what followed them there counts then.
-    let all_rounds = last_rounds(messages, over.iter().map(thread), |_| true, pairing_rules, |_| true);
-    let fault = |at: PartRef, rounds: &HashMap<u32, usize>| {
-        let is_pending = rounds.get(&thread(&at)).is_some_and(|round| at.message >= *round);
+    faults.extend(open_calls(messages, over, pairing_rules, |_| true));
+    faults
+}
+
+/// The faults of these calls without results, in conversations of the messages that `counts` accepts.
+fn open_calls(
+    messages: &[Message<'_>],
+    calls: Vec<PartRef>,
+    pairing_rules: PairingRules,
+    counts: impl Fn(&Message<'_>) -> bool,
+) -> Vec<Fault> {
+    let threads = calls.iter().map(|call| messages[call.message].thread);
+    let rounds = last_rounds(messages, threads, counts, pairing_rules, |_| true);
+    let faults = calls.into_iter().map(|at| {
+        let is_pending = rounds.get(&messages[at.message].thread).is_some_and(|round| at.message >= *round);
         let kind = if is_pending { FaultKind::PendingCall } else { FaultKind::UnansweredCall };
         Fault { kind, at, other: None }
-    };
-    let faults = standing.into_iter().map(|at| fault(at, &rounds));
-    faults.chain(over.into_iter().map(|at| fault(at, &all_rounds))).collect()
+    });
+    faults.collect()
 }
 
 /// For each of `threads`: index of the message with which the last round of calls begins among the messages of this
@@ -152,10 +161,6 @@ pub fn last_rounds(
     left: impl Fn(PartRef) -> bool,
 ) -> HashMap<u32, usize> {
     let side_by_side = matches!(pairing_rules.results, ResultPlace::Anywhere | ResultPlace::RightAfterTurn);
-    let is_left = |at: usize, part: usize| left(PartRef { message: at, part });
-    let there = |at: usize, message: &Message<'_>| {
-        message.parts.is_empty() || (0..message.parts.len()).any(|part| is_left(at, part))
-    };
     let mut open: HashMap<u32, Round> = threads.map(|thread| (thread, Round::default())).collect();
     let mut found = HashMap::default();
     // All conversations in one pass from the end, which stops when the rounds of all have begun.
@@ -164,13 +169,13 @@ pub fn last_rounds(
             break;
         }
         steps::count(1);
-        let Some(round) = open.get_mut(&message.thread).filter(|_| counts(message) && there(at, message)) else {
-            continue;
-        };
-        let calls = message.calls().any(|(part, _)| is_left(at, part));
+        let is_left = |part| left(PartRef { message: at, part });
+        let is_there = message.parts.is_empty() || (0..message.parts.len()).any(is_left);
+        let Some(round) = open.get_mut(&message.thread).filter(|_| counts(message) && is_there) else { continue };
+        let calls = message.calls().any(|(part, _)| is_left(part));
         let goes_on = match round.start {
             // A message that holds results and the model's text about them ends their round.
-            None => calls || !message.is_exchange() && message.results().any(|(part, _)| is_left(at, part)),
+            None => calls || !message.is_exchange() && message.results().any(|(part, _)| is_left(part)),
             Some(later) => {
                 (calls && (side_by_side || is_same_reply(message, &messages[later])))
                     || message.is_bound() && round.next == Some(at + 1)
@@ -271,8 +276,8 @@ impl<'m, 'a> Placement<'m, 'a> {
         let hosted = answering.parts[result.part].content.result().is_some_and(|result| result.same_message);
         if hosted {
             // The result of a tool that the provider runs is in the same reply, or at the start of the next one.
-            let next = || calling.role == answering.role && self.is_next(call.message, result.message);
-            return is_same_reply(calling, answering) || next();
+            return is_same_reply(calling, answering)
+                || calling.role == answering.role && self.is_next(call.message, result.message);
         }
         match self.results {
             ResultPlace::Anywhere => true,

@@ -96,12 +96,12 @@ impl<'a> Layout<'a> {
     /// Whether each element is written if the messages for which `kept` is true are.
     #[must_use]
     pub fn stays(&self, kept: &[bool]) -> Vec<bool> {
-        let stays = |slot: &Slot| match slot.kind {
+        let stays = self.slots.iter().filter_map(|slot| match slot.kind {
             SlotKind::Message(index) | SlotKind::With(index) => Some(kept[index]),
             SlotKind::Pinned => Some(true),
             SlotKind::Frame { .. } => None,
-        };
-        self.slots.iter().filter_map(stays).collect()
+        });
+        stays.collect()
     }
 }
 

@@ -152,9 +152,8 @@ impl<'a> Message<'a> {
     /// or that asks a sub-agent, is a program's.
     #[must_use]
     pub fn writer(&self) -> &'static str {
-        let is_result = |part: &Part<'_>| part.content.result().is_some();
         match self.role {
-            Role::User if !self.parts.is_empty() && self.parts.iter().all(is_result) => Role::Tool.name(),
+            Role::User if !self.parts.is_empty() && self.results().count() == self.parts.len() => Role::Tool.name(),
             Role::User if self.automatic || self.thread != 0 => "program",
             role => role.name(),
         }
@@ -164,8 +163,8 @@ impl<'a> Message<'a> {
     #[must_use]
     pub fn has_text_as(&self, role: Role) -> bool {
         steps::count(1);
-        let has_text = |part: &Part<'_>| part.content.has_text() && (role != Role::User || !part.instructs());
-        self.role == role && self.parts.iter().any(has_text)
+        self.role == role
+            && self.parts.iter().any(|part| part.content.has_text() && (role != Role::User || !part.instructs()))
     }
 
     /// Whether a turn begins with it: a person wrote it, and it contains text or media.

@@ -31,12 +31,12 @@ pub fn is_own_block(part: &Part<'_>, opening: &str) -> bool {
 /// How many parts at the beginning of a message are blocks of this program.
 #[must_use]
 pub fn own_blocks(message: &Message<'_>) -> usize {
-    let is_own = |part: &&Part<'_>| match (&part.origin, &part.content) {
+    let own = message.parts.iter().take_while(|part| match (&part.origin, &part.content) {
         (PartOrigin::Block(_), _) => true,
         (PartOrigin::Source(_) | PartOrigin::Moved(_), Content::Text(Text::Escaped(raw))) => marked_name(raw).is_some(),
         _ => false,
-    };
-    message.parts.iter().take_while(is_own).count()
+    });
+    own.count()
 }
 
 /// For each block at the beginning of the JSON string `raw`, which comes without its quotes: where the block ends, and where the

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use foldhash::HashMap;
 
 use super::open_calls::{Open, given};
-use super::{Closes, Leader, Message, Part, PartPlace, PartRef, Standing, ToolCall};
-use crate::json::{Text, Value};
+use super::{Closes, Leader, Message, Part, PartRef, Standing, ToolCall};
+use crate::json::Text;
 use crate::steps;
 
 /// Why a result has no call.
@@ -76,8 +76,8 @@ impl Pairs {
         for (at, message) in messages.iter().enumerate() {
             let open = threads.entry(message.thread).or_default();
             if message.closes_calls() {
-                let superseded = |call: PartRef| messages[call.message].standing == Standing::Superseded;
-                open.close(|call| message.call_rules.closes == Closes::Superseded && !superseded(call));
+                let closes_all = message.call_rules.closes != Closes::Superseded;
+                open.close(|call| !closes_all && messages[call.message].standing != Standing::Superseded);
             }
             open.follow(message);
             for (nth, part) in message.parts.iter().enumerate() {
@@ -136,9 +136,8 @@ impl Pairs {
     /// itself names.
     #[must_use]
     pub fn tool_name<'m, 'a>(&self, messages: &'m [Message<'a>], at: PartRef) -> Option<&'m Text<'a>> {
-        let content = |at: PartRef| &at.part_in(messages).content;
-        let call = self.counterpart(at).and_then(|other| content(other).call()).map(|call| &call.name);
-        call.or_else(|| content(at).tool_name())
+        let call = self.counterpart(at).and_then(|other| other.part_in(messages).content.call());
+        call.map(|call| &call.name).or_else(|| at.part_in(messages).content.tool_name())
     }
 
     /// The names of the tools that are called or whose results are there, each as often as it is named.
@@ -211,12 +210,12 @@ impl Pairs {
             let Some(result) = at.part_in(messages).content.result() else { continue };
             let id = given(result.id.as_ref()).map(|id| (messages[at.message].thread, id.decode()));
             let calls = id.as_ref().and_then(|id| by_id.get(id)).map_or(&[][..], Vec::as_slice);
-            let family = |call: PartRef| call.part_in(messages).content.call().map(|call| call.family);
             let earlier = calls[..calls.partition_point(|&call| call < at)].last().copied();
+            let family = earlier.and_then(|call| call.part_in(messages).content.call()).map(|call| call.family);
             let open = id.and_then(|id| open_by_id.get(&id)).map_or(&[][..], Vec::as_slice);
             let later = open.get(open.partition_point(|&call| call < at)).copied();
             let mismatch = match (earlier, later) {
-                (Some(call), _) if !family(call).is_some_and(|family| family.is_answered_by(result.family)) => {
+                (Some(call), _) if !family.is_some_and(|family| family.is_answered_by(result.family)) => {
                     Mismatch::OtherFamily(call)
                 }
                 (Some(call), _) if self.counterpart(call).is_some() => Mismatch::Answered(call),
@@ -231,21 +230,18 @@ impl Pairs {
     /// A call that a program makes names the call of the program. A call of a reply names the call beside its signed thoughts,
     /// which matters as long as they are there.
     fn find_callers(&mut self, messages: &[Message<'_>]) {
-        let leader = |at: PartRef| at.part_in(messages).place().and_then(PartPlace::leader);
-        if !self.calls.iter().any(|&at| leader(at).is_some()) {
+        if self.calls.iter().all(|&at| leader(messages, at).is_none()) {
             return;
         }
         let mut programs: HashMap<Id<'_>, PartRef> = HashMap::default();
         for &at in &self.calls {
             let thread = messages[at.message].thread;
-            let found = |id: Value<'_>| programs.get(&(thread, id.text()?.decode())).copied();
-            let thinks = |call: &PartRef| messages[call.message].parts.iter().any(Part::is_prefix_bound);
-            let program = match leader(at) {
-                Some(Leader::Program(id)) => found(id),
-                Some(Leader::Thinking(id)) => found(id).filter(thinks),
-                None => None,
-            };
-            if let Some(program) = program {
+            if let Some(leader) = leader(messages, at)
+                && let Leader::Program(id) | Leader::Thinking(id) = leader
+                && let Some(&program) = id.text().and_then(|id| programs.get(&(thread, id.into_decoded())))
+                && (matches!(leader, Leader::Program(_))
+                    || messages[program.message].parts.iter().any(Part::is_prefix_bound))
+            {
                 self.callers.insert(at, program);
                 self.made.entry(program).or_default().push(at);
             }
@@ -254,6 +250,11 @@ impl Pairs {
             }
         }
     }
+}
+
+/// What leads the call at `at`, if anything does.
+fn leader<'a>(messages: &[Message<'a>], at: PartRef) -> Option<Leader<'a>> {
+    at.part_in(messages).place()?.leader()
 }
 
 /// The call at `at`, if it is deferred.

@@ -283,15 +283,15 @@ impl<'a> PartPlace<'a> {
         let json = quote(text);
         // Inside a string there are quotes already.
         let json = if self.piece.is_some() { &json[1..json.len() - 1] } else { &json };
-        let places: Vec<Rewrite> =
-            self.rewrite.iter().chain(self.further.iter().flat_map(|further| &further.repeats)).copied().collect();
-        let substitution = |Rewrite { span, around: [before, after] }| Substitution {
-            span,
+        let places = self.rewrite.iter().chain(self.further.iter().flat_map(|further| &further.repeats));
+        let substitutions = places.map(|Rewrite { span, around: [before, after] }| Substitution {
+            span: *span,
             json: format!("{before}{json}{after}"),
             text: String::new(),
             at: 0,
-        };
-        self.further_mut().substitutions = places.into_iter().map(substitution).collect();
+        });
+        let substitutions = substitutions.collect();
+        self.further_mut().substitutions = substitutions;
     }
 
     /// What is written in place of some of its bytes, ordered by place.
@@ -310,8 +310,8 @@ impl<'a> PartPlace<'a> {
         let span = self.element.span();
         let mut json = String::new();
         let mut at = span.start;
-        let inside = |one: &&Substitution| one.span.start >= span.start && one.span.end <= span.end;
-        for one in self.substitutions().iter().filter(inside) {
+        let substitutions = self.substitutions().iter();
+        for one in substitutions.filter(|one| one.span.start >= span.start && one.span.end <= span.end) {
             json.push_str(&source[at as usize..one.span.start as usize]);
             json.push_str(&one.json);
             at = one.span.end;

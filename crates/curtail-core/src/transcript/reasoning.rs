@@ -36,8 +36,8 @@ impl<'m, 'a> RequiredReasoning<'m, 'a> {
     /// The reasoning of `messages` that must stay.
     #[must_use]
     pub fn of(messages: &'m [Message<'a>]) -> Self {
-        let asks = |message: &Message<'_>| !message.standing.is_rolled_back() && message.has_text_as(Role::User);
-        let asking = messages.iter().enumerate().filter(|(_, message)| asks(message));
+        let in_force = messages.iter().enumerate().filter(|(_, message)| !message.standing.is_rolled_back());
+        let asking = in_force.filter(|(_, message)| message.has_text_as(Role::User));
         let open_turns = asking.map(|(at, message)| (message.thread, at)).collect();
         Self { messages, surroundings: messages.iter().map(Surroundings::of).collect(), open_turns }
     }
@@ -137,19 +137,20 @@ fn has_id(root: Value<'_>, said: &[&Text<'_>], beginnings: &[&str]) -> bool {
     if !beginnings.iter().any(|begin| root.raw().contains(begin)) {
         return false;
     }
-    let is_said = |value: Value<'_>| said.contains(&&value.text().unwrap_or(Text::Json(value.raw())));
-    let mut texts = root.within(is_said).filter_map(Value::text);
+    let values = root.within(|value| said.contains(&&value.text().unwrap_or(Text::Json(value.raw()))));
+    let mut texts = values.filter_map(Value::text);
     texts.any(|text| is_id(&text, beginnings) || is_item_with_id(&text, beginnings))
 }
 
 fn is_id(text: &Text<'_>, beginnings: &[&str]) -> bool {
     /// Longer than any id.
     const LONGEST: usize = 300;
-    let begins = |id: &str| beginnings.iter().any(|begin| id.starts_with(begin));
-    text.len_bound() <= LONGEST && {
-        let text = text.decode();
-        text.split('|').any(begins) && !text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '{'))
+    if text.len_bound() > LONGEST {
+        return false;
     }
+    let text = text.decode();
+    text.split('|').any(|id| beginnings.iter().any(|begin| id.starts_with(begin)))
+        && !text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '{'))
 }
 
 fn is_item_with_id(text: &Text<'_>, beginnings: &[&str]) -> bool {
@@ -177,9 +178,8 @@ fn has_text(object: Value<'_>, keys: &[&str]) -> bool {
 }
 
 fn is_beside_calls(message: &Message<'_>, thought: &Part<'_>) -> bool {
-    let element = thought.place().map(|place| place.element);
-    let is_beside = |element: Value<'_>| element.parent().and_then(|holder| holder.get(BESIDE_CALLS)) == Some(element);
-    element.is_some_and(is_beside) && calls_tools(message)
+    let Some(element) = thought.place().map(|place| place.element) else { return false };
+    element.parent().and_then(|holder| holder.get(BESIDE_CALLS)) == Some(element) && calls_tools(message)
 }
 
 /// Calls that the Responses API stored as items of their own, in replies without the reasoning that led to them. The transcript
@@ -206,81 +206,87 @@ pub fn items_without_reasoning(messages: &[Message<'_>], is_refused: bool) -> Ve
 /// the program says nothing of reasoning at all.
 #[must_use]
 pub fn messages_without_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
-    let has_item = |message: &Message<'_>| message.parts.len() > 1 && message.parts.iter().any(is_item);
-    let is_lost = |message: &Message<'_>| {
-        let mut before = message.parts.iter().take_while(|part| !is_thought(part));
-        before.any(|part| part.content.call().is_some_and(|call| !call.hosted) && names(part, &CALLS))
-    };
-    if !messages.iter().any(has_item) {
+    if !messages.iter().any(|message| message.parts.len() > 1 && message.parts.iter().any(is_item)) {
         return Vec::new();
     }
-    (0..messages.len()).filter(|at| is_lost(&messages[*at])).collect()
+    indices(messages, |message| {
+        let mut before = message.parts.iter().take_while(|part| !is_thought(part));
+        before.any(|part| part.content.call().is_some_and(|call| !call.hosted) && names(part, &CALLS))
+    })
 }
 
 /// Replies that call a tool without the reasoning that stands beside a message: between two that have it or, if `is_wanted`
 /// always, anywhere.
 #[must_use]
 pub fn calls_without_reasoning(messages: &[Message<'_>], is_wanted: bool) -> Vec<usize> {
-    let stands_beside =
-        |part: &Part<'_>| part.place().and_then(|place| place.element.parent()).is_some_and(Value::is_object);
-    let is_given = |item: Value<'_>| has_text(item, &[BESIDE_CALLS]);
-    let thinks = |message: &Message<'_>| {
-        message.parts.iter().any(|part| is_thought(part) && stands_beside(part))
-            || message.value().is_some_and(is_given)
-    };
-    let mut thinking = (0..messages.len()).filter(|at| thinks(&messages[*at]));
-    let first = thinking.next();
-    let between = match first.zip(thinking.next_back().or(first)) {
+    let between = match messages.iter().position(thinks_beside) {
         _ if is_wanted => 0..messages.len(),
-        Some((first, last)) => first..last,
+        Some(first) => first..messages.iter().rposition(thinks_beside).unwrap_or(first),
         None => return Vec::new(),
     };
-    let is_lost = |message: &Message<'_>| message.role == Role::Assistant && calls_tools(message) && !thinks(message);
-    between.filter(|at| is_lost(&messages[*at])).collect()
+    let replies = between.filter(|at| messages[*at].role == Role::Assistant);
+    replies.filter(|at| calls_tools(&messages[*at]) && !thinks_beside(&messages[*at])).collect()
+}
+
+/// Whether reasoning stands beside a message.
+fn thinks_beside(message: &Message<'_>) -> bool {
+    let thoughts = message.parts.iter().filter(|part| is_thought(part)).filter_map(Part::place);
+    thoughts.filter_map(|place| place.element.parent()).any(Value::is_object)
+        || message.value().is_some_and(|item| has_text(item, &[BESIDE_CALLS]))
 }
 
 /// The first call of each message that has no signature under `keys`, where other messages have one or `is_wanted` says so.
 #[must_use]
 pub fn unsigned_calls(messages: &[Message<'_>], keys: &[&str], is_wanted: bool) -> Vec<PartRef> {
-    let has_signature = |message: &Message<'_>| message.parts.iter().any(|part| is_signed(part, keys));
-    if keys.is_empty() || !is_wanted && !messages.iter().any(has_signature) {
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    let (signed, unsigned): (Vec<usize>, Vec<usize>) =
+        (0..messages.len()).partition(|at| messages[*at].parts.iter().any(|part| is_signed(part, keys)));
+    if signed.is_empty() && !is_wanted {
         return Vec::new();
     }
     // Calls that the provider runs have no signature.
-    let first = |message: &Message<'_>| message.calls().find(|(_, call)| !call.hosted).map(|(nth, _)| nth);
-    let unsigned = messages.iter().enumerate().filter(|(_, message)| !has_signature(message));
-    unsigned.filter_map(|(at, message)| Some(PartRef { message: at, part: first(message)? })).collect()
+    let first = unsigned.into_iter().filter_map(|message| {
+        let (part, _) = messages[message].calls().find(|(_, call)| !call.hosted)?;
+        Some(PartRef { message, part })
+    });
+    first.collect()
 }
 
 /// Messages whose signed thought comes after other content: the provider wants it first.
 #[must_use]
 pub fn thoughts_not_first(messages: &[Message<'_>]) -> Vec<usize> {
-    let is_first = |part: &Part<'_>| is_thought(part) && part.place().is_some_and(|place| !place.is_unsigned());
-    let is_late = |message: &Message<'_>| {
-        message.role == Role::Assistant
-            && message.parts.iter().any(is_first)
-            && !message.parts.first().is_some_and(is_first)
-    };
-    (0..messages.len()).filter(|at| is_late(&messages[*at])).collect()
+    indices(messages, |message| {
+        message.role == Role::Assistant && message.parts.iter().position(may_be_signed).is_some_and(|first| first > 0)
+    })
+}
+
+/// Whether a part is reasoning of a kind that a provider signs.
+fn may_be_signed(part: &Part<'_>) -> bool {
+    is_thought(part) && part.place().is_some_and(|place| !place.is_unsigned())
+}
+
+/// The indices of the messages of which `is_meant` is true.
+fn indices<'a>(messages: &[Message<'a>], is_meant: impl Fn(&Message<'a>) -> bool) -> Vec<usize> {
+    (0..messages.len()).filter(|at| is_meant(&messages[*at])).collect()
 }
 
 /// Items of reasoning that the item which they led to does not follow.
 #[must_use]
 pub fn loose_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
-    let is_loose = |message: &Message<'_>| message.is_reasoning() && !message.is_bound();
-    (0..messages.len()).filter(|at| is_loose(&messages[*at])).collect()
+    indices(messages, |message| message.is_reasoning() && !message.is_bound())
 }
 
 /// Items of reasoning that name what the provider stored, and do not contain it.
 #[must_use]
 pub fn stored_reasoning(messages: &[Message<'_>]) -> Vec<usize> {
-    let is_encrypted = |item: Value<'_>| {
-        item.has("encrypted_content") || item.get("payload").is_some_and(|item| item.has("encrypted_content"))
-    };
-    let is_stored = |message: &Message<'_>| {
-        message.is_reasoning() && message.id.is_some() && !message.value().is_some_and(is_encrypted)
-    };
-    (0..messages.len()).filter(|at| is_stored(&messages[*at])).collect()
+    indices(messages, |message| message.is_reasoning() && message.id.is_some() && !is_encrypted(message))
+}
+
+fn is_encrypted(message: &Message<'_>) -> bool {
+    let items = message.value().into_iter().flat_map(|item| [Some(item), item.get("payload")]);
+    items.flatten().any(|item| item.has("encrypted_content"))
 }
 
 /// A reply that contains thinking and nothing else.
@@ -295,39 +301,45 @@ pub struct ThinkingAlone {
 /// The replies that contain thinking and nothing else. A provider that signs thinking accepts none.
 #[must_use]
 pub fn replies_of_thinking_alone(messages: &[Message<'_>]) -> Vec<ThinkingAlone> {
-    let is_assistant = |at: &usize| messages[*at].role == Role::Assistant;
-    let says_nothing = |at: &usize| {
-        messages[*at].parts.iter().all(|part| is_thought(part) || part.content.text().is_some_and(Text::is_blank))
-    };
     // Conversations in a log interleave: a reply consists of consecutive messages of one thread.
-    let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let mut threads: BTreeMap<u32, Vec<(usize, &Message<'_>)>> = BTreeMap::new();
     for (at, message) in messages.iter().enumerate() {
-        threads.entry(message.thread).or_default().push(at);
+        threads.entry(message.thread).or_default().push((at, message));
     }
     let mut found = Vec::new();
     for thread in threads.values() {
-        for reply in thread.chunk_by(|one, next| is_assistant(one) == is_assistant(next)) {
-            let thinks = reply.iter().any(|at| messages[*at].is_reasoning());
-            if is_assistant(&reply[0]) && thinks && reply.iter().all(says_nothing) {
-                found.push(ThinkingAlone { at: reply[0], is_last: reply.last() == thread.last() });
+        let mut left = thread.len();
+        for reply in thread.chunk_by(|(_, one), (_, next)| one.role == next.role) {
+            left -= reply.len();
+            let thinks = reply.iter().any(|(_, message)| message.is_reasoning());
+            if reply[0].1.role == Role::Assistant && thinks && reply.iter().all(|(_, message)| says_nothing(message)) {
+                found.push(ThinkingAlone { at: reply[0].0, is_last: left == 0 });
             }
         }
     }
     found
 }
 
+/// Whether a message has nothing but reasoning and blank texts.
+fn says_nothing(message: &Message<'_>) -> bool {
+    message.parts.iter().all(|part| is_thought(part) || part.content.text().is_some_and(Text::is_blank))
+}
+
 /// Thoughts without the signature that a provider writes under one of `keys`; none if it signs none.
 #[must_use]
 pub fn unsigned_thoughts(messages: &[Message<'_>], keys: &[&str]) -> Vec<PartRef> {
-    let is_unsigned = |place: &PartPlace<'_>| !place.is_unsigned() && !has_text(place.element, keys);
-    if keys.is_empty() { Vec::new() } else { thoughts(messages, |_, place| is_unsigned(place)) }
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    thoughts(messages, |_, place| !place.is_unsigned() && !has_text(place.element, keys))
 }
 
 /// Thoughts with a signature under one of `keys` and without a text. What the provider hid itself is in another member.
 #[must_use]
 pub fn emptied_thoughts(messages: &[Message<'_>], keys: &[&str]) -> Vec<PartRef> {
-    let is_hidden = |place: &PartPlace<'_>| place.element.get_text("data").is_some();
-    thoughts(messages, |is_blank, place| is_blank && has_text(place.element, keys) && !is_hidden(place))
+    thoughts(messages, |is_blank, place| {
+        is_blank && has_text(place.element, keys) && place.element.get_text("data").is_none()
+    })
 }
 
 /// The thoughts of which `is_meant` says so, by whether they are blank and by their place.

@@ -26,16 +26,18 @@ pub fn checks_prefix(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     // A router can be called after the models as well, as in `claude-code/claude-opus-5-5`.
     name.split("claude-").skip(1).any(|model| {
-        let version = |family: &str| Some(parsed(model.strip_prefix(family)?.strip_prefix('-')?));
-        CHECKS_PREFIX.iter().any(|(family, first)| version(family).is_some_and(|version| version >= *first))
+        CHECKS_PREFIX.iter().any(|(family, first)| {
+            let version = model.strip_prefix(family).and_then(|rest| rest.strip_prefix('-')).map(parsed);
+            version.is_some_and(|version| version >= *first)
+        })
     })
 }
 
 /// The version at the beginning of `text`: `5-5-20260901`, `5.5` and `5-20260901` are (5, 5), (5, 5) and (5, 0).
 fn parsed(text: &str) -> (u32, u32) {
-    let mut numbers = text.split(|c: char| !c.is_ascii_digit());
-    // A number of more than two digits is a date.
-    let mut next = || numbers.next().filter(|digits| digits.len() <= 2).and_then(|digits| digits.parse().ok());
-    let major = next().unwrap_or(0);
-    (major, next().unwrap_or(0))
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|digits| {
+        // A number of more than two digits is a date.
+        if digits.len() > 2 { 0 } else { digits.parse().unwrap_or(0) }
+    });
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }

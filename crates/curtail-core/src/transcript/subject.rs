@@ -56,15 +56,19 @@ impl Subject {
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = |kind: &str, names: &[String]| match names {
-            [] => None,
-            [name] => Some(format!("{kind} of \"{name}\"")),
-            names => Some(format!("{kind}s of \"{}\"", names.join("\", \""))),
-        };
         // A tool is left out beside a result, which implies it.
         let writer = (self.writer != "tool" || self.results.is_empty()).then(|| self.writer.to_owned());
-        let words = [writer, named("tool call", &self.calls), named("tool result", &self.results)];
+        let words = [writer, of_tools("tool call", &self.calls), of_tools("tool result", &self.results)];
         f.write_str(&words.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// The parts of this kind in words, by their tools.
+fn of_tools(kind: &str, names: &[String]) -> Option<String> {
+    match names {
+        [] => None,
+        [name] => Some(format!("{kind} of \"{name}\"")),
+        names => Some(format!("{kind}s of \"{}\"", names.join("\", \""))),
     }
 }
 
@@ -81,10 +85,10 @@ pub fn writer_named(role: &str) -> &'static str {
 
 /// The text of a message, or else of its first result, or else its reasoning.
 fn first_text(message: &Message<'_>) -> String {
-    let contents = || message.parts.iter().map(|part| &part.content);
-    let text = contents().filter_map(Content::text).find(|text| !text.is_blank());
-    let text = text.or_else(|| contents().find_map(|content| content.result()?.content.first()));
-    let text = text.or_else(|| contents().find_map(Content::reasoning));
+    let contents = message.parts.iter().map(|part| &part.content);
+    let text = contents.clone().filter_map(Content::text).find(|text| !text.is_blank());
+    let text = text.or_else(|| message.results().find_map(|(_, result)| result.content.first()));
+    let text = text.or_else(|| contents.clone().find_map(Content::reasoning));
     text.map_or_else(String::new, |text| text.decode().into_owned())
 }
 

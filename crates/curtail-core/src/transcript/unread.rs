@@ -163,14 +163,14 @@ fn unknown_member(message: usize, text: Estimated<'_>) -> Option<UnknownPart<'_>
 }
 
 fn known_bytes(messages: &[Message<'_>]) -> usize {
-    let bytes = |content: &Content<'_>| match content {
+    let bytes = messages.iter().flat_map(|message| &message.parts).map(|part| match &part.content {
         Content::Text(text) | Content::Reasoning(text) => text.len_bound(),
         Content::ToolCall(call) => call.texts().map(Text::len_bound).sum(),
         Content::ToolResult(result) => result.content.iter().map(Text::len_bound).sum(),
         // The bytes of an image are no text.
         Content::Media(_) | Content::Unknown(_) | Content::Other => 0,
-    };
-    messages.iter().flat_map(|message| &message.parts).map(|part| bytes(&part.content)).sum()
+    });
+    bytes.sum()
 }
 
 /// The first id in an unknown part that a call, a result or another unknown part has as well, with the part's index.
@@ -215,8 +215,8 @@ fn kind_of(part: Value<'_>) -> String {
     let inner = ["payload", "message"].iter().find_map(|key| part.get(key).filter(|inner| inner.is_object()));
     let part = inner.unwrap_or(part);
     let named = ["type", "kind", "part_kind", "role", "from"].iter().find_map(|key| part.get_text(key));
-    let first = || part.members().next().map(|member| member.key);
-    let around = || part.parent()?.members().find(|member| member.value == part).map(|member| member.key);
-    let name = named.or_else(first).or_else(around);
+    let name = named
+        .or_else(|| part.members().next().map(|member| member.key))
+        .or_else(|| part.parent()?.members().find(|member| member.value == part).map(|member| member.key));
     name.map_or_else(|| String::from("?"), |name| name.decode().into_owned())
 }

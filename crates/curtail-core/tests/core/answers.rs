@@ -368,6 +368,19 @@ fn answers_of_many_providers_lead_to_their_rule_and_line() {
         ),
         ("Invalid consecutive assistant message at message index 2", chat(&[user, yes, yes, user]), "T003", 3),
         (
+            "Invalid parameter: Duplicate value for 'tool_call_id' of 'call_1', in messages[2] and messages[3].",
+            chat(&[user, CALL, result, result, yes]),
+            "P005",
+            4,
+        ),
+        // Vertex counts contents from 1.
+        (
+            "Unable to submit request because function call `default_api:look` in the 4. content block is missing a `thought_signature`. Learn more: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures",
+            chat(&[parts, SIGNED_CALL, RESPONSE, UNSIGNED_CALL, RESPONSE, UNSIGNED_CALL, RESPONSE]),
+            "S011",
+            4,
+        ),
+        (
             "messages[2]: missing field `tool_call_id` at line 1 column 4021",
             chat(&[user, CALL, nameless, yes]),
             "P009",
@@ -547,6 +560,11 @@ fn answers_of_many_providers_lead_to_their_rule_and_line() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+const SIGNED_CALL: &str =
+    r#"{"role":"model","parts":[{"functionCall":{"name":"look","args":{}},"thoughtSignature":"c2ln"}]}"#;
+const UNSIGNED_CALL: &str = r#"{"role":"model","parts":[{"functionCall":{"name":"look","args":{}}}]}"#;
+const RESPONSE: &str = r#"{"role":"user","parts":[{"functionResponse":{"name":"look","response":{"output":"rain"}}}]}"#;
 
 /// Answers about a value in another shape, and what `--fix` writes in its place.
 #[test]

@@ -44,11 +44,8 @@ impl Naming {
 
     /// Whether the text names a message, or what can be the id of a call or an item.
     pub(super) fn names_a_place(&self) -> bool {
-        let is_id = |prefix: &&str| {
-            let mut rest = self.text.split(*prefix).skip(1);
-            rest.any(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
-        };
-        self.message.is_some() || ID_PREFIXES.iter().any(is_id)
+        let mut rests = ID_PREFIXES.into_iter().flat_map(|prefix| self.text.split(prefix).skip(1));
+        self.message.is_some() || rests.any(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
     }
 
     /// Whether the text has this id, whole or with a gap.
@@ -60,10 +57,10 @@ impl Naming {
     /// Whether the text has this id, and not only a longer number in its place: `call_1` is no `call_12`. Letters on both sides
     /// may be those of other words, because the text has no white space.
     fn has_whole(&self, id: &str) -> bool {
-        let is_digit = |c: char| c.is_ascii_digit();
+        const DIGITS: [char; 10] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
         self.text.match_indices(id).any(|(at, _)| {
-            let goes_on = id.ends_with(is_digit) && self.text[at + id.len()..].starts_with(is_digit);
-            let began_before = id.starts_with(is_digit) && self.text[..at].ends_with(is_digit);
+            let goes_on = id.ends_with(DIGITS) && self.text[at + id.len()..].starts_with(DIGITS);
+            let began_before = id.starts_with(DIGITS) && self.text[..at].ends_with(DIGITS);
             !goes_on && !began_before
         })
     }
@@ -75,22 +72,23 @@ impl Naming {
 
     /// Whether the text names this member of a message or a block.
     pub(super) fn has_member(&self, name: &str) -> bool {
-        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        let mut places = self.text.match_indices(name);
-        places.any(|(at, _)| self.text[..at].ends_with(['.', '\'', '"', '`']) && ends(&self.text[at + name.len()..]))
+        self.text.match_indices(name).any(|(at, _)| {
+            let goes_on = self.text[at + name.len()..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            self.text[..at].ends_with(['.', '\'', '"', '`']) && !goes_on
+        })
     }
 
     /// Whether the text says that messages of this role are refused.
     pub(super) fn refuses_role(&self, role: &str) -> bool {
         const BEFORE: [&str; 4] = ["role", "value", "variant", "support"];
-        let is_named = |at: usize| {
+        let mut places = self.text.match_indices(role).filter(|_| !role.is_empty());
+        places.any(|(at, _)| {
             let before = &self.text[..at];
             let bare = before.trim_end_matches(|c: char| "\"'`:=".contains(c));
             let is_quoted = before.ends_with(['"', '\'', '`']) && BEFORE.iter().any(|word| bare.ends_with(word));
             let after = &self.text[at + role.len()..];
             (is_quoted || before.ends_with("got")) && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
-        };
-        !role.is_empty() && self.text.match_indices(role).any(|(at, _)| is_named(at))
+        })
     }
 }
 
@@ -109,25 +107,28 @@ fn smallest_number(tight: &str, place: &Range<usize>) -> Option<usize> {
 
 /// The ids that `tight` shortens: what is left of each before and after the gap.
 fn shortened(tight: &str) -> Vec<[&str; 2]> {
-    let is_id = |c: char| c.is_ascii_alphanumeric() || "_-+/=".contains(c);
     let gaps = ["…", "..."].into_iter().flat_map(|gap| tight.match_indices(gap));
     let ends = gaps.filter_map(|(at, gap)| {
-        let before = &tight[..at];
-        let head = before.rfind(|c: char| !is_id(c)).map_or(before, |end| &before[end..]);
-        let head = head.trim_start_matches(|c: char| !is_id(c));
-        let after = tight[at + gap.len()..].trim_start_matches('.');
-        let tail = &after[..after.find(|c: char| !is_id(c)).unwrap_or(after.len())];
-        (head.len() >= 3 && tail.len() >= 3).then_some([head, tail])
+        let head = tight[..at].rsplit(is_outside_ids).next().unwrap_or_default();
+        let tail = tight[at + gap.len()..].trim_start_matches('.').split(is_outside_ids).next().unwrap_or_default();
+        (head.len() >= LEAST && tail.len() >= LEAST).then_some([head, tail])
     });
     ends.collect()
 }
 
+/// So many bytes of an id before and after a gap are enough.
+const LEAST: usize = 3;
+
+/// Whether no id has this character.
+fn is_outside_ids(c: char) -> bool {
+    !c.is_ascii_alphanumeric() && !"_-+/=".contains(c)
+}
+
 /// Whether `id` begins as the text before a gap ends, and ends as the text after it begins.
 fn is_shortened(id: &str, head: &str, tail: &str) -> bool {
-    const LEAST: usize = 3;
-    let ends = |most: usize| id.get(..most).is_some_and(|begin| head.ends_with(begin));
-    let begins = |most: usize| id.get(id.len().saturating_sub(most)..).is_some_and(|end| tail.starts_with(end));
-    (LEAST..=id.len().min(head.len())).any(ends) && (LEAST..=id.len().min(tail.len())).any(begins)
+    let mut begins = (LEAST..=id.len().min(head.len())).filter_map(|length| id.get(..length));
+    let mut ends = (LEAST..=id.len().min(tail.len())).filter_map(|length| id.get(id.len() - length..));
+    begins.any(|begin| head.ends_with(begin)) && ends.any(|end| tail.starts_with(end))
 }
 
 #[cfg(test)]

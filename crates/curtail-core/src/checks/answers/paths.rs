@@ -18,8 +18,8 @@ pub(super) struct Mention {
 /// The lists of messages of a request, the longest name first.
 const LISTS: [&str; 4] = ["messages", "contents", "message", "input"];
 
-/// Words before the number of a message, in sentences that have no path.
-const WORDS: [&str; 2] = ["index", "position"];
+/// Words before the number of a message, in sentences that have no path, without spaces.
+const WORDS: [&str; 3] = ["index", "position", "inthe"];
 
 /// The path in `tight` that is nearest to the words at `place`; in sentences like `words`, also a number without a path.
 pub(super) fn mention(tight: &str, words: &str, place: Option<Range<usize>>) -> Option<Mention> {
@@ -27,7 +27,8 @@ pub(super) fn mention(tight: &str, words: &str, place: Option<Range<usize>>) -> 
     let place = place.unwrap_or_default();
     let nearest = paths(&lower).min_by_key(|(at, _)| distance(*at, &place));
     nearest.map(|(_, path)| path).or_else(|| {
-        let mut counted = WORDS.into_iter().filter(|word| words.contains(&format!("{word} N")));
+        let words = words.replace(' ', "");
+        let mut counted = WORDS.into_iter().filter(|word| words.contains(&format!("{word}N")));
         counted.find_map(|word| number_after(&lower, word))
     })
 }
@@ -84,8 +85,8 @@ fn number_after(text: &str, word: &str) -> Option<Mention> {
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         rest[..end].parse().ok()
     });
-    // The provider that counts positions begins with 1.
-    let from_one = word == "position";
+    // Only indices begin with 0.
+    let from_one = word != "index";
     numbers.last().map(|index| Mention { list: LISTS[0], index, from_one, steps: Vec::new() })
 }
 

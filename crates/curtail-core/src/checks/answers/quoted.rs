@@ -32,8 +32,9 @@ impl Quoted {
 
     /// The bytes of `tight` that `letters` stand for.
     pub(super) fn tight_range(&self, letters: &Range<usize>) -> Range<usize> {
-        let offset = |at: usize| self.offsets.get(at).copied().unwrap_or(self.tight.len());
-        offset(letters.start)..offset(letters.end)
+        let [start, end] =
+            [letters.start, letters.end].map(|at| self.offsets.get(at).copied().unwrap_or(self.tight.len()));
+        start..end
     }
 }
 

@@ -50,9 +50,8 @@ impl<'a> NamedPlace<'a> {
 
     /// The parts with an id. The block is the one of them that `indexed` names as well.
     pub(super) fn of_parts(parts: &[Value<'a>], indexed: &[Self]) -> Self {
-        let spans = || indexed.iter().flat_map(|place| &place.spans);
-        let is_indexed = |value: &Value<'a>| spans().any(|span| overlap(span, &range(*value)));
-        let block = parts.iter().copied().find(is_indexed);
+        let spans = indexed.iter().flat_map(|place| &place.spans);
+        let block = parts.iter().copied().find(|part| spans.clone().any(|span| overlap(span, &range(*part))));
         let value = block.or(parts.first().copied());
         Self { value, block, spans: parts.iter().map(|value| range(*value)).collect(), is_certain: true }
     }
@@ -63,7 +62,8 @@ impl<'a> NamedPlace<'a> {
     }
 }
 
-fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+/// Whether two ranges have a byte in common.
+pub(super) const fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
@@ -128,12 +128,11 @@ pub(super) fn range(value: Value<'_>) -> Range<usize> {
 /// provider already.
 pub(super) fn requests<'a>(transcript: &Transcript<'a>, wire: Wire, is_native: bool) -> Vec<Vec<Sent<'a>>> {
     let main = main_thread(&transcript.messages);
-    let is_sent = |message: &&Message<'a>| message.thread == main && !message.value().is_some_and(is_about_error);
-    let messages: Vec<&Message<'a>> = transcript.messages.iter().filter(is_sent).collect();
+    let sent = transcript.messages.iter().filter(|message| message.thread == main);
+    let messages: Vec<&Message<'a>> = sent.filter(|message| !message.value().is_some_and(is_about_error)).collect();
     let dialogue: Vec<&Message<'a>> = messages.iter().copied().filter(|message| !message.role.instructs()).collect();
-    let as_written = || items(transcript);
-    let spoken =
-        || dialogue.iter().filter_map(|message| Some(Sent::of_item(message.value()?, Some(message)))).collect();
+    let as_written = items(transcript);
+    let spoken = dialogue.iter().filter_map(|message| Some(Sent::of_item(message.value()?, Some(message)))).collect();
     let made = match wire {
         Wire::Joined => joined(&dialogue),
         Wire::Chat => chat(&messages),
@@ -141,9 +140,9 @@ pub(super) fn requests<'a>(transcript: &Transcript<'a>, wire: Wire, is_native: b
     };
     let begins_with_instructions = messages.first().is_some_and(|message| message.role.instructs());
     match (is_native, wire) {
-        (true, Wire::Joined) if begins_with_instructions => vec![spoken(), as_written(), made],
-        (true, _) => vec![as_written(), made, spoken()],
-        (false, _) => vec![made, as_written(), spoken()],
+        (true, Wire::Joined) if begins_with_instructions => vec![spoken, as_written, made],
+        (true, _) => vec![as_written, made, spoken],
+        (false, _) => vec![made, as_written, spoken],
     }
 }
 
@@ -166,8 +165,7 @@ fn items<'a>(transcript: &Transcript<'a>) -> Vec<Sent<'a>> {
 
 /// Messages of one side in a row are one.
 fn joined<'a>(messages: &[&Message<'a>]) -> Vec<Sent<'a>> {
-    let side = |message: &Message<'_>| message.role == Role::Assistant;
-    let runs = messages.chunk_by(|one, next| side(one) == side(next));
+    let runs = messages.chunk_by(|one, next| is_reply(one) == is_reply(next));
     runs.map(|run| Sent { parts: run.iter().flat_map(|message| places(message)).collect(), item: None }).collect()
 }
 
@@ -178,19 +176,21 @@ fn chat<'a>(messages: &[&Message<'a>]) -> Vec<Sent<'a>> {
     if messages.first().is_none_or(|message| !message.role.instructs()) {
         sent.push(Sent { parts: Vec::new(), item: None });
     }
-    let is_reply = |message: &Message<'_>| message.role == Role::Assistant;
     for run in messages.chunk_by(|one, next| is_reply(one) && is_reply(next)) {
-        let of = |is_result: bool| {
-            let parts = run.iter().flat_map(|message| &message.parts);
-            parts.filter(move |part| part.content.result().is_some() == is_result).filter_map(place_of)
-        };
-        sent.extend(of(true).map(|place| Sent { parts: vec![place], item: None }));
-        let said: Vec<Place<'a>> = of(false).collect();
+        let parts = run.iter().flat_map(|message| &message.parts);
+        let (results, said): (Vec<&Part<'a>>, Vec<&Part<'a>>) = parts.partition(|part| part.content.result().is_some());
+        let results = results.into_iter().filter_map(place_of);
+        sent.extend(results.map(|place| Sent { parts: vec![place], item: None }));
+        let said: Vec<Place<'a>> = said.into_iter().filter_map(place_of).collect();
         if !said.is_empty() {
             sent.push(Sent { parts: said, item: None });
         }
     }
     sent
+}
+
+fn is_reply(message: &Message<'_>) -> bool {
+    message.role == Role::Assistant
 }
 
 /// Each part is an item.

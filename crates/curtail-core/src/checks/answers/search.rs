@@ -11,7 +11,7 @@ use crate::checks::{
     rule_named,
 };
 use crate::dialects::media::{Medium, media};
-use crate::dialects::{ALL, Dialect, ReadError, Reading};
+use crate::dialects::{ALL, Dialect, ReadError, Reading, dialect_named};
 use crate::json::Value;
 use crate::transcript::{Content, Message, ProviderRules, Role, Transcript, Turns};
 
@@ -47,12 +47,12 @@ impl<'s> Search<'s> {
         let mut described = rows.iter().copied().filter(|row| row.rule.is_some());
         let native = described.clone().find(|row| own == Some(row.provider));
         let constraint = native.or_else(|| described.next());
-        let unnamed = || match naming.message.as_ref().map(|mention| mention.list) {
-            Some("contents") => "gemini",
-            Some("input") => "responses",
-            _ => own.unwrap_or_default(),
+        let provider = match (constraint, naming.message.as_ref().map(|mention| mention.list)) {
+            (Some(row), _) => row.provider,
+            (None, Some("contents")) => "gemini",
+            (None, Some("input")) => "responses",
+            (None, _) => own.unwrap_or_default(),
         };
-        let provider = constraint.map_or_else(unnamed, |row| row.provider);
         let wire = wire_of(provider);
         Self {
             rows,
@@ -70,8 +70,8 @@ impl<'s> Search<'s> {
     pub(super) fn run(&self) -> Result<Option<Diagnosis>, ReadError> {
         let findings = self.findings()?;
         let places = self.named_places()?;
-        let anywhere = || self.constraint.map(|constraint| self.anywhere(constraint, &findings));
-        Ok(self.at_places(&places, &findings).or_else(anywhere))
+        let at_places = self.at_places(&places, &findings);
+        Ok(at_places.or_else(|| self.constraint.map(|constraint| self.anywhere(constraint, &findings))))
     }
 
     /// What the rules that the answer may mean find. What the answer demands applies, whether or not the format demands it.
@@ -162,14 +162,16 @@ impl<'s> Search<'s> {
         parts_with(messages, |message, part| {
             let content = &part.content;
             let own = message.id.as_ref().filter(|_| message.parts.len() == 1);
-            let is_sealed =
-                |text: &Value<'_>| text.text().is_some_and(|text| self.naming.has_shortened(&text.decode()));
-            let is_sealed_item =
-                |item: Value<'_>| item.get("payload").unwrap_or(item).members().any(|member| is_sealed(&member.value));
             content.tool_id().into_iter().chain(own).any(|id| self.naming.has_id(&id.decode()))
-                || matches!(content, Content::Reasoning(_)) && message.value().is_some_and(is_sealed_item)
+                || content.reasoning().is_some() && message.value().is_some_and(|item| self.shortens_text_of(item))
                 || self.means("S022") && media(part).iter().any(|medium| self.names_type_of(medium))
         })
+    }
+
+    /// Whether the answer has a text of an item with a gap, such as sealed reasoning.
+    fn shortens_text_of(&self, item: Value<'_>) -> bool {
+        let mut texts = item.get("payload").unwrap_or(item).members().filter_map(|member| member.value.text());
+        texts.any(|text| self.naming.has_shortened(&text.decode()))
     }
 
     /// Whether the answer names the type of a medium, such as `image/bmp`.
@@ -190,9 +192,11 @@ impl<'s> Search<'s> {
 
     /// The messages whose role the answer refuses.
     fn messages_by_role<'a>(&self, transcript: &Transcript<'a>) -> Vec<NamedPlace<'a>> {
-        let role = |item: &Value<'a>| item.get_text("role").map(|role| role.decode().into_owned());
-        let is_refused = |item: &Value<'a>| role(item).is_some_and(|role| self.naming.refuses_role(&role));
-        transcript.layout.elements.iter().copied().filter(is_refused).map(NamedPlace::of_item).collect()
+        let refused = transcript.layout.elements.iter().copied().filter(|item| {
+            let role = item.get_text("role");
+            role.is_some_and(|role| self.naming.refuses_role(&role.decode()))
+        });
+        refused.map(NamedPlace::of_item).collect()
     }
 
     /// The faults at `places`; at the likeliest one, if there is none. `None` if they say nothing.
@@ -225,8 +229,8 @@ impl<'s> Search<'s> {
     fn names_member_of(&self, finding: &Finding) -> bool {
         // The finding is at the member.
         let key = finding.at.pointer.as_deref().and_then(|pointer| pointer.rsplit('/').next());
-        let is_named = |key: &str| self.naming.has_member(&key.replace("~1", "/").replace("~0", "~"));
-        finding.what == "members" && key.is_some_and(is_named)
+        let key = key.filter(|_| finding.what == "members");
+        key.is_some_and(|key| self.naming.has_member(&key.replace("~1", "/").replace("~0", "~")))
     }
 
     /// What an answer means that nobody has described: the faults at its place that more providers refuse than any other.
@@ -238,18 +242,18 @@ impl<'s> Search<'s> {
 
     /// Everything that the rules find: the answer names no place.
     fn anywhere(&self, constraint: &'static Constraint, findings: &[Finding]) -> Diagnosis {
-        let is_about = |finding: &&Finding| {
+        let about = findings.iter().filter(|finding| {
             self.rows.iter().any(|row| row.rule == Some(finding.rule.code) && row.what == finding.what)
-        };
-        let about: Vec<&Finding> = findings.iter().filter(is_about).collect();
+        });
+        let about: Vec<&Finding> = about.collect();
         let meant = if about.is_empty() { findings.iter().collect() } else { about };
         self.found(self.about_members(meant), false).unwrap_or(Diagnosis::Absent(constraint))
     }
 
     /// `None` if there are no findings.
     fn found(&self, findings: Vec<&Finding>, is_named: bool) -> Option<Diagnosis> {
-        let denied = |finding: &Finding| Finding { level: Level::Deny, ..finding.clone() };
-        let findings: Vec<Finding> = findings.into_iter().map(denied).collect();
+        let findings = findings.into_iter().map(|finding| Finding { level: Level::Deny, ..finding.clone() });
+        let findings: Vec<Finding> = findings.collect();
         let rule = findings.first()?.rule;
         let described = self.rows.iter().copied().find(|row| row.rule == Some(rule.code));
         let constraint = described.or(self.constraint).or_else(|| rule.constraints().next());
@@ -330,6 +334,6 @@ const fn place_of(finding: &Finding) -> (&'static str, usize) {
 
 /// The format that a provider accepts; that of OpenAI, if it has none of its own.
 fn wire_of(provider: &str) -> &'static dyn Dialect {
-    let accepts = |name: &str| ALL.iter().copied().find(|dialect| !dialect.is_log() && dialect.name() == name);
-    accepts(provider).or_else(|| accepts("openai")).unwrap_or(ALL[0])
+    let mut accepted = [provider, "openai"].into_iter().filter_map(dialect_named);
+    accepted.find(|dialect| !dialect.is_log()).unwrap_or(ALL[0])
 }

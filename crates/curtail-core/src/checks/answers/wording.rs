@@ -8,6 +8,7 @@ use foldhash::{HashSet, HashSetExt as _};
 use memchr::memmem;
 
 use super::quoted::{Quoted, letters};
+use super::request::overlap;
 use crate::checks::{Constraint, constraints};
 
 /// The number of letters that are compared at once.
@@ -37,10 +38,7 @@ pub(super) fn rows(quoted: &Quoted) -> (Vec<&'static Constraint>, Option<Range<u
     let about: Vec<Range<usize>> =
         likenesses.iter().filter(|likeness| likeness.row.rule.is_some()).filter_map(Likeness::whole_place).collect();
     if let Some(last) = about.iter().max_by_key(|place| place.end) {
-        let is_there = |likeness: &Likeness| {
-            likeness.place.as_ref().is_some_and(|place| place.start < last.end && last.start < place.end)
-        };
-        likenesses.retain(is_there);
+        likenesses.retain(|likeness| likeness.place.as_ref().is_some_and(|place| overlap(place, last)));
     }
     let best = likenesses.iter().map(|likeness| likeness.rank).fold(0.0, f64::max);
     likenesses.retain(|likeness| likeness.rank > best * WHOLE);
@@ -51,9 +49,11 @@ pub(super) fn rows(quoted: &Quoted) -> (Vec<&'static Constraint>, Option<Range<u
 /// The rows with the words that are most like the text, at most `count` of them.
 pub(super) fn nearest(quoted: &Quoted, count: usize) -> Vec<&'static Constraint> {
     let text = Compared::new(&quoted.letters);
-    let overlap = |words: &Words| Overlap::sum(words.sentences.iter().map(|sentence| text.overlap(sentence)));
-    let mut ranked: Vec<(f64, &Constraint)> =
-        rows_with_words().map(|(row, words)| (overlap(words).share(), row)).collect();
+    let ranked = rows_with_words().map(|(row, words)| {
+        let overlaps = words.sentences.iter().map(|sentence| text.overlap(sentence));
+        (Overlap::sum(overlaps).share(), row)
+    });
+    let mut ranked: Vec<(f64, &Constraint)> = ranked.collect();
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
     let mut words = HashSet::new();
     ranked.into_iter().map(|(_, row)| row).filter(|row| words.insert(row.words)).take(count).collect()
@@ -192,13 +192,17 @@ fn pieces(words: &str) -> impl Iterator<Item = String> {
 
 /// The text with a digit for each placeholder of a number.
 fn with_numbers(words: &str) -> String {
-    let chars: Vec<char> = words.chars().collect();
-    let is_word = |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| c.is_alphanumeric() || *c == '_');
-    let numbered = chars.iter().enumerate().map(|(at, c)| {
-        let stands_alone = !is_word(at.checked_sub(1)) && !is_word(Some(at + 1));
-        if matches!(c, 'N' | 'M' | 'K') && stands_alone { '0' } else { *c }
-    });
-    numbered.collect()
+    let mut numbered = String::with_capacity(words.len());
+    for (at, c) in words.char_indices() {
+        let rest = &words[at + c.len_utf8()..];
+        let is_placeholder = matches!(c, 'N' | 'M' | 'K') && !words[..at].ends_with(is_of_word);
+        numbered.push(if is_placeholder && !rest.starts_with(is_of_word) { '0' } else { c });
+    }
+    numbered
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 fn grams(letters: &str) -> impl Iterator<Item = [u8; GRAM]> {

@@ -5,7 +5,7 @@ use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Match, Rule, RuleContext, member_first};
 use crate::dialects::Patch;
 use crate::json::{Value, quote};
-use crate::transcript::{ArgumentFault, PartRef, ToolCall};
+use crate::transcript::{ArgumentFault, PartRef};
 
 pub(super) static INVALID_ARGUMENTS: Rule = Rule {
     code: "S005",
@@ -30,7 +30,17 @@ pub(super) static INVALID_ARGUMENTS: Rule = Rule {
 };
 
 fn invalid_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let wrong = |(at, call): (PartRef, &ToolCall<'a>)| {
+    let mut matches = unusable_arguments(context);
+    matches.extend(quoted_arguments(context));
+    matches.extend(unquoted_arguments(context));
+    matches.extend(missing_arguments(context));
+    matches.extend(responses_without_object(context));
+    matches
+}
+
+/// Arguments that no tool can take.
+fn unusable_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let wrong = context.calls().filter_map(|(at, call)| {
         // A program that could not read a call keeps an error in place of its name and arguments, and sends none.
         if context.provider_rules.converts && call.name.len_bound() == 0 {
             return None;
@@ -41,13 +51,8 @@ fn invalid_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         };
         let found = context.match_at(at, format!("the arguments of {} {fault}", context.name_of(at)));
         Some(found.of("arguments").cut().unsafely())
-    };
-    let mut matches: Vec<Match<'a>> = context.calls().filter_map(wrong).collect();
-    matches.extend(quoted_arguments(context));
-    matches.extend(unquoted_arguments(context));
-    matches.extend(missing_arguments(context));
-    matches.extend(responses_without_object(context));
-    matches
+    });
+    wrong.collect()
 }
 
 /// Arguments that are an object where the provider wants it as a text. A chat template wants the object, so that this is a fault
@@ -121,10 +126,10 @@ fn responses_without_object<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>>
         let values = response.into_iter().chain(result_blocks(element).filter_map(|block| block.get("json")));
         values.filter(|value| !value.is_object()).map(move |value| (at, value))
     });
-    let found = |(at, value): (PartRef, Value<'a>)| {
+    let found = wrong.map(|(at, value)| {
         let patch = Patch { span: value.span(), text: format!("{{\"output\":{}}}", value.raw()) };
         let message = format!("the result of {} is not an object", context.name_of(at));
         context.match_at(at, message).of("response objects").writing([patch])
-    };
-    wrong.map(found).collect()
+    });
+    found.collect()
 }

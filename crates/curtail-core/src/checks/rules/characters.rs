@@ -28,17 +28,16 @@ pub(super) static LONE_SURROGATE: Rule = Rule {
 
 fn lone_surrogate<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let items = context.read_messages().filter_map(|(at, message)| Some((at, message.value()?)));
-    let halves = items.take_while(|(_, item)| item.is_beside_surrogates()).filter_map(|(at, item)| {
+    let found = items.take_while(|(_, item)| item.is_beside_surrogates()).filter_map(|(at, item)| {
         let start = item.span().start;
         let halves = lone_halves(item.raw()).into_iter().map(|half| start + u32::try_from(half).unwrap_or_default());
-        let halves: Vec<u32> = halves.collect();
-        let string = string_at(item, *halves.first()?);
-        let patch = |half: u32| Patch { span: Span::new(half, half + ESCAPE), text: String::from("\\ufffd") };
+        let halves: Vec<Span> = halves.map(|half| Span::new(half, half + ESCAPE)).collect();
+        let string = string_at(item, halves.first()?.start);
         let message = String::from("the text contains half of a character");
         let found = Match { message_index: Some(at), ..Match::new(Some(string), message) };
-        Some(found.writing(halves.into_iter().map(patch)))
+        Some(found.writing(halves.into_iter().map(|span| Patch { span, text: String::from("\\ufffd") })))
     });
-    halves.collect()
+    found.collect()
 }
 
 /// The length of an escape such as `\ud83e`.
@@ -85,11 +84,10 @@ const fn is_low(unit: u16) -> bool {
 
 /// The innermost value of `item` around `offset`.
 fn string_at(item: Value<'_>, offset: u32) -> Value<'_> {
-    let around = |value: &Value<'_>| value.span().start <= offset && offset < value.span().end;
     let mut inner = item;
     loop {
-        let next = inner.items().chain(inner.members().map(|member| member.value)).find(around);
-        match next {
+        let mut values = inner.items().chain(inner.members().map(|member| member.value));
+        match values.find(|value| value.span().start <= offset && offset < value.span().end) {
             Some(value) => inner = value,
             None => return inner,
         }

@@ -7,7 +7,7 @@ use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext, member_first};
 use crate::dialects::Patch;
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Message, Part, PartRef, Role, Standing};
+use crate::transcript::{Message, Part, Role, Standing};
 
 pub(super) static EMPTY_CONTENT: Rule = Rule {
     code: "S004",
@@ -34,10 +34,10 @@ pub(super) static EMPTY_CONTENT: Rule = Rule {
 };
 
 fn empty_content<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let is_result = |message: &Message<'_>| message.role == Role::Tool;
-    let calls = |message: &Message<'_>| message.role == Role::Assistant && message.calls().next().is_some();
-    let null_results = null_contents(context, "null content", is_result);
-    let null_beside_calls = null_contents(context, "content of calls", calls);
+    let null_results = null_contents(context, "null content", |message| message.role == Role::Tool);
+    let null_beside_calls = null_contents(context, "content of calls", |message| {
+        message.role == Role::Assistant && message.calls().next().is_some()
+    });
     [empty_messages(context), blank_blocks(context), null_results, null_beside_calls].concat()
 }
 
@@ -50,23 +50,19 @@ fn null_contents<'a>(
     if context.provider_rules.log || !states(context.provider_rules.provider, what) {
         return Vec::new();
     }
-    let messages = context.messages.iter().enumerate().filter(|(_, message)| wants_text(message));
-    let null = messages.filter_map(|(at, message)| {
-        let item = message.value()?;
+    let items = context.items().filter(|(at, _)| wants_text(&context.messages[*at]));
+    let null = items.filter_map(|(at, item)| {
         let key = content_key(item)?;
-        let found = |text: &str| context.match_message(at, text).of(what);
-        match item.get(key) {
-            None => Some(found("the content is not a text").writing([member_first(item, &format!("\"{key}\":\"\""))])),
-            Some(content) if content.raw() == "null" => {
-                let patch = Patch { span: content.span(), text: String::from("\"\"") };
-                Some(found("the content is not a text").writing([patch]))
-            }
+        let patch = match item.get(key) {
+            None => member_first(item, &format!("\"{key}\":\"\"")),
+            Some(content) if content.raw() == "null" => Patch { span: content.span(), text: String::from("\"\"") },
             // What takes the place of an empty text differs between providers.
             Some(content) => {
                 let is_blank = context.is_refused && content.text().is_some_and(|text| text.is_blank());
-                is_blank.then(|| found("the content is empty"))
+                return is_blank.then(|| context.match_message(at, "the content is empty").of(what));
             }
-        }
+        };
+        Some(context.match_message(at, "the content is not a text").of(what).writing([patch]))
     });
     null.collect()
 }
@@ -83,12 +79,11 @@ fn blank_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if !states(context.provider_rules.provider, "blank blocks") {
         return Vec::new();
     }
-    let is_blank = |part: &Part<'_>| matches!(&part.content, Content::Text(text) if text.is_blank());
-    let beside = |at: &PartRef| {
+    let blank = context.parts().filter(|(at, part)| {
         let message = &context.messages[at.message];
-        !is_empty(message) && message.standing.is_read()
-    };
-    let blank = context.parts().filter(|(at, part)| is_blank(part) && is_block(part) && beside(at));
+        let is_blank = part.content.text().is_some_and(Text::is_blank) && is_block(part);
+        is_blank && !is_empty(message) && message.standing.is_read()
+    });
     let log = context.provider_rules.log;
     let mut matches: Vec<Match<'a>> = blank
         .map(|(at, _)| context.match_at(at, "the text is blank").of("blank blocks").cut().warning_if(log))
@@ -109,52 +104,56 @@ fn is_block(part: &Part<'_>) -> bool {
 
 /// The blank texts in the list of a result, which a provider looks at as at any other.
 fn blank_texts(result: Value<'_>) -> Vec<Value<'_>> {
-    let lacks_text =
-        |block: Value<'_>| block.get_text("type").is_some_and(|kind| kind.is("text")) && !block.has("text");
-    let is_blank = |block: Value<'_>| block.get_text("text").is_some_and(|text| text.is_blank());
-    result_blocks(result).filter(|block| is_blank(*block) || lacks_text(*block)).collect()
+    let blank = result_blocks(result).filter(|block| match block.some("text") {
+        Some(text) => text.text().is_some_and(|text| text.is_blank()),
+        None => block.member_is("type", "text"),
+    });
+    blank.collect()
 }
 
 fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     // Where a provider has refused a message, the thoughts of another model are no content.
-    let is_empty = |message: &Message<'_>| is_empty(message) || context.is_refused && thinks_beside(message);
-    if !context.messages.iter().any(is_empty) {
+    let (empty, speaking): (Vec<usize>, Vec<usize>) = (0..context.messages.len()).partition(|&at| {
+        let message = &context.messages[at];
+        is_empty(message) || context.is_refused && thinks_beside(message)
+    });
+    if empty.is_empty() {
         return Vec::new();
     }
     let is_mild = context.provider_rules.log || !states(context.provider_rules.provider, "blank blocks");
     // A log can write one reply as several messages: the reply is empty only if all of them are.
-    let speaking = context.messages.iter().filter(|message| !is_empty(message));
-    let speaking: HashSet<_> = speaking.filter_map(Message::reply_key).collect();
-    // A reply that was spoken is named by an id in another member, and so is what a compaction of a log writes.
-    let is_elsewhere =
-        |message: &Message<'_>| message.is_boundary() || message.value().is_some_and(|item| item.has("audio"));
-    let is_sent = |message: &Message<'_>| message.standing != Standing::RolledBack && !is_elsewhere(message);
-    let is_silent = |message: &Message<'_>| {
-        is_empty(message) && is_sent(message) && message.reply_key().is_none_or(|reply| !speaking.contains(&reply))
-    };
-    let empty = context.messages.iter().enumerate().filter(|(_, message)| is_silent(message));
-    let text = |role: Role| {
-        let article = if role == Role::Assistant { "an" } else { "a" };
-        format!("{article} {} message has no content", role.name())
-    };
-    // What the assistant says last may be empty, unless it is a blank block: the model goes on.
-    let last = context.messages.len().saturating_sub(1);
-    let found = |(at, message): (usize, &Message<'a>)| {
-        let is_optional = at == last && message.role == Role::Assistant && !message.parts.iter().any(is_block);
-        context.match_message(at, text(message.role)).cut().warning_if(is_mild || is_optional)
-    };
-    empty.map(found).collect()
+    let speaking: HashSet<_> = speaking.into_iter().filter_map(|at| context.messages[at].reply_key()).collect();
+    let mut matches = Vec::new();
+    for at in empty {
+        let message = &context.messages[at];
+        let is_sent = message.standing != Standing::RolledBack && !has_content_elsewhere(message);
+        if !is_sent || message.reply_key().is_some_and(|reply| speaking.contains(&reply)) {
+            continue;
+        }
+        let is_reply = message.role == Role::Assistant;
+        let article = if is_reply { "an" } else { "a" };
+        let text = format!("{article} {} message has no content", message.role.name());
+        // What the assistant says last may be empty, unless it is a blank block: the model goes on.
+        let is_last = at + 1 == context.messages.len();
+        let is_optional = is_last && is_reply && !message.parts.iter().any(is_block);
+        matches.push(context.match_message(at, text).cut().warning_if(is_mild || is_optional));
+    }
+    matches
+}
+
+/// Whether a message has its content in another member: the id of a reply that was spoken, or what a compaction of a log wrote.
+fn has_content_elsewhere(message: &Message<'_>) -> bool {
+    message.is_boundary() || message.value().is_some_and(|item| item.has("audio"))
 }
 
 /// Whether a message has nothing but reasoning in a member of its own.
 fn thinks_beside(message: &Message<'_>) -> bool {
-    let has_content = |item: Value<'_>| item.get("content").is_some_and(|content| content.items().next().is_some());
-    message.is_reasoning() && message.value().is_some_and(|item| item.has("role") && !has_content(item))
+    let Some(item) = message.value().filter(|item| message.is_reasoning() && item.has("role")) else { return false };
+    item.get("content").is_none_or(|content| content.items().next().is_none())
 }
 
 fn is_empty(message: &Message<'_>) -> bool {
-    let has_text = |content: &Content<'_>| !matches!(content, Content::Text(text) if text.is_blank());
-    message.role != Role::Tool && !message.parts.iter().any(|part| has_text(&part.content))
+    message.role != Role::Tool && message.parts.iter().all(|part| part.content.text().is_some_and(Text::is_blank))
 }
 
 pub(super) static EMPTY_ERROR_RESULT: Rule = Rule {
@@ -221,8 +220,7 @@ fn empty_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.log || !states(context.provider_rules.provider, "call lists") {
         return Vec::new();
     }
-    let of_message = |message: &Message<'a>| message.value()?.get("tool_calls");
-    let lists = context.messages.iter().enumerate().filter_map(|(at, message)| Some((at, of_message(message)?)));
+    let lists = context.items().filter_map(|(at, item)| Some((at, item.get("tool_calls")?)));
     let empty = lists.filter(|(_, list)| list.is_array() && list.items().next().is_none());
     empty.map(|(at, list)| context.match_message(at, "the list of calls is empty").removing(vec![list])).collect()
 }
@@ -247,25 +245,25 @@ pub(super) static CONTENT_BLOCKS: Rule = Rule {
 };
 
 fn content_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let list = |message: &Message<'a>| message.value()?.get("content").filter(|content| content.is_array());
-    let lists = context.messages.iter().enumerate().filter_map(|(at, message)| Some((at, list(message)?)));
-    lists
-        .map(|(at, list)| {
-            let found = context.match_message(at, "the content is a list of blocks").of("content blocks");
-            match texts_alone(list) {
-                Some(texts) if texts.len() == 1 => found.writing([joined(list, &texts)]),
-                Some(texts) if texts.len() > 1 => found.writing([joined(list, &texts)]).unsafely(),
-                _ => found,
-            }
-        })
-        .collect()
+    let contents = context.items().filter_map(|(at, item)| Some((at, item.get("content")?)));
+    let lists = contents.filter(|(_, content)| content.is_array()).map(|(at, list)| {
+        let found = context.match_message(at, "the content is a list of blocks").of("content blocks");
+        match texts_alone(list) {
+            Some(texts) if texts.len() == 1 => found.writing([joined(list, &texts)]),
+            Some(texts) if texts.len() > 1 => found.writing([joined(list, &texts)]).unsafely(),
+            _ => found,
+        }
+    });
+    lists.collect()
 }
 
 /// The texts of a list of blocks that have nothing else; `None` if one has more, or is of another kind.
 fn texts_alone(list: Value<'_>) -> Option<Vec<Text<'_>>> {
-    let is_text =
-        |block: &Value<'_>| block.members().count() == 2 && block.get("type").is_some_and(|kind| kind.is("text"));
-    list.items().map(|block| block.get_text("text").filter(|_| is_text(&block))).collect()
+    let texts = list.items().map(|block| {
+        let is_bare = block.members().count() == 2 && block.member_is("type", "text");
+        block.get_text("text").filter(|_| is_bare)
+    });
+    texts.collect()
 }
 
 /// The patch that writes `texts` in place of `list`.

@@ -33,6 +33,7 @@ struct SentDocument<'a> {
     at: PartRef,
     /// The block that it is.
     block: Value<'a>,
+    /// The text that it is called, if it is one.
     name: Option<Value<'a>>,
 }
 
@@ -74,14 +75,16 @@ fn documents<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 /// Names that are not accepted, and those that an earlier document has.
 fn names<'a>(context: &RuleContext<'_, 'a>, pattern: &Pattern) -> Vec<Match<'a>> {
     let sent = sent_documents(context);
-    let named = || sent.iter().filter_map(|document| Some((document.at, document.name?)));
-    let text = |name: Value<'_>| name.text().map(|name| name.decode().into_owned()).unwrap_or_default();
-    let mut taken: HashSet<String> = named().map(|(_, name)| text(name)).collect();
+    let named = sent.iter().filter_map(|SentDocument { at, name, .. }| {
+        let value = (*name)?;
+        Some((*at, value, value.text()?.decode().into_owned()))
+    });
+    let named: Vec<(PartRef, Value<'a>, String)> = named.collect();
+    let mut taken: HashSet<String> = named.iter().map(|(.., name)| name.clone()).collect();
     let mut earlier: HashMap<String, PartRef> = HashMap::new();
     let mut numbers = HashMap::new();
     let mut matches = Vec::new();
-    for (at, value) in named() {
-        let name = text(value);
+    for (at, value, name) in named {
         let found = match (pattern.fault(&name), earlier.get(&name)) {
             (Some(fault), _) => {
                 context.match_at(at, format!("the name `{name}` of the document {fault}")).of("document name")
@@ -121,12 +124,13 @@ fn without_text<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if !states(context.provider_rules.provider, "text beside documents") {
         return Vec::new();
     }
-    let has = |message: &Message<'_>, key: &str| {
-        let content = message.value().and_then(|value| value.get("content"));
-        content.is_some_and(|content| content.items().any(|block| block.has(key)))
-    };
     let bare = context.read_messages().filter(|(_, message)| has(message, "document") && !has(message, "text"));
-    let found =
-        |(at, _)| context.match_message(at, "the message has a document and no text").of("text beside documents");
-    bare.map(found).collect()
+    let text = "the message has a document and no text";
+    bare.map(|(at, _)| context.match_message(at, text).of("text beside documents")).collect()
+}
+
+/// Whether a block of a message has the member `key`.
+fn has(message: &Message<'_>, key: &str) -> bool {
+    let content = message.value().and_then(|value| value.get("content"));
+    content.is_some_and(|content| content.items().any(|block| block.has(key)))
 }

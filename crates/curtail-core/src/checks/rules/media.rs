@@ -91,13 +91,13 @@ fn excess(facts: &MediumFacts, is_many: bool) -> Option<(&'static str, String)> 
 /// Documents with more pages than every model accepts.
 fn long_documents<'a>(context: &RuleContext<'_, 'a>, sent: &[SentMedium<'a>]) -> Vec<Match<'a>> {
     let Some(limit) = most(STRICTEST, "pdf pages") else { return Vec::new() };
-    let found = |SentMedium { at, medium, .. }: &SentMedium<'a>| {
+    let long = sent.iter().filter_map(|SentMedium { at, medium, .. }| {
         let pages = medium.pages().filter(|pages| *pages > limit)?;
         let accepted = format!("{limit} are accepted, or 600 with a context of a million tokens");
         let message = format!("the document has {pages} pages, and {accepted}");
         Some(context.match_at(*at, message).of("pdf pages").writing(medium.removed()))
-    };
-    sent.iter().filter_map(found).collect()
+    });
+    long.collect()
 }
 
 fn too_many_images<'a>(context: &RuleContext<'_, 'a>, images: &[&SentMedium<'a>]) -> Option<Match<'a>> {
@@ -145,15 +145,13 @@ fn unreadable_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             return Some(context.match_at(at, fault.to_string()).of(what).writing(mend));
         }
         let named = medium.named_type()?;
-        let is_listed = |what: &str| {
-            names(provider, what).map(|mut names| names.any(|name| name.rsplit('/').next() == named.rsplit('/').next()))
+        let what = match kind {
+            "image" => "media type",
+            _ if medium.is_document() => "document type",
+            _ => "refused type",
         };
-        let (what, is_accepted) = match kind {
-            "image" => ("media type", is_listed("media type")?),
-            _ if medium.is_document() => ("document type", is_listed("document type")?),
-            _ => ("refused type", !is_listed("refused type")?),
-        };
-        (!is_accepted).then(|| {
+        let is_listed = names(provider, what)?.any(|name| name.rsplit('/').next() == named.rsplit('/').next());
+        (is_listed == (what == "refused type")).then(|| {
             let message = format!("the provider does not accept {kind}s of the type `{named}`");
             context.match_at(at, message).of(what).writing(medium.removed())
         })
@@ -232,8 +230,10 @@ fn images_of_other_roles<'a>(context: &RuleContext<'_, 'a>, accepted: &[&str]) -
         let media = if is_medium { media(part) } else { Vec::new() };
         let removed: Vec<Patch> =
             media.iter().filter(|medium| medium.facts().kind == "image").flat_map(Medium::removed).collect();
-        let message = || format!("a message with the role `{}` contains an image", role.name());
-        (!removed.is_empty()).then(|| context.match_at(at, message()).of("media role").writing(removed).unsafely())
+        (!removed.is_empty()).then(|| {
+            let message = format!("a message with the role `{}` contains an image", role.name());
+            context.match_at(at, message).of("media role").writing(removed).unsafely()
+        })
     });
     wrong.collect()
 }
@@ -242,8 +242,8 @@ fn reasoning_of_user<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let of_user = context.parts().filter(|(at, part)| {
         context.messages[at.message].role == Role::User && matches!(part.content, Content::Reasoning(_))
     });
-    let found = |at| context.match_at(at, "a message of the user contains reasoning").of("reasoning role").cut();
-    of_user.map(|(at, _)| found(at).unsafely()).collect()
+    let text = "a message of the user contains reasoning";
+    of_user.map(|(at, _)| context.match_at(at, text).of("reasoning role").cut().unsafely()).collect()
 }
 
 /// Texts of the Responses API with the type of another role, or in a chat.

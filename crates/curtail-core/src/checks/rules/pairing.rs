@@ -1,12 +1,11 @@
 //! Calls without results, results without calls, and pairs that do not match.
 
-use super::rounds::{MiscountedRound, explained_calls, miscounted_messages, miscounted_rounds};
+use super::rounds::{explained_calls, miscounted_messages, miscounted_rounds};
 use super::{ANSWERED_CALL, RULE};
 use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
-use crate::json::Text;
 use crate::numbers::number_of;
-use crate::transcript::{Family, Fault, FaultKind, PairingRules, PartRef, Placement, ResultPlace};
+use crate::transcript::{Family, Fault, FaultKind, PairingRules, Placement, ResultPlace};
 
 pub(super) static ORPHAN_RESULT: Rule = Rule {
     code: "P001",
@@ -68,9 +67,9 @@ pub(super) static UNANSWERED_CALL: Rule = Rule {
 fn unanswered_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let miscounted = miscounted_messages(context);
     let explained = explained_calls(context);
-    let is_explained = |call: PartRef| miscounted.contains(&call.message) || explained.contains(&call);
     let open = context.faults(FaultKind::UnansweredCall);
-    let open = open.filter(|fault| !context.lacks_id(fault.at) && !is_explained(fault.at));
+    let open = open.filter(|fault| !context.lacks_id(fault.at) && !miscounted.contains(&fault.at.message));
+    let open = open.filter(|fault| !explained.contains(&fault.at));
     context.match_faults(open, |call| format!("the call of {call} has no result"))
 }
 
@@ -206,16 +205,13 @@ pub(super) static NAME_MISMATCH: Rule = Rule {
 };
 
 fn name_mismatch<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let name = |at: PartRef| {
-        at.part_in(context.messages).content.tool_name().map(Text::decode).filter(|name| !name.is_empty())
-    };
-    let mismatch = |(call, result)| {
-        let called = name(call)?;
-        let named = name(result)?;
-        let message = || format!("a result of `{named}` answers a call of `{called}`");
-        (called != named).then(|| context.match_with(result, Some(call), message()))
-    };
-    context.pairs.pairs().filter_map(mismatch).collect()
+    let mismatches = context.pairs.pairs().filter_map(|(call, result)| {
+        let called = context.tool_name(call)?;
+        let named = context.tool_name(result).filter(|named| *named != called)?;
+        let message = format!("a result of `{named}` answers a call of `{called}`");
+        Some(context.match_with(result, Some(call), message))
+    });
+    mismatches.collect()
 }
 
 // Results that are not where the format requires them.
@@ -312,15 +308,15 @@ pub(super) static RESPONSE_COUNT: Rule = Rule {
 };
 
 fn response_count<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let found = |round: MiscountedRound| {
+    let found = miscounted_rounds(context).into_iter().map(|round| {
         let results = number_of(round.results, "result");
         let calls = number_of(round.calls, "call");
         let message = format!("the message has {results}, and the message before it {calls}");
         let last = round.turn.end - 1;
         let other = context.messages[last].value().map(|value| (last, value));
         Match { other, ..context.match_message(round.answers.start, message) }
-    };
-    miscounted_rounds(context).into_iter().map(found).collect()
+    });
+    found.collect()
 }
 
 // The ids by which calls and results are paired.
@@ -415,9 +411,9 @@ fn unanswered_server_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             && context.messages[at.message].standing.is_read()
             && context.pairs.counterpart(*at).is_none()
     });
-    let found = |at: PartRef| {
+    let found = open.map(|(at, _)| {
         let message = format!("the call of {}, which the provider ran, has no result", context.name_of(at));
         context.match_at(at, message).cut().warning_if(at.message == last || context.provider_rules.log)
-    };
-    open.map(|(at, _)| found(at)).collect()
+    });
+    found.collect()
 }

@@ -45,7 +45,7 @@ pub(super) static DUPLICATE_KEY: Rule = Rule {
 };
 
 fn duplicate_key<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let messages = context.messages.iter().enumerate().filter_map(|(at, message)| Some((Some(at), message.value()?)));
+    let messages = context.items().map(|(at, item)| (Some(at), item));
     let non_messages = context.non_messages.iter().map(|item| (None, item.value));
     messages.chain(non_messages).flat_map(|(message, value)| repeated(message, value)).collect()
 }
@@ -80,12 +80,18 @@ fn nothing_read<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if let (true, Some(first)) = (context.messages.is_empty(), unknown.next()) {
         return vec![Match::new(Some(first.value), String::from("no item is a message of this format"))];
     }
-    let parts = || context.messages.iter().flat_map(|message| &message.parts).map(|part| &part.content);
-    let unknown = |content: &Content<'_>| matches!(content, Content::Unknown(_));
-    if parts().any(unknown) && parts().all(|content| unknown(content) || matches!(content, Content::Other)) {
-        return vec![context.match_all("no part of any message has a type that the format defines")];
+    let mut is_unknown = false;
+    for (_, part) in context.parts() {
+        match part.content {
+            Content::Unknown(_) => is_unknown = true,
+            Content::Other => {}
+            _ => return Vec::new(),
+        }
     }
-    Vec::new()
+    if !is_unknown {
+        return Vec::new();
+    }
+    vec![context.match_all("no part of any message has a type that the format defines")]
 }
 
 pub(super) static UNREAD_CONTENT: Rule = Rule {
@@ -156,8 +162,7 @@ fn unknown_member<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let mut matches = Vec::new();
-    for (at, message) in context.messages.iter().enumerate() {
-        let Some(item) = message.value() else { continue };
+    for (at, item) in context.items() {
         let blocks = ["content", "parts"].into_iter().filter_map(|key| item.get(key)).flat_map(Value::items);
         let blocks = blocks.filter(|block| block.is_object()).map(|block| {
             let kind = block.get_text("type").map_or_else(|| String::from("a part"), |kind| kind.decode().into_owned());

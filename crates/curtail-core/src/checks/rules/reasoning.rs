@@ -6,7 +6,7 @@ use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext, member_first
 use crate::dialects::Patch;
 use crate::json::Value;
 use crate::transcript::{
-    BESIDE_CALLS, Message, PartRef, ThinkingAlone, calls_without_reasoning, emptied_thoughts, items_without_reasoning,
+    BESIDE_CALLS, Message, PartRef, calls_without_reasoning, emptied_thoughts, items_without_reasoning,
     loose_reasoning, messages_without_reasoning, replies_of_thinking_alone, stored_reasoning, thoughts_not_first,
     unsigned_calls, unsigned_thoughts,
 };
@@ -39,11 +39,8 @@ fn reasoning_without_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let last = context.messages.len().saturating_sub(1);
     let loose = loose_reasoning(context.messages).into_iter().filter(|at| *at < last || !context.stateful);
-    let found = |at| {
-        let found = context.match_message(at, "the reasoning is not followed by the item that it produced").cut();
-        found.warning_if(context.provider_rules.log)
-    };
-    loose.map(found).collect()
+    let text = "the reasoning is not followed by the item that it produced";
+    loose.map(|at| context.match_message(at, text).cut().warning_if(context.provider_rules.log)).collect()
 }
 
 pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
@@ -90,13 +87,12 @@ fn stored_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if !context.provider_rules.server_state {
         return Vec::new();
     }
-    let found = |at: usize| {
+    let lost = items_without_reasoning(context.messages, context.is_refused).into_iter().map(|at| {
         let item = if context.messages[at].calls().next().is_some() { "call" } else { "item" };
         let text = format!("the {item} has its own `id`, but the reasoning before it is missing");
-        let found = context.match_message(at, text);
-        found.removing(context.own_id(at).into_iter().collect())
-    };
-    items_without_reasoning(context.messages, context.is_refused).into_iter().map(found).collect()
+        context.match_message(at, text).removing(context.own_id(at).into_iter().collect())
+    });
+    lost.collect()
 }
 
 pub(super) static THINKING_ONLY_MESSAGE: Rule = Rule {
@@ -125,11 +121,12 @@ fn thinking_only_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.signatures.is_empty() {
         return Vec::new();
     }
-    let found = |reply: ThinkingAlone| {
+    let is_mild = context.provider_rules.log || context.provider_rules.converts;
+    let found = replies_of_thinking_alone(context.messages).into_iter().map(|reply| {
         let found = context.match_message(reply.at, "the reply contains thinking and nothing else").cut();
-        found.warning_if(reply.is_last || context.provider_rules.log || context.provider_rules.converts)
-    };
-    replies_of_thinking_alone(context.messages).into_iter().map(found).collect()
+        found.warning_if(reply.is_last || is_mild)
+    });
+    found.collect()
 }
 
 pub(super) static SIGNATURE_LOST: Rule = Rule {
@@ -165,23 +162,21 @@ fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if rules.converts && !states(rules.provider, SIGNED) {
         return Vec::new();
     }
-    let found =
-        |at| context.match_at(at, "the thinking block has no signature").of(SIGNED).cut().warning_if(rules.converts);
-    unsigned_thoughts(context.messages, rules.signatures).into_iter().map(found).collect()
+    let text = "the thinking block has no signature";
+    let unsigned = unsigned_thoughts(context.messages, rules.signatures).into_iter();
+    unsigned.map(|at| context.match_at(at, text).of(SIGNED).cut().warning_if(rules.converts)).collect()
 }
 
 fn calls_of_unsigned_turns<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let found = |at: PartRef| {
+    let unsigned = unsigned_calls(context.messages, context.provider_rules.call_signatures, context.is_refused);
+    let found = unsigned.into_iter().map(|at| {
         let found = context.match_at(at, "no part of the turn has a signature").of("signatures");
         match context.element(at).filter(|call| call.has("functionCall")) {
             Some(call) => found.writing([member_first(call, UNCHECKED)]).unsafely(),
             None => found,
         }
-    };
-    unsigned_calls(context.messages, context.provider_rules.call_signatures, context.is_refused)
-        .into_iter()
-        .map(found)
-        .collect()
+    });
+    found.collect()
 }
 
 /// The signature that Gemini's pages name for calls that the model did not make: it is accepted unread.
@@ -210,9 +205,9 @@ pub(super) static EMPTIED_THINKING: Rule = Rule {
 };
 
 fn emptied_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let found =
-        |at| context.match_at(at, "the thinking block has a signature and no text").of("emptied thinking").cut();
-    emptied_thoughts(context.messages, context.provider_rules.signatures).into_iter().map(found).collect()
+    let text = "the thinking block has a signature and no text";
+    let emptied = emptied_thoughts(context.messages, context.provider_rules.signatures).into_iter();
+    emptied.map(|at| context.match_at(at, text).of("emptied thinking").cut()).collect()
 }
 
 pub(super) static STORED_ITEM: Rule = Rule {
@@ -242,8 +237,8 @@ fn stored_item<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if !context.provider_rules.server_state {
         return Vec::new();
     }
-    let found = |at| context.match_message(at, "the reasoning is sent by its id alone").cut();
-    stored_reasoning(context.messages).into_iter().map(found).collect()
+    let stored = stored_reasoning(context.messages).into_iter();
+    stored.map(|at| context.match_message(at, "the reasoning is sent by its id alone").cut()).collect()
 }
 
 pub(super) static MISSING_REASONING: Rule = Rule {
@@ -286,10 +281,9 @@ fn late_thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.log || context.provider_rules.signatures.is_empty() {
         return Vec::new();
     }
-    let first = |at| PartRef { message: at, part: 0 };
-    let found =
-        |at| context.match_at(first(at), "the thinking of the message is not its first block").of("thinking first");
-    thoughts_not_first(context.messages).into_iter().map(found).collect()
+    let text = "the thinking of the message is not its first block";
+    let first = thoughts_not_first(context.messages).into_iter().map(|message| PartRef { message, part: 0 });
+    first.map(|at| context.match_at(at, text).of("thinking first")).collect()
 }
 
 /// Replies with calls and without the reasoning that stands beside a message.
@@ -301,14 +295,11 @@ fn calls_without_thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let is_wanted = states(rules.provider, BESIDE_CALLS);
     let is_named = is_wanted || context.messages.iter().filter_map(Message::value).any(|item| item.has(BESIDE_CALLS));
-    let found = |at: usize| {
+    let lost = calls_without_reasoning(context.messages, is_wanted).into_iter().map(|at| {
         let found = context.match_message(at, "the reply calls a tool and has lost its reasoning").of(BESIDE_CALLS);
-        match context.messages[at].value().filter(|_| is_named) {
-            Some(item) => found.writing([blank_thought(item)]),
-            None => found,
-        }
-    };
-    calls_without_reasoning(context.messages, is_wanted).into_iter().map(found).collect()
+        found.writing(context.messages[at].value().filter(|_| is_named).map(blank_thought))
+    });
+    lost.collect()
 }
 
 /// The patch that writes a thought without words. Some models want more than an empty text.

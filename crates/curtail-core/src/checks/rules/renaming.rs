@@ -47,14 +47,12 @@ impl NamingSites {
     /// Walks each message with calls and results once. What the model and the tools said is left out.
     pub(super) fn of(context: &RuleContext<'_, '_>, naming: Naming) -> Self {
         let source = context.messages.first().and_then(Message::value).map_or("", Value::source);
-        let offset = |text: &Text<'_>| text.offset_in(source);
         let parts: Vec<(PartRef, &Part<'_>)> = context.parts().filter(|(_, part)| part.content.is_tool()).collect();
-        let contents = || parts.iter().map(|(_, part)| &part.content);
-        let names = contents().flat_map(|content| [content.tool_id(), content.tool_name()]).flatten();
-        let names = Offsets::new(names.filter_map(offset));
-        let said = Offsets::new(contents().flat_map(said).filter_map(offset));
+        let names = parts.iter().flat_map(|(_, part)| [part.content.tool_id(), part.content.tool_name()]);
+        let names = Offsets::new(source, names.flatten());
+        let said = Offsets::new(source, parts.iter().flat_map(|(_, part)| said(&part.content)));
         let own = parts.iter().filter(|(at, _)| is_of_pair(context, *at, naming));
-        let own = own.filter_map(|(_, part)| naming.of(&part.content).and_then(offset)).collect();
+        let own = own.filter_map(|(_, part)| naming.of(&part.content)?.offset_in(source)).collect();
         let mut found = Self { naming, own, sites: HashMap::new() };
         let mut seen = HashSet::new();
         let items = parts.iter().filter_map(|(at, _)| context.messages[at.message].value());
@@ -77,8 +75,8 @@ impl NamingSites {
                     open.push(member.value);
                     continue;
                 };
-                let is_repeated = || text.len_bound() > 0 && self.naming.names(&member.key);
-                if self.own.contains(&(span.start + 1)) || is_repeated() {
+                let is_own = self.own.contains(&(span.start + 1));
+                if is_own || text.len_bound() > 0 && self.naming.names(&member.key) {
                     self.sites.entry(text.into_decoded().into_owned()).or_default().push(span);
                 }
             }
@@ -96,9 +94,10 @@ impl NamingSites {
 
 /// Whether a part has the name of its call: of a result without one, it is not known.
 fn is_of_pair(context: &RuleContext<'_, '_>, at: PartRef, naming: Naming) -> bool {
-    let name = |at: PartRef| naming.of(&at.part_in(context.messages).content).map(Text::decode);
-    let is_call = at.part_in(context.messages).content.call().is_some();
-    is_call || context.pairs.counterpart(at).is_some_and(|call| name(call) == name(at))
+    let content = &at.part_in(context.messages).content;
+    let call = context.pairs.counterpart(at).map(|call| &call.part_in(context.messages).content);
+    content.call().is_some()
+        || call.is_some_and(|call| naming.of(call).map(Text::decode) == naming.of(content).map(Text::decode))
 }
 
 /// The arguments of a call, or what a result says.
@@ -111,8 +110,9 @@ fn said<'c, 'a>(content: &'c Content<'a>) -> impl Iterator<Item = &'c Text<'a>> 
 struct Offsets(Vec<u32>);
 
 impl Offsets {
-    fn new(offsets: impl Iterator<Item = u32>) -> Self {
-        let mut offsets: Vec<u32> = offsets.collect();
+    /// The places of `texts` in `source`.
+    fn new<'t, 'a: 't>(source: &str, texts: impl Iterator<Item = &'t Text<'a>>) -> Self {
+        let mut offsets: Vec<u32> = texts.filter_map(|text| text.offset_in(source)).collect();
         offsets.sort_unstable();
         Self(offsets)
     }

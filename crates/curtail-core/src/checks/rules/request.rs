@@ -36,14 +36,19 @@ struct Mark<'a> {
     message: Option<usize>,
 }
 
-impl Mark<'_> {
+impl<'a> Mark<'a> {
+    /// A finding about it.
+    fn found(&self, message: impl Into<String>) -> Match<'a> {
+        Match { message_index: self.message, ..Match::new(Some(self.value), message.into()) }
+    }
+
     fn is_long(&self) -> bool {
-        self.value.get_text("ttl").is_some_and(|ttl| ttl.is("1h"))
+        self.value.member_is("ttl", "1h")
     }
 
     /// Whether the block is one that cannot be marked.
     fn is_on_thought(&self) -> bool {
-        let kind = self.value.parent().and_then(|block| block.get_text("type"));
+        let kind = self.value.parent().and_then(|block| block.get("type"));
         kind.is_some_and(|kind| kind.is("thinking") || kind.is("redacted_thinking"))
     }
 }
@@ -59,9 +64,6 @@ fn cache_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 /// What is wrong with the marks of one kind, by the limits of `provider`.
 fn faults_of<'a>(marks: &[Mark<'a>], provider: &str) -> Vec<Match<'a>> {
     let Some(limit) = most(provider, "cache marks") else { return Vec::new() };
-    let found = |mark: &Mark<'a>, message: String, what| {
-        Match { message_index: mark.message, ..Match::new(Some(mark.value), message) }.of(what)
-    };
     let mut matches = Vec::new();
     if let Some(surplus) = marks.get(limit) {
         let message = format!("the request has {} cache marks, and {limit} are accepted", marks.len());
@@ -69,17 +71,17 @@ fn faults_of<'a>(marks: &[Mark<'a>], provider: &str) -> Vec<Match<'a>> {
             marks.iter().partition(|mark| mark.message.is_some());
         let oldest = in_messages.into_iter().chain(beside);
         let gone = oldest.take(marks.len() - limit).map(|mark| mark.value).collect();
-        matches.push(found(surplus, message, "cache marks").removing(gone));
+        matches.push(surplus.found(message).of("cache marks").removing(gone));
     }
     let mut is_short_before = false;
     for mark in marks {
         if mark.is_on_thought() {
-            let message = String::from("a thought cannot be marked for the cache");
-            matches.push(found(mark, message, "marked blocks").removing(vec![mark.value]));
+            let found = mark.found("a thought cannot be marked for the cache").of("marked blocks");
+            matches.push(found.removing(vec![mark.value]));
         } else if mark.is_long() && is_short_before {
-            let message = String::from("a mark with a lifetime of an hour comes after one with five minutes");
+            let found = mark.found("a mark with a lifetime of an hour comes after one with five minutes");
             let ttl = mark.value.get("ttl").into_iter().collect();
-            matches.push(found(mark, message, "order of cache marks").removing(ttl));
+            matches.push(found.of("order of cache marks").removing(ttl));
         }
         is_short_before |= !mark.is_long();
     }
@@ -149,9 +151,8 @@ fn too_many_tools<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let message = format!("the request defines {} tools, and {limit} are accepted", defined.len());
     let found = Match::new(Some(*surplus), message).of("number of tools");
     let called: HashSet<Cow<'_, str>> = context.calls().map(|(_, call)| call.name.decode()).collect();
-    let is_called = |tool: Value<'_>| name_of(tool).is_some_and(|name| called.contains(&name.decode()));
-    let idle = defined.iter().rev().copied().filter(|tool| !is_called(*tool));
-    let gone: Vec<Value<'a>> = idle.take(defined.len() - limit).collect();
+    let idle = defined.iter().rev().filter(|tool| name_of(**tool).is_none_or(|name| !called.contains(&name.decode())));
+    let gone: Vec<Value<'a>> = idle.copied().take(defined.len() - limit).collect();
     vec![if gone.len() == defined.len() - limit { found.removing(gone) } else { found }]
 }
 

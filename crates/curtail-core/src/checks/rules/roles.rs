@@ -36,10 +36,10 @@ fn unknown_role<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 /// Lines of a log that are a text or a number: damage, because programs write objects.
 fn lines_without_record<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let is_bare = |value: Value<'_>| value.parent().is_none() && !value.is_object() && !value.is_array();
-    let bare = context.non_messages.iter().map(|item| item.value).filter(|value| is_bare(*value));
-    let found = |value| Match::new(Some(value), String::from("the line is a JSON value that is no record of the log"));
-    without_items(context, bare.map(found).collect())
+    let lines = context.non_messages.iter().map(|item| item.value).filter(|value| value.parent().is_none());
+    let bare = lines.filter(|value| !value.is_object() && !value.is_array());
+    let text = "the line is a JSON value that is no record of the log";
+    without_items(context, bare.map(|value| Match::new(Some(value), String::from(text))).collect())
 }
 
 /// Items whose role or type the format does not define. Those of a known meaning are messages, and only get another name.
@@ -79,11 +79,11 @@ fn under_defined_name<'a>(
 /// Findings about items that are no messages, mended by removing them, unless nothing would be left of the transcript.
 fn without_items<'a>(context: &RuleContext<'_, 'a>, found: Vec<Match<'a>>) -> Vec<Match<'a>> {
     let is_rest = !context.messages.is_empty() || found.len() < context.non_messages.len();
-    let removing = |found: Match<'a>| {
+    let removing = found.into_iter().map(|found| {
         let item = found.at.filter(|_| is_rest);
         found.removing(item.into_iter().collect()).unsafely()
-    };
-    found.into_iter().map(removing).collect()
+    });
+    removing.collect()
 }
 
 /// Roles with the same meaning, in the spellings of several formats; the usual one first.
@@ -116,16 +116,16 @@ fn usual_name(role: Role, name: &str) -> Option<String> {
 /// Messages whose role the format defines in another spelling than the provider accepts.
 fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let provider = context.provider_rules.provider;
-    let refused = context.messages.iter().enumerate().filter_map(|(at, message)| {
-        let item = message.value()?;
+    let refused = context.items().filter_map(|(at, item)| {
+        let message = &context.messages[at];
         let what = kind_of_roles(item);
         let value = item.get("role")?;
         let role = value.text()?.decode().into_owned();
-        let same = same_roles(&role.to_ascii_lowercase());
-        let is_same = |name: &&str| name.eq_ignore_ascii_case(&role) || same.is_some_and(|names| names.contains(name));
+        let same = same_roles(&role.to_ascii_lowercase()).unwrap_or_default();
         let (name, what) = match names(provider, what) {
             Some(mut accepted) if accepted.clone().all(|name| name != role) => {
-                (accepted.find(is_same).map(str::to_owned), what)
+                let same = accepted.find(|name| name.eq_ignore_ascii_case(&role) || same.contains(name));
+                (same.map(str::to_owned), what)
             }
             // A chat has the usual names where nothing says which ones are accepted.
             None if is_chat(message) => (Some(usual_name(message.role, &role)?), "roles"),
@@ -139,13 +139,10 @@ fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 /// The finding about a role, mended by writing `name` at its place, if there is one.
 fn renamed<'a>(found: Match<'a>, place: Value<'a>, name: Option<&str>, instructs: bool) -> Match<'a> {
-    let writing = |found: Match<'a>, name| found.writing([Patch { span: place.span(), text: quote(name) }]);
-    match name {
-        Some(name) => writing(found, name),
-        // What the application says is said by the user where it cannot speak; what a tool says is not.
-        None if instructs => writing(found, Role::User.name()).unsafely(),
-        None => found,
-    }
+    // What the application says is said by the user where it cannot speak; what a tool says is not.
+    let written = name.or_else(|| instructs.then_some(Role::User.name()));
+    let found = found.writing(written.map(|name| Patch { span: place.span(), text: quote(name) }));
+    if name.is_none() { found.unsafely() } else { found }
 }
 
 /// Instructions at the head of the messages, where the provider wants them beside the messages; of a refused request, all that are

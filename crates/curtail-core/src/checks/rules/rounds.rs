@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::checks::RuleContext;
-use crate::transcript::{FaultKind, PartRef, Role};
+use crate::transcript::{FaultKind, Message, PartRef, Role};
 
 /// A turn and the messages that answer it, of which one has more calls or results than the other.
 pub(super) struct MiscountedRound {
@@ -25,29 +25,37 @@ pub(super) fn miscounted_rounds(context: &RuleContext<'_, '_>) -> Vec<Miscounted
     if !context.provider_rules.results_together {
         return Vec::new();
     }
-    let is_turn = |at: usize| context.messages[at].role == Role::Assistant;
-    let messages: Vec<usize> = (0..context.messages.len()).collect();
-    let runs: Vec<&[usize]> = messages.chunk_by(|one, next| is_turn(*one) == is_turn(*next)).collect();
-    let turns = runs.windows(2).filter(|pair| is_turn(pair[0][0]));
-    turns.filter_map(|pair| miscounted(context, pair[0], pair[1])).collect()
+    let sides = context.messages.chunk_by(|one, next| is_reply(one) == is_reply(next));
+    let runs = sides.scan(0, |start, run| {
+        let run = *start..*start + run.len();
+        *start = run.end;
+        Some(run)
+    });
+    let runs: Vec<Range<usize>> = runs.collect();
+    let turns = runs.windows(2).filter(|pair| is_reply(&context.messages[pair[0].start]));
+    turns.filter_map(|pair| miscounted(context, pair[0].clone(), pair[1].clone())).collect()
+}
+
+fn is_reply(message: &Message<'_>) -> bool {
+    message.role == Role::Assistant
 }
 
 /// The round of a turn and the messages after it. A round in flight may lack results.
-fn miscounted(context: &RuleContext<'_, '_>, turn: &[usize], after: &[usize]) -> Option<MiscountedRound> {
-    let answering = after.iter().copied().take_while(|at| results_of(context, *at).next().is_some());
-    let answers = after[0]..after[0] + answering.count();
-    let calls: usize = turn.iter().map(|at| calls_of(context, *at)).sum();
+fn miscounted(context: &RuleContext<'_, '_>, turn: Range<usize>, after: Range<usize>) -> Option<MiscountedRound> {
+    let answering = after.clone().take_while(|at| results_of(context, *at).next().is_some());
+    let answers = after.start..after.start + answering.count();
+    let calls: usize = turn.clone().map(|at| calls_of(context, at)).sum();
     let answered = answers.clone().flat_map(|at| results_of(context, at)).filter_map(|result| {
         match context.pairs.counterpart(result) {
             // The answer to a call that may be answered late, and again, is of no round.
-            Some(call) if call.message < turn[0] && is_deferred(context, call) => None,
+            Some(call) if call.message < turn.start && is_deferred(context, call) => None,
             call => Some(call.unwrap_or(result)),
         }
     });
     let results = answered.collect::<HashSet<PartRef>>().len();
     let pending = results < calls && answers.end == context.messages.len();
     let is_wrong = calls > 0 && results > 0 && results != calls && !pending;
-    is_wrong.then(|| MiscountedRound { turn: turn[0]..after[0], calls, answers, results })
+    is_wrong.then_some(MiscountedRound { turn, calls, answers, results })
 }
 
 /// The messages of rounds with the wrong number of results, which is reported once.
@@ -85,12 +93,11 @@ pub(super) fn explained_calls(context: &RuleContext<'_, '_>) -> HashSet<PartRef>
         Some(before)
     });
     let ends_before: Vec<usize> = ends_before.collect();
-    let same_round = |one: PartRef, other: PartRef| ends_before[one.message] == ends_before[other.message];
     let mut explained = HashSet::new();
     for fault in context.faults {
         match (fault.kind, fault.other) {
             (FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch, Some(call)) => drop(explained.insert(call)),
-            (FaultKind::DuplicateCallId, Some(call)) if same_round(call, fault.at) => {
+            (FaultKind::DuplicateCallId, Some(call)) if ends_before[call.message] == ends_before[fault.at.message] => {
                 explained.extend([call, fault.at]);
             }
             _ => {}

@@ -70,8 +70,9 @@ fn value_shapes<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 /// A block that is of several kinds, such as a text and a call, where the provider wants one block for each.
 fn several_kinds<'a>(context: &RuleContext<'_, 'a>, at: usize, block: Value<'a>) -> Option<Match<'a>> {
     let kinds = names(context.provider_rules.provider, KINDS)?;
-    let is_kind = |member: &Member<'a>| kinds.clone().any(|kind| member.key.is(kind)) && member.value.raw() != "null";
-    let (of_kind, others): (Vec<Member<'a>>, Vec<Member<'a>>) = block.members().partition(is_kind);
+    let (of_kind, others): (Vec<Member<'a>>, Vec<Member<'a>>) = block
+        .members()
+        .partition(|member| kinds.clone().any(|kind| member.key.is(kind)) && member.value.raw() != "null");
     let last = of_kind.len().checked_sub(1).filter(|last| *last > 0)?;
     // What is said of the whole block, such as a signature, belongs to what comes last in it; only a text is a thought.
     let text = of_kind.iter().position(|member| member.key.is("text")).unwrap_or(last);
@@ -103,17 +104,16 @@ fn shaped_values<'a>(message: &Message<'a>, content: &str) -> Vec<(&'static str,
     let is_result = message.role == Role::Tool;
     let mut shaped = Vec::new();
     shaped.extend(content.map(|content| (if is_result { RESULTS } else { CONTENT }, content)));
-    let is_of = |types: &[&str]| item.get("type").is_some_and(|kind| types.iter().any(|one| kind.is(one)));
-    let output = item.get("output").filter(|_| is_of(&TEXT_OUTPUTS));
-    let arguments = item.get("arguments").filter(|_| is_of(&TEXT_ARGUMENTS));
+    let output = item.get("output").filter(|_| TEXT_OUTPUTS.iter().any(|kind| item.member_is("type", kind)));
+    let arguments = item.get("arguments").filter(|_| TEXT_ARGUMENTS.iter().any(|kind| item.member_is("type", kind)));
     shaped.extend(output.map(|output| (RESULTS, output)));
     shaped.extend(item.get("tool_calls").map(|calls| (CALLS, calls)));
     shaped.extend(arguments.map(|arguments| (ARGUMENTS, arguments)));
     for block in content.into_iter().flat_map(Value::items) {
         shaped.push((BLOCKS, block));
         shaped.extend(block.get("image_url").map(|image| (IMAGES, image)));
-        let is_result = block.get("type").is_some_and(|kind| kind.is("tool_result"));
-        let result = block.get("toolResult").or_else(|| Some(block).filter(|_| is_result));
+        let result =
+            block.get("toolResult").or_else(|| Some(block).filter(|block| block.member_is("type", "tool_result")));
         shaped.extend(arguments_of(block).map(|arguments| (ARGUMENTS, arguments)));
         let content = result.and_then(|result| result.get("content"));
         shaped.extend(content.map(|content| (RESULTS, content)));
@@ -124,10 +124,10 @@ fn shaped_values<'a>(message: &Message<'a>, content: &str) -> Vec<(&'static str,
 
 /// The arguments of a call that is a block.
 fn arguments_of(block: Value<'_>) -> Option<Value<'_>> {
-    let is_call = block.get("type").is_some_and(|kind| kind.is("tool_use"));
-    let input = block.get("input").filter(|_| is_call);
-    let args = || ["functionCall", "function_call"].iter().find_map(|key| block.get(key)?.get("args"));
-    input.or_else(args).or_else(|| block.get("toolUse")?.get("input"))
+    let input = block.get("input").filter(|_| block.member_is("type", "tool_use"));
+    input
+        .or_else(|| ["functionCall", "function_call"].iter().find_map(|key| block.get(key)?.get("args")))
+        .or_else(|| block.get("toolUse")?.get("input"))
 }
 
 fn shape_of(value: Value<'_>) -> &'static str {
@@ -148,14 +148,14 @@ fn with_article(shape: &str) -> String {
 /// `value` in a shape that is wanted, as JSON; `None` if a person has to say how.
 fn reshaped(provider: &str, what: &str, value: Value<'_>, wanted: &[&str], role: Role) -> Option<String> {
     let raw = value.raw();
-    let is_block = || value.has("type") || value.has("text");
-    let takes = |shape: &str| wanted.contains(&shape);
     match (what, shape_of(value)) {
-        (CONTENT | RESULTS, "object") if takes("list") && is_block() => Some(format!("[{raw}]")),
+        (CONTENT | RESULTS, "object") if wanted.contains(&"list") && value.has_any(["type", "text"]) => {
+            Some(format!("[{raw}]"))
+        }
         (CALLS, "object") => Some(format!("[{raw}]")),
         (CONTENT | RESULTS, "text") => Some(format!("[{}]", text_block(provider, raw, role))),
         (BLOCKS, "text") => Some(text_block(provider, raw, role)),
-        (RESULTS | ARGUMENTS, _) if takes("text") => Some(quote(raw)),
+        (RESULTS | ARGUMENTS, _) if wanted.contains(&"text") => Some(quote(raw)),
         (ARGUMENTS, "text") => {
             let object = value.text()?.decode().into_owned();
             let is_object = Document::parse(&object).is_ok_and(|document| document.roots().all(Value::is_object));

@@ -30,14 +30,15 @@ pub(super) static NO_USER_MESSAGE: Rule = Rule {
 };
 
 fn no_user_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let asks = |message: &Message<'_>| {
-        let is_said = || message.parts.iter().any(|part| !part.content.is_tool());
-        message.is_exchange() || message.role == Role::User && is_said()
-    };
     if context.messages.is_empty() || context.is_continued() || context.messages.iter().any(asks) {
         return Vec::new();
     }
     vec![context.match_all("the transcript has no user message")]
+}
+
+/// Whether a message asks: results alone, whatever their role, do not.
+fn asks(message: &Message<'_>) -> bool {
+    message.is_exchange() || message.role == Role::User && message.parts.iter().any(|part| !part.content.is_tool())
 }
 
 pub(super) static FIRST_SPEAKER: Rule = Rule {
@@ -64,17 +65,16 @@ pub(super) static FIRST_SPEAKER: Rule = Rule {
 
 fn first_speaker<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let Some(required) = context.provider_rules.first_speaker else { return Vec::new() };
-    // Another rule reports a transcript without that role.
-    let occurs = context.of_role(required).next().is_some();
-    // A provider reads a compaction in place of what was said before it, whoever wrote the compaction.
-    let is_wrong = |message: &Message<'_>| occurs && message.role != required && !message.is_boundary();
-    let first = context.dialogue().next().filter(|(_, message)| is_wrong(message));
-    let text = |role: &str| format!("the conversation begins with the role `{role}`, not with `{}`", required.name());
+    let Some((at, first)) = context.dialogue().next() else { return Vec::new() };
+    // Another rule reports a transcript without that role. A provider reads a compaction in place of what was said before it,
+    // whoever wrote the compaction.
+    if first.role == required || first.is_boundary() || context.of_role(required).next().is_none() {
+        return Vec::new();
+    }
+    let (role, required) = (first.role.name(), required.name());
+    let text = format!("the conversation begins with the role `{role}`, not with `{required}`");
     let is_mild = context.provider_rules.log || names(context.provider_rules.provider, "first message").is_none();
-    first
-        .map(|(at, message)| context.match_message(at, text(message.role.name())).warning_if(is_mild))
-        .into_iter()
-        .collect()
+    vec![context.match_message(at, text).warning_if(is_mild)]
 }
 
 pub(super) static ALTERNATION: Rule = Rule {
@@ -132,13 +132,17 @@ fn is_joinable(context: &RuleContext<'_, '_>, pair: &[usize; 2]) -> bool {
     let [Some(one), Some(two)] = pair.map(|at| context.messages[at].value()) else { return false };
     let roles = [one, two].map(|item| member(item, &ROLES).map(Value::raw));
     let kinds = [one, two].map(|item| member(item, &CONTENTS).map(Value::kind));
-    let are_spoken = || pair.iter().all(|at| !context.messages[*at].has_tools());
+    let are_joined = match kinds[0] {
+        Some(ValueKind::Array) => true,
+        Some(ValueKind::String) => pair.iter().all(|at| !context.messages[*at].has_tools()),
+        _ => false,
+    };
     !context.provider_rules.log
         && one != two
         && roles[0].is_some()
         && roles[0] == roles[1]
         && kinds[0] == kinds[1]
-        && (kinds[0] == Some(ValueKind::Array) || kinds[0] == Some(ValueKind::String) && are_spoken())
+        && are_joined
         && is_bare(one)
         && is_bare(two)
 }
@@ -196,12 +200,11 @@ pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
 
 fn ends_with_assistant<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let dialogue: Vec<(usize, &Message<'a>)> = context.dialogue().collect();
-    let is_answer = |message: &Message<'_>| message.role == Role::Assistant && message.calls().next().is_none();
-    let answers: Vec<&(usize, &Message<'a>)> =
-        dialogue.iter().rev().take_while(|(_, message)| is_answer(message)).collect();
+    let answers = dialogue.iter().rev().take_while(|(_, message)| message.role == Role::Assistant);
+    let answers: Vec<_> = answers.take_while(|(_, message)| message.calls().next().is_none()).collect();
+    let Some((last, _)) = answers.first() else { return Vec::new() };
     let items = answers.iter().filter_map(|(_, message)| message.value()).collect();
-    let last = answers.first().map(|(at, _)| context.match_message(*at, "the last message is from the assistant"));
-    last.map(|found| found.cutting(items)).into_iter().collect()
+    vec![context.match_message(*last, "the last message is from the assistant").cutting(items)]
 }
 
 pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
@@ -230,22 +233,23 @@ fn system_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.system_anywhere {
         return Vec::new();
     }
-    // Programs for the Responses API send instructions of the developer whenever something changes.
-    let is_system = |role: Role| role == Role::System || role.instructs() && !context.provider_rules.server_state;
-    // A log that keeps the messages of each run in a list of its own has their instructions at the beginning of each.
-    let list = |message: &Message<'a>| message.value()?.parent().filter(|list| list.is_array());
     let mut begun = HashSet::new();
-    let late = context.read_messages().filter(|(_, message)| {
+    let mut matches = Vec::new();
+    for (at, message) in context.read_messages() {
+        // A log that keeps the messages of each run in a list of its own has their instructions at the beginning of each.
+        let list = message.value().and_then(Value::parent).filter(|list| list.is_array());
         if !message.role.instructs() {
-            begun.insert(list(message));
+            begun.insert(list);
+            continue;
         }
-        is_system(message.role) && begun.contains(&list(message))
-    });
-    let found = |(at, message): (usize, &Message<'a>)| {
-        let text = format!("a {} message comes after the beginning", message.role.name());
-        context.match_message(at, text).writing(context.said_by_user(at))
-    };
-    late.map(found).collect()
+        // Programs for the Responses API send instructions of the developer whenever something changes.
+        let may_be_late = message.role == Role::Developer && context.provider_rules.server_state;
+        if begun.contains(&list) && !may_be_late {
+            let text = format!("a {} message comes after the beginning", message.role.name());
+            matches.push(context.match_message(at, text).writing(context.said_by_user(at)));
+        }
+    }
+    matches
 }
 
 pub(super) static TRAILING_WHITE_SPACE: Rule = Rule {

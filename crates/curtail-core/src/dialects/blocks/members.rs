@@ -22,7 +22,7 @@ impl<'a> Value<'a> {
     }
 
     /// Whether the member `key` is the string `word`.
-    pub(in crate::dialects) fn member_is(self, key: &str, word: &str) -> bool {
+    pub(crate) fn member_is(self, key: &str, word: &str) -> bool {
         self.get(key).is_some_and(|member| member.is(word))
     }
 

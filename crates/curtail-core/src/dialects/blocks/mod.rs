@@ -27,6 +27,11 @@ pub(in crate::dialects) fn is_media(block: Value<'_>) -> bool {
     block.get_text("type").is_some_and(|kind| kind.is("container_upload") || kind.is_one_of(media::TYPES))
 }
 
+/// Whether a block is a thought as Mistral writes it, whose thoughts are lists of blocks.
+pub(in crate::dialects) fn thinks_in_list(block: Value<'_>) -> bool {
+    block.get("thinking").is_some_and(Value::is_array)
+}
+
 /// The parts of a `content` that is a string or a list of blocks, each of which `read` reads.
 pub(in crate::dialects) fn content<'a>(
     value: Option<Value<'a>>,

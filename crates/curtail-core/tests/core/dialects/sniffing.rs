@@ -217,6 +217,8 @@ fn forms_that_look_alike_are_told_apart() {
         ),
         ("inspect", r#"{"role":"tool","tool_call_id":"c","function":"look","content":"seen"}"#),
         ("openai", r#"{"role":"tool","tool_call_id":"c","content":"seen"}"#),
+        ("openai", r#"{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]}]}"#),
+        ("anthropic", r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm."}]}"#),
         (
             "inspect",
             r#"{"role":"user","content":[{"type":"image","image":"data:,","detail":"auto"}],"source":"input"}"#,
