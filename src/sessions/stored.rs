@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value, json};
 
@@ -108,10 +109,11 @@ fn rows_of(database: &Connection, query: &str, id: &str) -> rusqlite::Result<Vec
     rows.collect()
 }
 
-/// Opens a database to read it, and creates no file beside it. While a program has it open, a log and its index are there. A log
-/// without its index, as in a copy, is read with an index in memory, which needs a system without locks.
+/// Opens a database to read it, and creates and deletes no file beside it. While a program has it open, a log and its index are
+/// there. A log without its index, as in a copy, is read with an index in memory, which needs a system without locks.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
-    let has_log = is_beside(path, "-wal");
+    let is_empty = fs::metadata(path).is_ok_and(|file| file.len() == 0);
+    let has_log = !is_empty && is_beside(path, "-wal");
     let has_index = is_beside(path, "-shm");
     let system = match (has_log, has_index) {
         (true, true) => "",
@@ -125,6 +127,9 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(format!("file:{name}?mode=ro{system}"), flags)?;
+    // SQLite deletes a log in which it finds no transaction, also a damaged one: beside an empty database when it opens it, else
+    // when the last program closes it.
+    database.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     if has_log && !has_index {
         database.pragma_update(None, "locking_mode", "exclusive")?;
     }

@@ -290,6 +290,42 @@ fn the_log_of_a_database_is_read_without_its_index() {
 }
 
 #[test]
+fn a_log_without_a_transaction_is_left_beside_its_database() {
+    let place = machine();
+    let elsewhere = place.path("elsewhere");
+    let open = opencode(&elsewhere.join("opencode.db"));
+    let [database, log, index] =
+        ["opencode.db", "opencode.db-wal", "opencode.db-shm"].map(|name| std::fs::read(elsewhere.join(name)).unwrap());
+    drop(open);
+    let mut damaged = log.clone();
+    damaged[40] ^= 1;
+    let torn = &log[..log.len() / 2];
+    let folder = place.path("home/.local/share/opencode");
+    for (database, log) in
+        [(&*database, torn), (&database, &damaged), (&database, &log[..32]), (&database, b""), (b"", &log)]
+    {
+        for index in [None, Some(&index)] {
+            let _ = std::fs::remove_dir_all(&folder);
+            place.write("home/.local/share/opencode/opencode.db", database);
+            place.write("home/.local/share/opencode/opencode.db-wal", log);
+            if let Some(index) = index {
+                place.write("home/.local/share/opencode/opencode.db-shm", index);
+            }
+            run(&place, &["sessions"]);
+            run(&place, &["count", "@opencode"]);
+            let left: Vec<_> = files(&folder).into_iter().filter(|(name, _)| name != "opencode.db-shm").collect();
+            let given = [("opencode.db", database), ("opencode.db-wal", log)];
+            assert_eq!(
+                left,
+                given.map(|(name, bytes)| (name.into(), bytes.to_vec())),
+                "with an index: {}",
+                index.is_some()
+            );
+        }
+    }
+}
+
+#[test]
 fn a_database_elsewhere_and_one_that_cannot_be_read_are_said() {
     let place = machine();
     drop(opencode(&place.path("moved/50%?#.db")));
