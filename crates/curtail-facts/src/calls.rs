@@ -51,7 +51,7 @@ const CHANGE_WORDS: &[&str] =
 const READ_WORDS: &[&str] =
     &["read", "view", "open", "list", "grep", "search", "find", "glob", "cat", "get", "fetch", "show", "diff"];
 
-/// Words in the names of tools that say or ask something about a file.
+/// Words with which the names of tools begin or end that say or ask something about a file.
 const TALK_WORDS: &[&str] = &["comment", "comments", "ask", "question", "reply", "review"];
 
 /// Values of the argument `command` of a tool that both views and edits.
@@ -108,6 +108,14 @@ fn only_reads(name: &str, reading: &[&str], members: &Map<String, Value>) -> boo
     has_any(&words, reading) && !has_any(&words, CHANGE_WORDS) || VIEW_MODES.contains(&mode_in(members))
 }
 
+/// Whether a tool says or asks something about a file. One that creates a comment does, but no other that changes something.
+fn talks(words: &[String], members: &Map<String, Value>) -> bool {
+    let mut ends = [words.first(), words.last()].into_iter().flatten();
+    ends.any(|word| TALK_WORDS.contains(&word.as_str()))
+        && !words.iter().any(|word| word != "create" && CHANGE_WORDS.contains(&word.as_str()))
+        && edit_digests(members).is_none()
+}
+
 /// The argument `command`, which is the mode of some tools.
 fn mode_in(members: &Map<String, Value>) -> &str {
     member(members, COMMAND_KEYS).and_then(Value::as_str).unwrap_or_default()
@@ -157,7 +165,7 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     {
         return vec![Action::Effect(Effect::Move { from: from.to_owned(), to: to.to_owned() })];
     }
-    let only_reads = only_reads(name, READ_WORDS, members) || has(TALK_WORDS);
+    let only_reads = only_reads(name, READ_WORDS, members) || talks(&words, members);
     let all = member(members, WHOLE_KEYS);
     // Some logs list each argument that a tool has, also those without a value.
     let part = values(members, PART_KEYS).find(|value| all.is_none() || !value.is_null() && *value != "");
@@ -364,9 +372,25 @@ mod tests {
             ("add_review_comment", r#"{"path":"a.rs","text":"x","line":3}"#),
             ("create_comment", r#"{"path":"a.rs","content":"x"}"#),
             ("ask_user", r#"{"file":"a.rs","text":"x"}"#),
+            ("create_pull_request_review", r#"{"path":"a.rs","text":"x"}"#),
+            ("remove_comments", r#"{"path":"a.rs"}"#),
             ("Read", "not json"),
         ] {
             assert_eq!(actions(name, arguments), [], "{name}");
+        }
+    }
+
+    #[test]
+    fn tools_that_change_what_was_said_of_a_file_change_it() {
+        for (name, arguments) in [
+            ("apply_review_edit", r#"{"path":"a.rs","old_string":"x","new_string":"y"}"#),
+            ("fix_review_comments", r#"{"path":"a.rs","old_string":"x","new_string":"y"}"#),
+            ("write_code_review_report", r#"{"file_path":"a.rs","content":"x"}"#),
+            ("save_review", r#"{"path":"a.rs","content":"x"}"#),
+            ("insert_comment", r#"{"path":"a.rs","line":3,"text":"x"}"#),
+            ("delete_review_file", r#"{"path":"a.rs"}"#),
+        ] {
+            assert!(super::changes(name, arguments), "{name}");
         }
     }
 

@@ -80,11 +80,21 @@ impl CheckRun {
         self.command.split(' ').any(|word| matches!(word, "test" | "t" | "nextest"))
     }
 
-    /// Whether the names of tests show which of them its targets select: they are places and filters. No name shows a package.
+    /// Whether the names of tests show which of them its targets select: they are places and filters.
     pub(super) fn selects_by_name(&self) -> bool {
-        let are_places = self.targets.iter().all(|target| target.contains(['/', '.']) || target.contains("::"));
-        let mut flags = self.command.split(' ').map(|word| word.split('=').next().unwrap_or_default());
-        !self.targets.is_empty() && (are_places || !flags.any(|flag| lists(&PROGRAMS.group_flags, flag)))
+        !self.targets.is_empty()
+            && self
+                .targets
+                .iter()
+                .all(|target| target.contains(['/', '.']) || target.contains("::") || self.filters_names_by(target))
+    }
+
+    /// Whether a target is a part of the names of tests: behind another flag, it may be a package, a binary or a mark.
+    fn filters_names_by(&self, target: &str) -> bool {
+        let words: Vec<&str> = self.command.split([' ', '=']).collect();
+        let mut flags = words.windows(2).filter(|pair| pair[1] == target).map(|pair| pair[0]);
+        target.chars().all(|c| c.is_alphanumeric() || c == '_')
+            && flags.all(|flag| !flag.starts_with('-') || flag == "--" || lists(&PROGRAMS.filter_flags, flag))
     }
 
     /// Whether one of its targets selects a test.

@@ -23,10 +23,9 @@ pub(super) struct PlainCommand {
 pub(super) fn plain_commands(line: &str) -> Vec<PlainCommand> {
     let plain = commands(line).into_iter().filter_map(|command| {
         let words = without_prefixes(&command.words).to_vec();
-        let is_viewer = lists(&PROGRAMS.viewers, paths::name(words.first()?));
-        let mut effects = effects_of(&command).into_iter();
-        let has_known = effects.any(|effect| !matches!(effect, Effect::RemoveBelow(_) | Effect::Unstage(_)));
-        Some(PlainCommand { words, is_told: is_viewer || has_known })
+        let is_told = lists(&PROGRAMS.viewers, paths::name(words.first()?))
+            || effects_of(&command).iter().any(|effect| !matches!(effect, Effect::RemoveBelow(_) | Effect::Unstage(_)));
+        Some(PlainCommand { words, is_told })
     });
     plain.collect()
 }

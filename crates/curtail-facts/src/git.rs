@@ -87,9 +87,10 @@ impl<'g> Subcommand<'g> {
 
     /// Whether a one-letter flag is set, alone or combined with others. What follows one that takes a value is that.
     fn has_letter(&self, letter: char) -> bool {
-        let flags = self.before.iter().filter(|word| !word.starts_with("--")).filter_map(|word| word.strip_prefix('-'));
+        let words = self.before.iter().zip(std::iter::once(&"").chain(self.before));
+        let flags = words.filter(|(word, previous)| !word.starts_with("--") && !takes_value(previous));
         flags
-            .filter_map(|flags| flags.split(['m', 'F', 'C', 'c', 't', 'S', 'u']).next())
+            .filter_map(|(word, _)| word.strip_prefix('-')?.split(['m', 'F', 'C', 'c', 't', 'S', 'u']).next())
             .any(|set| set.contains(letter))
     }
 

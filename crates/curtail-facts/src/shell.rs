@@ -381,7 +381,8 @@ impl Splitter<'_> {
         for Heredoc { delimiter, is_indented, command } in std::mem::take(&mut self.heredocs) {
             let lines = self.rest.split_inclusive('\n').take_while(|line| {
                 let line = line.trim_end_matches(['\r', '\n']);
-                delimiter != if is_indented { line.trim_start_matches('\t') } else { line }
+                let text = if is_indented { line.trim_start_matches('\t') } else { line };
+                text != delimiter
             });
             let body: usize = lines.map(str::len).sum();
             if let Some(command) = self.done.get_mut(command) {

@@ -158,17 +158,23 @@ impl Facts {
     }
 
     /// Records a commit, unless its result shows that there is none. `amend` is set if it takes the place of the last one.
-    /// If `paths` has known files, it contains only these.
-    pub(super) fn commit(&mut self, subject: Option<String>, amend: bool, paths: &[String], call: &CallWithResult<'_>) {
+    /// If `places` has known files, it contains only these.
+    pub(super) fn commit(
+        &mut self,
+        subject: Option<String>,
+        amend: bool,
+        places: &[String],
+        call: &CallWithResult<'_>,
+    ) {
         let output = call.output();
         let mut lines = output.lines().filter_map(hash_and_subject);
         // Of several commits in one call, each has its own line; a command before it may have taken all of them.
         let new = lines.clone().find(|(hash, _)| !self.has_commit(hash));
         let shown = new.or_else(|| lines.rfind(|(_, text)| Some(text) == subject.as_ref()));
         let failed = call.failed() == Some(true);
-        let is_empty = ["nothing to commit", "no changes added to commit", "did not match any file"]
-            .iter()
-            .any(|text| output.contains(text));
+        let is_empty = output.contains("nothing to commit")
+            || output.contains("no changes added to commit")
+            || places.iter().any(|place| is_unknown(place, &output));
         if shown.is_none() && (failed || is_empty || call.result_text().is_none()) {
             return;
         }
@@ -178,7 +184,7 @@ impl Facts {
         let Some(subject) = shown_subject.or(subject).or(before.map(|commit| commit.subject)) else { return };
         self.commits.push(Commit { hash, subject: short_line(&subject), at: call.at.clone() });
         keep_newest(&mut self.commits, MAX_FACTS);
-        self.mark_committed(paths);
+        self.mark_committed(places);
     }
 
     /// Records that a commit contains the changes at `paths`, or if there are none, those that were added to it, or all if no call
@@ -262,6 +268,12 @@ fn changed_again(change: Change, call: &CallWithResult<'_>) -> Change {
 /// Whether a changed file is at a place or below it.
 fn is_at_or_below(path: &str, place: &str, root: &str) -> bool {
     paths::same_file(path, place) || paths::is_below(path, place, root)
+}
+
+/// Whether `git` says that it knows no file at this place.
+fn is_unknown(place: &str, output: &str) -> bool {
+    let name = paths::name(place);
+    ["'", "/"].iter().any(|before| output.contains(&format!("{before}{name}' did not match any file")))
 }
 
 /// The hash and the subject in a line such as `[main 1a2b3c4] Fix it`.

@@ -36,13 +36,14 @@ pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
     if result.starts_with('{')
         && let Ok(Value::Object(members)) = serde_json::from_str(result)
     {
-        let texts = [&["output", "stdout", "content"][..], &["stderr"]];
-        match texts.map(|keys| keys.iter().find_map(|key| members.get(*key)?.as_str())) {
-            [None, None] => {}
-            [Some(output), Some(errors)] if !output.is_empty() && !errors.is_empty() => {
+        let output = ["output", "stdout", "content"].iter().find_map(|key| members.get(*key)?.as_str());
+        let errors = members.get("stderr").and_then(Value::as_str);
+        match (output, errors) {
+            (None, None) => {}
+            (Some(output), Some(errors)) if !output.is_empty() && !errors.is_empty() => {
                 return Cow::Owned(format!("{output}\n{errors}"));
             }
-            [output, errors] => return Cow::Owned([output, errors].into_iter().flatten().collect()),
+            _ => return Cow::Owned([output, errors].into_iter().flatten().collect()),
         }
     }
     let tag = if result.starts_with('<') { "<output>" } else { "\n<output>" };

@@ -14,7 +14,6 @@ const CORRECTIONS: &[&str] = &[
 /// Beginnings of texts that programs write in the role of the user.
 const PROGRAMS: &[&str] = &[
     "<environment_context",
-    "<user_instructions",
     "<INSTRUCTIONS",
     "<permissions",
     "<turn_aborted",
@@ -27,12 +26,14 @@ const PROGRAMS: &[&str] = &[
     "<user-prompt-submit-hook",
     "<conversation_summaries",
     "<working_memory",
-    "# AGENTS.md instructions",
     "[Request interrupted",
     "Caveat: The messages below",
     "Base directory for this skill",
     "Operation stopped by hook",
 ];
+
+/// Beginnings of texts in which programs quote a file of the project that tells agents how to work.
+pub(super) const PROJECT_TEXTS: &[&str] = &["# AGENTS.md instructions", "<user_instructions"];
 
 /// Beginnings of summaries by other programs.
 const SUMMARIES: &[&str] = &[
@@ -82,11 +83,15 @@ pub(super) fn writer(text: &str) -> Writer {
     }
     if SUMMARIES.iter().any(|mark| typed.starts_with(mark)) {
         Writer::Summary(bounded(&typed))
-    } else if typed.is_empty() || is_agent_command(&typed) || PROGRAMS.iter().any(|mark| typed.starts_with(mark)) {
+    } else if typed.is_empty() || is_agent_command(&typed) || begins_as_program(&typed) {
         Writer::Program
     } else {
         Writer::Person(bounded(&typed))
     }
+}
+
+fn begins_as_program(text: &str) -> bool {
+    PROGRAMS.iter().chain(PROJECT_TEXTS).any(|mark| text.starts_with(mark))
 }
 
 /// Whether a person typed `text`, which comes from a user message. Programs write user messages as well.

@@ -248,6 +248,14 @@ fn commits_have_a_hash_and_a_subject() {
         "ok\nerror: pathspec 'new.rs' did not match any file(s) known to git",
     );
     assert_eq!(new.whole().commits.len(), 1, "git commits no file that it does not know");
+    for line in [
+        "git commit -q -am 'Add a'; git push; git checkout develop",
+        "git add develop; git add a.py; git commit -qm 'Add a'; echo done",
+        "git commit -qm 'Add a' a.py; git checkout develop",
+    ] {
+        let output = "Everything up-to-date\nerror: pathspec 'develop' did not match any file(s) known to git";
+        assert_eq!(Log::default().runs(line, output).whole().commits.len(), 1, "{line}");
+    }
     let commits: Vec<_> =
         facts.commits.iter().map(|commit| (commit.hash.as_deref(), commit.subject.as_str())).collect();
     assert_eq!(commits, [(Some("5d6e7f8"), "Fix all")]);
@@ -279,6 +287,7 @@ fn a_commit_contains_what_was_added_to_it() {
         ("git add src/a.rs && git commit -m One -i b.rs", [true, true]),
         ("git add src/a.rs && git commit -uall --include b.rs -m One", [true, true]),
         ("git add src/a.rs && git commit -o b.rs -m One", [false, true]),
+        ("git add src/a.rs && git commit -m One -m '- first item' b.rs", [false, true]),
     ] {
         let found = committed(&edited.clone().runs(line, output));
         assert_eq!(found, [("/r/src/a.rs".into(), expected[0]), ("/r/b.rs".into(), expected[1])], "{line}");
@@ -360,8 +369,15 @@ fn of_several_checks_in_a_line_only_those_with_its_tests_failed() {
     let check = Log::default().runs("cargo test foo; cargo test bar", output).whole().check.unwrap();
     assert_eq!(check.command, "cargo test foo", "a filter is part of the name of a test");
     let output = "test result: ok. 1 passed; 0 failed\ntest tests::calls_api ... FAILED\ntest result: FAILED. 0 passed; 1 failed";
-    let check = Log::default().runs("cargo test -p api; cargo test -p web", output).whole().check.unwrap();
-    assert_eq!(check.command, "cargo test -p web", "a package is no name of a test");
+    for (line, last) in [
+        ("cargo test -p api; cargo test -p web", "cargo test -p web"),
+        ("cargo test calls; cargo test --package=web", "cargo test --package=web"),
+        ("cargo test calls; cargo test --bin server", "cargo test --bin server"),
+        ("cargo test calls; cargo test --example server", "cargo test --example server"),
+    ] {
+        let check = Log::default().runs(line, output).whole().check.unwrap();
+        assert_eq!(check.command, last, "neither a package nor a binary is a name of a test");
+    }
 }
 
 #[test]

@@ -32,21 +32,38 @@ pub(super) fn removal_of<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 /// The clause of a sentence that says that the file `name` was changed, or that something in it was removed.
 pub(super) fn change_of<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    said_about(text, name, &LANGUAGES.changed)
-        .or_else(|| said_about(text, name, &LANGUAGES.removed).filter(|clause| removes_part(clause, name)))
+    said_about(text, name, &LANGUAGES.changed).or_else(|| part_removal_of(text, name))
 }
 
-/// Whether a clause that says of a file that something was removed goes on with what that is.
+/// The clause of a sentence that says that something in the file `name` was removed.
+pub(super) fn part_removal_of<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    said_about(text, name, &LANGUAGES.removed).filter(|clause| removes_part(clause, name))
+}
+
+/// Words of a time that may begin with an article.
+const TIMES: &[&str] = &["day", "week", "ago"];
+
+/// Whether a clause says of a file what was removed of it, as in `b.rs: removed the unused import`: the verb follows the file and has
+/// an object that begins with an article, and is not the file itself.
 fn removes_part(clause: &str, name: &str) -> bool {
     let file = paths::name(name);
     let Some(after) = clause.rfind(file).map(|at| &clause[at + file.len()..]) else { return false };
     let Some((start, end)) = LANGUAGES.removed.places(after).first().copied() else { return false };
-    let object = after[end..].strip_prefix(' ').and_then(|rest| Some((rest, *tokens(rest).first()?)));
-    !LANGUAGES.single.are_in(&after[..start])
-        && object.is_some_and(|(rest, token)| {
-            rest.starts_with(token.text)
-                && (LANGUAGES.article.are_all_of(token.text) || token.class == Class::Word && !is_small(token.text))
+    let words = tokens(&after[end..]);
+    let Some((article, object)) = words.split_first() else { return false };
+    !tokens(&after[..start]).iter().any(|token| token.class == Class::Word)
+        && after[end..].strip_prefix(' ').is_some_and(|rest| rest.starts_with(article.text))
+        && LANGUAGES.article.are_all_of(article.text)
+        && object.first().is_some_and(|token| !LANGUAGES.stop.contains(token.text))
+        && !object.iter().any(|token| {
+            let word = token.text.to_lowercase();
+            LANGUAGES.filler.contains(&word) || TIMES.contains(&word.as_str()) || is_in_name(&word, file)
         })
+}
+
+/// Whether a word is a part of the name of a file, as `test` of `test_old.py`.
+fn is_in_name(word: &str, file: &str) -> bool {
+    word.len() > 2 && file.to_lowercase().contains(word)
 }
 
 /// The clause in which a part of a sentence stands, such as a quoted command.
@@ -170,9 +187,23 @@ mod tests {
         for text in ["`b.py`: removed the unused import", "src/b.py - removed dead code", "b.py removes its cache"] {
             assert!(removal_of(text, "b.py").is_none() && change_of(text, "b.py").is_some(), "{text}");
         }
-        for text in ["b.py: removed", "b.py was removed the day before", "b.py removed (dead code)", "Removed b.py"] {
+        for text in [
+            "b.py: removed",
+            "b.py was removed the day before",
+            "b.py removed (dead code)",
+            "Removed b.py",
+            "a.py and b.py were removed completely",
+            "b.py had been removed earlier",
+            "b.py removed during cleanup",
+            "b.py removed as unused",
+            "`b.py`: removed the old file",
+            "b.py eliminado completamente",
+            "b.py удалён полностью",
+            "b.py supprimé hier",
+        ] {
             assert!(removal_of(text, "b.py").is_some() && change_of(text, "b.py").is_none(), "{text}");
         }
+        assert!(removal_of("tests/test_old.py: removed the test", "tests/test_old.py").is_some());
     }
 
     #[test]

@@ -53,7 +53,6 @@ impl Work {
     /// Whether the model uses a name after a tool or a person showed it. In the content of a file it only repeats what it read.
     fn looks_up(&self, term: Term) -> bool {
         let voices = self.said.with(term).map(|sentence| sentence.voice).filter(|voice| *voice != Voice::Content);
-        let mut own = voices.map(|voice| matches!(voice, Voice::Model | Voice::Arguments)).skip_while(|is_own| *is_own);
-        own.any(|is_own| is_own)
+        voices.skip_while(|voice| voice.is_of_model()).any(Voice::is_of_model)
     }
 }

@@ -10,8 +10,8 @@ use super::tokens::{Class, Token, tokens};
 use super::voices::{Spoken, Voice};
 use crate::references::{COMMON, digest};
 
-/// The most identifiers that are listed.
-const MOST: usize = 4000;
+/// At each multiple of this many identifiers, the older half of them is forgotten, except for those that a person gave.
+const FORGOTTEN_EVERY: usize = 4000;
 
 /// The last messages, in which the model uses what it is at.
 const RECENT: usize = 10;
@@ -91,7 +91,7 @@ impl Identifiers {
 
     fn add(&mut self, name: &str, spoken: &Spoken, is_pasted: bool) {
         if !self.uses.contains_key(name) {
-            if !self.order.is_empty() && self.order.len().is_multiple_of(MOST) {
+            if !self.order.is_empty() && self.order.len().is_multiple_of(FORGOTTEN_EVERY) {
                 self.forget_older();
             }
             self.order.push(name.to_owned());

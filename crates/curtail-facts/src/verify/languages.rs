@@ -99,11 +99,15 @@ impl Phrases {
     fn compile(&self) -> Option<Regex> {
         // Chinese has no spaces between words, and a mark such as `✓` stands anywhere.
         let sources = self.sources.iter().map(String::as_str);
-        let (mut alternatives, words): (Vec<&str>, Vec<&str>) =
+        let (anywhere, words): (Vec<&str>, Vec<&str>) =
             sources.partition(|source| source.contains(is_han) || !source.contains(char::is_alphanumeric));
-        let words = (!words.is_empty()).then(|| format!("\\b(?:{})\\b", words.join("|")));
-        alternatives.splice(0..0, words.as_deref());
-        Regex::new(&alternatives.join("|")).ok()
+        let (anywhere, words) = (anywhere.join("|"), words.join("|"));
+        let pattern = match (words.is_empty(), anywhere.is_empty()) {
+            (true, _) => anywhere,
+            (false, true) => format!("\\b(?:{words})\\b"),
+            (false, false) => format!("\\b(?:{words})\\b|{anywhere}"),
+        };
+        Regex::new(&pattern).ok()
     }
 
     /// Whether one of them is in `text`.

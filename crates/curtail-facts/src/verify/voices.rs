@@ -3,7 +3,7 @@
 use super::Side;
 use super::tokens::{composed, tokens};
 use crate::calls::read_path;
-use crate::writers::{COMMANDS, INSERTED, Writer, without_elements, writer};
+use crate::writers::{COMMANDS, INSERTED, PROJECT_TEXTS, Writer, without_elements, writer};
 use curtail_core::json::{Document, Value};
 use curtail_core::transcript::{Content, Message, Part, PartRef, Role, main_thread};
 
@@ -30,6 +30,13 @@ pub(super) enum Voice {
     Program,
 }
 
+impl Voice {
+    /// Whether the model speaks, and does not write the content of something.
+    pub(super) const fn is_of_model(self) -> bool {
+        matches!(self, Self::Model | Self::Arguments)
+    }
+}
+
 /// A text of a transcript.
 #[derive(Debug, Clone)]
 pub(super) struct Spoken {
@@ -54,9 +61,6 @@ const PROJECT_FILES: &[&str] = &[
     "conventions.md",
     "rules.md",
 ];
-
-/// Beginnings of messages in which an agent quotes such a file.
-const PROJECT_TEXTS: &[&str] = &["# AGENTS.md instructions", "<user_instructions"];
 
 /// Whether a file tells agents how to work.
 fn is_project_file(path: &str) -> bool {

@@ -71,8 +71,8 @@ impl Keys {
 
     /// The repeated call, if a result `before` a position answers the same call or read. `earlier` are results by key.
     fn repeat(&self, earlier: &HashMap<u64, usize>, before: usize) -> Option<Repeat> {
-        let [same_call, same_read] =
-            [Some(self.call), self.read].map(|key| earlier.get(&key?).copied().filter(|&result| result < before));
+        let same_call = earlier.get(&self.call).copied().filter(|&result| result < before);
+        let same_read = self.read.and_then(|key| earlier.get(&key)).copied().filter(|&result| result < before);
         let is_same = same_call.is_some();
         let is_read = self.read.is_some();
         same_call.or(same_read).map(|result| Repeat { result, same_call: is_same, is_read })

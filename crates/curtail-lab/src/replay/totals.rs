@@ -1,5 +1,7 @@
 //! All sessions: the sums, the best policies of a sweep, and the verdict on sessions of a kind.
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 
 use super::report::{Accuracy, PolicyTotal, SessionReport};
@@ -165,22 +167,22 @@ impl SessionGroup {
             false => Some(accuracy.p90_error),
         });
         let least = error.unwrap_or(0.0).max(MIN_SAVING);
-        let mut comparable: Vec<(usize, &NamedTotal)> = (1..)
+        let comparable: Vec<(usize, &NamedTotal)> = (1..)
             .zip(others)
             .filter(|(_, policy)| policy.failed_sessions == 0 && policy.total.changed_requests > 0)
             .collect();
-        let changes = !comparable.is_empty();
-        // The cheapest first.
-        comparable.sort_by(|one, two| one.1.total.price(by_cost).total_cmp(&two.1.total.price(by_cost)));
-        let best = comparable.iter().find(|(_, policy)| policy.total.kept_at_least() >= keep).copied();
+        let sufficient = comparable.iter().copied().filter(|(_, policy)| policy.total.kept_at_least() >= keep);
+        let best = sufficient.min_by(|one, two| by_price(one.1, two.1, by_cost));
         let worth_it = best.is_some_and(|(_, policy)| saved(policy) >= least);
-        comparable.retain(|(_, policy)| !worth_it && saved(policy) >= least);
-        comparable.sort_by(|one, two| two.1.total.kept_at_least().total_cmp(&one.1.total.kept_at_least()));
-        let next = comparable.first().copied();
+        let saving = comparable.iter().copied().filter(|(_, policy)| !worth_it && saved(policy) >= least);
+        let next = saving.min_by(|one, two| {
+            let by_kept = two.1.total.kept_at_least().total_cmp(&one.1.total.kept_at_least());
+            by_kept.then_with(|| by_price(one.1, two.1, by_cost))
+        });
         self.verdict = Some(Verdict {
             number: best.map(|(number, _)| number),
             policy: best.map(|(_, policy)| policy.name.clone()),
-            changes,
+            changes: !comparable.is_empty(),
             worth_it,
             error,
             by_cost,
@@ -190,4 +192,9 @@ impl SessionGroup {
             next_saved: next.map_or(0.0, |(_, policy)| saved(policy)),
         });
     }
+}
+
+/// The order of two policies, the cheaper one first.
+fn by_price(one: &NamedTotal, two: &NamedTotal, by_cost: bool) -> Ordering {
+    one.total.price(by_cost).total_cmp(&two.total.price(by_cost))
 }

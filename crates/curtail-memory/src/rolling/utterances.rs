@@ -11,7 +11,7 @@ use curtail_facts::is_typed;
 const MEDIA: &str = "(an image or a file)";
 
 /// The utterances of the messages of `range`, without instructions and blocks of this program, which are kept in
-/// any case, and without reasoning and turns that were taken back, which are not part of the conversation.
+/// any case, and without reasoning and turns that were rolled back, which are not part of the conversation.
 pub(super) fn utterances<'m>(messages: &'m [Message<'_>], pairs: &Pairs, range: Range<usize>) -> Vec<Utterance<'m>> {
     let messages_in_range = messages.iter().enumerate().take(range.end).skip(range.start);
     messages_in_range

@@ -152,9 +152,9 @@ fn text_of(output: &[u8]) -> Option<&str> {
 
 /// The command line, quoted so that different words never look the same.
 fn shown_command<'w>(words: impl Iterator<Item = &'w String>) -> String {
-    let quoted = words.map(|word| match word.contains(|c: char| !c.is_alphanumeric() && !"-_./=".contains(c)) {
-        false if !word.is_empty() => word.clone(),
-        _ => format!("{word:?}"),
+    let quoted = words.map(|word| {
+        let is_plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=".contains(c));
+        if is_plain { word.clone() } else { format!("{word:?}") }
     });
     quoted.collect::<Vec<_>>().join(" ")
 }

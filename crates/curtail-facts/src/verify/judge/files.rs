@@ -44,9 +44,7 @@ fn says_state(sentence: &Sentence, fact: &Fact) -> bool {
         // A sentence may say of a change what it removed.
         Some(State::Changed) => {
             says_changed(sentence, &fact.text)
-                || !says_removed(sentence, &fact.text)
-                    && !cites_removal(sentence, &fact.text)
-                    && !says_unchanged(sentence, &fact.text)
+                || !says_removed(sentence, &fact.text) && !says_unchanged(sentence, &fact.text)
         }
         _ => true,
     }
@@ -69,23 +67,23 @@ fn says_removed(sentence: &Sentence, file: &str) -> bool {
 
 /// Whether a sentence tells of a command that removes a file.
 fn cites_removal(sentence: &Sentence, file: &str) -> bool {
-    let spans = code_spans(&sentence.text);
-    let removing = spans.iter().find(|span| sentence.is_told() && removes(span.text, file));
-    removing.is_some_and(|span| !negates(clause_of(&sentence.text, span.text)))
+    sentence.is_told()
+        && code_spans(&sentence.text)
+            .iter()
+            .any(|span| removes(span.text, file) && !negates(clause_of(&sentence.text, span.text)))
 }
 
 /// Whether a line of a script or of a patch removes a file.
 fn removes(line: &str, file: &str) -> bool {
     // A terminal shows a command behind its prompt.
     let line = line.trim_start_matches(['$', '+', ' ']);
-    let mut removed = removed_paths(line);
-    removed.extend(deleted_on(line).map(str::to_owned));
-    removed.iter().any(|path| paths::same_file(path, file))
+    deleted_on(line).is_some_and(|path| paths::same_file(path, file))
+        || removed_paths(line).iter().any(|path| paths::same_file(path, file))
 }
 
 /// Whether a sentence says that a file was not changed, in its words or by its heading.
 fn says_unchanged(sentence: &Sentence, file: &str) -> bool {
-    if let Some(part) = change_of(&sentence.text, file) {
+    if let Some(part) = said_about(&sentence.text, file, &LANGUAGES.changed) {
         return negates(part);
     }
     let heading = sentence.heading.as_deref().unwrap_or_default();
@@ -97,10 +95,10 @@ fn says_unchanged(sentence: &Sentence, file: &str) -> bool {
 /// A sentence that says a file was changed that was only read.
 pub(in crate::verify) fn claim<'s>(fact: &Fact, wanted: &Wanted, said: &'s Said) -> Option<&'s Sentence> {
     let term = wanted.names.first().filter(|_| fact.kind == Kind::File && fact.state == Some(State::Read))?;
-    said.with(*term).find(|sentence| {
+    said.with(*term).filter(|sentence| sentence.is_told()).find(|sentence| {
         let heading = sentence.heading.as_deref().unwrap_or_default();
         let told = change_of(&sentence.text, &fact.text);
         let part = told.or_else(|| LANGUAGES.changed.are_in(heading).then_some(sentence.text.as_str()));
-        sentence.is_told() && part.is_some_and(|part| !negates(part))
+        part.is_some_and(|part| !negates(part))
     })
 }
