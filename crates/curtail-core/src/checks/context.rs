@@ -100,16 +100,11 @@ impl<'a> RuleContext<'_, 'a> {
         item.get("payload").unwrap_or(item).get("id")
     }
 
-    /// The patch that lets the user say a message; `None` if neither `role` nor `from` names the speaker. What `from` calls the
-    /// user is read from the user's messages.
+    /// The patch that lets the user say a message; `None` if no member has its role.
     #[must_use]
     pub fn said_by_user(&self, at: usize) -> Option<Patch> {
-        let item = self.messages[at].value()?;
-        if let Some(role) = item.get("role") {
-            return Some(Patch { span: role.span(), text: quote(Role::User.name()) });
-        }
-        let name = self.of_role(Role::User).find_map(|(_, message)| message.value()?.get("from"))?;
-        Some(Patch { span: item.get("from")?.span(), text: name.raw().to_owned() })
+        let role = self.messages[at].value()?.get("role")?;
+        Some(Patch { span: role.span(), text: quote(Role::User.name()) })
     }
 
     /// A finding about the transcript as a whole.

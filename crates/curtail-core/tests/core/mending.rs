@@ -161,8 +161,8 @@ fn all_answers_at_the_end_are_dropped() {
 #[test]
 fn an_answer_behind_an_answered_call_is_dropped() {
     let asked = "{\"role\":\"user\",\"content\":\"Rain?\"}\n";
-    let call = r#"{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}"#;
-    let result = r#"{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}"#;
+    let call = r#"{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}"#;
+    let result = r#"{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}"#;
     let text = r#"{"type":"text","text":"It rains."}"#;
     for (blocks, is_dropped) in
         [([call, result, text], true), ([text, call, result], false), ([text, text, call], false)]
@@ -171,13 +171,6 @@ fn an_answer_behind_an_answered_call_is_dropped() {
         let expected = if is_dropped { asked } else { chat.as_str() };
         assert_eq!(mended("anthropic", &["ends-with-assistant"], &chat), expected);
     }
-}
-
-#[test]
-fn the_user_says_late_instructions_under_the_name_in_the_format() {
-    let late = sharegpt(&[("human", "Rain?"), ("gpt", "No."), ("system", "Be brief."), ("gpt", "Sun.")]);
-    let said = sharegpt(&[("human", "Rain?"), ("gpt", "No."), ("human", "Be brief."), ("gpt", "Sun.")]);
-    assert_eq!(mended("", &[], &late), said);
 }
 
 #[test]

@@ -223,7 +223,7 @@ pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
           providers. Merged transcripts, and wrongly cut ones, have instructions in the middle. Anthropic's API accepts them \
           there, so its messages are not examined.",
     help: "move the instructions to the beginning, or let the user say them: `--fix --unsafe-fixes` does the latter if a \
-           `role` or `from` names the speaker",
+           `role` names the speaker",
     fix: Fix::Unsafe,
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"system","content":"Answer in one sentence."}
