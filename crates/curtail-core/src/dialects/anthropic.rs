@@ -21,7 +21,7 @@ impl Dialect for Anthropic {
             pairing: PairingRules {
                 results: ResultPlace::NextMessageFirst,
                 unique_ids: true,
-                failures_say: true,
+                failures_need_text: true,
                 ..BY_ID
             },
             provider: RULES,

@@ -22,7 +22,7 @@ impl Dialect for Bedrock {
             name: "bedrock",
             signature: "`role` and `content` blocks without `type`: `text`, `toolUse`, `toolResult` with `toolUseId`, \
                 `reasoningContent`",
-            pairing: PairingRules { results: ResultPlace::NextMessage, failures_say: true, ..BY_ID },
+            pairing: PairingRules { results: ResultPlace::NextMessage, failures_need_text: true, ..BY_ID },
             provider: ProviderRules {
                 provider: "bedrock",
                 first_speaker: Some(Role::User),

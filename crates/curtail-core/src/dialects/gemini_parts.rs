@@ -45,7 +45,8 @@ pub(super) fn plain(part: Value<'_>) -> Content<'_> {
     }
 }
 
-fn is_media(part: Value<'_>) -> bool {
+/// Whether a part is an image, audio or a file.
+pub(super) fn is_media(part: Value<'_>) -> bool {
     blocks::either(part, "inlineData", "inline_data")
         .or_else(|| blocks::either(part, "fileData", "file_data"))
         .is_some()
@@ -59,8 +60,12 @@ fn read_code(code: Value<'_>) -> Content<'_> {
 
 fn read_result(response: Value<'_>) -> Content<'_> {
     let (content, _) = answer(response.some("response"));
-    let media = response.items_under("parts").filter(|&part| is_media(part)).count();
-    blocks::result_of(response.get_text("id"), response.get_text("name"), content, media)
+    blocks::result_of(response.get_text("id"), response.get_text("name"), content, media_of(response))
+}
+
+/// The number of media in a response, which Gemini 3 reads from its `parts`.
+pub(super) fn media_of(response: Value<'_>) -> usize {
+    response.items_under("parts").filter(|&part| is_media(part)).count()
 }
 
 fn read_code_result(result: Value<'_>) -> Content<'_> {

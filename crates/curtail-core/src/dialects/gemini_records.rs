@@ -1,7 +1,7 @@
 //! Recordings of the Gemini CLI: headers and updates of them, thoughts beside the content, and `toolCalls`, each a call with its
 //! result.
 
-use super::gemini_parts::{answer, plain};
+use super::gemini_parts::{answer, is_media, media_of};
 use super::{Fit, blocks, provenance};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{Content, Part, PartPlace, Rewrite, Usage};
@@ -13,7 +13,7 @@ pub(super) fn is_header(item: Value<'_>) -> bool {
     rewind.is_some() || header && id.is_none_or(|id| id.text().is_none())
 }
 
-/// Whether a line says nothing but when the recording changed, so that a later one says it again.
+/// Whether a line applies to what is before it and to no message: a rewind, or the time of a change, which a later line repeats.
 pub(super) fn is_passing(item: Value<'_>) -> bool {
     let mut set = item.get("$set").into_iter().flat_map(Value::members);
     item.get("$rewindTo").is_some() || item.get("$set").is_some() && set.all(|member| member.key.is("lastUpdated"))
@@ -92,15 +92,20 @@ fn result_of(record: Value<'_>) -> Option<Value<'_>> {
 fn read_recorded_result(record: Value<'_>) -> Option<Part<'_>> {
     let result = result_of(record)?;
     let (content, rewrite) = read_answer(result);
-    let media = result.items().filter(|&part| matches!(plain(part), Content::Media(_))).count();
-    let answer = blocks::result_of(record.get_text("id"), record.get_text("name"), content, media);
+    // The CLI writes media beside the response or, for Gemini 3, in it.
+    let beside = result.items().filter(|&part| is_media(part)).count();
+    let inside: usize = responses_in(result).map(media_of).sum();
+    let answer = blocks::result_of(record.get_text("id"), record.get_text("name"), content, beside + inside);
     Some(Part::from_source(answer, PartPlace { rewrite, ..PartPlace::in_shell(record) }))
+}
+
+fn responses_in(result: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    result.items().filter_map(|part| blocks::either(part, "functionResponse", "function_response"))
 }
 
 /// A string, or parts. The text of a single response may be rewritten.
 fn read_answer(result: Value<'_>) -> (Vec<Text<'_>>, Option<Rewrite>) {
-    let responses: Vec<Value<'_>> =
-        result.items().filter_map(|part| blocks::either(part, "functionResponse", "function_response")).collect();
+    let responses: Vec<Value<'_>> = responses_in(result).collect();
     if let ([only], 1) = (responses.as_slice(), result.items().count()) {
         return answer(only.some("response"));
     }

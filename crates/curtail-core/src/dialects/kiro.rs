@@ -95,6 +95,11 @@ fn read_block(block: Value<'_>) -> Part<'_> {
     let data = block.get("data");
     match (&*block.word("kind"), data, data.and_then(Value::text)) {
         ("text", _, Some(text)) => blocks::rewritable(block, Content::Text(text), data),
+        ("thinking", Some(thought), _) => {
+            let text = thought.get_text("text").unwrap_or(Text::Escaped(""));
+            let is_signed = thought.some("signature").is_some() || thought.some("redactedContent").is_some();
+            blocks::whole(block, Content::Reasoning(text)).bound_to_prefix(is_signed)
+        }
         ("toolUse", Some(call), _) => blocks::whole(block, blocks::call_in(call, ["toolUseId", "name", "input"])),
         ("toolResult", Some(result), _) => {
             let content =

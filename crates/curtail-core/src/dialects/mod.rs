@@ -70,6 +70,7 @@ mod pydantic_ai;
 mod qwen;
 mod read_error;
 mod reading;
+mod refusals;
 mod responses;
 mod roo;
 mod row;
@@ -207,7 +208,7 @@ const BY_ID: PairingRules = PairingRules {
     unique_ids: false,
     ids: true,
     developer: false,
-    failures_say: false,
+    failures_need_text: false,
 };
 
 /// No constraints of a provider.

@@ -1,6 +1,7 @@
 //! Finds the newest segments that fit when only rendering them shows whether they fit.
 //!
-//! Each try renders everything from a segment on, so the number of tries is logarithmic.
+//! Each try renders everything from a segment on, so steps double, and then halve. Only segments at which a template refuses to
+//! begin are tried one after another.
 
 /// Index of the first of the newest segments that fit, of `count`; `proposed` is a guess.
 ///

@@ -27,9 +27,12 @@ impl PastUnits<'_, '_> {
 /// message is dropped with the thought.
 pub(super) fn has_text_as(message: &Message<'_>, role: Role) -> bool {
     message.has_text_as(role)
-        && (!message.parts.iter().any(Part::is_prefix_bound)
-            || message.parts.iter().any(|part| match &part.content {
-                Content::Text(text) => !text.is_blank(),
-                content => content.has_text(),
-            }))
+        && (!message.parts.iter().any(Part::is_prefix_bound) || message.parts.iter().any(says_something))
+}
+
+fn says_something(part: &Part<'_>) -> bool {
+    match &part.content {
+        Content::Text(text) => !text.is_blank(),
+        content => content.has_text(),
+    }
 }

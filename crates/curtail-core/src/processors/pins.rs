@@ -44,7 +44,7 @@ impl Question {
         open.map(|at| kept[at]).filter(|at| questions.contains(at)).collect()
     }
 
-    /// Indices of the messages that are kept among those that `plan` leaves.
+    /// The questions to keep once `plan` is applied, as indices of the messages that it leaves.
     fn among_left(self, plan: &Plan, messages: &[Message<'_>]) -> Vec<usize> {
         let left = apply_plan(messages.to_vec(), plan);
         self.among(&left, &Pairs::from_messages(&left))

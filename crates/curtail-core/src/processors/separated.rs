@@ -4,11 +4,11 @@
 //! where ids repeat, a cut can also change which call a result belongs to:
 //!
 //! ```text
-//! 1 calls a   2 "One moment"   3 calls b   4 result of b   5 result of a
+//! 1 calls a   2 calls b   3 result of b   4 calls c   5 result of c   6 result of no call
 //! ```
 //!
-//! Without messages 3 and 4, the text of message 2 separates call `a` from its result, which was in place before. The input has
-//! no such fault, so the result and its call are dropped. Where calls are texts, what comes next to one would be read as its
+//! Without messages 2 and 3, calls `a` and `c` are in one turn, and message 6 would be read as the result of `a`. The input does
+//! not have this pair, so call `a` and message 6 are dropped. Where calls are texts, what comes next to one would be read as its
 //! result, and leaves with what kept the two apart.
 
 use foldhash::HashSet;

@@ -44,7 +44,7 @@ pub(super) fn shorten(
 /// Whether something has to be left of the text of a part. A result may say nothing, and providers refuse a message that does,
 /// some also a failure.
 fn has_to_say(view: &View<'_, '_>, part: &Part<'_>) -> bool {
-    matches!(part.content, Content::Text(_)) || view.pairing_rules.failures_say && reports_failure(part)
+    matches!(part.content, Content::Text(_)) || view.pairing_rules.failures_need_text && reports_failure(part)
 }
 
 /// The texts of the messages that can be shortened. Their tokens are without those that are estimated beside them, which stay

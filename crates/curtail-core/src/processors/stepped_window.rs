@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::keep::Preserved;
 use super::past_units::{PastUnits, has_text_as};
 use super::pins::Question;
-use crate::transcript::{Part, Role, first_prompt, joints, main_thread, turn_starts};
+use crate::transcript::{Message, Part, Role, first_prompt, joints, main_thread, turn_starts};
 
 /// The units of a transcript before its in-flight round, without those that are kept in any case.
 pub(super) struct SteppedWindow {
@@ -40,13 +41,7 @@ impl SteppedWindow {
             head => closed.iter().copied().find(|at| *at >= head).unwrap_or(messages.len()),
         };
         let mut units = past.units.clone();
-        units.retain(|unit| {
-            unit.start >= head
-                && !unit.clone().all(|at| {
-                    let instructs = keep.system && messages[at].parts.iter().all(Part::instructs);
-                    instructs || messages[at].is_boundary() || preserved.contains(at)
-                })
-        });
+        units.retain(|unit| unit.start >= head && !unit.clone().all(|at| stays_anyway(messages, preserved, at)));
         let mut joints: Vec<usize> = (0..units.len()).collect();
         joints.retain(|&nth| closed.binary_search(&units[nth].start).is_ok());
         let mut places = joints.clone();
@@ -57,16 +52,16 @@ impl SteppedWindow {
         let main = main_thread(messages);
         // Any text of the user is an exchange, but only a person's can be a question.
         let asks = keep.question != Question::Never && first_prompt(messages).is_some();
-        let spoken = [Role::User, Role::Assistant].map(|role| {
-            let only_questions = asks && role == Role::User;
-            let mut spoken: Vec<usize> = (0..units.len()).collect();
-            spoken.retain(|&nth| {
-                messages[units[nth].clone()].iter().any(|message| {
-                    message.thread == main && has_text_as(message, role) && (!only_questions || message.begins_turn())
-                })
-            });
-            spoken
-        });
+        let mut spoken = [Vec::new(), Vec::new()];
+        for (nth, unit) in units.iter().enumerate() {
+            let messages = messages[unit.clone()].iter().filter(|message| message.thread == main);
+            if messages.clone().any(|message| has_text_as(message, Role::User) && (!asks || message.begins_turn())) {
+                spoken[0].push(nth);
+            }
+            if messages.clone().any(|message| has_text_as(message, Role::Assistant)) {
+                spoken[1].push(nth);
+            }
+        }
         let end = units.last().map_or(messages.len(), |unit| unit.end);
         Self { size, step, most, head, units, end, joints, places, spoken }
     }
@@ -118,4 +113,10 @@ impl SteppedWindow {
         let next = self.joints.partition_point(|&joint| joint < nth);
         self.joints.get(next).copied().unwrap_or(self.units.len())
     }
+}
+
+/// Whether a message is kept wherever the window begins.
+fn stays_anyway(messages: &[Message<'_>], preserved: &Preserved<'_, '_>, at: usize) -> bool {
+    let instructs = preserved.keep.system && messages[at].parts.iter().all(Part::instructs);
+    instructs || messages[at].is_boundary() || preserved.contains(at)
 }

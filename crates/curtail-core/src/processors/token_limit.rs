@@ -20,7 +20,8 @@ pub enum Overflow {
 
 /// Keeps the newest segments that fit into `max_tokens`, without gaps.
 ///
-/// Counting starts at the newest segment and stops at the first one that does not fit; older messages are never counted.
+/// Counting starts at the newest segment and stops at the first one that does not fit. Older messages are counted only if they
+/// are preserved, or for `trigger` and `step`.
 ///
 /// ```
 /// use curtail_core::processors::{Counting, TokenLimit};

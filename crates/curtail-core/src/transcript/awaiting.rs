@@ -12,9 +12,9 @@ impl Pairs {
     pub fn awaiting(&self, messages: &[Message<'_>]) -> HashSet<PartRef> {
         let mut awaiting: HashSet<PartRef> = HashSet::default();
         let calls = self.calls().iter().copied();
-        let mut waiting: Vec<PartRef> =
+        let mut open: Vec<PartRef> =
             calls.filter(|call| deferred(messages, *call).is_some_and(|call| call.waits)).collect();
-        if waiting.is_empty() {
+        if open.is_empty() {
             return awaiting;
         }
         let mut replies: HashMap<u32, usize> = HashMap::default();
@@ -23,22 +23,22 @@ impl Pairs {
                 replies.insert(message.thread, at);
             }
         }
-        waiting.retain(|&call| self.awaits(messages, call, &replies));
-        while let Some(part) = waiting.pop() {
+        open.retain(|&call| self.can_be_answered(messages, call, &replies));
+        while let Some(part) = open.pop() {
             if !awaiting.insert(part) {
                 continue;
             }
             let message = &messages[part.message];
-            waiting.extend(self.counterpart(part));
-            waiting.extend(self.claimants(part));
-            waiting.extend(self.program(part));
+            open.extend(self.counterpart(part));
+            open.extend(self.claimants(part));
+            open.extend(self.program(part));
             let this = &message.parts[part.part];
             let batch = message.call_rules.indivisible && this.content.call().is_some();
             let element = this.place().map(|place| place.element);
             for (nth, other) in message.parts.iter().enumerate() {
                 let is_in_element = other.place().is_some_and(|place| Some(place.element) == element);
                 if batch && other.content.call().is_some() || is_in_element {
-                    waiting.push(PartRef { part: nth, ..part });
+                    open.push(PartRef { part: nth, ..part });
                 }
             }
         }
@@ -60,11 +60,11 @@ impl Pairs {
         whole
     }
 
-    /// For the calls of `waiting` that a model reads: the message of a person that began their turns. Without it, a call could come
-    /// first, which some providers refuse.
-    fn asked(messages: &[Message<'_>], waiting: &HashSet<usize>) -> Vec<usize> {
+    /// For the calls in the messages `whole` that a model reads: the message of a person that began their turns. Without it, a
+    /// call could come first, which some providers refuse.
+    fn asked(messages: &[Message<'_>], whole: &HashSet<usize>) -> Vec<usize> {
         let mut questions = Vec::new();
-        let Some(&last) = waiting.iter().max() else { return questions };
+        let Some(&last) = whole.iter().max() else { return questions };
         let mut asked: HashMap<u32, usize> = HashMap::default();
         for (at, message) in messages.iter().enumerate().take(last + 1) {
             if !message.standing.is_read() {
@@ -73,7 +73,7 @@ impl Pairs {
             // Nobody asked with a block that this program wrote.
             if message.begins_turn() && own_blocks(message) < message.parts.len() {
                 asked.insert(message.thread, at);
-            } else if waiting.contains(&at) && message.calls().next().is_some() {
+            } else if whole.contains(&at) && message.calls().next().is_some() {
                 questions.extend(asked.get(&message.thread));
             }
         }
@@ -82,7 +82,7 @@ impl Pairs {
 
     /// Whether an answer to this call that waits can still come, or has come and no reply follows it. `replies` has the last reply
     /// of each thread.
-    fn awaits(&self, messages: &[Message<'_>], call: PartRef, replies: &HashMap<u32, usize>) -> bool {
+    fn can_be_answered(&self, messages: &[Message<'_>], call: PartRef, replies: &HashMap<u32, usize>) -> bool {
         if messages[call.message].standing.is_rolled_back() {
             return false;
         }

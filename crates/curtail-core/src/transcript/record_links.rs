@@ -59,7 +59,7 @@ pub(crate) struct Name(u32);
 impl RecordLinks {
     /// The number of `text`, which may be new.
     pub(crate) fn intern(&mut self, text: &str) -> Name {
-        if let Some(name) = self.number(text) {
+        if let Some(name) = self.name_of(text) {
             return name;
         }
         // Each name takes a byte or more of a text whose places are 32 bits wide.
@@ -77,8 +77,8 @@ impl RecordLinks {
         self.records.push(record);
     }
 
-    /// The number of `text`, if a record is called so or links to it.
-    pub(crate) fn number(&self, text: &str) -> Option<Name> {
+    /// The name `text`, if a record has it or links to it.
+    pub(crate) fn name_of(&self, text: &str) -> Option<Name> {
         self.numbers.get(text).copied()
     }
 
@@ -94,7 +94,7 @@ impl RecordLinks {
 
     /// Whether a record has this id.
     pub(crate) fn is_id(&self, text: &str) -> bool {
-        self.number(text).is_some_and(|name| self.has(name))
+        self.name_of(text).is_some_and(|name| self.has(name))
     }
 
     /// Index of the last record before `end` with this id.
@@ -103,7 +103,7 @@ impl RecordLinks {
         records[..records.partition_point(|at| *at < end)].last().copied()
     }
 
-    /// What the record `at` continues, the first of which that is known applies.
+    /// The names that the record `at` may continue, in order: the first that a record has applies.
     pub(crate) fn links(&self, at: usize) -> impl Iterator<Item = Name> {
         let LinkedRecord { parent, logical, previous, tree, .. } = self.records[at];
         let further = [logical, previous].into_iter().filter(move |_| tree.is_some());

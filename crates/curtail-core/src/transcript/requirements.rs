@@ -15,7 +15,7 @@ pub struct PairingRules {
     /// Whether the format has a developer role.
     pub developer: bool,
     /// Whether the provider refuses the result of a tool that failed if it has no text.
-    pub failures_say: bool,
+    pub failures_need_text: bool,
 }
 
 impl PairingRules {
@@ -70,7 +70,8 @@ pub enum ResultPlace {
 pub struct ProviderRules {
     /// The provider whose error messages rules quote; empty if no provider accepts the format.
     pub provider: &'static str,
-    /// Whether items of unknown kinds are expected, as in the log of a session.
+    /// Whether the transcript is the log of a program, in which items of unknown kinds are expected: `is_log` of its
+    /// format, whatever profile is in place of the format's rules.
     pub log: bool,
     /// Whether the program of the log writes messages anew for each provider: with other ids, and without what it cannot sign.
     pub converts: bool,

@@ -157,6 +157,22 @@ fn all_answers_at_the_end_are_dropped() {
     assert_eq!(mended("", &["ends-with-assistant"], &format!("{asked}{answers}")), asked);
 }
 
+/// The provider answered the call in the message itself, so nothing is open.
+#[test]
+fn an_answer_behind_an_answered_call_is_dropped() {
+    let asked = "{\"role\":\"user\",\"content\":\"Rain?\"}\n";
+    let call = r#"{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}"#;
+    let result = r#"{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}"#;
+    let text = r#"{"type":"text","text":"It rains."}"#;
+    for (blocks, is_dropped) in
+        [([call, result, text], true), ([text, call, result], false), ([text, text, call], false)]
+    {
+        let chat = format!("{asked}{{\"role\":\"assistant\",\"content\":[{}]}}\n", blocks.join(","));
+        let expected = if is_dropped { asked } else { chat.as_str() };
+        assert_eq!(mended("anthropic", &["ends-with-assistant"], &chat), expected);
+    }
+}
+
 #[test]
 fn several_items_of_unknown_roles_are_removed_at_once() {
     let ask = r#"{"role":"user","content":"Rain?"}"#;

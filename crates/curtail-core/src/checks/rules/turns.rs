@@ -127,7 +127,8 @@ const ROLES: [&str; 2] = ["role", "from"];
 /// Members that say what.
 const CONTENTS: [&str; 3] = ["content", "parts", "value"];
 
-/// Whether two messages have the same role, the same kind of content, and nothing else. Two calls in one text would be none.
+/// Whether two messages have the same role, the same kind of content, and nothing else. A text that is a call is not joined with
+/// another: the joined text would not be read as a call.
 fn is_joinable(context: &RuleContext<'_, '_>, pair: &[usize; 2]) -> bool {
     let [Some(one), Some(two)] = pair.map(|at| context.messages[at].value()) else { return false };
     let roles = [one, two].map(|item| member(item, &ROLES).map(Value::raw));
@@ -201,10 +202,16 @@ pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
 fn ends_with_assistant<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let dialogue: Vec<(usize, &Message<'a>)> = context.dialogue().collect();
     let answers = dialogue.iter().rev().take_while(|(_, message)| message.role == Role::Assistant);
-    let answers: Vec<_> = answers.take_while(|(_, message)| message.calls().next().is_none()).collect();
+    let answers: Vec<_> = answers.take_while(|(at, message)| ends_with_words(context, *at, message)).collect();
     let Some((last, _)) = answers.first() else { return Vec::new() };
     let items = answers.iter().filter_map(|(_, message)| message.value()).collect();
     vec![context.match_message(*last, "the last message is from the assistant").cutting(items)]
+}
+
+/// Whether a message ends with what the assistant says: its calls are answered, and no result is its last part.
+fn ends_with_words(context: &RuleContext<'_, '_>, at: usize, message: &Message<'_>) -> bool {
+    message.calls().all(|(part, _)| context.pairs.counterpart(PartRef { message: at, part }).is_some())
+        && message.parts.last().is_none_or(|part| part.content.result().is_none())
 }
 
 pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
@@ -215,7 +222,8 @@ pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
     why: "Many chat templates accept one block of instructions at the beginning and fail on any other; so do some \
           providers. Merged transcripts, and wrongly cut ones, have instructions in the middle. Anthropic's API accepts them \
           there, so its messages are not examined.",
-    help: "move the instructions to the beginning, or let the user say them: `--fix --unsafe-fixes` does the latter",
+    help: "move the instructions to the beginning, or let the user say them: `--fix --unsafe-fixes` does the latter if a \
+           `role` names the speaker",
     fix: Fix::Unsafe,
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"system","content":"Answer in one sentence."}

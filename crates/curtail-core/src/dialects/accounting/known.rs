@@ -41,6 +41,7 @@ const SEALED: &[&str] = &[
     "thought_signature",
     "reasoningOpaque",
     "reasoning_opaque",
+    "redactedContent",
     "redactedData",
     "reasoningEncryptedContent",
 ];

@@ -1,9 +1,10 @@
-//! Members of objects, and the texts in them.
+//! Members of objects by their key, with a default where a member is missing or has another type, and the texts in them.
 
 use std::borrow::Cow;
 
 use super::is_media;
 use crate::json::{Text, Value, ValueKind};
+use crate::steps;
 
 impl<'a> Value<'a> {
     /// The characters of the string under `key`; none if there is no string.
@@ -49,6 +50,7 @@ pub(in crate::dialects) fn numbers<'a>(holder: Value<'a>, besides: &[&str]) -> V
     let mut numbers = Vec::new();
     let mut open = vec![holder];
     while let Some(value) = open.pop() {
+        steps::count(1);
         if value.kind() == ValueKind::Number {
             numbers.push(value);
         }

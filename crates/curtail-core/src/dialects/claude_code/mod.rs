@@ -53,7 +53,12 @@ impl Dialect for ClaudeCode {
             signature: "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, \
                 `isSidechain`",
             // Before it sends a message, the program collects its records and results.
-            pairing: PairingRules { results: ResultPlace::Anywhere, unique_ids: true, failures_say: true, ..BY_ID },
+            pairing: PairingRules {
+                results: ResultPlace::Anywhere,
+                unique_ids: true,
+                failures_need_text: true,
+                ..BY_ID
+            },
             provider: ProviderRules { first_speaker: None, ..anthropic::RULES },
             is_log: true,
             writer: Some(&ClaudeCode),

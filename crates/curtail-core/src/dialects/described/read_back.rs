@@ -3,8 +3,8 @@
 use super::Described;
 use super::rules::Is;
 use super::source::Fault;
-use super::templates::Hole;
-use crate::dialects::{Dialect as _, Item};
+use super::templates::{Hole, Writing};
+use crate::dialects::{Dialect as _, DialectWriter, Item};
 use crate::json::Document;
 use crate::transcript::{Content, Draft, DraftPart, DraftResult, Family, Message, Role};
 
@@ -13,29 +13,43 @@ impl Described {
     pub(super) fn refuse_misread(&self) -> Result<(), Fault> {
         let Some(writer) = self.format.writer else { return Ok(()) };
         if self.rules.base.is_some() {
-            let written = writer.write_message(&Draft::text(Role::User, SAID), None);
-            let envelope = self.rules.writing.as_ref().and_then(|writing| writing.envelope.as_ref());
-            return self.refuse(
-                &written,
-                envelope.map_or(0, |template| template.at),
-                "a message of the user",
-                |message| (!says(message)).then(|| (kinds_of(message), String::new())),
-            );
+            return self.refuse_misread_envelope(writer);
         }
         let Some(writing) = &self.rules.writing else { return Ok(()) };
+        self.refuse_misread_messages(writer, writing)?;
+        self.refuse_misread_results(writer, writing)
+    }
+
+    fn refuse_misread_envelope(&self, writer: &dyn DialectWriter) -> Result<(), Fault> {
+        let written = writer.write_message(&Draft::text(Role::User, SAID), None);
+        let envelope = self.rules.writing.as_ref().and_then(|writing| writing.envelope.as_ref());
+        self.refuse(&written, envelope.map_or(0, |template| template.at), "a message of the user", |message| {
+            (!says(message)).then(|| Misread { found: kinds_of(message), advice: String::new() })
+        })
+    }
+
+    fn refuse_misread_messages(&self, writer: &dyn DialectWriter, writing: &Writing) -> Result<(), Fault> {
         for role in [Role::System, Role::User, Role::Assistant] {
             let Some(template) = writing.message(role).filter(|_| self.rules.has_role(role)) else { continue };
             let written = writer.write_message(&Draft::text(role, SAID), None);
             let what = format!("a message of the {}", role.name());
-            self.refuse(&written, template.at, &what, |message| match message.role == role {
-                true if says(message) => None,
-                true => Some((kinds_of(message), self.rules.places_of(Is::Text))),
-                false => {
-                    let own = format!("`{}` in `[write]` is the template of this role alone", role.name());
-                    Some((kinds_of(message), own))
+            self.refuse(&written, template.at, &what, |message| {
+                let is_of_role = message.role == role;
+                if is_of_role && says(message) {
+                    return None;
                 }
+                let advice = if is_of_role {
+                    self.rules.places_of(Is::Text)
+                } else {
+                    format!("`{}` in `[write]` is the template of this role alone", role.name())
+                };
+                Some(Misread { found: kinds_of(message), advice })
             })?;
         }
+        Ok(())
+    }
+
+    fn refuse_misread_results(&self, writer: &dyn DialectWriter, writing: &Writing) -> Result<(), Fault> {
         let Some(template) = writing.result_message.as_ref().or(writing.result.as_ref()) else { return Ok(()) };
         let has_id = template.has(Hole::Id);
         if !has_id && self.rules.pairs_by_id() {
@@ -51,31 +65,47 @@ impl Described {
         };
         let written = writer.write_message(&Draft::part(Role::Tool, DraftPart::ToolResult(result.clone())), None);
         self.refuse(&written, template.at, "a result", |message| {
-            Some((lack_of(message, &result)?, self.rules.places_of(Is::Result)))
+            Some(Misread { found: lack_of(message, &result)?, advice: self.rules.places_of(Is::Result) })
         })
     }
 
-    /// Refuses what was written if it is no message, or if `lack` says what is read in its place, and what to do.
+    /// Refuses what was written if it is no message, or if `misread` says that it is read as something else.
     fn refuse(
         &self,
         written: &str,
         at: usize,
         what: &str,
-        lack: impl Fn(&Message<'_>) -> Option<(String, String)>,
+        misread: impl Fn(&Message<'_>) -> Option<Misread>,
     ) -> Result<(), Fault> {
         let document = Document::parse(written).ok();
         let item = document.as_ref().and_then(|document| document.roots().next());
         let place = self.rules.message.as_ref().filter(|place| !place.is_here());
         let outside = place.filter(|_| item.is_some_and(|item| self.rules.said(item) == item));
-        let lack = match (outside, item.map(|item| self.read(item))) {
-            (Some(place), _) => Some((format!("no message at `{place}`"), String::new())),
-            (None, Some(Item::Message(message))) => lack(&message),
-            (None, Some(Item::Unknown(unknown))) => Some((format!("no message ({unknown})"), String::new())),
-            _ => Some((String::from("no message"), String::new())),
+        let found = match (outside, item.map(|item| self.read(item))) {
+            (Some(place), _) => format!("no message at `{place}`"),
+            (None, Some(Item::Message(message))) => match misread(&message) {
+                Some(misread) => return Err(misread.fault(written, at, what)),
+                None => return Ok(()),
+            },
+            (None, Some(Item::Unknown(unknown))) => format!("no message ({unknown})"),
+            _ => String::from("no message"),
         };
-        let Some((found, advice)) = lack else { return Ok(()) };
+        Err(Misread { found, advice: String::new() }.fault(written, at, what))
+    }
+}
+
+/// What was read in place of what was written.
+struct Misread {
+    found: String,
+    /// What to change in the description; can be empty.
+    advice: String,
+}
+
+impl Misread {
+    fn fault(self, written: &str, at: usize, what: &str) -> Fault {
+        let Self { found, advice } = self;
         let advice = if advice.is_empty() { advice } else { format!("; {advice}") };
-        Err(Fault { at, what: format!("what is written for {what} is read as {found}: {written}{advice}") })
+        Fault { at, what: format!("what is written for {what} is read as {found}: {written}{advice}") }
     }
 }
 

@@ -227,7 +227,7 @@ impl<'l, 'a> Log<'l, 'a> {
     /// Changes a link that may point outside the log only if it points to a dropped record: to the nearest kept ancestor of that,
     /// or else to `root`.
     pub(super) fn relink_inside(&self, link: Value<'_>, root: impl Fn() -> Option<Name>) -> Option<Patch> {
-        let target = self.links.number(&link.text()?.decode())?;
+        let target = self.links.name_of(&link.text()?.decode())?;
         let home = self.home_before(target, usize::MAX)?;
         repointed(link, home.0.or_else(root).map(|name| self.links.text(name)))
     }

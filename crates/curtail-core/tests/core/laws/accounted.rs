@@ -140,3 +140,32 @@ fn words_with_the_end_of_an_id_have_texts() {
         found.expect("it is read");
     }
 }
+
+/// An image in a result is counted as an image, and none of its bytes as text.
+#[test]
+fn an_image_in_a_result_is_no_text() {
+    let data = "iVBORw0KGgoAAAANSUhEUgAAABQAAAAUCAIAAAAC64paAAAAKUlEQVR4nGP8z8Dwn4FMwESuxlHNo5pHNQ==";
+    let image = format!(r#"{{"inlineData":{{"mimeType":"image/png","data":"{data}"}}}}"#);
+    let response = r#"{"functionResponse":{"id":"c","name":"look","response":{"output":"an image"}"#;
+    let recorded = |result: String| {
+        format!(
+            r#"{{"id":"m","timestamp":"2026-01-01T10:00:05Z","type":"gemini","content":"","toolCalls":[{{"id":"c","name":"look","args":{{}},"result":[{result}]}}]}}"#
+        )
+    };
+    let bedrock = format!(
+        r#"{{"role":"user","content":[{{"toolResult":{{"toolUseId":"c","content":[{{"text":"an image"}},{{"image":{{"format":"png","source":{{"bytes":"{data}"}}}}}}]}}}}]}}"#
+    );
+    for line in [
+        recorded(format!(r#"{response},"parts":[{image}]}}}}"#)),
+        recorded(format!("{response}}}}},{image}")),
+        format!(r#"{{"role":"user","parts":[{response},"parts":[{image}]}}}}]}}"#),
+        bedrock,
+    ] {
+        let found = read_transcripts(&format!("{line}\n"), |_, transcript| {
+            let message = &transcript.messages[0];
+            assert!(message.results().all(|(_, result)| result.media == 1), "{line}");
+            assert_eq!(counted(message).iter().filter(|text| text.contains(data)).count(), 0, "{line}");
+        });
+        found.expect("it is read");
+    }
+}
