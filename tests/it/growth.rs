@@ -429,6 +429,20 @@ fn kept_prompts(turns: usize) -> String {
     (0..turns).map(turn).collect()
 }
 
+/// A log of the Kimi CLI in which old results are cleared after every reply.
+fn clearings(turns: usize) -> String {
+    let mut text = String::new();
+    for nth in 0..turns {
+        for role in ["user", "assistant"] {
+            let content = r#"[{"type":"text","text":"go"}]"#;
+            let message = format!(r#"{{"role":"{role}","content":{content},"toolCalls":[]}}"#);
+            let _ = writeln!(text, r#"{{"type":"context.append_message","message":{message},"time":1}}"#);
+        }
+        let _ = writeln!(text, r#"{{"type":"micro_compaction.apply","cutoff":{},"time":1}}"#, 2 * nth);
+    }
+    text
+}
+
 /// A reply that begins many calls and ends none.
 fn open_tags(calls: usize) -> String {
     let tags = "<tool_call>{".repeat(calls);
@@ -495,6 +509,7 @@ const CASES: &[GrowthCase] = &[
     ("count unknown texts", &["count"], unknown_beside_parts),
     ("window of a preference", &["window", "-n", "10"], preference),
     ("window of kept prompts", &["window", "-n", "3"], kept_prompts),
+    ("window of clearings", &["window", "-n", "100"], clearings),
     ("window of open tags", &["window", "-n", "3"], open_tags),
     ("window of a recording", &["window", "-n", "3"], recorded),
     ("window", &["window", "-n", "3"], detached),

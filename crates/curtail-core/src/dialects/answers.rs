@@ -152,11 +152,9 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
     }
     let pairs = Pairs::from_messages(read);
     let start = in_flight(read);
-    let mut in_flight = read.iter().enumerate().skip(start);
-    in_flight.find(|(at, message)| {
-        let mut calls = message.calls().filter(|(_, call)| !call.hosted);
-        calls.any(|(part, _)| pairs.counterpart(PartRef { message: *at, part }).is_none())
-    })?;
+    if !(start..read.len()).any(|at| waits(&read[at], at, &pairs)) {
+        return None;
+    }
     let first = read[start].value()?;
     let count = row.items.iter().position(|item| *item == first)?;
     let open = row.items[count..].to_vec();
@@ -165,6 +163,12 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
         branch.splice(0..0, open.iter().copied());
     }
     Some(row)
+}
+
+/// Whether a call of the `message` with the index `at` has no result.
+fn waits(message: &Message<'_>, at: usize, pairs: &Pairs) -> bool {
+    let mut calls = message.calls().filter(|(_, call)| !call.hosted);
+    calls.any(|(part, _)| pairs.counterpart(PartRef { message: at, part }).is_none())
 }
 
 /// The answer of a row that has it beside its messages: it is counted, and stays.

@@ -213,10 +213,9 @@ fn has_context(parts: &[Part<'_>]) -> bool {
 
 /// Whether a text begins and ends as one that the program writes, or as two of them.
 fn is_context(text: &str) -> bool {
-    let mut begun = CONTEXT.iter().filter(|(begin, _)| text.trim_start().starts_with(begin)).peekable();
-    begun.peek().is_some()
-        && (begun.any(|(_, end)| end.is_empty())
-            || CONTEXT.iter().any(|(_, end)| !end.is_empty() && text.trim_end().ends_with(end)))
+    let [begun, ended] = [text.trim_start(), text.trim_end()];
+    let is_ended = CONTEXT.iter().any(|(_, end)| !end.is_empty() && ended.ends_with(end));
+    CONTEXT.iter().any(|(begin, end)| begun.starts_with(begin) && (end.is_empty() || is_ended))
 }
 
 /// Whether an item is in the list of a compaction.

@@ -139,8 +139,12 @@ fn format_by_keys(item: Value<'_>) -> Option<Foreign> {
     if internal.is_some_and(Value::is_array) && visible.is_some() {
         return Some(PAIRS);
     }
-    let texts = data.filter(|list| list.items().all(|text| text.text().is_some()));
-    texts.and_then(|texts| texts.items().next()).map(|_| TEXT_LIST)
+    data.is_some_and(is_texts).then_some(TEXT_LIST)
+}
+
+/// Whether a value is a list of nothing but texts.
+fn is_texts(list: Value<'_>) -> bool {
+    list.items().next().is_some() && list.items().all(|text| text.text().is_some())
 }
 
 /// Whether a row has texts in which a template marked who speaks.

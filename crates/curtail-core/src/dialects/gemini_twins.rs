@@ -89,13 +89,16 @@ fn part_of<'a>(read: &[Item<'a>], place: ReadAt) -> Option<Part<'a>> {
     message.parts.get(place.part).cloned()
 }
 
+/// What a result says.
+fn result_texts<'p>(part: &'p Part<'_>) -> Option<Vec<Cow<'p, str>>> {
+    Some(part.content.result()?.content.iter().map(Text::decode).collect())
+}
+
 /// Makes `copy` change with the part at `place`, and go with it if `goes`. A copy that says something else stays as it is.
 fn add_twin<'a>(read: &mut [Item<'a>], place: ReadAt, copy: &Part<'a>, goes: bool) {
     let Some(Item::Message(message)) = read.get_mut(place.item) else { return };
     let part = &mut message.parts[place.part];
-    let [one, other] = [&*part, copy].map(|part| part.content.result().map(|result| &result.content));
-    let same = one.map(|texts| texts.iter().map(Text::decode).collect::<Vec<_>>())
-        == other.map(|texts| texts.iter().map(Text::decode).collect());
+    let same = result_texts(part) == result_texts(copy);
     if let (PartOrigin::Source(first), Some(other)) = (&mut part.origin, copy.place()) {
         first.further_mut().repeats.extend(other.rewrite.filter(|_| same));
         if goes {

@@ -12,7 +12,7 @@ use crate::transcript::{Layout, Role, Standing};
 pub(super) fn mark(items: &[Value<'_>], read: &mut [Item<'_>]) {
     let mut kept = Vec::new();
     let mut cleared = 0;
-    for_each_change(items, &[], |at, change| match change {
+    for_each_change(items, &[], |at, change, _| match change {
         Change::Compaction(compaction) => kept = ranges(&compaction.kept),
         Change::Clear => {
             kept = Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn mark(items: &[Value<'_>], read: &mut [Item<'_>]) {
             cleared = at;
         }
         Change::Undo(Undo { undone, .. }) => undo(at, &undone, read),
-        Change::Clearing(_) => {}
+        Change::Clearing => {}
     });
     blocks::preserve(read, kept);
 }
@@ -28,13 +28,13 @@ pub(super) fn mark(items: &[Value<'_>], read: &mut [Item<'_>]) {
 /// The compactions and rollbacks of a log.
 pub(super) fn history(items: &[Value<'_>]) -> Vec<HistoryChange> {
     let mut history = Vec::new();
-    for_each_change(items, &[], |at, change| {
+    for_each_change(items, &[], |at, change, _| {
         history.extend(match change {
             Change::Compaction(compaction) => Some(HistoryChange::compaction(at, ranges(&compaction.kept))),
             Change::Clear => Some(HistoryChange::rollback(at, 0)),
             Change::Undo(Undo { left: Some(left), .. }) => Some(HistoryChange::compaction(at, left)),
             Change::Undo(Undo { undone, .. }) => Some(HistoryChange::rollback(at, undone[0].first())),
-            Change::Clearing(_) => None,
+            Change::Clearing => None,
         });
     });
     history
@@ -49,7 +49,7 @@ pub(super) fn recount(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Pat
     let mut patches = Vec::new();
     // What stays without the compaction that replaced it, and so is replaced by the next one.
     let mut returned = 0;
-    for_each_change(&layout.elements, &drafts(layout, remaining), |at, change| {
+    for_each_change(&layout.elements, &drafts(layout, remaining), |at, change, context| {
         let item = layout.elements[at];
         match change {
             Change::Compaction(Compaction { replaced, .. }) if !stays[at] => {
@@ -67,7 +67,12 @@ pub(super) fn recount(layout: &Layout<'_>, remaining: &Remaining<'_>) -> Vec<Pat
                 undone.retain(|entry| entry.kind == EntryKind::Prompt);
                 patches.extend(renumber(item.get("count"), &undone, 0, &stays));
             }
-            Change::Clearing(before) => patches.extend(renumber(item.get("cutoff"), &before, returned, &stays)),
+            Change::Clearing => patches.extend(item.get("cutoff").and_then(|cutoff| {
+                let count: usize = cutoff.raw().parse().ok()?;
+                let counts = context.counts_before(count, &stays);
+                let now = count + returned + counts.written - counts.read;
+                (now != count).then(|| Patch { span: cutoff.span(), text: now.to_string() })
+            })),
         }
     });
     patches
@@ -159,8 +164,8 @@ enum Change {
     Compaction(Compaction),
     Clear,
     Undo(Undo),
-    /// Results among these entries, the first of the context, are sent as a mark that they were cleared.
-    Clearing(Vec<Entry>),
+    /// Results among the first entries of the context are sent as a mark that they were cleared.
+    Clearing,
 }
 
 struct Undo {
@@ -180,9 +185,9 @@ struct Compaction {
     head: usize,
 }
 
-/// Hands over the changes of the context of a log, in order, each with the index of its item. `drafts` are entries that are
-/// written among the items.
-fn for_each_change(items: &[Value<'_>], drafts: &[Entry], mut hand_over: impl FnMut(usize, Change)) {
+/// Hands over the changes of the context of a log, in order, each with the index of its item and the context after it. `drafts`
+/// are entries that are written among the items.
+fn for_each_change(items: &[Value<'_>], drafts: &[Entry], mut hand_over: impl FnMut(usize, Change, &mut Context<'_>)) {
     steps::count(items.len());
     if !items.iter().any(|item| is_change(*item)) {
         return;
@@ -196,7 +201,7 @@ fn for_each_change(items: &[Value<'_>], drafts: &[Entry], mut hand_over: impl Fn
         if !is_change(item) {
             context.add(at, item);
         } else if let Some(change) = context.change(at, item) {
-            hand_over(at, change);
+            hand_over(at, change, &mut context);
         }
     }
 }
@@ -211,6 +216,15 @@ struct Context<'a> {
     compacted: usize,
     /// The id of the last step, and the index of its entry.
     step: Option<(Text<'a>, usize)>,
+    /// How many of the first entries were read, and how many are written: one count for each entry, as far as a clearing asked.
+    counts: Vec<Counts>,
+}
+
+/// Up to an entry of the context, and with it.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    read: usize,
+    written: usize,
 }
 
 impl<'a> Context<'a> {
@@ -238,6 +252,7 @@ impl<'a> Context<'a> {
         if let (Some(step), Some((open, entry))) = (&step, &self.step)
             && step == open
         {
+            self.counts.truncate(*entry);
             return self.entries[*entry].items.push(at);
         }
         self.step = step.map(|step| (step, self.entries.len()));
@@ -248,15 +263,11 @@ impl<'a> Context<'a> {
     fn change(&mut self, at: usize, item: Value<'_>) -> Option<Change> {
         let change = match &*item.word("type") {
             "context.clear" => {
-                (self.entries, self.prompts) = (Vec::new(), Vec::new());
+                *self = Self { compacted: self.compacted, ..Self::default() };
                 Change::Clear
             }
             "context.undo" => Change::Undo(self.undo(item)?),
-            CLEARING => {
-                let end = end_of(&self.entries, item.get("cutoff"));
-                steps::count(end);
-                return Some(Change::Clearing(self.entries[..end].to_vec()));
-            }
+            CLEARING => return Some(Change::Clearing),
             _ => Change::Compaction(self.compact(at, item)),
         };
         self.step = None;
@@ -267,6 +278,7 @@ impl<'a> Context<'a> {
         steps::count(self.entries.len());
         let entries = std::mem::take(&mut self.entries);
         self.prompts.clear();
+        self.counts.clear();
         self.compacted = at;
         let summary = Entry::line(at, EntryKind::Other);
         if keeps_prompts(item) {
@@ -275,7 +287,7 @@ impl<'a> Context<'a> {
             return compaction;
         }
         let mut replaced = entries;
-        let kept = replaced.split_off(end_of(&replaced, compacted_count(item)));
+        let kept = replaced.split_off(end_of_compacted(&replaced, item));
         std::iter::once(summary).chain(kept.iter().cloned()).for_each(|entry| self.push(entry));
         Compaction { replaced, kept, head: 0 }
     }
@@ -286,9 +298,23 @@ impl<'a> Context<'a> {
         let first = self.prompts.len().checked_sub(count).filter(|_| count > 0)?;
         let undone = self.entries.split_off(self.prompts[first]);
         self.prompts.truncate(first);
+        self.counts.truncate(self.entries.len());
         steps::count(undone.len());
         let left = (undone[0].first() < self.compacted).then(|| ranges(&self.entries));
         Some(Undo { undone, left })
+    }
+
+    /// How many entries were read before the one with the number `count`, and how many of them are written, with the drafts there.
+    fn counts_before(&mut self, count: usize, stays: &[bool]) -> Counts {
+        let mut counts = self.counts.last().copied().unwrap_or_default();
+        steps::count(self.entries.len() - self.counts.len());
+        for entry in &self.entries[self.counts.len()..] {
+            counts.read += usize::from(!entry.is_draft);
+            counts.written += usize::from(entry.is_written(stays));
+            self.counts.push(counts);
+        }
+        let end = self.counts.partition_point(|counts| counts.read <= count);
+        self.counts[..end].last().copied().unwrap_or_default()
     }
 }
 
@@ -310,9 +336,9 @@ fn compacted_count(compaction: Value<'_>) -> Option<Value<'_>> {
     compaction.get("compactedCount").or_else(|| compaction.get("count"))
 }
 
-/// The number of the first of `entries` that `count` counts, with the drafts among them; all if there is no number.
-fn end_of(entries: &[Entry], count: Option<Value<'_>>) -> usize {
-    let count = count.and_then(|count| count.raw().parse().ok()).unwrap_or(usize::MAX);
+/// The number of `entries` that a compaction of an older version replaced, with the drafts among them.
+fn end_of_compacted(entries: &[Entry], compaction: Value<'_>) -> usize {
+    let count = compacted_count(compaction).and_then(|count| count.raw().parse().ok()).unwrap_or(usize::MAX);
     let mut read = entries.iter().enumerate().filter(|(_, entry)| !entry.is_draft);
     read.nth(count).map_or(entries.len(), |(at, _)| at)
 }

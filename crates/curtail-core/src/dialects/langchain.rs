@@ -63,7 +63,7 @@ impl Dialect for LangChain {
             return Item::Pinned;
         }
         let Some(kind) = kind(item) else {
-            // Between pairs, a message may be written as OpenAI takes it.
+            // Beside pairs, a text may be written as OpenAI takes it; a message with calls makes the list OpenAI's.
             return if item.has("role") { OpenAi.read(item) } else { Item::Unknown(Unknown::NoType) };
         };
         let body = body(item);

@@ -36,8 +36,9 @@ impl Dialect for OpenAi {
             return Fit::Certain;
         }
         match content {
-            Some(content) if content.items().any(blocks::thinks_in_list) => Fit::Certain,
-            Some(content) if content.items().any(|block| !is_chat_block(block)) => Fit::No,
+            Some(content) if content.items().any(|block| !is_chat_block(block) && !blocks::thinks_in_list(block)) => {
+                Fit::No
+            }
             Some(_) => Fit::Possible,
             None => Fit::No,
         }

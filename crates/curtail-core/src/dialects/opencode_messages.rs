@@ -144,8 +144,11 @@ fn open_call<'a>(part: Value<'a>, call: Content<'a>, state: Option<Value<'a>>) -
 
 /// Whether a message says nothing but what the program wrote for the user.
 fn is_automatic(message: &Message<'_>) -> bool {
-    let mut texts = message.parts.iter().filter(|part| part.content.has_text()).map(Part::place).peekable();
-    texts.peek().is_some()
-        && texts
-            .all(|place| place.is_some_and(|place| place.element.is_true("synthetic") || is_compaction(place.element)))
+    let mut texts = message.parts.iter().filter(|part| part.content.has_text()).peekable();
+    texts.peek().is_some() && texts.all(|part| part.place().is_some_and(|place| is_own(place.element)))
+}
+
+/// Whether the program wrote a part for the user.
+fn is_own(part: Value<'_>) -> bool {
+    part.is_true("synthetic") || is_compaction(part)
 }

@@ -66,9 +66,12 @@ impl Dialect for ShareGpt {
     }
 
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
-        // Other lists of roles and texts are those of LangChain, also with objects among them.
-        let mut pairs = items.iter().filter(|item| item.is_array()).peekable();
-        let is_chat = pairs.peek().is_some() && pairs.all(|item| langchain::role_and_text(*item).is_some());
+        // Other lists of roles and texts are those of LangChain, also with objects among them that are not ShareGPT's.
+        let is_chat = items.iter().any(|item| item.is_array())
+            && items.iter().all(|item| match item.is_array() {
+                true => langchain::role_and_text(*item).is_some(),
+                false => !item.has("from"),
+            });
         if is_chat && !blocks::record_of(items).is_some_and(|record| self.fits_record(record)) {
             read.fill_with(|| Item::Unknown(Unknown::NoTexts));
         }

@@ -122,16 +122,16 @@ fn arguments<'a>(details: Option<Value<'a>>, specific: Option<Value<'a>>) -> Opt
 /// What a tool returned, as far as it is there: a list of texts and files, the output of a terminal, or the answer of another
 /// agent.
 fn output<'a>(details: Option<Value<'a>>, specific: Option<Value<'a>>) -> Vec<Text<'a>> {
-    let found = details.map(|details| details.get("output").unwrap_or(details)).or_else(|| {
-        specific?
-            .some("terminalCommandOutput")
-            .and_then(|output| output.get("text"))
-            .or_else(|| specific?.some("result"))
-    });
-    match found {
+    match details.map(|details| details.get("output").unwrap_or(details)).or_else(|| answer(specific?)) {
         Some(list) if list.is_array() => {
             list.items().map(|block| block.get_text("value").unwrap_or(Text::Json(block.raw()))).collect()
         }
         found => blocks::texts(found),
     }
+}
+
+/// The output of a terminal, or the answer of another agent.
+fn answer(specific: Value<'_>) -> Option<Value<'_>> {
+    let output = specific.some("terminalCommandOutput").and_then(|output| output.get("text"));
+    output.or_else(|| specific.some("result"))
 }

@@ -170,8 +170,10 @@ pub fn last_rounds(
         }
         steps::count(1);
         let is_left = |part| left(PartRef { message: at, part });
-        let is_there = message.parts.is_empty() || (0..message.parts.len()).any(is_left);
-        let Some(round) = open.get_mut(&message.thread).filter(|_| counts(message) && is_there) else { continue };
+        let Some(round) = open.get_mut(&message.thread).filter(|_| counts(message)) else { continue };
+        if !message.parts.is_empty() && !(0..message.parts.len()).any(is_left) {
+            continue;
+        }
         let calls = message.calls().any(|(part, _)| is_left(part));
         let goes_on = match round.start {
             // A message that holds results and the model's text about them ends their round.

@@ -11,7 +11,7 @@ use foldhash::HashMap;
 
 use super::open_calls::{Open, given};
 use super::{Closes, Leader, Message, Part, PartRef, Standing, ToolCall};
-use crate::json::Text;
+use crate::json::{Text, Value};
 use crate::steps;
 
 /// Why a result has no call.
@@ -236,12 +236,13 @@ impl Pairs {
         let mut programs: HashMap<Id<'_>, PartRef> = HashMap::default();
         for &at in &self.calls {
             let thread = messages[at.message].thread;
-            if let Some(leader) = leader(messages, at)
-                && let Leader::Program(id) | Leader::Thinking(id) = leader
-                && let Some(&program) = id.text().and_then(|id| programs.get(&(thread, id.into_decoded())))
-                && (matches!(leader, Leader::Program(_))
-                    || messages[program.message].parts.iter().any(Part::is_prefix_bound))
-            {
+            let program = match leader(messages, at) {
+                Some(Leader::Program(id)) => called(&programs, thread, id),
+                Some(Leader::Thinking(id)) => called(&programs, thread, id)
+                    .filter(|call| messages[call.message].parts.iter().any(Part::is_prefix_bound)),
+                None => None,
+            };
+            if let Some(program) = program {
                 self.callers.insert(at, program);
                 self.made.entry(program).or_default().push(at);
             }
@@ -250,6 +251,11 @@ impl Pairs {
             }
         }
     }
+}
+
+/// The call of this conversation among `calls` with this id.
+fn called(calls: &HashMap<Id<'_>, PartRef>, thread: u32, id: Value<'_>) -> Option<PartRef> {
+    calls.get(&(thread, id.text()?.into_decoded())).copied()
 }
 
 /// What leads the call at `at`, if anything does.

@@ -57,10 +57,9 @@ impl Naming {
     /// Whether the text has this id, and not only a longer number in its place: `call_1` is no `call_12`. Letters on both sides
     /// may be those of other words, because the text has no white space.
     fn has_whole(&self, id: &str) -> bool {
-        const DIGITS: [char; 10] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
         self.text.match_indices(id).any(|(at, _)| {
-            let goes_on = id.ends_with(DIGITS) && self.text[at + id.len()..].starts_with(DIGITS);
-            let began_before = id.starts_with(DIGITS) && self.text[..at].ends_with(DIGITS);
+            let goes_on = id.ends_with(is_digit) && self.text[at + id.len()..].starts_with(is_digit);
+            let began_before = id.starts_with(is_digit) && self.text[..at].ends_with(is_digit);
             !goes_on && !began_before
         })
     }
@@ -114,6 +113,10 @@ fn shortened(tight: &str) -> Vec<[&str; 2]> {
         (head.len() >= LEAST && tail.len() >= LEAST).then_some([head, tail])
     });
     ends.collect()
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
 }
 
 /// So many bytes of an id before and after a gap are enough.

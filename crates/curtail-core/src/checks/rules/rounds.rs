@@ -25,13 +25,11 @@ pub(super) fn miscounted_rounds(context: &RuleContext<'_, '_>) -> Vec<Miscounted
     if !context.provider_rules.results_together {
         return Vec::new();
     }
-    let sides = context.messages.chunk_by(|one, next| is_reply(one) == is_reply(next));
-    let runs = sides.scan(0, |start, run| {
-        let run = *start..*start + run.len();
-        *start = run.end;
-        Some(run)
-    });
-    let runs: Vec<Range<usize>> = runs.collect();
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for run in context.messages.chunk_by(|one, next| is_reply(one) == is_reply(next)) {
+        let start = runs.last().map_or(0, |before| before.end);
+        runs.push(start..start + run.len());
+    }
     let turns = runs.windows(2).filter(|pair| is_reply(&context.messages[pair[0].start]));
     turns.filter_map(|pair| miscounted(context, pair[0].clone(), pair[1].clone())).collect()
 }

@@ -2,11 +2,10 @@
 
 use foldhash::HashSet;
 
-use crate::dialects::accounting::texts_of;
 use crate::dialects::row::Row;
 use crate::dialects::{Dialect, answers};
 use crate::json::{Text, Value};
-use crate::transcript::{Message, Role};
+use crate::transcript::{Content, Message, Part, Role};
 
 /// The instructions and tool definitions of `row` outside its `messages`, with those in the `header` of items before the first
 /// message; and the replies outside of them.
@@ -26,12 +25,21 @@ pub(super) fn preamble_and_replies<'a>(
     // The messages may end with them.
     let last = messages.last().filter(|last| last.role == Role::Assistant);
     let parts = last.into_iter().flat_map(|last| &last.parts);
-    let mut known: HashSet<Text<'a>> = parts.flat_map(|part| texts_of(&part.content)).cloned().collect();
+    let mut known: HashSet<Text<'a>> = parts.filter_map(answer_in).cloned().collect();
     known.extend(row.items.last().into_iter().flat_map(|last| answers::said_by_model(*last)));
     replies.retain(|reply| known.insert(reply.clone()));
     preamble.extend(header);
     replies.extend(answers::texts(dialect, &row.answers));
     (preamble, replies)
+}
+
+/// What a part can have of an answer: a text, or the arguments of a call.
+fn answer_in<'p, 'a>(part: &'p Part<'a>) -> Option<&'p Text<'a>> {
+    match &part.content {
+        Content::Text(text) => Some(text),
+        Content::ToolCall(call) => Some(&call.arguments),
+        _ => None,
+    }
 }
 
 /// The request that a record contains, if the messages are in it and not in the record itself: a line of a batch, or the input of

@@ -109,10 +109,11 @@ pub(in crate::dialects) fn put_in_compaction(items: &mut [Item<'_>]) {
 
 /// Whether `item`, or the message in it, names who speaks. Outside of logs, every item with a role or a type does.
 pub(in crate::dialects) fn names_speaker(item: Value<'_>, is_log: bool) -> bool {
-    let message = item.get("message").filter(|message| message.is_object());
-    let others: &[&str] = if message.is_some() || is_log { &[] } else { &["from", "type", "kind"] };
-    let speaker = message.unwrap_or(item);
-    std::iter::once(&"role").chain(others).any(|key| speaker.get_text(key).is_some())
+    match item.get("message").filter(|message| message.is_object()) {
+        Some(message) => message.get_text("role").is_some(),
+        None if is_log => item.get_text("role").is_some(),
+        None => ["role", "from", "type", "kind"].iter().any(|key| item.get_text(key).is_some()),
+    }
 }
 
 /// What `item` contains under a key under which some format keeps the content of messages; `None` if that is empty. For a

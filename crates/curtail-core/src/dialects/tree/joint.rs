@@ -85,12 +85,14 @@ impl Tree {
         let record = &log.links.records[child];
         let place = record.parent.and_then(|parent| log.place_of(Target::Record(parent)));
         let between = place.zip(above).is_some_and(|(place, above)| place > above);
-        let mut keys = self.sides.iter().flat_map(|sides| [sides.flag, sides.name]);
-        let together = above.is_none_or(|above| {
-            keys.all(|key| log.value(above).get(key).map(Value::raw) == log.value(child).get(key).map(Value::raw))
-        });
         // A piece of the message before it.
         let continues = log.first_piece(child) != child;
-        record.linked && !between && !continues && together
+        let mut keys = self.sides.iter().flat_map(|sides| [sides.flag, sides.name]);
+        record.linked
+            && !between
+            && !continues
+            && above.is_none_or(|above| {
+                keys.all(|key| log.value(above).get(key).map(Value::raw) == log.value(child).get(key).map(Value::raw))
+            })
     }
 }

@@ -145,8 +145,8 @@ impl<'l, 'a> Log<'l, 'a> {
         let is_own = |at: usize| records[at].side.map(|side| side.root) == side;
         let said = self.said.get(&side).map_or(&[][..], Vec::as_slice);
         let newest = |end: usize| said[..said.partition_point(|&at| at < end)].last().copied();
-        let leaf = self.kept.iter().copied().rfind(|at| records[*at].id.is_some() && records[*at].linked);
-        let leaf = leaf.filter(|_| self.path);
+        let path: &[usize] = if self.path { &self.kept } else { &[] };
+        let leaf = path.iter().copied().rfind(|at| records[*at].id.is_some() && records[*at].linked);
         let mut line = Line::default();
         let mut next = leaf.or_else(|| newest(records.len()));
         while let Some(at) = next.map(|at| self.first_piece(at)) {

@@ -496,6 +496,10 @@ fn only_the_reply_beside_the_messages_is_counted_and_once() {
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is."}]},
     ]);
     let said = json!([{"from": "human", "value": "Lit?"}, {"from": "gpt", "value": "It is."}]);
+    let thought =
+        json!([{"type": "thinking", "thinking": "It is.", "signature": "s"}, {"type": "text", "text": "No."}]);
+    let named = json!([{"id": "c", "type": "function", "function": {"name": "look", "arguments": "{\"lit\": true}"}}]);
+    let call = json!({"role": "assistant", "content": null, "tool_calls": named});
     let many: Value = (0..2000).map(|at| json!({"role": "assistant", "content": format!("{}", at / 2)})).collect();
     for (row, count) in [
         (json!({"messages": [asked, reply], "response": {"message": reply}}), 0),
@@ -504,6 +508,9 @@ fn only_the_reply_beside_the_messages_is_counted_and_once() {
         (json!({"messages": [asked, reply], "response": [asked, reply]}), 0),
         (json!({"conversations": said, "output": "It is."}), 0),
         (json!({"messages": [["human", "Lit?"], ["ai", "It is."]], "output": "It is."}), 0),
+        (json!({"messages": [asked, call], "response": "{\"lit\": true}"}), 0),
+        (json!({"messages": [asked, call], "response": "look"}), 1),
+        (json!({"messages": [asked, {"role": "assistant", "content": thought}], "response": "It is."}), 1),
         (json!({"messages": [asked], "response": [asked, reply]}), 1),
         (json!({"messages": [asked], "output": items}), 3),
         (json!({"messages": [asked], "output": [{"role": "ai", "content": "It is."}]}), 1),

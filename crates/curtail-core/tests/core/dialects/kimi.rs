@@ -164,6 +164,20 @@ fn results_stay_cleared_up_to_the_same_message() {
     let out = cut(without(&[0]), &text);
     assert!(out.contains(r#""cutoff":2"#), "{out}");
     assert_eq!(cut(without(&[5]), &text).matches(r#""cutoff":3"#).count(), 1);
+    // Each counts the context that is there: what is taken back is no part of it, and a cutoff may be behind its end.
+    let clearing = |cutoff: usize| format!(r#"{{"type":"micro_compaction.apply","cutoff":{cutoff},"time":1}}"#);
+    let undo = String::from(r#"{"type":"context.undo","count":1,"time":1}"#);
+    let text = log(&[
+        vec![message("user", "a"), message("assistant", "b"), clearing(2), message("user", "c"), clearing(9)],
+        vec![undo, clearing(1), message("user", "d"), message("assistant", "e"), clearing(4)],
+    ]);
+    let cutoffs = |log: &str| -> Vec<usize> {
+        let values = log.split(r#""cutoff":"#).skip(1);
+        values.map(|rest| rest[..rest.find(',').unwrap()].parse().unwrap()).collect()
+    };
+    assert_eq!(cutoffs(&cut(without(&[]), &text)), [2, 9, 1, 4]);
+    assert_eq!(cutoffs(&cut(without(&[1]), &text)), [1, 8, 1, 3]);
+    assert_eq!(cutoffs(&cut(without(&[0, 1, 3]), &text)), [0, 7, 0, 1]);
 }
 
 /// The program ignores the pieces of a step that it has not begun.

@@ -1,6 +1,6 @@
 //! The dialect of every fixture, which its folder names, and its framing are detected.
 
-use curtail_core::dialects::{ALL, Framing, Item};
+use curtail_core::dialects::{ALL, Framing, Item, mark};
 use curtail_core::json::Document;
 
 use super::files::{File, fixtures, read_transcripts};
@@ -181,6 +181,9 @@ fn what_looks_like_something_else_is_read() {
             "{\"role\":\"user\",\"content\":\"Hi\",\"steps\":[]}\n{\"role\":\"assistant\",\"content\":\"Yes.\",\"events\":[{\"name\":\"x\"}]}\n",
         ),
         String::from(
+            r#"{"conversations":[["system","Be brief."],{"from":"human","value":"Is it?"},{"from":"gpt","value":"Yes."}]}"#,
+        ),
+        String::from(
             r#"[{"speaker":"human","text":"What does [INST] mean?"},{"speaker":"gpt","text":"An instruction."}]"#,
         ),
         String::from(
@@ -245,6 +248,18 @@ fn forms_that_look_alike_are_told_apart() {
         reading.unwrap_or_else(|error| panic!("{item}: {}", error.what));
         assert_eq!(reported, dialect, "{item}");
     }
+}
+
+/// A member that only one format has tells more than the role.
+#[test]
+fn calls_beside_a_list_of_thoughts_decide_the_dialect() {
+    let calls = r#"[{"id":"abcdefghi","function":{"name":"look","arguments":"{}"}}]"#;
+    let thought = r#"[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]}]"#;
+    let chat = format!(r#"{{"messages":[{{"role":"assistant","content":{thought},"tool_calls":{calls}}}]}}"#);
+    read_transcripts(&chat, |dialect, transcript| {
+        assert_eq!(mark(dialect, transcript).as_deref(), Some("`tool_calls` in item 1"));
+    })
+    .expect("it is read");
 }
 
 /// An object that is none of its lines is no metadata of a log.
