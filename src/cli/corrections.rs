@@ -128,9 +128,9 @@ fn suffix_advice(flag: &str, command: &clap::Command, given: &[String]) -> Optio
 fn bare_number_advice(flag: &str, command: &clap::Command, given: &[String]) -> Option<String> {
     let word = given.iter().find(|word| word.starts_with(flag))?;
     let number = word.strip_prefix('-').filter(|number| number.starts_with(|c: char| c.is_ascii_digit()))?;
-    let size =
-        ["size", "max-tokens"].iter().find_map(|name| command.get_arguments().find(|arg| arg.get_long() == Some(name)));
-    let short = size?.get_short()?;
+    let flags = ["size", "max-tokens"];
+    let flag = flags.iter().find_map(|name| command.get_arguments().find(|arg| arg.get_long() == Some(name)));
+    let short = flag?.get_short()?;
     Some(format!("a number needs a flag, such as `-{short} {number}`"))
 }
 

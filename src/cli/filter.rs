@@ -15,6 +15,9 @@ use curtail_core::pipeline::Chain;
 /// Drop tool calls with results, strip parts, clear old results
 ///
 /// Without a flag that chooses what to drop, clear, shorten or remove, the calls of all tools are dropped.
+///
+/// Tokens of results and transcripts are always those of `o200k_base`. --tokenizer, --model and the other flags of counting
+/// apply only to --max-tokens.
 #[derive(Debug, clap::Args)]
 pub(super) struct FilterArgs {
     #[command(flatten)]
@@ -28,6 +31,7 @@ pub(super) struct FilterArgs {
     #[arg(short = 't', long, value_name = "N", requires = "drop_records_with", hide_short_help = true)]
     max_tokens: Option<Tokens>,
 
+    // Only for `max_tokens`: the processors always count with the default tokenizer.
     #[command(flatten)]
     counting: CountingOptions,
 
@@ -80,9 +84,7 @@ impl Cuts for FilterArgs {
         let identity = JobIdentity::of(&[
             &self.options, &self.drop_records_with, &self.max_tokens, &self.counting, &self.template,
         ]);
-        let counting = self.options.counting()?;
-        let mut reads = self.options.files();
-        reads.extend([self.template.files(&self.counting)]);
-        Ok(Job { chain, counting, identity, reads, drops, ..Job::default() })
+        let reads = self.template.files(&self.counting);
+        Ok(Job { chain, identity, reads, drops, ..Job::default() })
     }
 }

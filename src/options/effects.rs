@@ -95,6 +95,9 @@ const OTHER_SELECTIONS: &[&str] = &[
 
 const ALL_CALLS: &str = "-x '*' drops the calls of all tools, and -k GLOB those of all others";
 
+const RULES_COUNT: &str =
+    "it applies to rules of --drop-records-with, and all other flags of `filter` count in o200k_base";
+
 const MODELS: Need = Value("summarizer", &["openai", "anthropic"]);
 
 const EXTERNAL: &[Need] = &[Value("summarizer", &["openai", "anthropic", "command"]), Given(&["summarizer-cmd"])];
@@ -113,7 +116,8 @@ const MODIFIERS: &[Modifier] = &[
         .with_advice(ALL_CALLS),
     modifier(FILTER, &["exempt-tool"], &[Given(CLEAR), Given(CAP)]).with_advice(ALL_CALLS),
     modifier(FILTER, &["cap-keep"], &[Given(CAP)]).with_advice(ALL_CALLS),
-    modifier(FILTER, &["tokenizer", "model", "overhead", "reserve", "template"], &[Given(&["max-tokens"])]),
+    modifier(FILTER, &["tokenizer", "model", "overhead", "reserve", "template"], &[Given(&["max-tokens"])])
+        .with_advice(RULES_COUNT),
     modifier(FILTER, &["pin"], &[Given(&["role", "range", "drop", "drop-turn"])]).with_advice(ALL_CALLS),
     modifier(FILTER, &["repair", "live", "thinking", "usage"], &[Given(TOOLS), Given(OTHER_SELECTIONS)])
         .with_kind("a flag that chooses what to drop")

@@ -190,16 +190,14 @@ fn bounds(text: &str) -> Option<RangeFlag> {
 
 /// Reads numbers of messages or turns: `A..B`, without B, or one number.
 fn numbers(text: &str) -> Result<Range<usize>, &'static str> {
-    let range = numbers_in(text).ok_or("expected numbers such as 77, 12..40 (without 40) or 12..")?;
-    if range.is_empty() { Err("this range is empty: the start must be below the end") } else { Ok(range) }
-}
-
-fn numbers_in(text: &str) -> Option<Range<usize>> {
+    let wrong = "expected numbers such as 77, 12..40 (without 40) or 12..";
     let Some((from, to)) = text.split_once("..") else {
-        let only = text.parse().ok()?;
-        return Some(only..usize::saturating_add(only, 1));
+        let only: usize = text.parse().map_err(|_| wrong)?;
+        return Ok(only..only.saturating_add(1));
     };
-    Some(from.parse().ok()?..if to.is_empty() { usize::MAX } else { to.parse().ok()? })
+    let from: usize = from.parse().map_err(|_| wrong)?;
+    let to = if to.is_empty() { usize::MAX } else { to.parse().map_err(|_| wrong)? };
+    if from < to { Ok(from..to) } else { Err("this range is empty: the start must be below the end") }
 }
 
 /// The cap of some tools: `GLOB=N`.

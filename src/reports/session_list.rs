@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use crate::options::global::iso_time;
-use crate::reports::screen::{PATH, Screen, painted};
+use crate::reports::screen::{PATH, Screen, painted, without_end};
 use crate::reports::table::{Kind, Table, TablePart};
 use crate::sessions::listed::ListedSession;
 use curtail_core::dialects::media;
@@ -51,6 +51,9 @@ impl ListedSession {
     }
 }
 
+/// The most columns of a project's name on a screen.
+const PROJECT: usize = 20;
+
 /// The sessions as a table, a line for each; `now` is compared with when each was used. With `paths`, the path of each follows on
 /// a line of its own, which is not shortened.
 pub(crate) fn table(listed: &[ListedSession], now: SystemTime, paths: bool, screen: Screen) -> String {
@@ -82,7 +85,11 @@ fn row(one: &ListedSession, now: SystemTime, has_sums: bool, screen: Screen) -> 
     }
     let project = one.head.project.as_deref().unwrap_or_default();
     let project = project.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
-    row.extend([project.to_owned(), one.subject().to_owned()]);
+    let project = one_line(project);
+    // On a screen, a long name would take the columns of the prompt.
+    let project =
+        if screen.width.is_some() { without_end(&project, PROJECT).into_owned() } else { project.into_owned() };
+    row.extend([project, one.subject().to_owned()]);
     row
 }
 
@@ -132,6 +139,19 @@ mod tests {
                 assert!(lines[path - 1].contains(name), "{width}: {text}");
             }
         }
+    }
+
+    #[test]
+    fn a_long_project_leaves_the_prompt_its_columns() {
+        let now = SystemTime::now();
+        let path = "a.jsonl".into();
+        let session = KeptSession { agent: &AGENTS[0], path, modified: now, size: None, stored: None };
+        let head = SessionHead { project: Some("p".repeat(68)), prompt: Some("words ".repeat(20)) };
+        let listed = [ListedSession { name: "@claude".to_owned(), session, head, sums: None }];
+        let on_screen = table(&listed, now, false, Screen { width: Some(80) });
+        assert!(on_screen.contains(&format!(" {}…  words words words words words ", "p".repeat(19))), "{on_screen}");
+        let in_pipe = table(&listed, now, false, Screen { width: None });
+        assert!(in_pipe.contains(&"p".repeat(68)) && in_pipe.contains(&"words ".repeat(20)), "{in_pipe}");
     }
 
     #[test]

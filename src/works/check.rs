@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::mark_of;
+use super::mark::mark_of;
 use crate::options::config::ConfigIndex;
 use curtail_core::checks::{
     ALL, Examination, Finding, Fix, INVALID_JSON, Inspection, Level, Levels, REBUILT, Verdicts, rule_named,

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::works::count_rows::{CountRow, SumsByName};
 use crate::works::count_usage::LoggedUsage;
-use crate::works::mark_of;
+use crate::works::mark::mark_in;
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::{Counting, View};
@@ -52,20 +52,19 @@ impl Work for Counter {
             return Ok(());
         }
         let mut places = unit.locator();
-        let counted =
-            unit.transcripts(&document)?.into_iter().map(|(dialect, transcript)| self.counted(dialect, transcript));
-        for counted in counted.collect::<Result<Vec<_>, _>>()? {
-            counted.add_to(out, self.by, |offset| places.place(offset).line);
+        let transcripts = unit.transcripts(&document)?;
+        let mark = if self.verbose && out.mark.is_none() { mark_in(unit, &transcripts) } else { None };
+        let counts = transcripts.into_iter().map(|(dialect, transcript)| self.count(dialect, transcript));
+        for count in counts.collect::<Result<Vec<_>, _>>()? {
+            count.add_to(out, self.by, |offset| places.place(offset).line);
         }
-        if self.verbose && out.mark.is_none() {
-            out.mark = mark_of(unit);
-        }
+        out.mark = out.mark.take().or(mark);
         Ok(())
     }
 }
 
 impl Counter {
-    fn counted<'t>(
+    fn count<'t>(
         &self,
         dialect: &dyn Dialect,
         mut transcript: Transcript<'t>,
@@ -79,7 +78,7 @@ impl Counter {
             true => Figures::from_transcript(dialect, &transcript, &self.counting, |index| each[index] as u64),
             false => None,
         };
-        let counted = usage.map(|_| counted_requests(dialect, &transcript)).unwrap_or_default();
+        let requests = usage.map(|_| counted_requests(dialect, &transcript)).unwrap_or_default();
         let counting = match usage {
             _ if !is_calibrated => self.counting.clone(),
             Some(usage) => usage.calibrate(&self.counting),
@@ -98,7 +97,7 @@ impl Counter {
             }
             None => counting.outside(&view) + each.iter().sum::<usize>(),
         };
-        let usage = usage.map(|last| LoggedUsage { last, counted });
+        let usage = usage.map(|last| LoggedUsage { last, requests });
         Ok(CountedTranscript { dialect: dialect.name(), transcript, counting, each, tokens, usage })
     }
 }

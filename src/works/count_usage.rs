@@ -11,7 +11,7 @@ pub(crate) struct LoggedUsage {
     /// Of the last request.
     pub(crate) last: Figures,
     /// All requests that it counted, to find those that other files repeat.
-    pub(crate) counted: Vec<CountedRequest>,
+    pub(crate) requests: Vec<CountedRequest>,
 }
 
 /// The provider's counts, added up over the transcripts whose logs contain them.
@@ -36,7 +36,7 @@ pub(crate) struct UsageSum {
 impl UsageSum {
     /// Adds the usage of a transcript, unless `earlier` files contain its last request.
     pub(crate) fn add_once(&mut self, usage: &LoggedUsage, earlier: &mut SeenRequests) {
-        let shared = earlier.shared(usage.counted.iter().map(|request| &request.keys));
+        let shared = earlier.shared(usage.requests.iter().map(|request| &request.keys));
         self.shared += shared.iter().filter(|shared| **shared).count();
         if shared.last() != Some(&true) {
             self.add(&usage.last);

@@ -10,7 +10,7 @@ use crate::options::choices::TextOrJson;
 use crate::works::check::Checking;
 use crate::works::copies::{DropRecords, Held};
 use crate::works::explained::{report, with_lines};
-use crate::works::mark_of;
+use crate::works::mark::mark_of;
 use crate::works::output::{CutOutput, OutputSink};
 use crate::works::rows::RowText;
 use crate::works::windows::WindowPlace;

@@ -11,6 +11,7 @@ pub(crate) mod counterpart;
 pub(crate) mod cut;
 pub(crate) mod explained;
 mod given_back;
+mod mark;
 pub(crate) mod outline;
 pub(crate) mod output;
 pub(crate) mod rows;
@@ -20,17 +21,3 @@ pub(crate) mod verify;
 pub(crate) mod view;
 pub(crate) mod whole_file;
 pub(crate) mod windows;
-
-use curtail_core::dialects;
-use curtail_io::batch::Unit;
-
-/// The member by which the dialect of a unit was detected, in words.
-pub(crate) fn mark_of(unit: &Unit<'_>) -> Option<String> {
-    if unit.opened.reading.named {
-        return None;
-    }
-    let document = unit.parse().ok()?;
-    let transcripts = unit.transcripts(&document).ok()?;
-    let (dialect, transcript) = transcripts.first()?;
-    dialects::mark(*dialect, transcript)
-}

@@ -227,7 +227,9 @@ mod tests {
                 packer.finish()?;
             }
             let beginning = head(&mut Dripping { rest: &stream, stalls: false }, None)?;
-            assert_eq!((Packing::of_head(&beginning), &*beginning), (packing, &stream[..4]));
+            // Two bytes are enough to detect gzip.
+            assert_eq!(Packing::of_head(&beginning), packing);
+            assert!(stream.starts_with(&beginning), "{beginning:?}");
             let mut unpacked = packing.unpack(BufReader::new(Dripping { rest: &stream, stalls: false }))?;
             let mut text = Vec::new();
             while let Err(error) = unpacked.read_to_end(&mut text) {

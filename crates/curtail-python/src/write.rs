@@ -34,10 +34,9 @@ impl Written {
         let parts = if let Ok(list) = record.cast_exact::<PyList>()
             && is_list_of_objects(list)
         {
-            Parts::List(writer.objects(list)?)
+            Parts::List(writer.objects(list, 0)?)
         } else if let Ok(object) = record.cast_exact::<PyDict>()
-            // JSON has other names for keys that are no texts, so the members cannot be told by their keys.
-            && object.keys().iter().all(|key| key.is_instance_of::<PyString>())
+            && object.keys().iter().all(|key| is_unicode(&key))
         {
             let mut parts = Vec::new();
             writer.object(object, 0, Some(&mut parts))?;
@@ -48,6 +47,11 @@ impl Written {
         };
         Ok(Self { text: writer.out, parts })
     }
+}
+
+/// Whether a key has the same name in JSON. Other members cannot be told by their keys.
+fn is_unicode(key: &Bound<'_, PyAny>) -> bool {
+    key.cast::<PyString>().is_ok_and(|text| text.to_str().is_ok())
 }
 
 fn is_list_of_objects(list: &Bound<'_, PyList>) -> bool {
@@ -117,7 +121,8 @@ impl Writer {
     }
 
     /// Writes a list of objects, and returns where each is.
-    fn objects(&mut self, list: &Bound<'_, PyList>) -> PyResult<Vec<std::ops::Range<usize>>> {
+    fn objects(&mut self, list: &Bound<'_, PyList>, depth: usize) -> PyResult<Vec<std::ops::Range<usize>>> {
+        let depth = deeper(depth)?;
         let mut places = Vec::with_capacity(list.len());
         self.out.push('[');
         for (nth, item) in list.iter().enumerate() {
@@ -125,7 +130,7 @@ impl Writer {
                 self.out.push(',');
             }
             let start = self.out.len();
-            self.value(&item, 2)?;
+            self.value(&item, depth)?;
             places.push(start..self.out.len());
         }
         self.out.push(']');
@@ -151,13 +156,13 @@ impl Writer {
                 None => self.value(&value, depth)?,
                 Some(parts) => {
                     let items = match value.cast_exact::<PyList>() {
-                        Ok(list) if is_list_of_objects(list) => self.objects(list)?,
+                        Ok(list) if is_list_of_objects(list) => self.objects(list, depth)?,
                         _ => {
                             self.value(&value, depth)?;
                             Vec::new()
                         }
                     };
-                    let key = key.cast::<PyString>()?.to_cow()?.into_owned();
+                    let key = key.cast::<PyString>()?.to_str()?.to_owned();
                     parts.push(Part { key, place: start..self.out.len(), items });
                 }
             }

@@ -49,16 +49,21 @@ impl ColumnTable {
                 Err(error) => broken.push(format!("column `{}`: {}", column.name, error.what)),
             }
         }
-        Err(self.refuse(match fitting.as_slice() {
-            [column] => return Ok(column.clone()),
-            [] if self.groups.iter().all(|group| group.rows == 0) => return Ok(Column::default()),
+        if let [column] = fitting.as_slice() {
+            return Ok(column.clone());
+        }
+        if fitting.is_empty() && self.groups.iter().all(|group| group.rows == 0) {
+            return Ok(Column::default());
+        }
+        let message = match fitting.as_slice() {
             [] if !broken.is_empty() => {
                 format!("no column that can be read holds transcripts; {}", broken.join("; "))
             }
             [] if others.is_empty() => String::from("no column holds texts or lists of messages"),
             [] => format!("no column holds transcripts (looked in {}); name one with --column", names(&others)),
             several => format!("columns {} hold transcripts; name one with --column", names(several)),
-        }))
+        };
+        Err(self.refuse(message))
     }
 
     fn refuse(&self, message: String) -> FileError {

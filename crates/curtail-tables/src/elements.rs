@@ -18,7 +18,7 @@ pub(crate) fn replace_elements(array: &ArrayRef, new: &mut NewRows) -> Result<Ar
     match array.data_type() {
         DataType::List(_) => replace_in_lists(array.as_list::<i32>(), new),
         DataType::LargeList(_) => replace_in_lists(array.as_list::<i64>(), new),
-        _ => Err(ArrowError::IpcError(String::from("the column contains no lists"))),
+        _ => Err(ArrowError::InvalidArgumentError(String::from("the column contains no lists"))),
     }
 }
 
@@ -41,7 +41,7 @@ fn replace_in_lists<O: OffsetSizeTrait>(
                 places.extend(kept.map(|(place, _)| (0, place)));
             }
             RowResult::Text(end) => {
-                let elements = Element::read_all(&new.texts.next(*end)?).map_err(ArrowError::IpcError)?;
+                let elements = Element::read_all(&new.texts.next(*end)?).map_err(ArrowError::ParseError)?;
                 let first = olds.start;
                 let olds: Vec<usize> = olds.collect();
                 let fresh: Vec<Option<&Fitted>> = elements.iter().filter_map(fitted).map(Some).collect();
@@ -61,8 +61,9 @@ fn replace_in_lists<O: OffsetSizeTrait>(
         lengths.push(places.len() - before);
     }
     let values = chosen(&values, &made, &places)?;
-    let length = O::from_usize(places.len());
-    length.ok_or_else(|| ArrowError::IpcError(String::from("a batch with too many elements")))?;
+    if O::from_usize(places.len()).is_none() {
+        return Err(ArrowError::InvalidArgumentError(String::from("a batch with too many elements")));
+    }
     Ok(Arc::new(GenericListArray::<O>::try_new(element, OffsetBuffer::from_lengths(lengths), values, nulls)?))
 }
 
@@ -75,7 +76,7 @@ pub(crate) fn replace_values(array: &ArrayRef, new: &mut NewRows) -> Result<Arra
             places.push((0, row));
             continue;
         };
-        let values = Element::read_all(&new.texts.next(*end)?).map_err(ArrowError::IpcError)?;
+        let values = Element::read_all(&new.texts.next(*end)?).map_err(ArrowError::ParseError)?;
         let values: Vec<Option<&Fitted>> = values.iter().filter_map(fitted).map(Some).collect();
         places.push((1, made.len()));
         made.push(New { old: array, olds: &[row], values: &values }.array()?);

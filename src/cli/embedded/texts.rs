@@ -85,7 +85,14 @@ impl Texts<'_> {
             Damage::Fail => None,
             _ => Rescued::from_text(text.as_bytes()).filter(|rescued| !rescued.is_empty()),
         };
-        let Some(rescued) = rescued else { return self.cut_whole(cut, text, out) };
+        match rescued {
+            Some(rescued) => self.cut_rescued(cut, rescued, out),
+            None => self.cut_whole(cut, text, out),
+        }
+    }
+
+    /// Cuts what is left of a damaged log, and notes its losses.
+    fn cut_rescued(&self, cut: &CutTexts, rescued: Rescued, out: &mut String) -> Result<Answer, Failure> {
         let sound = String::from_utf8(rescued.text).map_err(|_| Failure::new(INVALID_UTF8))?;
         let mut answer = match rebuilt_around(&sound) {
             // A log of patches is written as it is.
@@ -168,9 +175,8 @@ impl Texts<'_> {
         let mut outcome = CheckOutcome::default();
         outcome.files.push(NAME.to_owned());
         examined.findings.into_iter().for_each(|finding| outcome.add(0, finding));
-        for (print, mut finding) in examined.fingerprints {
+        for (print, finding) in examined.fingerprints {
             if self.is_copy(std::iter::once(print)) {
-                finding.message = String::from("the transcript has the same messages as an earlier one");
                 outcome.add(0, finding);
             }
         }

@@ -76,15 +76,12 @@ impl KeyReader<'_> {
         header: &str,
     ) -> Result<&'t [TomlValue<'i>], FileError> {
         let Some(value) = members.get(name) else { return Ok(&[]) };
-        let tables = value.get_ref().as_array();
-        let wrong = tables.map_or(Some(value), |tables| tables.iter().find(|table| !table.get_ref().is_table()));
-        match (tables, wrong) {
-            (Some(tables), None) => Ok(tables),
-            (_, wrong) => {
-                let wanted = format!("an array of tables, each under a `[[{header}]]` of its own");
-                Err(self.expected(wrong.unwrap_or(value), name, &wanted))
-            }
+        let wanted = format!("an array of tables, each under a `[[{header}]]` of its own");
+        let Some(tables) = value.get_ref().as_array() else { return Err(self.expected(value, name, &wanted)) };
+        if let Some(other) = tables.iter().find(|table| !table.get_ref().is_table()) {
+            return Err(self.expected(other, name, &wanted));
         }
+        Ok(tables)
     }
 
     /// Whether only a trusted file may set the key to these values.

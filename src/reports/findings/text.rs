@@ -33,6 +33,14 @@ impl Styles {
             [AnsiColor::Red, AnsiColor::Yellow, AnsiColor::Blue].map(|color| color.on_default().bold());
         Self { error, warning, frame, message: Style::new().bold(), name: NAME, count: COUNT }
     }
+
+    /// The style of a finding of this level.
+    const fn of_level(&self, level: Level) -> Style {
+        match level {
+            Level::Deny => self.error,
+            Level::Warn | Level::Allow => self.warning,
+        }
+    }
 }
 
 fn write_text(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
@@ -64,39 +72,69 @@ fn write_findings(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()>
 
 /// A finding as people read it.
 pub(in crate::reports) fn text_of(file: &str, finding: &Finding, colors: bool, screen: Screen) -> String {
-    let Styles { error, warning, frame, message: bold, .. } = &Styles::new(colors);
-    let (label, style) = match finding.level {
-        Level::Deny => ("error", error),
-        Level::Warn | Level::Allow => ("warning", warning),
+    let styles = &Styles::new(colors);
+    let style = styles.of_level(finding.level);
+    let frame = &styles.frame;
+    let number = finding.at.line.to_string();
+    let gutter = " ".repeat(number.len());
+    let mut out = screen.wrapped(&head(finding, styles), 2);
+    out += &format!("{gutter}{frame}-->{frame:#} {}\n", place(file, finding));
+    let (line, marks) = excerpt(finding, number.len() + 3, screen);
+    out += &format!("{gutter} {frame}|{frame:#}\n{frame}{number} |{frame:#} {line}\n");
+    out += &format!("{gutter} {frame}|{frame:#} {}{style}{}{style:#}\n", marks.pad, marks.carets);
+    for note in notes(file, finding) {
+        out += &screen.wrapped(&format!("{gutter} {frame}={frame:#} {note}\n"), 2);
+    }
+    out + "\n"
+}
+
+/// The level, the rule, and what is wrong.
+fn head(finding: &Finding, styles: &Styles) -> String {
+    let style = styles.of_level(finding.level);
+    let bold = &styles.message;
+    let label = match finding.level {
+        Level::Deny => "error",
+        Level::Warn | Level::Allow => "warning",
     };
     let rule = finding.rule;
-    let at = &finding.at;
     let message = one_line(&finding.message);
-    let head = format!("{style}{label}[{}]{style:#}{bold}: {message}{bold:#} ({})\n", rule.code, rule.name);
-    let mut out = screen.wrapped(&head, 2);
-    let number = at.line.to_string();
-    let gutter = " ".repeat(number.len());
+    format!("{style}{label}[{}]{style:#}{bold}: {message}{bold:#} ({})\n", rule.code, rule.name)
+}
+
+/// Where a finding is in `file`, with the number of its message and the path in the record.
+fn place(file: &str, finding: &Finding) -> String {
+    let at = &finding.at;
     let path = at.pointer.as_deref().filter(|pointer| !pointer.is_empty());
     let path = path.map_or_else(String::new, |pointer| format!(" {}", one_line(pointer)));
     let message = at.message.map_or_else(String::new, |message| format!(" (message {message})"));
-    out += &format!("{gutter}{frame}-->{frame:#} {file}:{}:{}{message}{path}\n", at.line, at.column);
+    format!("{file}:{}:{}{message}{path}", at.line, at.column)
+}
+
+/// What is below an excerpt.
+struct Marks {
+    /// The blanks before the carets.
+    pad: String,
+    carets: String,
+}
+
+/// The excerpt of the line, which begins after `before` columns, and the marks below it.
+fn excerpt(finding: &Finding, before: usize, screen: Screen) -> (String, Marks) {
     let excerpt = &finding.excerpt;
-    let before = number.len() + 3;
     let (head, rest) = split_after(&excerpt.text, excerpt.before);
     let (marked, tail) = split_after(rest, excerpt.width);
     let [head, marked, tail] = [head, marked, tail].map(one_line);
-    let shown = format!("{head}{marked}{tail}");
-    out += &format!("{gutter} {frame}|{frame:#}\n{frame}{number} |{frame:#} {}\n", screen.cut(&shown, before));
+    let line = screen.cut(&format!("{head}{marked}{tail}"), before).into_owned();
     let pad = " ".repeat(columns(&head));
     let most = screen.width.map_or(usize::MAX, |width| width.saturating_sub(before + pad.len()));
     let carets = "^".repeat(columns(&marked).min(most).max(1));
-    out += &format!("{gutter} {frame}|{frame:#} {pad}{style}{carets}{style:#}\n");
+    (line, Marks { pad, carets })
+}
+
+/// What else there is to know, and what to do.
+fn notes(file: &str, finding: &Finding) -> impl Iterator<Item = String> {
     let other = finding.other.as_ref().map(|other| format!("its counterpart: {file}:{}:{}", other.line, other.column));
     let answer = finding.answer.map(|answer| format!("the provider answers: {answer}"));
-    for about in other.into_iter().chain(answer).chain([format!("help: {}", finding.help)]) {
-        out += &screen.wrapped(&format!("{gutter} {frame}={frame:#} {about}\n"), 2);
-    }
-    out + "\n"
+    other.into_iter().chain(answer).chain([format!("help: {}", finding.help)])
 }
 
 /// `text` in two, the first with this number of characters.

@@ -84,6 +84,7 @@ const ALONE: &[(&str, &str)] = &[
     ("count --usage --output-format csv", "--usage needs --output-format table or json"),
     ("check --error 400 --profile mistral", "--profile cannot be used with --error"),
     ("filter --strip media --tokenizer approx", "--tokenizer needs --max-tokens"),
+    ("filter --cap-result 100 --model gpt-4", "applies to rules of --drop-records-with"),
     ("run --print --preset keep-40", "--print takes no file, and no other flag than --network, --agent, --preset"),
     ("summarize --print-prompt --prompt a.jsonl", "--print-prompt takes no file, and no other flag than --prompt"),
     ("summarize --handoff --thread t", "--handoff cannot be used with --thread"),
@@ -262,6 +263,8 @@ fn numbers_past_the_end_are_reported_once() {
         "curtail: filter: --drop 9999: there is no such message; the longest transcript has 13, numbered from 0\n\
          curtail: filter: --drop-turn 99: there is no such turn; the longest transcript has 4, numbered from 0\n"
     );
+    let largest = curtail(&place, "filter --drop 18446744073709551615 a.jsonl");
+    assert!(largest.status == 0 && largest.errors.contains("there is no such message"), "{}", largest.errors);
     // A number that only the longest transcript has is in range.
     assert_eq!(curtail(&place, "filter --drop 12 a.jsonl").errors, "");
     assert!(curtail(&place, "filter --range 50.. a.jsonl").errors.contains("--range 50: there is no such message"));

@@ -133,8 +133,10 @@ impl Shortener<'_> {
         }
         // Few tokens may be fewer bytes than the marker in their place, and no cut may make a transcript longer: then more is
         // cut, but no more than the marker needs.
-        self.cut_middle(long_text, cap)
-            .or_else(|| self.cut_middle(long_text, largest(cap, |cap| self.cut_middle(long_text, cap).is_some())))
+        self.cut_middle(long_text, cap).or_else(|| {
+            let smaller = largest(cap, |cap| self.cut_middle(long_text, cap).is_some());
+            self.cut_middle(long_text, smaller)
+        })
     }
 
     /// `long_text` cut to `cap` tokens, marker included; `None` if it would be longer in bytes.

@@ -49,7 +49,7 @@ fn broken(name: &str) -> impl Fn(ParquetError) -> FileError {
         let message = match message.strip_prefix("Disabled feature at compile time: ") {
             Some(compression) => format!(
                 "it is compressed with {compression}, which is not supported; write it with zstd or snappy (pyarrow: \
-             `write_table(…, compression=\"zstd\")`)"
+                 `write_table(…, compression=\"zstd\")`)"
             ),
             None => message,
         };

@@ -132,7 +132,9 @@ impl RewrittenGroup<'_> {
                         levels.push(full);
                         texts.push(new.texts.next(*end)?.into());
                     }
-                    _ => {}
+                    other => {
+                        return Err(ParquetError::General(format!("a row of texts cannot become {other:?}")));
+                    }
                 }
             }
             column.typed::<ByteArrayType>().write_batch(&texts, (full > 0).then_some(&levels), None)?;

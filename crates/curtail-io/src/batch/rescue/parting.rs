@@ -135,8 +135,11 @@ impl<'l> Parting<'l> {
             Clue::Head => false,
         };
         let is_last = self.is_ended && rest.is_empty();
-        if is_certain || !is_followed {
-            return is_certain.then_some(end);
+        if is_certain {
+            return Some(end);
+        }
+        if !is_followed {
+            return None;
         }
         // A record of a kind of its own ends the line, begins as others do, and has more than a part of one.
         let is_likely = match keys_of(found) {

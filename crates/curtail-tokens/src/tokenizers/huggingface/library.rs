@@ -52,7 +52,7 @@ impl Library {
     /// Reads the content of a file that only the engine has read. Where that fails, this panics, and
     /// [`tokenizer_panic`](crate::tokenizers::tokenizer_panic) returns why.
     pub(super) fn read_later(path: &str, bytes: &[u8]) -> Self {
-        guarded(path, || Self::read(path, bytes).unwrap_or_else(|reason| std::panic::panic_any(reason)))
+        Self::read(path, bytes).unwrap_or_else(|reason| give_up(path, &reason))
     }
 
     /// The number of tokens of a text. Special tokens in it are text unless `special`.
@@ -115,18 +115,37 @@ impl Library {
     }
 }
 
-/// Runs code of the library. If it panics, the program ends with an error instead of a backtrace:
-/// [`tokenizer_panic`](crate::tokenizers::tokenizer_panic) returns it.
+/// Runs code of the library. If it panics, the program gives up the file.
 fn guarded<T>(path: &str, run: impl FnOnce() -> T) -> T {
-    catch_panic(run).unwrap_or_else(|panic| {
-        // Only the first error is kept.
-        let _ = PANIC.set(format!("{path}: cannot be used as a tokenizer.json: {DAMAGED}"));
-        resume_unwind(panic)
-    })
+    catch_panic(run).unwrap_or_else(|_| give_up(path, DAMAGED))
+}
+
+/// Ends the program with an error instead of a backtrace: [`tokenizer_panic`](crate::tokenizers::tokenizer_panic) returns what is
+/// wrong with the file at `path`.
+fn give_up(path: &str, reason: &str) -> ! {
+    let message = format!("{path}: cannot be used as a tokenizer.json: {reason}");
+    // Only the first error is kept.
+    let _ = PANIC.set(message.clone());
+    resume_unwind(Box::new(message))
 }
 
 /// The start of the token after the first `count`, if no character is in the tokens on both sides.
 fn boundary(text: &str, spans: &[(usize, usize)], count: usize) -> Option<usize> {
     let at = spans[count].0;
     (at >= spans[count - 1].1 && text.is_char_boundary(at)).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DAMAGED, Library};
+    use crate::panics::catch_panic;
+    use crate::tokenizers::tokenizer_panic;
+
+    #[test]
+    fn a_file_that_is_read_late_fails_with_its_reason() {
+        let reason = Library::read("a.json", b"{").err().unwrap();
+        assert_ne!(reason, DAMAGED);
+        assert!(catch_panic(|| Library::read_later("a.json", b"{")).is_err());
+        assert!(tokenizer_panic().is_some_and(|message| message.ends_with(&reason)), "{:?}", tokenizer_panic());
+    }
 }

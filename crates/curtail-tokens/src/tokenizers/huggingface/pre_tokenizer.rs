@@ -100,13 +100,15 @@ impl Splitting {
             return Err(UNKNOWN);
         }
         let prefix = if add_prefix_space { Prefix::Always } else { Prefix::Never };
-        let steps = if let Some(known) = recognize_sequence(&steps).filter(|_| !use_regex) {
-            vec![SplitStep::Known(known)]
-        } else {
-            let last = if use_regex { Some(Ok(SplitStep::Known(recognize(&[]).ok_or(UNKNOWN)?))) } else { None };
-            steps.into_iter().map(PreTokenizer::step).chain(last).collect::<Result<_, _>>()?
-        };
-        Ok(Self { steps, alphabet: Alphabet::Bytes, prefix, space: None })
+        let all = Self { steps: Vec::new(), alphabet: Alphabet::Bytes, prefix, space: None };
+        if let Some(known) = recognize_sequence(&steps).filter(|_| !use_regex) {
+            return Ok(Self { steps: vec![SplitStep::Known(known)], ..all });
+        }
+        let mut steps = steps.into_iter().map(PreTokenizer::step).collect::<Result<Vec<_>, _>>()?;
+        if use_regex {
+            steps.push(SplitStep::Known(recognize(&[]).ok_or(UNKNOWN)?));
+        }
+        Ok(Self { steps, ..all })
     }
 
     fn of_characters(steps: Vec<PreTokenizer>, replaced: Option<char>) -> Result<Self, Unsupported> {

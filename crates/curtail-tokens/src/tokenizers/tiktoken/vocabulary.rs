@@ -189,8 +189,8 @@ impl Vocabulary {
         }
     }
 
-    /// The same, faster for the tokens of two bytes, which are the first 256: before the first merge, most units are
-    /// bytes.
+    /// The same, faster for two of the first 256 tokens, which are those of single bytes: before the first merge, most
+    /// units are bytes.
     #[inline]
     pub(crate) fn first(&self, left: u32, right: u32) -> u32 {
         if left | right < 256 {
