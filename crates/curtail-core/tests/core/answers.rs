@@ -684,20 +684,3 @@ fn an_id_is_named_only_if_no_longer_one_is() {
     let is_named = matches!(diagnosis, Diagnosis::Found { is_named: true, .. });
     assert!(!is_named, "{diagnosis:?}");
 }
-
-/// A provider may have several answers to a fault.
-#[test]
-fn a_finding_has_the_answer_that_was_quoted() {
-    let call = r#"{"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}}"#;
-    let result = r#"{"role":"tool","tool_call_id":"call_1","content":"x"}"#;
-    let text = format!(
-        r#"{{"model":"gpt-4o","messages":[{{"role":"user","content":"a"}},{{"role":"assistant","content":null,"tool_calls":[{call}]}},{result},{result}]}}"#
-    );
-    let rows: Vec<&Constraint> =
-        constraints().iter().filter(|row| row.provider == "openai" && row.rule == Some("P005")).collect();
-    assert!(rows.len() > 1);
-    for row in rows {
-        let findings = found(&filled(row, 3, "call_1"), &text);
-        assert!(findings.iter().any(|finding| finding.answer == Some(row.words)), "{}", row.words);
-    }
-}

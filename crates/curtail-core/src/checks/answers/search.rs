@@ -252,13 +252,7 @@ impl<'s> Search<'s> {
 
     /// `None` if there are no findings.
     fn found(&self, findings: Vec<&Finding>, is_named: bool) -> Option<Diagnosis> {
-        let findings = findings.into_iter().map(|finding| {
-            // Of several answers to a fault, the one that was quoted.
-            let mut rows =
-                self.rows.iter().filter(|row| row.rule == Some(finding.rule.code) && row.what == finding.what);
-            let quoted = rows.find(|row| row.provider == self.provider).map(|row| row.words);
-            Finding { level: Level::Deny, answer: quoted.or(finding.answer), ..finding.clone() }
-        });
+        let findings = findings.into_iter().map(|finding| Finding { level: Level::Deny, ..finding.clone() });
         let findings: Vec<Finding> = findings.collect();
         let rule = findings.first()?.rule;
         let described = self.rows.iter().copied().find(|row| row.rule == Some(rule.code));
