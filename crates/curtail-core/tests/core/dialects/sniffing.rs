@@ -180,9 +180,7 @@ fn what_looks_like_something_else_is_read() {
         String::from(
             "{\"role\":\"user\",\"content\":\"Hi\",\"steps\":[]}\n{\"role\":\"assistant\",\"content\":\"Yes.\",\"events\":[{\"name\":\"x\"}]}\n",
         ),
-        String::from(
-            r#"{"conversations":[["system","Be brief."],{"from":"human","value":"Is it?"},{"from":"gpt","value":"Yes."}]}"#,
-        ),
+        String::from(r#"{"conversations":[["system","Be brief."],{"from":"human","value":"Is it?"}]}"#),
         String::from(
             r#"[{"speaker":"human","text":"What does [INST] mean?"},{"speaker":"gpt","text":"An instruction."}]"#,
         ),
