@@ -233,7 +233,7 @@ impl Blocks {
     /// Appends the rest of the input to `text`.
     ///
     /// # Errors
-    /// As [`Blocks::next_lines`].
+    /// A read or decompression error, a text over the limit, or the error of `doubt`.
     pub fn rest(&mut self, text: &mut Buffer, doubt: Doubt<'_>) -> Result<(), FileError> {
         let carry = std::mem::take(&mut self.carry);
         text.append(&carry).map_err(|error| self.read_error(&error, 0))?;
