@@ -73,5 +73,9 @@ pub(crate) fn written_path() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Refuses `-` as a path.
 pub(crate) fn refuse_standard<P: AsRef<OsStr>>(path: P) -> Result<P, &'static str> {
-    if path.as_ref() == "-" { Err("must be a path, and `-` is standard output (./- is a file)") } else { Ok(path) }
+    if path.as_ref() == "-" {
+        Err("must be a path, but `-` means standard output; write `./-` for a file of that name")
+    } else {
+        Ok(path)
+    }
 }

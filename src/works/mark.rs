@@ -6,6 +6,9 @@ use curtail_io::batch::Unit;
 
 /// The mark of a unit whose transcripts something else has read and does not return, so that it is read again.
 pub(super) fn mark_of(unit: &Unit<'_>) -> Option<String> {
+    if unit.opened.reading.named {
+        return None;
+    }
     let document = unit.parse().ok()?;
     mark_in(unit, &unit.transcripts(&document).ok()?)
 }

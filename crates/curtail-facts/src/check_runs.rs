@@ -3,7 +3,6 @@
 use super::call_result::CallWithResult;
 use super::kinds::CheckRun;
 use super::outcomes::{self, RunOutcome, last_line};
-use super::programs::{PROGRAMS, lists};
 use super::quotes::short_line;
 use super::shell::LineStatus;
 use super::words::has_whole;
@@ -80,21 +79,10 @@ impl CheckRun {
         self.command.split(' ').any(|word| matches!(word, "test" | "t" | "nextest"))
     }
 
-    /// Whether the names of tests show which of them its targets select: they are places and filters.
+    /// Whether the names of tests show which of them its targets select: other targets may be packages.
     pub(super) fn selects_by_name(&self) -> bool {
         !self.targets.is_empty()
-            && self
-                .targets
-                .iter()
-                .all(|target| target.contains(['/', '.']) || target.contains("::") || self.filters_names_by(target))
-    }
-
-    /// Whether a target is a part of the names of tests: behind another flag, it may be a package, a binary or a mark.
-    fn filters_names_by(&self, target: &str) -> bool {
-        let words: Vec<&str> = self.command.split([' ', '=']).collect();
-        let mut flags = words.windows(2).filter(|pair| pair[1] == target).map(|pair| pair[0]);
-        target.chars().all(|c| c.is_alphanumeric() || c == '_')
-            && flags.all(|flag| !flag.starts_with('-') || flag == "--" || lists(&PROGRAMS.filter_flags, flag))
+            && self.targets.iter().all(|target| target.contains(['/', '.']) || target.contains("::"))
     }
 
     /// Whether one of its targets selects a test.

@@ -19,7 +19,6 @@ pub(super) struct Programs {
     pub(super) idle_flags: Vec<String>,
     pub(super) dry_runs: Vec<String>,
     pub(super) narrowing_flags: Vec<String>,
-    pub(super) filter_flags: Vec<String>,
     pub(super) interpreters: Vec<String>,
     pub(super) shells: Vec<String>,
     pub(super) script_endings: Vec<String>,

@@ -172,9 +172,7 @@ impl Facts {
         let new = lines.clone().find(|(hash, _)| !self.has_commit(hash));
         let shown = new.or_else(|| lines.rfind(|(_, text)| Some(text) == subject.as_ref()));
         let failed = call.failed() == Some(true);
-        let is_empty = output.contains("nothing to commit")
-            || output.contains("no changes added to commit")
-            || places.iter().any(|place| is_unknown(place, &output));
+        let is_empty = output.contains("nothing to commit") || output.contains("no changes added to commit");
         if shown.is_none() && (failed || is_empty || call.result_text().is_none()) {
             return;
         }
@@ -268,12 +266,6 @@ fn changed_again(change: Change, call: &CallWithResult<'_>) -> Change {
 /// Whether a changed file is at a place or below it.
 fn is_at_or_below(path: &str, place: &str, root: &str) -> bool {
     paths::same_file(path, place) || paths::is_below(path, place, root)
-}
-
-/// Whether `git` says that it knows no file at this place.
-fn is_unknown(place: &str, output: &str) -> bool {
-    let name = paths::name(place);
-    ["'", "/"].iter().any(|before| output.contains(&format!("{before}{name}' did not match any file")))
 }
 
 /// The hash and the subject in a line such as `[main 1a2b3c4] Fix it`.

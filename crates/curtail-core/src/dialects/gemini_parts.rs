@@ -107,7 +107,10 @@ fn with_place(mut part: Part<'_>) -> Part<'_> {
         let code = blocks::either(place.element, "codeExecutionResult", "code_execution_result");
         place.rewrite = match code.and_then(|code| code.some("output")) {
             Some(output) => Some(Rewrite::of_text(output)),
-            None => answer(response.and_then(|response| response.some("response"))).1,
+            // Media in it would stay.
+            None => response
+                .filter(|response| media_of(*response) == 0)
+                .and_then(|response| answer(response.some("response")).1),
         };
     }
     part

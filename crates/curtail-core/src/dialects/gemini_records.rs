@@ -103,10 +103,13 @@ fn responses_in(result: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     result.items().filter_map(|part| blocks::either(part, "functionResponse", "function_response"))
 }
 
-/// A string, or parts. The text of a single response may be rewritten.
+/// A string, or parts. The text of a single response may be rewritten, and with media in it, the whole: the CLI reads a string as
+/// the output.
 fn read_answer(result: Value<'_>) -> (Vec<Text<'_>>, Option<Rewrite>) {
     let responses: Vec<Value<'_>> = responses_in(result).collect();
-    if let ([only], 1) = (responses.as_slice(), result.items().count()) {
+    if let ([only], 1) = (responses.as_slice(), result.items().count())
+        && media_of(*only) == 0
+    {
         return answer(only.some("response"));
     }
     let texts = result.items().filter_map(|part| part.get_text("text"));

@@ -179,7 +179,7 @@ impl<'a> Medium<'a> {
             Some(kind) if kind.is_one_of(&["blob", "file_data", "uri"]) && value.get("modality").is_some() => OTEL,
             Some(_) => return None,
             None if list.is_some() && value.get_text("kind").is_some_and(|kind| kind.is_one_of(KINDS)) => ["", ""],
-            None if is_under_own_key(value) => {
+            None if KEYS.iter().any(|key| value.get(key).is_some_and(Value::is_object)) => {
                 // A function's response holds media and nothing else.
                 let holder = value.parent().and_then(Value::parent);
                 let is_response = holder.is_some_and(|holder| holder.get("response").is_some());
@@ -358,15 +358,6 @@ impl<'a> Medium<'a> {
             at: self.before,
         }
     }
-}
-
-/// Whether an object without a type is a medium, wherever it is.
-pub(super) fn is_untyped(value: Value<'_>) -> bool {
-    !value.has("type") && is_under_own_key(value) && Medium { value, around: ["", ""], before: 0 }.payload().is_some()
-}
-
-fn is_under_own_key(value: Value<'_>) -> bool {
-    KEYS.iter().any(|key| value.get(key).is_some_and(Value::is_object))
 }
 
 /// The format in the name of a type, such as `png` of `image/png`.

@@ -157,17 +157,28 @@ fn all_answers_at_the_end_are_dropped() {
     assert_eq!(mended("", &["ends-with-assistant"], &format!("{asked}{answers}")), asked);
 }
 
-/// The provider answered the call in the message itself, so nothing is open.
+/// The provider answered the call in the message itself, so nothing is open. What a client answered is not dropped.
 #[test]
 fn an_answer_behind_an_answered_call_is_dropped() {
     let asked = "{\"role\":\"user\",\"content\":\"Rain?\"}\n";
     let call = r#"{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}"#;
     let result = r#"{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}"#;
     let text = r#"{"type":"text","text":"It rains."}"#;
-    for (blocks, is_dropped) in [([call, result, text], true), ([text, call, result], false)] {
+    let empty = r#"{"type":"text","text":""}"#;
+    for (blocks, is_dropped) in
+        [(&[call, result, text][..], true), (&[text, call, result], false), (&[text, call, result, empty], false)]
+    {
         let chat = format!("{asked}{{\"role\":\"assistant\",\"content\":[{}]}}\n", blocks.join(","));
         let expected = if is_dropped { asked } else { chat.as_str() };
+        let expected = expected.replace(&format!(",{empty}"), "");
         assert_eq!(mended("anthropic", &["ends-with-assistant"], &chat), expected);
+    }
+    let answered = r#"{"type":"tool-look","toolCallId":"c","state":"output-available","input":{},"output":"wet"}"#;
+    for last in [text, r#"{"type":"step-start"}"#] {
+        let chat = format!(
+            r#"[{{"id":"a","role":"user","parts":[{{"type":"text","text":"Rain?"}}]}},{{"id":"b","role":"assistant","parts":[{answered},{last}]}}]"#
+        );
+        assert_eq!(mended("", &["ends-with-assistant"], &chat), chat);
     }
 }
 

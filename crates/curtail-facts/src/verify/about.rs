@@ -44,16 +44,16 @@ pub(super) fn part_removal_of<'t>(text: &'t str, name: &str) -> Option<&'t str> 
 const TIMES: &[&str] = &["day", "week", "ago"];
 
 /// Whether a clause says of a file what was removed of it, as in `b.rs: removed the unused import`: the verb follows the file and has
-/// an object that begins with an article, and is not the file itself.
+/// an object that begins with a word such as `the` or `unused`, and is not the file itself.
 fn removes_part(clause: &str, name: &str) -> bool {
     let file = paths::name(name);
     let Some(after) = clause.rfind(file).map(|at| &clause[at + file.len()..]) else { return false };
     let Some((start, end)) = LANGUAGES.removed.places(after).first().copied() else { return false };
     let words = tokens(&after[end..]);
-    let Some((article, object)) = words.split_first() else { return false };
+    let Some((start_word, object)) = words.split_first() else { return false };
     !tokens(&after[..start]).iter().any(|token| token.class == Class::Word)
-        && after[end..].strip_prefix(' ').is_some_and(|rest| rest.starts_with(article.text))
-        && LANGUAGES.article.are_all_of(article.text)
+        && after[end..].strip_prefix(' ').is_some_and(|rest| rest.starts_with(start_word.text))
+        && LANGUAGES.object_start.are_all_of(start_word.text)
         && object.first().is_some_and(|token| !LANGUAGES.stop.contains(token.text))
         && !object.iter().any(|token| {
             let word = token.text.to_lowercase();

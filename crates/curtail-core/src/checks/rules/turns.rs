@@ -202,16 +202,22 @@ pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
 fn ends_with_assistant<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let dialogue: Vec<(usize, &Message<'a>)> = context.dialogue().collect();
     let answers = dialogue.iter().rev().take_while(|(_, message)| message.role == Role::Assistant);
-    let answers: Vec<_> = answers.take_while(|(at, message)| ends_with_words(context, *at, message)).collect();
+    let answers: Vec<_> = answers.take_while(|(at, message)| is_answer(context, *at, message)).collect();
     let Some((last, _)) = answers.first() else { return Vec::new() };
     let items = answers.iter().filter_map(|(_, message)| message.value()).collect();
     vec![context.match_message(*last, "the last message is from the assistant").cutting(items)]
 }
 
-/// Whether a message ends with what the assistant says: its calls are answered, and no result is its last part.
-fn ends_with_words(context: &RuleContext<'_, '_>, at: usize, message: &Message<'_>) -> bool {
-    message.calls().all(|(part, _)| context.pairs.counterpart(PartRef { message: at, part }).is_some())
-        && message.parts.last().is_none_or(|part| part.content.result().is_none())
+/// Whether a message is what the assistant says: it has no calls, or the provider answered them and text follows.
+fn is_answer(context: &RuleContext<'_, '_>, at: usize, message: &Message<'_>) -> bool {
+    if message.calls().next().is_none() {
+        return true;
+    }
+    let mut parts = message.parts.iter().rev();
+    let last = parts.find(|part| part.content.is_tool() || part.content.has_text());
+    let mut calls = message.calls();
+    calls.all(|(part, call)| call.hosted && context.pairs.counterpart(PartRef { message: at, part }).is_some())
+        && last.is_some_and(|part| !part.content.is_tool())
 }
 
 pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
@@ -222,8 +228,8 @@ pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
     why: "Many chat templates accept one block of instructions at the beginning and fail on any other; so do some \
           providers. Merged transcripts, and wrongly cut ones, have instructions in the middle. Anthropic's API accepts them \
           there, so its messages are not examined.",
-    help: "move the instructions to the beginning, or let the user say them: `--fix --unsafe-fixes` does the latter if a \
-           `role` names the speaker",
+    help: "move the instructions to the beginning, or let the user say them: `--fix --unsafe-fixes` does the latter in \
+           formats with a `role`",
     fix: Fix::Unsafe,
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"system","content":"Answer in one sentence."}

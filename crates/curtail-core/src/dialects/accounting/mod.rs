@@ -8,8 +8,8 @@ use std::cell::LazyCell;
 
 use foldhash::HashMap;
 
-use super::{Dialect, blocks, media};
-use crate::json::{Span, Text, Value, ValueKind};
+use super::{Dialect, blocks};
+use crate::json::{Member, Span, Text, Value, ValueKind};
 use crate::steps;
 use crate::transcript::{Content, Estimated, Message, Part, PartOrigin};
 pub(super) use known::{LONG, is_common, is_long};
@@ -51,12 +51,12 @@ impl Accounting {
         while let Some(holder) = open.pop() {
             steps::count(1);
             if holder.is_array() {
-                open.extend(holder.items().filter(|item| self.is_left(*item) && !is_media(*item)));
+                open.extend(holder.items().filter(|item| self.is_left(*item) && !blocks::is_media(*item)));
             }
             for member in holder.members().filter(|member| self.is_left(member.value)) {
                 match is_sealed(holder, &member.key, member.value) {
                     true => found.push(Estimated { value: member.value, sealed: true }),
-                    false if is_known(dialect, &member.key) || is_media(member.value) => {}
+                    false if is_known(dialect, &member.key) || is_blob(&member) || blocks::is_media(member.value) => {}
                     false => open.push(member.value),
                 }
             }
@@ -153,9 +153,9 @@ fn is_one_text(value: Value<'_>, message: &Message<'_>) -> bool {
     span_of(value.source(), text).is_some_and(|text| value.span().len() - text.len() <= LONG)
 }
 
-/// Whether a value is an image, audio or a file, so that nothing in it is a text.
-fn is_media(value: Value<'_>) -> bool {
-    blocks::is_media(value) || media::is_untyped(value)
+/// Whether a member has the bytes of an image, audio or a file, as Gemini writes them: no text, although no type says so.
+fn is_blob(member: &Member<'_>) -> bool {
+    (member.key.is("inlineData") || member.key.is("inline_data")) && member.value.get_text("data").is_some()
 }
 
 /// What a part has of its message.

@@ -152,14 +152,10 @@ fn an_image_in_a_result_is_no_text() {
             r#"{{"id":"m","timestamp":"2026-01-01T10:00:05Z","type":"gemini","content":"","toolCalls":[{{"id":"c","name":"look","args":{{}},"result":[{result}]}}]}}"#
         )
     };
-    let bedrock = format!(
-        r#"{{"role":"user","content":[{{"toolResult":{{"toolUseId":"c","content":[{{"text":"an image"}},{{"image":{{"format":"png","source":{{"bytes":"{data}"}}}}}}]}}}}]}}"#
-    );
     for line in [
         recorded(format!(r#"{response},"parts":[{image}]}}}}"#)),
         recorded(format!("{response}}}}},{image}")),
         format!(r#"{{"role":"user","parts":[{response},"parts":[{image}]}}}}]}}"#),
-        bedrock,
     ] {
         let found = read_transcripts(&format!("{line}\n"), |_, transcript| {
             let message = &transcript.messages[0];
@@ -167,5 +163,26 @@ fn an_image_in_a_result_is_no_text() {
             assert_eq!(counted(message).iter().filter(|text| text.contains(data)).count(), 0, "{line}");
         });
         found.expect("it is read");
+    }
+}
+
+/// What a medium without a type stands beside is a text all the same.
+#[test]
+fn texts_beside_media_are_counted() {
+    for found in [
+        r#"{"document":{"path":"a.txt"},"text":"Long ago, the lamp of the northern light was lit by hand."}"#,
+        r#"{"document":{"uri":"https://a.example/b","content":"Long ago, the lamp of the northern light was lit by hand."}}"#,
+        r#"{"inlineData":{"mimeType":"image/png","data":"aGk="},"text":"Long ago, the lamp of the northern light was lit by hand."}"#,
+    ] {
+        let line = format!("{{\"role\":\"assistant\",\"content\":\"ok\",\"found\":[{found}]}}\n");
+        let read = read_transcripts(&line, |_, transcript| {
+            assert!(
+                counted(&transcript.messages[0])
+                    .iter()
+                    .any(|text| text.contains("Long ago, the lamp of the northern light was lit by hand.")),
+                "{line}"
+            );
+        });
+        read.expect("it is read");
     }
 }
