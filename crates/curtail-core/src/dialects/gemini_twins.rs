@@ -51,7 +51,11 @@ pub(super) fn unite_results<'a>(read: &mut [Item<'a>]) {
     places.moved.sort_unstable();
     for place in places.moved.into_iter().rev() {
         if let Item::Message(message) = &mut read[place.item] {
-            message.parts.remove(place.part);
+            let beside = message.parts.remove(place.part);
+            let call = place.part.checked_sub(1).map(|before| &mut message.parts[before].origin);
+            if let (Some(PartOrigin::Source(call)), Some(record)) = (call, beside.place()) {
+                call.further_mut().superseded = record.element.some("result").or(Some(record.element));
+            }
         }
     }
 }

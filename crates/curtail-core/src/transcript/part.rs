@@ -260,6 +260,12 @@ impl<'a> PartPlace<'a> {
         self.further.as_ref().is_some_and(|further| further.unsigned)
     }
 
+    /// Where its outcome is said, if `element` has more than this part.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Value<'a>> {
+        self.further.as_ref()?.outcome
+    }
+
     /// The call that leads this one, if there is one.
     #[must_use]
     pub fn leader(&self) -> Option<Leader<'a>> {
@@ -355,6 +361,10 @@ pub struct FurtherPlaces<'a> {
     pub copies_cut: Vec<Value<'a>>,
     /// Where other messages contain the same text, which is rewritten in the same way.
     pub repeats: Vec<Rewrite>,
+    /// For a result that is cut with more than itself: where it says whether the tool failed.
+    pub outcome: Option<Value<'a>>,
+    /// What its element says and a part of another message says for the model: nothing that is left unread.
+    pub superseded: Option<Value<'a>>,
     /// What is written in place of some bytes of the part.
     pub substitutions: Vec<Substitution>,
     /// Texts in its element that are counted as an estimate.

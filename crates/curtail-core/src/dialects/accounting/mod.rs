@@ -109,6 +109,7 @@ impl Accounting {
         if let Some(further) = &place.further {
             self.read.extend(further.copies_cut.iter().map(|copy| copy.span()));
             self.read.extend(further.repeats.iter().map(|repeat| repeat.span));
+            self.read.extend(further.superseded.map(Value::span));
         }
     }
 

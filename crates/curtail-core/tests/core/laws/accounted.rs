@@ -108,9 +108,7 @@ fn formats_define_the_members_of_their_fixtures() {
 fn formats_define_the_members_of_real_transcripts() {
     // What a model read that is no part: outputs inside calls of the provider, results after the first of a call, and what a
     // hook added.
-    const RIGHTLY: [(&str, &str); 7] = [
-        ("gemini", ".toolCalls.result.functionResponse.response.error"),
-        ("gemini", ".toolCalls.result.functionResponse.response.output"),
+    const RIGHTLY: [(&str, &str); 5] = [
         ("responses", ".output"),
         ("responses", ".outputs.logs"),
         ("responses", ".results.text"),
