@@ -17,6 +17,8 @@ const FAILURES: &[&str] = &[
     "error",
     "failed",
     "failure",
+    "retried",
+    "Error",
     "ERROR",
     "FAILED",
     "error-text",
@@ -53,7 +55,8 @@ const RETURNED: &[&str] = &["response", "output", "result", "value", "content"];
 #[must_use]
 pub fn reports_failure(part: &Part<'_>) -> bool {
     let is_result = matches!(part.content, Content::ToolResult(_));
-    part.place().filter(|_| is_result).is_some_and(|place| tells_failure(place.element, MAX_DEPTH))
+    let place = part.place().filter(|_| is_result);
+    place.is_some_and(|place| tells_failure(place.outcome().unwrap_or(place.element), MAX_DEPTH))
 }
 
 /// How deep an outcome is in an item: in a result under the name of its tool, in the call of an event.
@@ -144,6 +147,7 @@ mod tests {
         assert!(fails(r#"{"type":"tool-result","output":{"type":"error-text","value":"no"}}"#));
         assert!(fails(r#"{"type":"tool","state":{"status":"error","error":"no"}}"#));
         assert!(fails(r#"{"status":"FAILED"}"#));
+        assert!(fails(r#"{"part_kind":"tool-return","tool_name":"look","content":"no","outcome":"retried"}"#));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Item, Patch, blocks};
 use crate::json::{Document, Json, Text, Value, list, object, quote};
-use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, Part, Role};
+use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, Part, PartPlace, Role};
 
 /// Whether an item is an entry of a stored conversation.
 pub(super) fn is_entry(item: Value<'_>) -> bool {
@@ -55,7 +55,9 @@ fn results_in(asked: Value<'_>) -> Option<Value<'_>> {
 fn answer<'a>(item: Value<'a>, result: Value<'a>) -> Part<'a> {
     let blocks = result.items_under("content");
     let texts = blocks.map(|block| block.get_text("Text").unwrap_or(Text::Json(block.raw())));
-    blocks::whole(item, blocks::result_of(result.get_text("tool_use_id"), None, texts.collect(), 0))
+    let mut place = PartPlace::element(item);
+    place.further_mut().outcome = Some(result);
+    Part::from_source(blocks::result_of(result.get_text("tool_use_id"), None, texts.collect(), 0), place)
 }
 
 /// An entry that says what `draft` does in one of its halves.
@@ -98,4 +100,23 @@ fn stored_block(block: &str) -> Option<String> {
 fn stored(id: &str, text: &str) -> String {
     let content = list([object! { "Text": Json(text) }.0]);
     object! { "tool_use_id": Json(id), "content": content, "status": "Error" }.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialects::reports_failure;
+
+    #[test]
+    fn each_result_of_an_entry_says_whether_it_failed() {
+        let [lit, dark] = ["Success", "Error"]
+            .map(|status| format!(r#"{{"tool_use_id":"{status}","content":[{{"Text":"x"}}],"status":"{status}"}}"#));
+        let entry = format!(
+            r#"{{"user":{{"content":{{"ToolUseResults":{{"tool_use_results":[{lit},{dark}]}}}}}},"assistant":{{"Response":{{"content":"y"}}}}}}"#
+        );
+        let document = Document::parse(&entry).unwrap();
+        let message = read_entry(document.roots().next().unwrap()).into_message().unwrap();
+        let failed: Vec<bool> = message.results().map(|(at, _)| reports_failure(&message.parts[at])).collect();
+        assert_eq!(failed, [false, true]);
+    }
 }
