@@ -21,8 +21,8 @@ const IFLOW: Foreign = like("iFlow");
 const AMP: Foreign = like("a thread of Amp");
 const GPTME: Foreign = like("gptme");
 const COPILOT_LOG: Foreign = foreign(
-    "a patch log of VS Code Copilot",
-    "its lines change one document: apply them, and the document can be read",
+    "a patch log of VS Code Copilot without its first line",
+    "that line has the document which the others change: with it, the log is read",
 );
 const GRAPH: Foreign = foreign(
     "a trace graph of verifiers",
@@ -33,7 +33,7 @@ const TEXTS: Foreign =
 
 const AG_UI_EVENTS: Foreign = foreign(
     "a stream of AG-UI events",
-    "its last snapshot has the messages: jq -c 'select(.type == \"MESSAGES_SNAPSHOT\") | .messages'",
+    "its last snapshot has the messages: jq -cs 'map(select(.type == \"MESSAGES_SNAPSHOT\")) | last | .messages'",
 );
 const ACP: Foreign = foreign(
     "a wire log of the Agent Client Protocol",
@@ -42,7 +42,9 @@ const ACP: Foreign = foreign(
 const JSON_RPC: Foreign = foreign("a log of JSON-RPC", "write the messages that it carries as a list under `messages`");
 const REALTIME: Foreign = foreign(
     "a log of Realtime events",
-    "its items are messages: jq -c 'select(.type == \"conversation.item.created\") | .item'",
+    "its items are messages: jq -c 'select(.type == \"conversation.item.done\") | .item', or for a log of the beta: jq -c \
+     'select(.type == \"response.output_item.done\" or .type == \"conversation.item.created\" and .item.status != \
+     \"in_progress\") | .item'",
 );
 const OASST: Foreign = foreign(
     "a tree of OASST",
@@ -67,9 +69,9 @@ const fn foreign(format: &'static str, advice: &'static str) -> Foreign {
     Foreign { format, advice }
 }
 
-/// A format that has the keys of another, so that a user may read it as that one.
+/// A format that has the keys of another, and other calls: read as that one, it would lose them.
 const fn like(format: &'static str) -> Foreign {
-    foreign(format, "pass --dialect NAME to read it as another")
+    foreign(format, "describe the format with --dialect-file")
 }
 
 /// The format that one of `items` is in, if it is one of these, with the offset of that item.

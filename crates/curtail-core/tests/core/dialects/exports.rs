@@ -425,10 +425,16 @@ fn images_of_spans_are_media() {
     assert_eq!(url, Some(&json!("https://example.org/lamp.png")));
 }
 
+const AMP: &str =
+    r#"[{"role": "user", "content": [{"type": "tool_result", "toolUseID": "t", "run": {"result": "lit"}}]}]"#;
+
 #[test]
 fn what_no_dialect_reads_is_refused_by_name() {
     for (text, expected) in [
         (r#"{"type": "RUN_STARTED", "threadId": "t"}"#, "a stream of AG-UI events"),
+        (r#"{"type": "RUN_FINISHED", "threadId": "t"}"#, "| last | .messages"),
+        (r#"{"kind": 2, "k": ["requests"], "v": []}"#, "without its first line"),
+        (AMP, "which curtail does not read; describe the format with --dialect-file"),
         (r#"{"jsonrpc": "2.0", "method": "session/update", "params": {"update": {}}}"#, "the Agent Client Protocol"),
         (r#"{"type": "conversation.item.created", "item": {"type": "message"}}"#, "a log of Realtime events"),
         (r#"{"message_tree_id": "a", "prompt": {"text": "Lit?", "replies": []}}"#, "a tree of OASST"),
