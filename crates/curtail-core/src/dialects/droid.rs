@@ -2,9 +2,9 @@
 //! `tool_call` and `tool_result` are separate lines.
 
 use super::tree::Tree;
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, anthropic, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, anthropic, blocks};
 use crate::json::{ObjectWriter, Value, object, or_null};
-use crate::transcript::{Draft, DraftResult, Links, PairingRules, ResultPlace, Role};
+use crate::transcript::{Draft, DraftResult, Links, Message, MessageKind, PairingRules, ResultPlace, Role};
 
 /// The dialect `droid`.
 pub(super) struct Droid;
@@ -12,7 +12,7 @@ pub(super) struct Droid;
 const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], path: false, sides: None, trees: None };
 
 /// Types of lines that are not messages.
-const METADATA: &[&str] = &["session_start", "system", "error", "todo_state", "session_end", "compaction_state"];
+const METADATA: &[&str] = &["session_start", "system", "error", "todo_state", "session_end"];
 
 impl Dialect for Droid {
     fn format(&self) -> &'static Format {
@@ -23,6 +23,7 @@ impl Dialect for Droid {
             pairing: PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ..BY_ID },
             is_log: true,
             writer: Some(&Droid),
+            log: &Droid,
             ..Format::PLAIN
         }
     }
@@ -58,6 +59,10 @@ impl Dialect for Droid {
                 let result = blocks::result(call_id, item.get_text("toolId"), value);
                 blocks::message(Role::Tool, item, id, vec![blocks::rewritable(item, result, value)])
             }
+            "compaction_state" => match summary(item) {
+                Some(summary) => Item::Message(boundary(item, summary)),
+                None => Item::Metadata,
+            },
             "completion" => blocks::message(Role::Assistant, item, id, blocks::plain_parts(item.get("finalText"))),
             kind if METADATA.contains(&kind) => Item::Metadata,
             _ => blocks::unknown_kind(kind),
@@ -72,7 +77,7 @@ impl DialectWriter for Droid {
     }
 
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        if anchor.is_some_and(|anchor| anchor.get("message").is_none()) {
+        if anchor.is_some_and(|anchor| !is_of_session(anchor)) {
             return write_line(draft, anchor);
         }
         let message =
@@ -87,6 +92,12 @@ impl DialectWriter for Droid {
 
     fn tree(&self) -> Option<&'static Tree> {
         Some(&TREE)
+    }
+}
+
+impl LogHabits for Droid {
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
+        HistoryChange::compactions(items.len(), |at| summary(items[at]).map(|_| Vec::new()))
     }
 }
 
@@ -139,5 +150,24 @@ fn write_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
 
 /// Whether a record beside `anchor` has links.
 fn is_linked(anchor: Option<Value<'_>>) -> bool {
-    anchor.is_some_and(|anchor| anchor.get("message").is_some() && anchor.get("parentId").is_some())
+    anchor.is_some_and(|anchor| is_of_session(anchor) && anchor.get("parentId").is_some())
+}
+
+/// Whether a record is one of a session, and not of the stream.
+fn is_of_session(record: Value<'_>) -> bool {
+    record.get("message").is_some() || summary(record).is_some()
+}
+
+/// A compaction. Nothing says that none comes between a call and its result.
+fn boundary<'a>(item: Value<'a>, summary: Value<'a>) -> Message<'a> {
+    let parts = blocks::plain_parts(Some(summary));
+    Message { kind: MessageKind::Boundary, ..blocks::notice(item, item.get_text("id"), parts) }
+}
+
+/// What a compaction says of everything before it.
+fn summary(item: Value<'_>) -> Option<Value<'_>> {
+    let compaction = Some(item).filter(|item| item.member_is("type", "compaction_state"));
+    let said = compaction?.some("summaryText").or_else(|| compaction?.some("summary"))?;
+    let said = said.some("body").unwrap_or(said);
+    said.text().filter(|text| !text.is_blank()).map(|_| said)
 }
