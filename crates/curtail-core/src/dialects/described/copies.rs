@@ -13,7 +13,7 @@ use crate::transcript::Content;
 pub(super) struct Copies<'a> {
     /// Texts.
     texts: HashMap<Cow<'a, str>, Vec<Value<'a>>>,
-    /// Objects, by the texts of their members: one of them is the id of the call or result.
+    /// Objects, by the texts of their members: one of them is the id of the call or result, or what the result says.
     objects: HashMap<Cow<'a, str>, Vec<Value<'a>>>,
 }
 
@@ -35,12 +35,21 @@ impl<'a> Copies<'a> {
         copies
     }
 
-    /// The values that repeat a part: its text, or an object with the id of the call or result, in order.
+    /// The values that repeat a part: its text, or an object with the id of the call or result, or with the text of the result,
+    /// in order.
     pub(super) fn of_part(&self, content: &Content<'_>) -> &[Value<'a>] {
         let found = match content {
             Content::Text(text) | Content::Reasoning(text) => self.texts.get(&*text.decode()),
-            content => content.tool_id().map(Text::decode).and_then(|id| self.objects.get(&*id)),
+            content => {
+                let id = content.tool_id().and_then(|id| self.objects.get(&*id.decode()));
+                id.or_else(|| self.objects.get(&*said(content)?.decode()))
+            }
         };
         found.map_or(&[], Vec::as_slice)
     }
+}
+
+/// The text of a result that says something.
+fn said<'c, 'a>(content: &'c Content<'a>) -> Option<&'c Text<'a>> {
+    content.result()?.content.first().filter(|text| !text.is_blank())
 }

@@ -885,3 +885,15 @@ fn what_is_said_beside_a_removed_image_stays() {
     // An image that only the user sees is not sent.
     assert!(without_images("goose", &[head, call, &result(&other)]).contains(&other));
 }
+
+/// Letta sends the results in `tool_returns`: what is cleared is cleared there, and in what repeats it.
+#[test]
+fn results_are_cleared_where_letta_reads_them() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/letta");
+    for name in ["agent.json", "parallel.json"] {
+        let agent = std::fs::read_to_string(folder.join(name)).unwrap();
+        let clear = ClearResults::new(StaleResults::AllButLast(0), tokenizer());
+        let out = cut_with(Chain::default().then(clear), None, Framing::Document, &agent).unwrap();
+        assert!(!out.contains("nine seconds") && !out.contains("the air is clear"), "{out}");
+    }
+}
