@@ -1,4 +1,4 @@
-//! Paths: `origin.id`, `content[].text`, `tool_calls[]`, alternatives `id|call_id`, constants `=shell`.
+//! Paths: `origin.id`, `content[].text`, `tool_calls[]`, `versions[chosen]`, alternatives `id|call_id`, constants `=shell`.
 
 use crate::json::{Text, Value, ValueKind};
 
@@ -24,6 +24,8 @@ enum Step {
     Key(String),
     /// Each element of a list.
     Each,
+    /// The element of the list under one key whose number is under another.
+    Chosen { list: String, number: String },
     /// The value of each member.
     Any,
     /// The key of the only member, as a text.
@@ -97,10 +99,8 @@ impl Path {
         let mut path = self.clone();
         for route in &mut path.routes {
             let Route::Steps(steps) = route else { continue };
-            for step in steps {
-                if let Step::Key(key) = step
-                    && let Some(new) = renamed(key)
-                {
+            for key in steps.iter_mut().flat_map(Step::all_keys) {
+                if let Some(new) = renamed(key) {
                     *key = new;
                 }
             }
@@ -228,6 +228,14 @@ impl Step {
     fn key(&self) -> Option<&str> {
         if let Self::Key(key) = self { Some(key) } else { None }
     }
+
+    fn all_keys(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Key(key) => vec![key],
+            Self::Chosen { list, number } => vec![list, number],
+            Self::Each | Self::Any | Self::Name => Vec::new(),
+        }
+    }
 }
 
 impl Route {
@@ -248,6 +256,7 @@ impl Route {
                 Step::Each => shown.push_str("[]"),
                 Step::Any => shown += &format!("{dot}*"),
                 Step::Name => shown += &format!("{dot}{{}}"),
+                Step::Chosen { list, number } => shown += &format!("{dot}{list}[{number}]"),
                 Step::Key(key) if key.contains(['.', '[']) || matches!(key.as_str(), "*" | "{}") => {
                     shown += &format!("{dot}\"{key}\"");
                 }
@@ -258,7 +267,7 @@ impl Route {
     }
 }
 
-/// The steps of `origin.id`, `content[].text`, `"a.b".c`, `call.*`, `call.{}` or `.`.
+/// The steps of `origin.id`, `content[].text`, `versions[chosen]`, `"a.b".c`, `call.*`, `call.{}` or `.`.
 fn steps(text: &str) -> Result<Vec<Step>, String> {
     if text == "." {
         return Ok(Vec::new());
@@ -283,6 +292,13 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
             key => steps.push(Step::Key(key.to_owned())),
         }
         let mut after = after;
+        if let Some((number, rest)) = after.strip_prefix('[').and_then(|inside| inside.split_once(']'))
+            && number.starts_with(char::is_alphabetic)
+        {
+            steps.pop();
+            steps.push(Step::Chosen { list: key.to_owned(), number: number.to_owned() });
+            after = rest;
+        }
         while let Some(inner) = after.strip_prefix("[]") {
             steps.push(Step::Each);
             after = inner;
@@ -303,6 +319,10 @@ fn find<'a>(from: Value<'a>, steps: &[Step], wanted: &mut impl FnMut(Value<'a>) 
         Step::Key(key) => find(from.some(key)?, rest, wanted),
         Step::Each if from.is_object() => find(from, rest, wanted),
         Step::Each => from.items().find_map(|item| find(item, rest, wanted)),
+        Step::Chosen { list, number } => {
+            let number = from.get(number)?.raw().parse().ok()?;
+            find(from.some(list)?.items().nth(number)?, rest, wanted)
+        }
         Step::Any => from.members().find_map(|member| find(member.value, rest, wanted)),
         Step::Name => None,
     }
@@ -328,7 +348,7 @@ mod tests {
 
     #[test]
     fn paths_find_what_they_say() {
-        let text = r#"{"a": {"b.c": 1, "id": "x"}, "list": [{"t": "one"}, {"t": "two", "u": null}], "call": {"read": {"p": 2}}}"#;
+        let text = r#"{"a": {"b.c": 1, "id": "x"}, "list": [{"t": "one"}, {"t": "two", "u": null}], "call": {"read": {"p": 2}}, "at": 1}"#;
         let document = Document::parse(text).unwrap();
         let root = document.roots().next().unwrap();
         for (path, expected) in [
@@ -341,6 +361,8 @@ mod tests {
             ("nothing|=shell", "shell"),
             ("nothing | =shell", "shell"),
             ("a[].id", "x"),
+            ("list[at].t", "two"),
+            ("list[call]|a.id", "x"),
             ("call.\"*\"|=none", "none"),
         ] {
             let found = Path::parse(path).unwrap().text(root).map(|text| text.decode().into_owned());
@@ -371,7 +393,7 @@ mod tests {
     fn a_path_is_shown_as_it_is_written() {
         for path in [
             "\"a.b\".c", "^\"x.y\".z", "id|call_id", "call.*.args", "call.{}", "=shell", ".", "[]", "list[].t",
-            "\"*\".a",
+            "a.list[at].t", "\"*\".a",
         ] {
             assert_eq!(Path::parse(path).unwrap().to_string(), path);
         }
