@@ -49,9 +49,9 @@ const fn agent(name: &'static str, words: &'static [&'static str], dialect: &'st
     }
 }
 
-/// An agent that finds a session by the id in its file name and in every record, and resumes it with `resume` in the folder
-/// of the project.
-const fn named_by_records(place: &'static str, resume: &'static str) -> NewSession {
+/// A session at `place` that `resume` resumes: by default, its file name and every record have its random id, and the program
+/// is started in the folder of the project.
+const fn new_session(place: &'static str, resume: &'static str) -> NewSession {
     NewSession {
         id: IdForm::Random,
         head: None,
@@ -74,7 +74,7 @@ pub const AGENTS: &[Agent] = &[
         folders: &["projects"],
         new_session: Some(NewSession {
             subagent: Some(("isSidechain", "true")),
-            ..named_by_records("projects/{project}/{id}.jsonl", "claude --resume {id}")
+            ..new_session("projects/{project}/{id}.jsonl", "claude --resume {id}")
         }),
         ..agent("Claude Code", &["claude", "claude-code"], "claude-code", ".claude")
     },
@@ -87,7 +87,7 @@ pub const AGENTS: &[Agent] = &[
             head: Some(("type", "session_meta")),
             ids: &["payload.id", "payload.session_id", "payload.thread_id"],
             in_project: false,
-            ..named_by_records("sessions/{year}/{month}/{day}/rollout-{time:19}-{id}.jsonl", "codex resume {id}")
+            ..new_session("sessions/{year}/{month}/{day}/rollout-{time:19}-{id}.jsonl", "codex resume {id}")
         }),
         ..agent("Codex", &["codex"], "codex", ".codex")
     },
@@ -101,7 +101,7 @@ pub const AGENTS: &[Agent] = &[
             subagent: Some(("kind", "\"subagent\"")),
             project_file: Some(".project_root"),
             resume_file: Some("gemini --session-file {file}"),
-            ..named_by_records("tmp/{project}/chats/session-{time:16}-{id:8}.{end}", "gemini --resume {id}")
+            ..new_session("tmp/{project}/chats/session-{time:16}-{id:8}.{end}", "gemini --resume {id}")
         }),
         ..agent("Gemini CLI", &["gemini", "gemini-cli"], "gemini", ".gemini")
     },
@@ -113,7 +113,7 @@ pub const AGENTS: &[Agent] = &[
             ids: &["id"],
             project: ProjectName::Separators,
             resume_file: Some("pi --session {file}"),
-            ..named_by_records("sessions/--{project}--/{time}_{id}.jsonl", "pi --session {file}")
+            ..new_session("sessions/--{project}--/{time}_{id}.jsonl", "pi --session {file}")
         }),
         ..agent("pi", &["pi"], "pi", ".pi/agent")
     },
@@ -121,7 +121,7 @@ pub const AGENTS: &[Agent] = &[
         variables: &[("QWEN_RUNTIME_DIR", ""), ("QWEN_HOME", "")],
         folders: &["projects", "tmp"],
         within: "chats",
-        new_session: Some(named_by_records("projects/{project}/chats/{id}.jsonl", "qwen --resume {id}")),
+        new_session: Some(new_session("projects/{project}/chats/{id}.jsonl", "qwen --resume {id}")),
         ..agent("Qwen Code", &["qwen", "qwen-code"], "qwen", ".qwen")
     },
     Agent {
@@ -176,7 +176,7 @@ pub const AGENTS: &[Agent] = &[
                 "messages.*.parts.*.tail_start_id",
             ],
             resume_file: Some("opencode import {file} && opencode --session {id}"),
-            ..named_by_records("{id}.json", "opencode import {file} && opencode --session {id}")
+            ..new_session("{id}.json", "opencode import {file} && opencode --session {id}")
         }),
         ..agent("OpenCode", &["opencode"], "opencode", ".local/share/opencode")
     },

@@ -40,7 +40,7 @@ impl Dialect for Kimi {
             "context.append_message" => read_message(item),
             "context.append_loop_event" => item.get("event").map_or(Item::Metadata, |event| read_event(item, event)),
             "context.apply_compaction" => blocks::boundary(Role::User, item, None, read_summary(item)),
-            // The resulting message is the next event.
+            // The resulting message is a later event.
             "turn.prompt" | "turn.steer" => Item::Ahead,
             "config.update" | "metadata" => Item::Pinned,
             kind if kind.starts_with("tools.") || kind.starts_with("profile.") => Item::Pinned,

@@ -40,7 +40,7 @@ const OTEL: [&str; 2] = ["{\"type\":\"text\",\"content\":", "}"];
 /// The same in ShareGPT's blocks.
 const SHAREGPT: [&str; 2] = ["{\"type\":\"text\",\"value\":", "}"];
 
-/// The longest address that a text names.
+/// The longest text that is taken for an address, and named as one.
 const LONGEST_ADDRESS: usize = 200;
 
 /// An image, an audio or a file.

@@ -1,4 +1,4 @@
-//! One wire format per file: the only code that knows the name of a key.
+//! The wire formats, each in files of its own: the only code that knows the name of a key.
 //!
 //! A dialect reads JSON values as messages, writes drafts in its own format, and states the rules of that format. To add one:
 //! a description or a file here, a line in a list, fixtures and a page.

@@ -41,8 +41,7 @@ impl Rules {
             Hole::Name => quote(&result.name),
             Hole::Role => quote(self.role(Role::Tool)),
             Hole::NewId => quote(&blocks::draft_id(&result.text)),
-            Hole::Arguments => String::from("{}"),
-            Hole::Text | Hole::Parts | Hole::Message => quote(&result.text),
+            _ => quote(&result.text),
         })
     }
 
@@ -82,7 +81,7 @@ impl DialectWriter for Rules {
             Hole::Role => quote(self.role(draft.role)),
             Hole::Parts => parts.join(","),
             Hole::NewId => quote(&blocks::draft_id(&parts.concat())),
-            Hole::Text | Hole::Id | Hole::Name | Hole::Arguments | Hole::Message => quote(&draft.joined_text()),
+            _ => quote(&draft.joined_text()),
         });
         self.enveloped(written, anchor)
     }
