@@ -231,9 +231,9 @@ impl Checking {
         unit: &Unit<'_>,
     ) -> Result<Option<String>, ReadError> {
         let reading = &unit.opened.reading;
-        let paired = self.paired(repair, verdicts, found, unit);
+        let paired = self.paired(repair, verdicts, found, unit)?;
         let text = paired.as_deref().unwrap_or(unit.text);
-        let mends_part = found.findings.iter().any(|finding| matches!(finding.rule.fix, Fix::Part | Fix::Unsafe));
+        let mends_part = found.findings.iter().any(|finding| matches!(finding.fix, Fix::Part | Fix::Unsafe));
         // Without its pairs, a transcript can have other faults.
         if paired.is_none() && !mends_part {
             return Ok(None);
@@ -242,9 +242,15 @@ impl Checking {
     }
 
     /// The text with whole pairs; `None` if no pair is broken.
-    fn paired(&self, repair: &TextRepair, verdicts: &Verdicts, found: &Examination, unit: &Unit<'_>) -> Option<String> {
-        if !found.findings.iter().any(|finding| matches!(finding.rule.fix, Fix::Pairs(_))) {
-            return None;
+    fn paired(
+        &self,
+        repair: &TextRepair,
+        verdicts: &Verdicts,
+        found: &Examination,
+        unit: &Unit<'_>,
+    ) -> Result<Option<String>, ReadError> {
+        if !found.findings.iter().any(|finding| matches!(finding.fix, Fix::Pairs(_))) {
+            return Ok(None);
         }
         let exempt = self.exempt(verdicts, found);
         let stages = repair.repair.with_drop().into_iter();
@@ -253,8 +259,8 @@ impl Checking {
         });
         let mut text = String::new();
         let cutter = TextCutter { chain, ..TextCutter::default() };
-        let cut = cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;
-        cut.changed.then_some(text)
+        let cut = cutter.cut(&unit.opened.reading, unit.text, &mut text)?;
+        Ok(cut.changed.then_some(text))
     }
 
     /// The faults of pairs to leave unrepaired, because no finding is reported for them.

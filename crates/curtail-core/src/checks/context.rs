@@ -14,7 +14,7 @@ use crate::transcript::{
 pub struct RuleContext<'c, 'a> {
     /// The messages, in order.
     pub messages: &'c [Message<'a>],
-    /// The object whose member the list of messages is, if they are in one.
+    /// The object whose member the list of messages is, if they are in one; of an empty list, the record that contains it.
     pub record: Option<Value<'a>>,
     /// Items that are not messages.
     pub non_messages: &'c [NonMessage<'a>],
@@ -159,7 +159,7 @@ impl<'a> RuleContext<'_, 'a> {
         self.messages.iter().enumerate().filter_map(|(at, message)| Some((at, message.value()?)))
     }
 
-    /// What was said in the main conversation, without instructions and turns that were taken back.
+    /// What was said in the main conversation, without instructions and turns that were rolled back.
     pub fn dialogue(&self) -> impl Iterator<Item = (usize, &Message<'a>)> {
         let main = main_thread(self.messages);
         let messages = self.messages.iter().enumerate();

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use super::whole_answers::WholeAnswers;
 use super::{DUPLICATE_TRANSCRIPT, Detection, Finding, INVALID_JSON, Inspection, Level, LineIndex, Verdicts};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, along_branches, rebuilt};
 use crate::json::{Document, Span, Value};
@@ -32,6 +33,7 @@ impl Inspection {
     /// Something is not a transcript, or its tokens cannot be counted. Invalid JSON is an error if that finding is allowed.
     pub fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examination, ReadError> {
         let mut examination = Examination::default();
+        let mut is_torn = false;
         let read_error = match reading.parse(text) {
             Ok(document) => match document.incomplete_end() {
                 None => {
@@ -40,7 +42,10 @@ impl Inspection {
                     examination.findings.sort_by_key(|finding| finding.at.offset);
                     return Ok(examination);
                 }
-                Some(fault) => ReadError::from(*fault),
+                Some(fault) => {
+                    is_torn = reading.transcripts_or_none(&document).is_ok();
+                    ReadError::from(*fault)
+                }
             },
             Err(read_error) => read_error,
         };
@@ -56,7 +61,13 @@ impl Inspection {
             && let Ok(document) = reading.parse(rest)
         {
             examination.findings.extend(joined_records(reading, verdicts, &document, text));
+            let read = examination.findings.len();
             self.document(reading, verdicts, &document, text, &mut examination)?;
+            // Nothing is written of a text that cannot be read, unless it is a log whose last line is incomplete.
+            if !is_torn {
+                let found = examination.findings.split_off(read);
+                examination.findings.extend(found.into_iter().map(Finding::beside_invalid_json));
+            }
         }
         examination.findings.sort_by_key(|finding| finding.at.offset);
         Ok(examination)
@@ -78,6 +89,7 @@ impl Inspection {
         for (dialect, transcript) in reading.transcripts_or_none(document)? {
             let start = transcript.layout.span.start;
             let first = examination.findings.len();
+            let answers = WholeAnswers::of(&transcript.layout);
             let mut branches = along_branches(dialect, transcript);
             for transcript in &mut branches {
                 let detections = self.detections(dialect, transcript, verdicts)?;
@@ -86,7 +98,10 @@ impl Inspection {
                 // Lines are indexed only for a text that has findings.
                 for detection in detections {
                     let lines = lines.get_or_insert_with(|| LineIndex::new(text));
-                    examination.findings.push(detection.locate(lines, start).in_dialect(dialect));
+                    let is_mended = answers.allow(&detection);
+                    let finding = detection.locate(lines, start).in_dialect(dialect);
+                    let whole = format_args!(", but leaves the answers of a row whole");
+                    examination.findings.push(if is_mended { finding } else { finding.left_by_fix(whole) });
                 }
             }
             if branches.len() > 1 {

@@ -1,6 +1,7 @@
 //! A finding: what a rule detected, where it is in the file, and the line to show.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
 use super::{Excerpt, FindingPlace, Fix, INVALID_JSON, Level, LineIndex, Rule};
@@ -33,6 +34,8 @@ pub struct Finding {
     pub fix: Fix,
     /// Whether it is a fault only because a provider has refused the transcript.
     pub only_refused: bool,
+    /// The command that mends it where `--fix` does not, with `FILE` for the file; empty if there is none.
+    pub command: &'static str,
 }
 
 impl Finding {
@@ -64,6 +67,7 @@ impl Finding {
             what: "",
             fix: Fix::No,
             only_refused: false,
+            command: rule.command,
         }
     }
 
@@ -109,7 +113,7 @@ impl Finding {
         let turned_on = if self.rule.level == Level::Allow { format!(" -D {}", self.rule.name) } else { String::new() };
         let refused = if self.only_refused { " --refused" } else { "" };
         let how = match self.fix {
-            Fix::No => return Some(self.rule.command.to_owned()).filter(|command| !command.is_empty()),
+            Fix::No => return Some(self.command.to_owned()).filter(|command| !command.is_empty()),
             Fix::Pairs(Some(FaultKind::PendingCall)) => " --repair-pending",
             Fix::Pairs(_) | Fix::Part => "",
             Fix::Unsafe => " --unsafe-fixes",
@@ -120,8 +124,26 @@ impl Finding {
     /// The same finding in a transcript of `dialect`: what is only read cannot be fixed.
     #[must_use]
     pub fn in_dialect(mut self, dialect: &dyn Dialect) -> Self {
-        if self.rule.is_fixed() && dialect.writer().is_none() {
-            self.help = format!("{}, which does not write `{}`", self.rule.help, dialect.name()).into();
+        if dialect.writer().is_some() {
+            return self;
+        }
+        self.command = "";
+        self.left_by_fix(format_args!(", which does not write `{}`", dialect.name()))
+    }
+
+    /// The same finding in a file with lines that are not JSON: it is not written before they are left out.
+    pub(super) fn beside_invalid_json(mut self) -> Self {
+        self.command = "";
+        self.left_by_fix(format_args!("; before that, leave out what is not JSON: `curtail repair --damaged`"))
+    }
+
+    /// The same finding where `--fix` leaves it, although it mends others of its rule: `exception` says so after the help, unless
+    /// another does already.
+    pub(super) fn left_by_fix(mut self, exception: fmt::Arguments<'_>) -> Self {
+        if self.rule.is_fixed() && matches!(self.help, Cow::Borrowed(_)) {
+            self.help = format!("{}{exception}", self.rule.help).into();
+            self.fix = Fix::No;
+            self.command = "";
         }
         self
     }

@@ -7,7 +7,7 @@ use super::{ALL, Detector, Finding, Fix, Level, LineIndex, Match, Mend, Rule, Ru
 use crate::dialects::{self, Dialect, dialect_named};
 use crate::json::{Span, Value};
 use crate::suggest;
-use crate::transcript::{Fault, Message, PairingRules, Pairs, ProviderRules, ResultPlace, Transcript, Turns};
+use crate::transcript::{Fault, PairingRules, Pairs, ProviderRules, ResultPlace, Transcript, Turns};
 
 /// How transcripts are examined. By default, by the requirements of their own format.
 ///
@@ -68,8 +68,13 @@ impl<'a> Detection<'a> {
         self.found.mending.as_ref().filter(|_| is_mended).map(|mending| &mending.mend)
     }
 
+    /// Where it is.
+    pub(super) const fn at(&self) -> Option<Value<'a>> {
+        self.found.at
+    }
+
     /// Whether and how it is mended.
-    fn fix(&self) -> Fix {
+    pub(super) fn fix(&self) -> Fix {
         match (self.rule.fix, &self.found.mending) {
             (Fix::Part | Fix::Unsafe, None) => Fix::No,
             (Fix::Part, Some(mending)) if !mending.is_safe => Fix::Unsafe,
@@ -93,9 +98,12 @@ impl Inspection {
         let Profile { pairing_rules, provider_rules } = self.profile.map_or(format, |profile| profile.over(format));
         let pairs = Pairs::from_messages(&transcript.messages);
         let faults = Fault::find_all(&transcript.messages, &pairs, pairing_rules);
-        let list = transcript.messages.first().and_then(Message::value).and_then(Value::parent);
+        let record = match transcript.messages.first() {
+            Some(first) => first.value().and_then(Value::parent).and_then(Value::parent),
+            None => transcript.layout.record_value,
+        };
         let context = RuleContext {
-            record: list.and_then(Value::parent).filter(|record| record.is_object()),
+            record: record.filter(|record| record.is_object()),
             is_refused: self.is_refused,
             refused_above: self.refused_above,
             messages: &transcript.messages,
@@ -225,6 +233,7 @@ impl Detection<'_> {
             what,
             fix,
             only_refused: false,
+            command: self.rule.command,
         }
     }
 }

@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 
 use super::edits::Edits;
+use super::whole_answers::WholeAnswers;
 use super::{Inspection, Mend, Verdicts};
-use crate::dialects::{ReadError, Reading};
+use crate::dialects::{ReadError, Reading, along_branches};
 use crate::json::Span;
 use crate::pipeline::{Chain, TextCutter};
 use crate::processors::{DropSet, Plan, Processor, ProcessorError, Reason, Traits, View};
@@ -20,7 +21,7 @@ impl Inspection {
     /// `with_unsafe` mends as well what changes the meaning.
     ///
     /// # Errors
-    /// Something is not a transcript, or the mends do not come to an end.
+    /// Something is not JSON or not a transcript, or the mends do not come to an end.
     pub fn mend(
         &self,
         reading: &Reading,
@@ -45,15 +46,19 @@ impl Inspection {
         text: &str,
         with_unsafe: bool,
     ) -> Result<Option<String>, ReadError> {
-        let Ok(document) = reading.parse(text) else { return Ok(None) };
+        let document = reading.parse(text)?;
         let mut edits = Edits::default();
         let mut cuts = HashSet::new();
-        for (dialect, mut transcript) in reading.transcripts_or_none(&document)? {
-            let detections = self.detections(dialect, &mut transcript, verdicts)?;
-            for mend in detections.iter().filter_map(|detection| detection.mend(with_unsafe)) {
-                match mend {
-                    Mend::Cut(values) => cuts.extend(values.iter().map(|value| value.span())),
-                    Mend::Edit { removed, written } => edits.add(removed, written),
+        for (dialect, transcript) in reading.transcripts_or_none(&document)? {
+            let answers = WholeAnswers::of(&transcript.layout);
+            for mut transcript in along_branches(dialect, transcript) {
+                let detections = self.detections(dialect, &mut transcript, verdicts)?;
+                let mended = detections.iter().filter(|detection| answers.allow(detection));
+                for mend in mended.filter_map(|detection| detection.mend(with_unsafe)) {
+                    match mend {
+                        Mend::Cut(values) => cuts.extend(values.iter().map(|value| value.span())),
+                        Mend::Edit { removed, written } => edits.add(removed, written),
+                    }
                 }
             }
         }

@@ -17,6 +17,7 @@ mod mending;
 mod page;
 mod rule;
 mod rules;
+mod whole_answers;
 
 pub use answers::{Answer, Diagnosis};
 pub use budget::{Budget, TokenCounts};

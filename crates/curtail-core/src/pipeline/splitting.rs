@@ -158,7 +158,7 @@ impl<'a> Splitter<'_, 'a> {
         if self.splitting.split.windows(&view).is_ok_and(|windows| windows.len() <= 1) {
             return None;
         }
-        let plan = drop_standing(&view, Standing::TAKEN_BACK);
+        let plan = drop_standing(&view, Standing::ROLLED_BACK);
         if self.explain {
             cut.explained.extend(explain(&run.messages, &plan).into_iter().map(|decision| (decider(), decision)));
         }

@@ -57,7 +57,7 @@ pub fn drop_standing(view: &View<'_, '_>, standings: &[Standing]) -> Plan {
 /// The messages of `view` without the turns that were taken back.
 #[must_use]
 pub fn without_taken_back<'a>(view: &View<'_, 'a>) -> Vec<Message<'a>> {
-    apply_plan(view.messages.to_vec(), &drop_standing(view, Standing::TAKEN_BACK))
+    apply_plan(view.messages.to_vec(), &drop_standing(view, Standing::ROLLED_BACK))
 }
 
 const fn reason(standing: Standing) -> Reason {

@@ -42,7 +42,7 @@ impl Processor for SlidingWindow {
     }
 
     fn traits(&self) -> Traits {
-        Traits::in_steps(self.step, Standing::TAKEN_BACK)
+        Traits::in_steps(self.step, Standing::ROLLED_BACK)
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

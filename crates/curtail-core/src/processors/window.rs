@@ -48,7 +48,7 @@ impl Processor for HistoryWindow {
     }
 
     fn traits(&self) -> Traits {
-        Traits::in_steps(self.step, Standing::TAKEN_BACK)
+        Traits::in_steps(self.step, Standing::ROLLED_BACK)
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

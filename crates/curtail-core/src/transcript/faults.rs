@@ -111,7 +111,7 @@ fn unpaired_calls(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: Pairin
     let (over, standing): (Vec<PartRef>, Vec<PartRef>) =
         wanted.partition(|at| messages[at.message].standing.is_rolled_back());
     let mut faults = open_calls(messages, standing, pairing_rules, |message| !message.standing.is_rolled_back());
-    // A person may go back to turns that were taken back, and what followed them there counts then.
+    // A person may go back to turns that were rolled back, and what followed them there counts then.
     faults.extend(open_calls(messages, over, pairing_rules, |_| true));
     faults
 }

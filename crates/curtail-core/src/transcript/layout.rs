@@ -30,6 +30,8 @@ pub struct Layout<'a> {
     pub span: Span,
     /// The byte range of the record that contains the transcript, or of the transcript itself if it is not in a record.
     pub record: Span,
+    /// That record.
+    pub record_value: Option<Value<'a>>,
     /// Messages, metadata and frames, in the order of the text.
     pub slots: Vec<Slot>,
     /// The value of the first message. Drafts copy its envelope if they have no anchor.

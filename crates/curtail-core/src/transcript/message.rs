@@ -135,14 +135,14 @@ impl<'a> Message<'a> {
         matches!(self.kind, MessageKind::Exchange)
     }
 
-    /// Whether it is a part of what is said in the conversation `thread`: neither a sub-agent's, nor of a turn that was taken back.
+    /// Whether it is a part of what is said in the conversation `thread`: neither a sub-agent's, nor of a turn that was rolled back.
     /// Whatever is chosen from a conversation, such as its first prompt or its last results, is chosen among these.
     #[must_use]
     pub const fn counts_in(&self, thread: u32) -> bool {
         self.thread == thread && !self.standing.is_rolled_back()
     }
 
-    /// Whether it gives instructions that are in force: those of a turn that was taken back are not.
+    /// Whether it gives instructions that are in force: those of a turn that was rolled back are not.
     #[must_use]
     pub const fn instructs(&self) -> bool {
         self.role.instructs() && !self.standing.is_rolled_back()
@@ -360,8 +360,8 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Those of turns that were taken back: nothing is chosen among them, and they are dropped first.
-    pub const TAKEN_BACK: &'static [Self] = &[Self::RolledBack, Self::Abandoned];
+    /// Those of turns that were rolled back: nothing is chosen among them, and they are dropped first.
+    pub const ROLLED_BACK: &'static [Self] = &[Self::RolledBack, Self::Abandoned];
 
     /// Those of all messages that the model does not read.
     pub const UNREAD: &'static [Self] = &[Self::Superseded, Self::RolledBack, Self::Abandoned, Self::Unsent];

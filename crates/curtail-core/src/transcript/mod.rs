@@ -1,7 +1,8 @@
 //! What every dialect becomes: messages with a role and parts, their pairs, segments and turns.
 //!
-//! A transcript is its bytes: slots with the separators before them. This layer contains no key of any wire format and
-//! changes nothing.
+//! A transcript is its bytes: slots with the separators before them. Dialects read the items; this layer has only the keys
+//! of blocks that formats share (cleared results, reasoning, unknown parts). It marks which messages a model still reads, and
+//! changes no byte.
 
 mod alternation;
 mod awaiting;

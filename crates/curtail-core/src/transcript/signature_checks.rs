@@ -1,4 +1,4 @@
-//! Which models check their signed reasoning: the only table of model names. As of November 2026.
+//! The only table of the models that check the signatures of reasoning. As of November 2026.
 
 /// Claude models that check the signature of reasoning against everything before it: the family, and the first version that
 /// does. Later versions of a family are assumed to check as well.

@@ -110,12 +110,8 @@ impl<'a> Unread<'a> {
         if let Some((nth, _)) = &shared {
             first = &unknown[*nth];
         }
-        let mut kinds: Vec<String> = Vec::new();
-        for kind in unknown.iter().map(|part| kind_of(part.value)) {
-            if !kinds.contains(&kind) {
-                kinds.push(kind);
-            }
-        }
+        let mut seen = HashSet::default();
+        let kinds = unknown.iter().map(|part| kind_of(part.value)).filter(|kind| seen.insert(kind.clone())).collect();
         Some(Self { first: first.value, message: first.message, kinds, percent, id: shared.map(|(_, id)| id) })
     }
 }

@@ -12,6 +12,7 @@
 mod answers;
 mod api;
 mod dialects;
+mod findings;
 mod json;
 mod laws;
 mod library;

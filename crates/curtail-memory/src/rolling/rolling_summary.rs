@@ -61,7 +61,7 @@ impl Processor for RollingSummary {
             at_once: self.summarizer.concurrency(),
             sends: self.summarizer.name() != Extractive.name(),
             writes: true,
-            drops_first: Standing::TAKEN_BACK,
+            drops_first: Standing::ROLLED_BACK,
             ..Traits::default()
         }
     }

@@ -89,7 +89,7 @@ impl<'a> Sent<'a> {
         Self { parts, item: Some(item) }
     }
 
-    /// The bytes of each part, or of the item if it has none.
+    /// The bytes of each part, and of the item if there is one.
     pub(super) fn spans(&self) -> impl Iterator<Item = Range<usize>> {
         self.parts.iter().map(|part| part.value).chain(self.item).map(range)
     }

@@ -6,6 +6,7 @@ use super::RULE;
 use crate::checks::{Detector, Fix, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::json::{Span, Value};
+use crate::transcript::Message;
 
 pub(super) static LONE_SURROGATE: Rule = Rule {
     code: "S023",
@@ -27,8 +28,13 @@ pub(super) static LONE_SURROGATE: Rule = Rule {
 };
 
 fn lone_surrogate<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    // Every item is in the same text.
+    let first = context.messages.iter().find_map(Message::value);
+    if !first.is_some_and(Value::is_beside_surrogates) {
+        return Vec::new();
+    }
     let items = context.read_messages().filter_map(|(at, message)| Some((at, message.value()?)));
-    let found = items.take_while(|(_, item)| item.is_beside_surrogates()).filter_map(|(at, item)| {
+    let found = items.filter_map(|(at, item)| {
         let start = item.span().start;
         let halves = lone_halves(item.raw()).into_iter().map(|half| start + u32::try_from(half).unwrap_or_default());
         let halves: Vec<Span> = halves.map(|half| Span::new(half, half + ESCAPE)).collect();

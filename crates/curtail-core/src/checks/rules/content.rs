@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{RULE, result_blocks};
-use crate::checks::constraints::states;
+use crate::checks::constraints::{names, states};
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext, member_first};
 use crate::dialects::Patch;
 use crate::json::{Text, Value, quote};
@@ -14,9 +14,11 @@ pub(super) static EMPTY_CONTENT: Rule = Rule {
     name: "empty-content",
     summary: "A message, or a text in it, has no content.",
     why: "A message without content, or with nothing but white space, comes from a reply that was cut off or from a \
-          filter that removed everything. Anthropic and Bedrock reject it, and a blank text beside other blocks as well. \
-          Others accept it, and a model that is trained on it learns to answer with nothing: there, the finding is a \
-          warning. A reply that only calls tools is not empty, and tool results may be empty.",
+          filter that removed everything. Anthropic, Bedrock and Kimi reject it, and a blank text beside other blocks as \
+          well. Gemini, xAI and MiniMax reject an empty text, Mistral that of the assistant or the system, and most \
+          providers a content that is missing or `null`. What a provider is not known to reject, such as an empty text at \
+          OpenAI, is a warning: a model that is trained on it learns to answer with nothing. A reply that only calls \
+          tools is not empty, and tool results may be empty.",
     help: "drop the message or the blank text, or give it content: `--fix` drops it",
     fix: Fix::Part,
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
@@ -120,7 +122,8 @@ fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if empty.is_empty() {
         return Vec::new();
     }
-    let is_mild = context.provider_rules.log || !states(context.provider_rules.provider, "blank blocks");
+    let provider = context.provider_rules.provider;
+    let wants_blocks = states(provider, "blank blocks");
     // A log can write one reply as several messages: the reply is empty only if all of them are.
     let speaking: HashSet<_> = speaking.into_iter().filter_map(|at| context.messages[at].reply_key()).collect();
     let mut matches = Vec::new();
@@ -133,12 +136,31 @@ fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let is_reply = message.role == Role::Assistant;
         let article = if is_reply { "an" } else { "a" };
         let text = format!("{article} {} message has no content", message.role.name());
-        // What the assistant says last may be empty, unless it is a blank block: the model goes on.
+        // Where blocks matter, what the assistant says last may be empty, unless it is a blank block: the model goes on.
         let is_last = at + 1 == context.messages.len();
         let is_optional = is_last && is_reply && !message.parts.iter().any(is_block);
-        matches.push(context.match_message(at, text).cut().warning_if(is_mild || is_optional));
+        let is_refused = if wants_blocks { !is_optional } else { refuses(provider, message) };
+        matches.push(context.match_message(at, text).cut().warning_if(context.provider_rules.log || !is_refused));
     }
     matches
+}
+
+/// How the content of a message can be empty. Who refuses one of these refuses those before it.
+const EMPTY: [&str; 3] = ["content", "content elements", "empty text"];
+
+/// Whether `provider` is known to refuse a message that is empty as this one is.
+fn refuses(provider: &str, message: &Message<'_>) -> bool {
+    let Some(item) = message.value().filter(|item| item.has("role")) else { return false };
+    let kind = match item.some("content").or_else(|| item.some("parts")) {
+        None => 0,
+        Some(content) if content.is_array() && content.items().next().is_none() => 1,
+        Some(_) if message.parts.iter().all(|part| part.content.text().is_some_and(|text| text.len_bound() == 0)) => 2,
+        Some(_) => return false,
+    };
+    let role = message.role.name();
+    EMPTY[kind..].iter().any(|what| {
+        states(provider, what) && names(provider, what).is_none_or(|mut roles| roles.any(|name| name == role))
+    })
 }
 
 /// Whether a message has its content in another member: the id of a reply that was spoken, or what a compaction of a log wrote.

@@ -32,7 +32,8 @@ fn no_assistant_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         || context.messages.iter().any(Message::is_exchange);
     match (replies, context.messages.is_empty()) {
         (true, _) => Vec::new(),
-        (false, false) if asks_only(context) || is_answered_beside(context) => Vec::new(),
+        (false, _) if is_answered_beside(context) => Vec::new(),
+        (false, false) if asks_only(context) => Vec::new(),
         (false, false) => vec![context.match_all("the transcript has no assistant message")],
         // Of items that no format defines, `nothing-read` has a finding.
         (false, true) if context.non_messages.iter().any(|item| item.unknown.is_some()) => Vec::new(),

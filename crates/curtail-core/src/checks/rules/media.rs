@@ -12,8 +12,11 @@ use crate::transcript::{Content, PartRef, Role};
 /// So many images may have the longer sides.
 const MANY_IMAGES: usize = 20;
 
-/// Whose limits hold if the provider states none of its own: those who sell its models have the same ones.
-const STRICTEST: &str = "anthropic";
+/// Whose limits of sides, bytes and pages hold for `provider`: Anthropic's for Bedrock, which sells its models, and for programs that
+/// send a session to any provider.
+fn limits_of(provider: &str) -> &str {
+    if matches!(provider, "" | "bedrock") { "anthropic" } else { provider }
+}
 
 pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
     code: "S017",
@@ -23,8 +26,9 @@ pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
     why: "Anthropic and those that sell its models reject a request with an image above 5 MB, or with a side above 8,000 \
           pixels; above 2,000 pixels if the request has more than 20 images. A screenshot that was accepted alone is \
           rejected some requests later, when others have joined it, and then every further request of the session fails. \
-          A PDF may have 600 pages, and 100 with models whose context is below a million tokens. Bedrock accepts five \
-          documents in a request.",
+          A PDF may have 600 pages, and 100 with models whose context is below a million tokens. These limits apply to \
+          requests to Anthropic and Bedrock, and to formats that are not of one provider. Bedrock accepts five documents in \
+          a request, and each provider has its own number of images.",
     help: "remove large or old images and documents: `curtail filter --max-media-pixels 2000 --keep-last-media 20`; \
            `--fix --unsafe-fixes` writes a text in place of those that the provider does not accept, of too many the oldest. curtail does not make \
            images smaller",
@@ -47,17 +51,18 @@ fn sent_media<'c, 'a>(context: &'c RuleContext<'_, 'a>) -> impl Iterator<Item = 
 }
 
 fn media_too_large<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let limits = limits_of(context.provider_rules.provider);
     let sent: Vec<SentMedium<'a>> = sent_media(context).map(SentMedium::new).collect();
     let images: Vec<&SentMedium<'a>> = sent.iter().filter(|sent| sent.facts.kind == "image").collect();
     let is_many = images.len() > MANY_IMAGES || context.is_refused;
     let large = images.iter().filter_map(|image| {
-        let (what, excess) = excess(&image.facts, is_many)?;
+        let (what, excess) = excess(limits, &image.facts, is_many)?;
         Some(context.match_at(image.at, excess).of(what).writing(image.medium.removed()))
     });
     let mut matches: Vec<Match<'a>> = large.collect();
     matches.extend(too_many_images(context, &images));
     matches.extend(documents::too_many(context));
-    matches.extend(long_documents(context, &sent));
+    matches.extend(long_documents(context, limits, &sent));
     matches
 }
 
@@ -75,22 +80,22 @@ impl<'a> SentMedium<'a> {
     }
 }
 
-/// What is too large.
-fn excess(facts: &MediumFacts, is_many: bool) -> Option<(&'static str, String)> {
+/// What is too large by the limits of `provider`.
+fn excess(provider: &str, facts: &MediumFacts, is_many: bool) -> Option<(&'static str, String)> {
     let [width, height] = facts.pixels.unwrap_or_default();
     let sides = ["image pixels", "image pixels of many"].into_iter().take(1 + usize::from(is_many));
-    let mut limits = sides.filter_map(|side| Some((side, most(STRICTEST, side)?)));
+    let mut limits = sides.filter_map(|side| Some((side, most(provider, side)?)));
     if let Some((side, longest)) = limits.find(|(_, longest)| width.max(height) > *longest) {
         return Some((side, format!("the image has {width}x{height} pixels, and a side may have {longest}")));
     }
-    let limit = most(STRICTEST, "image bytes")? as u64;
+    let limit = most(provider, "image bytes")? as u64;
     let bytes = facts.bytes.filter(|bytes| *bytes > limit)?;
     Some(("image bytes", format!("the image has {}, and an image may have {}", size(bytes), size(limit))))
 }
 
 /// Documents with more pages than every model accepts.
-fn long_documents<'a>(context: &RuleContext<'_, 'a>, sent: &[SentMedium<'a>]) -> Vec<Match<'a>> {
-    let Some(limit) = most(STRICTEST, "pdf pages") else { return Vec::new() };
+fn long_documents<'a>(context: &RuleContext<'_, 'a>, provider: &str, sent: &[SentMedium<'a>]) -> Vec<Match<'a>> {
+    let Some(limit) = most(provider, "pdf pages") else { return Vec::new() };
     let long = sent.iter().filter_map(|SentMedium { at, medium, .. }| {
         let pages = medium.pages().filter(|pages| *pages > limit)?;
         let accepted = format!("{limit} are accepted, or 600 with a context of a million tokens");
@@ -186,12 +191,17 @@ pub(super) static MISPLACED_MEDIA: Rule = Rule {
 
 fn misplaced_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let mut matches = misplaced_blocks(context);
-    let accepted = names(context.provider_rules.provider, "media role").filter(|_| !context.provider_rules.log);
-    if let Some(accepted) = accepted {
-        matches.extend(images_of_other_roles(context, &accepted.collect::<Vec<_>>()));
-        matches.extend(reasoning_of_user(context));
-        matches.extend(texts_of_other_roles(context));
+    if context.provider_rules.log {
+        return matches;
     }
+    let provider = context.provider_rules.provider;
+    if let Some(accepted) = names(provider, "media role") {
+        matches.extend(images_of_other_roles(context, &accepted.collect::<Vec<_>>()));
+    }
+    if states(provider, "reasoning role") {
+        matches.extend(reasoning_of_user(context));
+    }
+    matches.extend(texts_of_other_roles(context));
     matches
 }
 
@@ -248,15 +258,20 @@ fn reasoning_of_user<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 /// Texts of the Responses API with the type of another role, or in a chat.
 fn texts_of_other_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let is_chat = states(context.provider_rules.provider, "chat texts") && (context.is_refused || context.is_request());
+    let provider = context.provider_rules.provider;
+    let is_chat = states(provider, "chat texts") && (context.is_refused || context.is_request());
+    let has_types = states(provider, "text role");
+    if !is_chat && !has_types {
+        return Vec::new();
+    }
     let wrong = context.parts().filter_map(|(at, part)| {
         let role = context.messages[at.message].role;
         let kind = part.place()?.element.get("type")?;
         let is_text = kind.is("input_text") || kind.is("output_text");
         let (right, what) = match role {
             _ if is_text && is_chat => ("text", "chat texts"),
-            Role::Assistant if kind.is("input_text") => ("output_text", "text role"),
-            Role::User if kind.is("output_text") => ("input_text", "text role"),
+            Role::Assistant if has_types && kind.is("input_text") => ("output_text", "text role"),
+            Role::User if has_types && kind.is("output_text") => ("input_text", "text role"),
             _ => return None,
         };
         let message = format!("a message with the role `{}` contains `{}`", role.name(), kind.text()?.decode());

@@ -1,5 +1,6 @@
-//! The only list of all rules. A file has the rules about one subject: each its page, then its detector. A rule reads neutral
-//! facts of a format and never the format's name.
+//! The only list of all rules. A file has the rules about one subject: each its page, then its detector. Rules on pairs,
+//! turns and roles read neutral facts of a format. Rules on requests read the keys of providers' request formats as well, and
+//! take limits from the table of constraints. None asks for the name of a dialect.
 //!
 //! To add a rule: in the file of its subject, and a line in [`ALL`]; the test of the pages writes its page.
 
@@ -77,8 +78,8 @@ pub const ALL: &[&Rule] = &[
     &turns::USER_AFTER_TOOL,
     &datasets::NO_ASSISTANT_MESSAGE,
     &datasets::TOO_LONG,
-    &datasets::TRUNCATED_TARGET,
     &datasets::DUPLICATE_TRANSCRIPT,
+    &datasets::TRUNCATED_TARGET,
 ];
 
 /// The rule for text that is not JSON: detected before there is a transcript.

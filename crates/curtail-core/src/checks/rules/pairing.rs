@@ -297,7 +297,8 @@ pub(super) static RESPONSE_COUNT: Rule = Rule {
     why: "Most Gemini transcripts have no ids, and Gemini compares the numbers. The message after a turn of parallel \
           calls must contain exactly one response for each call. Which response is missing, or is one too many, is not \
           known, so the finding is at the message and not at a call.",
-    help: "put as many responses into the message as there are calls",
+    help: "put as many responses into the message as there are calls: `--fix` takes a response for that of the first call \
+           with its name, and drops what is left",
     fix: Fix::Pairs(None),
     bad: r#"{"contents":[{"role":"user","parts":[{"text":"Is it raining in Oslo or in Rome?"}]},{"role":"model","parts":[{"functionCall":{"name":"weather","args":{"city":"Oslo"}}},{"functionCall":{"name":"weather","args":{"city":"Rome"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"weather","response":{"sky":"rain"}}}]},{"role":"model","parts":[{"text":"In Oslo."}]}]}
 "#,

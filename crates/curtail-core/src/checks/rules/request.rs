@@ -16,7 +16,8 @@ pub(super) static CACHE_MARKS: Rule = Rule {
           included. A program that marks the newest message in every turn and never removes a mark has a fifth one soon. \
           A mark with a lifetime of an hour must come before those with five minutes, in the order tools, \
           instructions, messages. Thoughts cannot be marked.",
-    help: "remove the oldest marks of the messages: `--fix` does this",
+    help: "remove the oldest marks of the messages, the marks on thoughts, and the `ttl` of a mark that comes too late: `--fix` \
+           does this",
     fix: Fix::Part,
     bad: r#"{"system":[{"type":"text","text":"Answer in one sentence.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"Is it raining in Oslo?","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"It is.","cache_control":{"type":"ephemeral"}}]},{"role":"user","content":[{"type":"text","text":"In Rome?","cache_control":{"type":"ephemeral"}},{"type":"text","text":"In Paris?","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"No."}]}]}
 "#,

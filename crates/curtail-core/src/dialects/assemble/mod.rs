@@ -30,6 +30,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         source: row.source,
         span: row.span,
         record: row.record.map_or(row.span, Value::span),
+        record_value: row.record,
         slots: reader.slots.slots,
         template: messages.first().and_then(Message::value),
         non_messages: reader.non_messages,

@@ -43,7 +43,7 @@ impl Processor for TakenBack {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        Ok(drop_standing(view, Standing::TAKEN_BACK))
+        Ok(drop_standing(view, Standing::ROLLED_BACK))
     }
 }
 

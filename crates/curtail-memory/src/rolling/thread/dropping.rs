@@ -32,7 +32,7 @@ impl Thread {
             return Ok(());
         }
         self.mark_ahead(&all.kinds);
-        let plan = drop_standing(&View::of_layout(&all.layout, &all.messages), Standing::TAKEN_BACK);
+        let plan = drop_standing(&View::of_layout(&all.layout, &all.messages), Standing::ROLLED_BACK);
         self.carry_out(&plan, all, 0);
         Ok(())
     }

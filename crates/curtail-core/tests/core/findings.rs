@@ -1,0 +1,151 @@
+//! What is found, at which level, and what the help says of it.
+
+use curtail_core::checks::{Finding, Fix, Inspection, Level, Levels, Profile};
+use curtail_core::dialects::{Reading, detect_framing};
+
+fn found(provider: &str, text: &str) -> Vec<Finding> {
+    let inspection = Inspection { profile: Profile::of_provider(provider), ..Inspection::default() };
+    let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
+    inspection.examine(&reading, &Levels::default().for_path(""), text).unwrap().findings
+}
+
+/// The findings of the rule with this code.
+fn of_rule(code: &str, provider: &str, text: &str) -> Vec<Finding> {
+    found(provider, text).into_iter().filter(|finding| finding.rule.code == code).collect()
+}
+
+fn mended(text: &str) -> Option<String> {
+    let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
+    Inspection::default().mend(&reading, &Levels::default().for_path(""), text, false).unwrap()
+}
+
+#[test]
+fn a_row_without_a_history_is_answered_beside_it() {
+    let row = |answer: &str| format!("{{\"instruction\":\"Is it raining?\",\"output\":\"{answer}\",\"history\":[]}}\n");
+    assert_eq!(of_rule("D001", "", &row("It is.")).len(), 0);
+    assert_eq!(of_rule("D001", "", &row("")).len(), 1);
+    assert_eq!(of_rule("D001", "", "{\"history\":[]}\n").len(), 1);
+}
+
+#[test]
+fn help_promises_no_fix_in_a_file_that_is_not_json() {
+    let chat = |broken: &str| {
+        let lines = [
+            r#"{"role":"user","content":"Is it raining?"}"#,
+            r#"{"role":"tool","tool_call_id":"call_1","content":"rain"}"#,
+            broken,
+            r#"{"role":"assistant","content":"It is.","tool_calls":[]}"#,
+        ];
+        lines.join("\n")
+    };
+    for code in ["P001", "S030"] {
+        let finding = &of_rule(code, "", &chat(r#"{"role":"assistant","content":"Let me"#))[0];
+        assert!(finding.help.ends_with("`curtail repair --damaged`"), "{}", finding.help);
+        assert_eq!((finding.fix, finding.mended_by()), (Fix::No, None));
+    }
+    // A log may end within a line, and is mended before it.
+    let log = include_str!("../../../../fixtures/dialects/claude-code/minimal.jsonl");
+    let orphan = r#"{"type":"user","uuid":"5b0e7c1a-0000-4000-8000-000000000099","parentUuid":"5b0e7c1a-0000-4000-8000-000000000005","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_9","content":"x"}]}}"#;
+    let torn = format!("{log}{orphan}\n{{\"type\":\"us");
+    let finding = &of_rule("P001", "", &torn)[0];
+    assert_eq!((&finding.help[..], finding.fix), (finding.rule.help, finding.rule.fix));
+}
+
+#[test]
+fn answers_are_mended_inside_and_stay_whole() {
+    let pair = |chosen: &str, rejected: &str| {
+        format!(
+            "{{\"messages\":[{{\"role\":\"user\",\"content\":\"Rain?\"}}],\"chosen\":[{chosen}],\"rejected\":[{rejected}]}}\n"
+        )
+    };
+    let [before, after] = [r#","tool_calls":[]"#, ""].map(|calls| {
+        let answer = |text: &str| format!("{{\"role\":\"assistant\",\"content\":\"{text}\"{calls}}}");
+        pair(&answer("Yes."), &answer("No."))
+    });
+    assert_eq!(mended(&before).as_deref(), Some(after.as_str()));
+
+    let orphan = r#"{"role":"tool","tool_call_id":"call_1","content":"rain"},{"role":"assistant","content":"Yes."}"#;
+    let empty = pair(orphan, r#"{"role":"assistant","content":""}"#);
+    assert_eq!(mended(&empty), None);
+    for code in ["P001", "S004"] {
+        let finding = &of_rule(code, "", &empty)[0];
+        assert!(finding.help.ends_with(", but leaves the answers of a row whole"), "{}", finding.help);
+        assert_eq!(finding.fix, Fix::No);
+    }
+
+    // Two messages of one role are no reason to move the answer into the question.
+    let two = r#"{"conversations":[{"from":"human","value":"Rain?"},{"from":"gpt","value":"Let me see."}],"chosen":{"from":"gpt","value":"Yes."},"rejected":{"from":"gpt","value":"No."}}"#;
+    assert_eq!(mended(&format!("{two}\n")), None);
+}
+
+/// Both lists repeat the question, and begin equally afterwards.
+#[test]
+fn what_the_lists_of_a_row_repeat_is_mended_in_all_of_them() {
+    let row = |calls: &str| {
+        let list = |text: &str| {
+            format!(
+                "[{{\"role\":\"user\",\"content\":\"Hi\"}},{{\"role\":\"assistant\",\"content\":\"Hello.\"{calls}}},{{\"role\":\"user\",\"content\":\"Rain?\"}},{{\"role\":\"assistant\",\"content\":\"{text}\"}}]"
+            )
+        };
+        format!("{{\"chosen\":{},\"rejected\":{}}}\n", list("Yes."), list("No."))
+    };
+    assert_eq!(mended(&row(r#","tool_calls":[]"#)), Some(row("")));
+}
+
+#[test]
+fn no_command_is_given_for_a_format_that_is_only_read() {
+    let thread = include_str!("../../../../fixtures/dialects/zed/thread.json");
+    let pending = of_rule("P003", "", thread);
+    assert!(!pending.is_empty());
+    assert!(pending.iter().all(|finding| finding.fix == Fix::No && finding.mended_by().is_none()));
+}
+
+#[test]
+fn limits_of_media_are_those_of_the_provider() {
+    let wide = "iVBORw0KGgoAAAANSUhEUgAAIygAAAu4CAIAAAA=";
+    let chat = format!(
+        "{{\"role\":\"user\",\"content\":[{{\"type\":\"image_url\",\"image_url\":{{\"url\":\"data:image/png;base64,{wide}\"}}}}]}}\n"
+    );
+    let gemini = format!(
+        "{{\"contents\":[{{\"role\":\"user\",\"parts\":[{{\"inlineData\":{{\"mimeType\":\"image/png\",\"data\":\"{wide}\"}}}}]}}]}}\n"
+    );
+    for (provider, text, count) in
+        [("", &chat, 0), ("anthropic", &chat, 1), ("bedrock", &chat, 1), ("", &gemini, 0), ("responses", &chat, 0)]
+    {
+        assert_eq!(of_rule("S017", provider, text).len(), count, "{provider}: {text}");
+    }
+}
+
+#[test]
+fn empty_content_is_denied_where_the_provider_is_known_to_refuse_it() {
+    let gemini = |role: &str, parts: &str| {
+        format!(
+            "{{\"contents\":[{{\"role\":\"user\",\"parts\":[{{\"text\":\"Rain?\"}}]}},{{\"role\":\"{role}\",\"parts\":{parts}}}]}}\n"
+        )
+    };
+    let chat = |role: &str, content: &str| {
+        format!(
+            "{{\"role\":\"user\",\"content\":\"Rain?\"}}\n{{\"role\":\"{role}\",\"content\":{content}}}\n{{\"role\":\"user\",\"content\":\"Hm?\"}}\n"
+        )
+    };
+    let levels = |provider: &str, text: &str| {
+        of_rule("S004", provider, text).iter().map(|finding| finding.level).collect::<Vec<_>>()
+    };
+    let (deny, warn) = (vec![Level::Deny], vec![Level::Warn]);
+    for (provider, text, expected) in [
+        ("", gemini("model", "[]"), &deny),
+        ("", gemini("user", r#"[{"text":""}]"#), &deny),
+        ("", gemini("model", r#"[{"text":" "}]"#), &warn),
+        ("openai", chat("assistant", r#""""#), &warn),
+        ("openai", chat("assistant", "null"), &deny),
+        ("openai", chat("user", "[]"), &deny),
+        ("deepseek", chat("assistant", r#""""#), &warn),
+        ("mistral", chat("assistant", r#""""#), &deny),
+        ("mistral", chat("user", r#""""#), &warn),
+        ("xai", chat("user", r#""""#), &deny),
+        ("xai", chat("user", r#"" ""#), &warn),
+        ("anthropic", chat("user", r#"" ""#), &deny),
+    ] {
+        assert_eq!(&levels(provider, &text), expected, "{provider}: {text}");
+    }
+}
