@@ -46,6 +46,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("opencode/reverted.json", Framing::Document),
     ("opencode/unknown.json", Framing::Document),
     ("opencode/version2.json", Framing::Document),
+    ("opencode/version2-records.json", Framing::Document),
     ("gemini-interactions/reply.jsonl", Framing::Records),
     ("gemini-interactions/request.json", Framing::Document),
     ("gemini-interactions/stateful.jsonl", Framing::Records),
