@@ -74,6 +74,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("sharegpt/unknown.jsonl", Framing::Records),
     ("sharegpt/xml.jsonl", Framing::Records),
     ("vscode-copilot/chat.json", Framing::Document),
+    ("vscode-copilot/rounds.json", Framing::Document),
     ("vscode-copilot/patches.jsonl", Framing::Records),
     ("zed/thread.json", Framing::Document),
     ("simple/authors.json", Framing::Document),
