@@ -23,7 +23,7 @@ const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], path: true,
 
 /// Types of entries that are not messages.
 const METADATA: &[&str] =
-    &["session", "model_change", "thinking_level_change", "custom", "label", "session_info", "branch", "compact"];
+    &["session", "model_change", "thinking_level_change", "active_tools_change", "custom", "label", "session_info"];
 
 impl Dialect for Pi {
     fn format(&self) -> &'static Format {
