@@ -79,11 +79,20 @@ impl Dialect for VsCodeCopilot {
 fn messages(request: Value<'_>) -> Vec<Value<'_>> {
     let [message, response, result] = request.get_each(["message", "response", "result"]);
     let metadata = result.and_then(|result| result.some("metadata"));
-    let rounds: Vec<Value<'_>> = metadata.into_iter().flat_map(|data| data.items_under("toolCallRounds")).collect();
+    let mut rounds: Vec<Value<'_>> = metadata.into_iter().flat_map(|data| data.items_under("toolCallRounds")).collect();
+    // Rounds of some versions say no more than which model thought.
+    if !rounds.iter().any(|round| is_written(*round)) {
+        rounds.clear();
+    }
     let response = response.filter(|response| rounds.is_empty() && response.items().next().is_some());
     let mut messages: Vec<Value<'_>> = message.into_iter().chain(response).chain(rounds).collect();
     messages.sort_by_key(|message| message.span().start);
     messages
+}
+
+/// Whether a round has what the model wrote.
+fn is_written(round: Value<'_>) -> bool {
+    round.some_text("response").is_some() || round.items_under("toolCalls").next().is_some()
 }
 
 /// What Copilot keeps of a request, if `item` is a round of it.
@@ -99,8 +108,7 @@ fn request_of(item: Value<'_>) -> Option<Value<'_>> {
 fn read_round(round: Value<'_>) -> Item<'_> {
     let mut parts: Vec<Part<'_>> =
         round.some("thinking").into_iter().flat_map(|thinking| thoughts(thinking, "text")).collect();
-    let text = round.get("response").filter(|text| text.text().is_some_and(|text| text.len_bound() > 0));
-    parts.extend(blocks::plain_parts(text));
+    parts.extend(blocks::plain_parts(round.get("response").filter(|_| round.some_text("response").is_some())));
     let calls = round.items_under("toolCalls");
     parts.extend(calls.map(|call| blocks::whole(call, blocks::call_in(call, ["id", "name", "arguments"]))));
     if parts.is_empty() { Item::Metadata } else { blocks::message(Role::Assistant, round, None, parts) }
