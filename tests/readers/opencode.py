@@ -22,7 +22,7 @@ from server import Model
 from shared import Red, main, only, stale_figures
 
 OWN = ("What did we do so far?", "[Tool execution was interrupted]")
-SKIP = {"version2.json": "OpenCode 1.18 imports version 1 only"}
+SKIP = dict.fromkeys(["version2.json", "version2-records.json"], "OpenCode 1.18 imports version 1 only")
 PROMPT = "OK?"
 # As OpenCode has them for Claude.
 WINDOW, OUTPUT = 200_000, 32_000

@@ -186,7 +186,7 @@ fn a_folder_of_events_is_refused_with_advice() {
     let fixture = include_str!("../../../fixtures/dialects/openhands/minimal.jsonl");
     for (nth, line) in fixture.lines().enumerate() {
         place.write(&format!("s/c1/events/event-{nth:05}-4f30e663.json"), line.as_bytes());
-        place.write(&format!("s/c0/events/{nth}.json"), line.as_bytes());
+        place.write(&format!("s/c0/events/{}.json", 10_000 + nth), line.as_bytes());
     }
     place.write("s/chat.jsonl", chat("a", 2).as_bytes());
     place.write("s/other/1.json", b"{\"sku\":1}");
@@ -196,12 +196,15 @@ fn a_folder_of_events_is_refused_with_advice() {
         assert_eq!(status, 2, "{command:?}: {stderr}");
         assert!(stderr.contains("s/c1/events: one event of OpenHands per file"), "{command:?}: {stderr}");
         assert!(stderr.contains("cat s/c1/events/event-*.json | curtail"), "{command:?}: {stderr}");
-        assert!(stderr.contains("(cd s/c0/events && cat $(ls -v [0-9]*.json)) | curtail"), "{command:?}: {stderr}");
+        assert!(
+            stderr.contains("(cd s/c0/events && cat $(ls [0-9]*.json | sort -n)) | curtail"),
+            "{command:?}: {stderr}"
+        );
         assert!(!stderr.contains("s/other"), "{command:?}: {stderr}");
     }
     assert!(place.path("out/chat.jsonl").exists() && !place.path("out/c1").exists());
     // A file that is named, or that a glob matches, is read.
-    assert_eq!(run(&place, &["count", "s/c0/events/1.json", "s/c1/events/event-0*.json"]).0, 0);
+    assert_eq!(run(&place, &["count", "s/c0/events/10001.json", "s/c1/events/event-0*.json"]).0, 0);
 }
 
 /// A link in a directory leads to files, and not to what the system makes up while it is read.

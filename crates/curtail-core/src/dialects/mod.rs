@@ -196,7 +196,7 @@ pub struct Format {
     /// What the program that writes it adds to the messages; nothing by default.
     pub log: &'static dyn LogHabits,
     /// Members without text for a model, besides those of every format: what only a screen shows, and copies of what was read.
-    /// A long text in any other member is counted as an estimate.
+    /// A long text in any other member of a message is counted as an estimate.
     pub known: &'static [&'static str],
     /// Whether what it reads of an item has every text of the item already, known and unknown.
     pub accounts: bool,

@@ -22,7 +22,8 @@ impl Dialect for OpenCode {
             signature: "`info` with `role` and `sessionID`, and `parts`, each with `messageID`; or `type`, \
                 `time` and `content` blocks `tool` with `state`",
             pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
-            provider: ProviderRules { system_beside: true, ..NO_RULES },
+            // Version 2 writes what changed of the instructions where it changed.
+            provider: ProviderRules { system_beside: true, system_anywhere: true, ..NO_RULES },
             writer: Some(&OpenCode),
             log: &OpenCode,
             ..Format::PLAIN

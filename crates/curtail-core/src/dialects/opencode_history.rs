@@ -1,19 +1,19 @@
-//! Compactions and reverts. A compaction is a message of the user with nothing but a mark, and a summary of the assistant that
-//! names it as its parent: a model reads both in place of everything before them.
+//! Compactions and reverts. In version 1, a compaction is a message of the user with nothing but a mark, and a summary of the
+//! assistant that names it as its parent: a model reads both in place of everything before them. In version 2, it is one record.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use foldhash::HashMap;
 
-use super::opencode_messages::{ASKED, info, is_compaction};
+use super::opencode_messages::{ASKED, info, is_compaction, is_summary2};
 use super::{Item, Patch, blocks};
 use crate::json::{Text, Value, quote, removal};
 use crate::transcript::{Content, Layout, Standing};
 
 /// Whether an item is the summary of a compaction. One that failed or is not finished replaces nothing.
 pub(super) fn is_summary(item: Value<'_>) -> bool {
-    let Some(info) = item.get("info") else { return false };
+    let Some(info) = item.get("info") else { return is_summary2(item) };
     let done = info.some("finish").is_some() && info.some("error").is_none();
     done && info.is_true("summary")
 }

@@ -1,5 +1,4 @@
-//! Messages of exports, of version 1 and of version 2. In one of version 2, reasoning, compactions and failed calls were never
-//! seen.
+//! Messages of exports, of version 1 and of version 2.
 
 use super::{Item, blocks};
 use crate::json::{Text, Value};
@@ -67,7 +66,7 @@ fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
     let output = match (state, &*status) {
         (Some(state), "completed") => state.get("output"),
         (Some(state), "error") => state.get("error"),
-        (state, _) => return vec![open_call(part, call, state)],
+        (state, _) => return vec![open_call(part, call, state, &["\"error\",\"error\":", ""])],
     };
     let pruned = state.and_then(|state| state.some("time")).is_some_and(|time| time.has("compacted"));
     let result = match pruned {
@@ -79,11 +78,18 @@ fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
     vec![blocks::whole(part, call), result]
 }
 
+/// What a record of version 2 that is neither of the user nor a reply is, by its type.
+const KINDS: &[&str] = &[
+    "synthetic", "skill", "system", "shell", "compaction", "agent-switched", "model-switched", "location-switched",
+    "idle",
+];
+
 pub(super) fn is_version2(item: Value<'_>) -> bool {
     let [kind, time, role] = item.get_each(["type", "time", "role"]);
     let Some(kind) = kind.filter(|_| role.is_none()) else { return false };
     let speaks = kind.is("user") && item.get_text("text").is_some() || kind.is("assistant");
-    speaks && time.is_some_and(|time| time.has("created")) || is_reply(item)
+    let is_known = speaks || KINDS.iter().any(|name| kind.is(name)) && item.word("id").starts_with("msg_");
+    is_known && time.is_some_and(|time| time.has("created")) || is_reply(item)
 }
 
 /// Whether an item without a time is a reply with a call.
@@ -98,19 +104,44 @@ fn is_tool(block: Value<'_>) -> bool {
 
 pub(super) fn read_version2(item: Value<'_>) -> Item<'_> {
     let kind = item.word("type");
+    let id = item.get_text("id");
     let (role, parts): (_, Vec<Part<'_>>) = match &*kind {
         "user" => (Role::User, blocks::plain_parts(item.get("text"))),
         "assistant" => (Role::Assistant, item.items_under("content").flat_map(read_block).collect()),
+        "system" => (Role::System, blocks::plain_parts(item.get("text"))),
+        "synthetic" | "skill" => return Item::Message(blocks::notice(item, id, blocks::plain_parts(item.get("text")))),
+        // The model reads what the user ran, and what that printed.
+        "shell" => {
+            let output = item.some("output").and_then(|output| output.get("output"));
+            let texts = item.get("command").into_iter().chain(output);
+            (Role::User, texts.flat_map(|text| blocks::plain_parts(Some(text))).collect())
+        }
+        "compaction" if is_summary2(item) => {
+            let texts = ["summary", "recent"].into_iter().flat_map(|key| blocks::plain_parts(item.get(key)));
+            return blocks::boundary(Role::User, item, id, texts.collect());
+        }
+        kind if KINDS.contains(&kind) => return Item::Metadata,
         _ => return blocks::unknown_kind(kind),
     };
     if parts.is_empty() && item.get("text").or_else(|| item.get("content")).is_none() {
         return Item::Unknown(Unknown::NoMessage);
     }
     let files = item.items_under("files").map(|file| blocks::whole(file, Content::Media(Text::Json(file.raw()))));
-    blocks::message(role, item, item.get_text("id"), parts.into_iter().chain(files).collect())
+    blocks::message(role, item, id, parts.into_iter().chain(files).collect())
+}
+
+/// Whether a record of version 2 is a compaction that replaces what is before it: one that is finished. What a provider alone can
+/// read is no summary, and `OpenCode` sends the messages instead.
+pub(super) fn is_summary2(item: Value<'_>) -> bool {
+    is_compaction(item) && item.member_is("status", "completed") && item.some("providerContext").is_none()
 }
 
 fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
+    if block.member_is("type", "reasoning") {
+        let proof = block.some("native").or_else(|| block.some("state"));
+        let signed = proof.is_some_and(|proof| proof.has("signature"));
+        return vec![blocks::whole(block, Content::Reasoning(block.text_or_empty("text"))).bound_to_prefix(signed)];
+    }
     let Some(state) = block.some("state").filter(|_| is_tool(block)) else {
         return vec![blocks::part(block, blocks::plain_block(block))];
     };
@@ -120,7 +151,10 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
     let output = match &*state.word("status") {
         "completed" => state.get("content"),
         "error" => state.get("error").or_else(|| state.get("content")),
-        _ => return vec![open_call(block, call, Some(state))],
+        _ => {
+            let error = &["\"error\",\"error\":{\"type\":\"unknown\",\"message\":", "}"];
+            return vec![open_call(block, call, Some(state), error)];
+        }
     };
     vec![blocks::whole(block, call), blocks::result_part(block, blocks::result(id, name, output), output)]
 }
@@ -130,13 +164,18 @@ pub(super) fn info(item: Value<'_>) -> Value<'_> {
     item.get("info").unwrap_or(item)
 }
 
-/// A call without a result, which can be written into it: its state becomes an error.
-fn open_call<'a>(part: Value<'a>, call: Content<'a>, state: Option<Value<'a>>) -> Part<'a> {
+/// A call without a result, which can be written into it: its state becomes an `error`.
+fn open_call<'a>(
+    part: Value<'a>,
+    call: Content<'a>,
+    state: Option<Value<'a>>,
+    error: &'static [&'static str; 2],
+) -> Part<'a> {
     let place = PartPlace::element(part);
     Part::from_source(
         call,
         match state.and_then(|state| state.get("status")) {
-            Some(status) => place.with_text_in(status, &["\"error\",\"error\":", ""]),
+            Some(status) => place.with_text_in(status, error),
             None => place,
         },
     )

@@ -23,7 +23,7 @@ const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], path: true,
 
 /// Types of entries that are not messages.
 const METADATA: &[&str] =
-    &["session", "model_change", "thinking_level_change", "custom", "label", "session_info", "branch", "compact"];
+    &["session", "model_change", "thinking_level_change", "active_tools_change", "custom", "label", "session_info"];
 
 impl Dialect for Pi {
     fn format(&self) -> &'static Format {
@@ -44,7 +44,8 @@ impl Dialect for Pi {
         match &*item.word("type") {
             "session" if item.get("cwd").is_some() || is_trace_header(item) => Fit::Certain,
             "model_change" | "thinking_level_change" => Fit::Certain,
-            "compaction" | "branch_summary" if item.get("summary").is_some() => Fit::Certain,
+            // Entries of pi have a `timestamp`.
+            "compaction" | "branch_summary" if item.has("summary") && !item.has("time") => Fit::Certain,
             "custom" | "custom_message" if item.get("customType").is_some() => Fit::Certain,
             "message" => item.get("message").map_or(Fit::No, fit_message),
             _ => Fit::No,

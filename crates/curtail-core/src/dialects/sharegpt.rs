@@ -129,15 +129,12 @@ fn spoken(draft: &Draft) -> String {
 
 /// The role with one of the names in datasets.
 pub(super) fn role_of(name: &str) -> Option<Role> {
-    match name {
-        "system" => Some(Role::System),
-        "human" | "user" => Some(Role::User),
-        "gpt" | "assistant" | "chatgpt" | "model" | "bot" | "bing" | "bard" | "function_call" | "tool_call" => {
-            Some(Role::Assistant)
-        }
-        "observation" | "tool" | "function_response" | "tool_response" | "function" => Some(Role::Tool),
+    blocks::role_of(name).or_else(|| match name {
+        "human" => Some(Role::User),
+        "gpt" | "chatgpt" | "model" | "bot" | "bing" | "bard" | "function_call" => Some(Role::Assistant),
+        "function" => Some(Role::Tool),
         name => written::role_of(name),
-    }
+    })
 }
 
 /// The blocks of a LLaMA-Factory message.

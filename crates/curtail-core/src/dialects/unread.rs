@@ -20,7 +20,7 @@ pub(super) fn is_like_message(line: Value<'_>) -> bool {
     })
 }
 
-/// The member of a line that has most of its text; `None` if no text in it is long.
+/// The longest member of a line, in bytes, in which a text is long; `None` if there is none.
 pub(super) fn body(line: Value<'_>) -> Option<Value<'_>> {
     open_members(line).filter(|value| has_text(*value)).max_by_key(|value| value.span().len())
 }

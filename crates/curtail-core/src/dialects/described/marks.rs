@@ -3,6 +3,8 @@
 
 use std::sync::LazyLock;
 
+use foldhash::HashSet;
+
 use super::Described;
 use super::library::{described_at, heads, registered};
 use super::rules::{Mark, Rules, all_hold};
@@ -10,6 +12,7 @@ use super::screen::Screen;
 use super::texts::BUILT_IN;
 use crate::dialects::{Dialect, ReadError};
 use crate::json::Value;
+use crate::transcript::{Message, Role};
 
 impl Rules {
     /// Whether an item has a mark of the description.
@@ -90,14 +93,38 @@ impl Described {
     pub(super) fn refuse_disorder(&self, items: &[Value<'_>]) -> Result<(), ReadError> {
         let (Some(order), [first, .., last]) = (&self.rules.order, items) else { return Ok(()) };
         let time = |item: &Value<'_>| order.first(*item)?.raw().parse::<f64>().ok();
-        match (time(first), time(last)) {
-            (Some(begins), Some(ends)) if begins > ends => {
-                let reverse = first.parent().map_or_else(|| String::from("tac"), reversing);
-                let what = format!("these messages are newest first (`{order}` falls); reverse them first: {reverse}");
-                Err(ReadError { offset: first.span().start as usize, what })
+        let sign = match (time(first), time(last)) {
+            _ if order.is_here() => self.sign_of_reversal(items).map(str::to_owned),
+            (Some(begins), Some(ends)) if begins > ends => Some(format!("`{order}` falls")),
+            _ => None,
+        };
+        let Some(sign) = sign else { return Ok(()) };
+        let reverse = first.parent().map_or_else(|| String::from("tac"), reversing);
+        let what = format!("these messages are newest first ({sign}); reverse them first: {reverse}");
+        Err(ReadError { offset: first.span().start as usize, what })
+    }
+
+    /// What shows that items without a time are written newest first: results before their calls, or, without any, a reply at
+    /// the beginning and a question at the end.
+    fn sign_of_reversal(&self, items: &[Value<'_>]) -> Option<&'static str> {
+        let messages: Vec<Message<'_>> =
+            items.iter().filter_map(|item| self.rules.item(*item).into_message()).collect();
+        let mut called = HashSet::default();
+        let mut answered = HashSet::default();
+        for message in &messages {
+            called.extend(message.calls().filter_map(|(_, call)| Some(call.id.as_ref()?.decode())));
+            let mut ids = message.results().filter_map(|(_, result)| Some(result.id.as_ref()?.decode()));
+            if ids.any(|id| called.contains(&id) || !answered.insert(id)) {
+                return None;
             }
-            _ => Ok(()),
         }
+        if called.iter().any(|id| answered.contains(id)) {
+            return Some("results are before their calls");
+        }
+        let [first, .., last] = messages.as_slice() else { return None };
+        let is_reply = matches!(first.role, Role::Assistant | Role::Tool);
+        (is_reply && !matches!(last.role, Role::Assistant | Role::Tool))
+            .then_some("a reply begins and a question ends them")
     }
 
     /// Whether no item is of another format, and the description knows what all are. In a log, new versions of a program write

@@ -34,7 +34,7 @@ pub(super) struct Rules {
     pub(super) model: Option<Path>,
     /// What the messages of one reply share.
     pub(super) reply: Option<Path>,
-    /// A time by which items are in order.
+    /// A time by which items are in order; the item itself if it has none.
     pub(super) order: Option<Path>,
     /// When a message stands for everything before it.
     pub(super) boundary: Vec<Condition>,

@@ -16,18 +16,18 @@ pub fn event_number(name: &str) -> Option<&str> {
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
 }
 
-/// If `text`, a file in `folder` whose name has this number, is an event: what to do about the files of the folder.
+/// If `text`, a file in `folder` with this `name`, is an event: what to do about the files of the folder.
 #[must_use]
-pub fn event_advice(folder: &str, number: &str, text: &str) -> Option<String> {
+pub fn event_advice(folder: &str, name: &str, text: &str) -> Option<String> {
     let document = Document::parse_all(text).ok()?;
     if document.roots().all(|event| OpenHands.fit(event) == Fit::No) {
         return None;
     }
     let folder = word(folder);
     // The numbers of version 0 have no leading zeros, so the order of names is not that of the numbers.
-    let joined = match number.len() > 4 {
+    let joined = match name.starts_with("event-") {
         true => format!("cat {folder}/event-*.json"),
-        false => format!("(cd {folder} && cat $(ls -v [0-9]*.json))"),
+        false => format!("(cd {folder} && cat $(ls [0-9]*.json | sort -n))"),
     };
     Some(format!("one event of OpenHands per file; join them to one log: {joined} | curtail …"))
 }

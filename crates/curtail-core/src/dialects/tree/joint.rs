@@ -1,11 +1,11 @@
-//! Where a draft joins the records of a log.
+//! Where a draft or a record joins the records of a log that are written.
 
 use super::keys::Tree;
 use super::line::{Line, Parents, Target};
 use super::log::Log;
 use crate::dialects::Written;
 use crate::json::Value;
-use crate::transcript::SlotKind;
+use crate::transcript::{Name, Side, SlotKind};
 
 /// Where a draft joins a line of records.
 pub(super) struct Joint {
@@ -52,9 +52,49 @@ pub(super) fn joint(log: &Log<'_, '_>, line: &Line, behind: usize, written: &Wri
     if takes_draft { Joint { child: Some(child), parent, above } } else { end }
 }
 
+impl Log<'_, '_> {
+    /// The parent of a kept record: its nearest kept ancestor `home`. In a side conversation without a name, which would
+    /// otherwise become several or join another one, it is the first kept record of the conversation if `home` is not in it.
+    pub(super) fn in_side(&self, at: usize, home: Option<Name>) -> Option<Name> {
+        let Some(Side { root, named: false }) = self.links.records[at].side else { return home };
+        let home_side = home.and_then(|home| self.links.sides.get(&home));
+        if home_side.is_some_and(|side| side.root == root) {
+            return home;
+        }
+        let first = self.firsts.get(&root).filter(|first| **first < at);
+        let first = first.and_then(|first| self.links.records[*first].id);
+        first.or(home.filter(|_| home_side.is_none_or(|side| side.named)))
+    }
+
+    /// Index of the first record that is written after a draft: it is written before its place, and after the metadata of the
+    /// messages before it.
+    pub(super) fn index_behind(&self, written: &Written, after: Option<usize>) -> usize {
+        let count = self.links.records.len();
+        let least = after.map_or(0, |after| after + 1);
+        let mut at = written.place.map_or(least, |start| self.index_at(start)).max(least);
+        if let Some(SlotKind::Message(index)) = (at < count).then(|| self.slot(at)) {
+            while at > least && self.slot(at - 1) == SlotKind::With(index) {
+                at -= 1;
+            }
+        }
+        let last = (0..at).rev().find_map(|at| match self.slot(at) {
+            SlotKind::Message(index) | SlotKind::With(index) => Some(index),
+            _ => None,
+        });
+        let preceding = (at..count).take_while(|at| match self.slot(*at) {
+            SlotKind::With(index) => last.is_some_and(|last| index <= last),
+            slot => slot == SlotKind::Pinned,
+        });
+        at + preceding.count()
+    }
+}
+
 impl Tree {
-    /// Where a draft joins the log that no model reads: between the record of its conversation after it and the parent of that,
+    /// Where a draft that no model reads joins the log: between the record of its conversation after it and the parent of that,
     /// or else behind `above`, the one before it, or else where the record was that it is written for.
+    ///
+    /// Example: in `a <- b <- c`, the draft `x` is written for `b`, which is dropped: it becomes `a <- x <- c`. If `c` is dropped as
+    /// well, `x` is behind `a`. If both are, and the branch is abandoned, its parent is the nearest kept ancestor of `b`.
     pub(super) fn joint_of_neighbors(
         &self,
         log: &Log<'_, '_>,

@@ -1,4 +1,4 @@
-//! A log of which some records are written: their homes, places, pieces, lines and side conversations.
+//! A log of which some records are written, and how its records are found.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use super::line::{Line, Parents, Target};
 use crate::dialects::{Patch, Written};
 use crate::json::Value;
 use crate::steps;
-use crate::transcript::{Layout, Name, RecordLinks, Side, SlotKind};
+use crate::transcript::{Layout, Name, RecordLinks, SlotKind};
 
 /// The records of a log that are written.
 pub(super) struct Log<'l, 'a> {
@@ -26,7 +26,7 @@ pub(super) struct Log<'l, 'a> {
     /// Indices of the messages with an id, in order, by the first record of their side conversation; `None` for the main one.
     said: HashMap<Option<usize>, Vec<usize>>,
     /// Index of the first of them in each side conversation, by the first record of that.
-    firsts: HashMap<usize, usize>,
+    pub(super) firsts: HashMap<usize, usize>,
     /// The homes of records that are not written, as far as they are known.
     homes: RefCell<Vec<Option<Home>>>,
 }
@@ -103,19 +103,6 @@ impl<'l, 'a> Log<'l, 'a> {
         }
     }
 
-    /// The parent of a kept record: its nearest kept ancestor `home`. In a side conversation without a name, which would
-    /// otherwise become several or join another one, it is the first kept record of the conversation if `home` is not in it.
-    pub(super) fn in_side(&self, at: usize, home: Option<Name>) -> Option<Name> {
-        let Some(Side { root, named: false }) = self.links.records[at].side else { return home };
-        let home_side = home.and_then(|home| self.links.sides.get(&home));
-        if home_side.is_some_and(|side| side.root == root) {
-            return home;
-        }
-        let first = self.firsts.get(&root).filter(|first| **first < at);
-        let first = first.and_then(|first| self.links.records[*first].id);
-        first.or(home.filter(|_| home_side.is_none_or(|side| side.named)))
-    }
-
     /// Index of the first kept record with the id of the record `at`.
     pub(super) fn first_piece(&self, at: usize) -> usize {
         self.links.records[at].id.and_then(|id| self.places.get(&id)).map_or(at, |&first| first)
@@ -127,7 +114,7 @@ impl<'l, 'a> Log<'l, 'a> {
     }
 
     /// Index of the record that begins at this byte of the source, or of the next one.
-    fn index_at(&self, start: u32) -> usize {
+    pub(super) fn index_at(&self, start: u32) -> usize {
         self.layout.elements.partition_point(|value| value.span().start < start)
     }
 
@@ -165,28 +152,6 @@ impl<'l, 'a> Log<'l, 'a> {
             }
         }
         line
-    }
-
-    /// Index of the first record that is written after a draft: it is written before its place, and after the metadata of the
-    /// messages before it.
-    pub(super) fn index_behind(&self, written: &Written, after: Option<usize>) -> usize {
-        let count = self.links.records.len();
-        let least = after.map_or(0, |after| after + 1);
-        let mut at = written.place.map_or(least, |start| self.index_at(start)).max(least);
-        if let Some(SlotKind::Message(index)) = (at < count).then(|| self.slot(at)) {
-            while at > least && self.slot(at - 1) == SlotKind::With(index) {
-                at -= 1;
-            }
-        }
-        let last = (0..at).rev().find_map(|at| match self.slot(at) {
-            SlotKind::Message(index) | SlotKind::With(index) => Some(index),
-            _ => None,
-        });
-        let preceding = (at..count).take_while(|at| match self.slot(*at) {
-            SlotKind::With(index) => last.is_some_and(|last| index <= last),
-            slot => slot == SlotKind::Pinned,
-        });
-        at + preceding.count()
     }
 
     /// The nearest kept record from the one called `name` upwards.

@@ -211,7 +211,7 @@ fn has_list(value: &Json) -> bool {
     LISTS.iter().any(|key| value.get(key).is_some_and(|list| list.is_array() || list.is_string()))
 }
 
-fn items(value: &Json) -> impl Iterator<Item = &Json> {
+fn items(value: &Json) -> impl Iterator<Item = &Json> + Clone {
     value.as_array().into_iter().flatten()
 }
 

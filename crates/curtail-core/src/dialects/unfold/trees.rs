@@ -37,14 +37,16 @@ impl Chat {
             }
             ("assistant", Some(tool), _) => self.call(message, tool),
             ("tool", ..) => self.answer(message),
-            _ => self.messages.push(json!({ "role": role, "content": parts(content) })),
+            ("user", ..) => self.messages.push(json!({ "role": role, "content": parts(content) })),
+            _ => self.messages.push(json!({ "role": role, "content": with_names_of_images(parts(content)) })),
         }
     }
 
     fn call(&mut self, message: &Json, tool: &str) {
         let id = text_of(message, "id").unwrap_or(tool);
+        let tool = tool_name(tool);
         let arguments = json!({ "text": said(&message["content"]) }).to_string();
-        self.open.push((id.to_owned(), tool.to_owned()));
+        self.open.push((id.to_owned(), tool.clone()));
         self.messages.push(json!({ "role": "assistant", "content": null, "tool_calls": [
             { "id": id, "type": "function", "function": { "name": tool, "arguments": arguments } }] }));
     }
@@ -52,9 +54,9 @@ impl Chat {
     /// A result answers the oldest open call of its tool, or of any. One that answers none belongs to the result before it, or is
     /// what the program says by itself.
     fn answer(&mut self, message: &Json) {
-        let name = message.pointer("/author/name").and_then(Json::as_str);
-        let content = parts(&message["content"]);
-        let of_tool = self.open.iter().position(|(_, tool)| Some(tool.as_str()) == name);
+        let name = message.pointer("/author/name").and_then(Json::as_str).map(tool_name);
+        let content = with_names_of_images(parts(&message["content"]));
+        let of_tool = self.open.iter().position(|(_, tool)| Some(tool) == name.as_ref());
         if let Some(at) = of_tool.or((!self.open.is_empty()).then_some(0)) {
             let (id, _) = self.open.remove(at);
             return self.messages.push(json!({ "role": "tool", "tool_call_id": id, "name": name, "content": content }));
@@ -66,6 +68,11 @@ impl Chat {
     }
 }
 
+/// The name of a tool as providers take it: `web.run` is `web_run`.
+fn tool_name(name: &str) -> String {
+    name.replace(|c: char| !(c.is_ascii_alphanumeric() || c == '-'), "_")
+}
+
 /// A content as a list of parts.
 fn blocks(content: &Json) -> impl Iterator<Item = Json> {
     let text = content.as_str().map(|text| json!({ "type": "text", "text": text }));
@@ -74,25 +81,55 @@ fn blocks(content: &Json) -> impl Iterator<Item = Json> {
 
 /// The texts of a content, as one.
 fn said(content: &Json) -> String {
-    if let Some(text) = text_of(content, "text").or_else(|| text_of(content, "content")) {
+    if let Some(text) = ["text", "content", "result"].iter().find_map(|key| text_of(content, key)) {
         return text.to_owned();
+    }
+    let about: Vec<&str> =
+        ["user_profile", "user_instructions"].iter().filter_map(|key| text_of(content, key)).collect();
+    if !about.is_empty() {
+        return about.join("\n");
     }
     let parts = items(&content["parts"]).chain(items(&content["thoughts"]));
     let texts: Vec<String> = parts.map(part_text).collect();
     if texts.is_empty() { content.to_string() } else { texts.join("\n") }
 }
 
-/// A content as parts: texts, and media where there are some.
+/// A content as parts: texts, and media where there are some. What was said aloud is its transcription.
 fn parts(content: &Json) -> Json {
-    let mut pointers = ["asset_pointer", "audio_asset_pointer"].iter();
-    if !pointers.any(|key| items(&content["parts"]).any(|part| part.get(key).is_some())) {
+    let parts = items(&content["parts"]);
+    let is_transcribed = parts.clone().any(|part| text_of(part, "content_type") == Some("audio_transcription"));
+    let parts: Vec<Json> = parts.filter(|part| !(is_transcribed && is_audio(part))).map(part_of).collect();
+    if parts.is_empty() || parts.iter().all(|part| part["type"] == "text") && !is_transcribed {
         return Json::String(said(content));
     }
-    let parts = items(&content["parts"]).map(|part| match part.get("asset_pointer") {
+    Json::Array(parts)
+}
+
+/// The content of a message that is not of the user, in which providers take no image: the name of each in its place.
+fn with_names_of_images(mut content: Json) -> Json {
+    let parts = content.as_array_mut().into_iter().flatten();
+    for part in parts.filter(|part| part["type"] == "image_url") {
+        *part = json!({ "type": "text", "text": part["image_url"]["url"] });
+    }
+    content
+}
+
+/// Whether a part is the sound of a voice, or its picture as well.
+fn is_audio(part: &Json) -> bool {
+    const POINTERS: [&str; 3] =
+        ["audio_asset_pointer", "video_container_asset_pointer", "real_time_user_audio_video_asset_pointer"];
+    text_of(part, "content_type").is_some_and(|kind| POINTERS.contains(&kind))
+}
+
+fn part_of(part: &Json) -> Json {
+    match part.get("asset_pointer") {
+        _ if is_audio(part) => {
+            let sound = part.get("audio_asset_pointer").unwrap_or(part);
+            json!({ "type": "input_audio", "input_audio": { "data": sound["asset_pointer"], "format": sound["format"] } })
+        }
         Some(url) => json!({ "type": "image_url", "image_url": { "url": url } }),
         None => json!({ "type": "text", "text": part_text(part) }),
-    });
-    parts.collect()
+    }
 }
 
 /// A chat of Open `WebUI`.

@@ -127,13 +127,10 @@ fn may_ask(message: &Message<'_>) -> bool {
     message.role == Role::Assistant && !message.parts.iter().any(|part| part.content.is_tool())
 }
 
-/// Whether a result belongs to a text of no known syntax: it names no call, or what it names is in the text.
+/// Whether a result belongs to a text of no known syntax: it has no id, or its id is in the text. The name of its tool may be in
+/// any text.
 fn is_asked(answer: &Message<'_>, raw: &str) -> bool {
-    answer.results().all(|(_, result)| {
-        let Some(id) = &result.id else { return true };
-        let mut names = std::iter::once(id).chain(&result.name).map(Text::decode);
-        names.any(|name| has_word(raw, &name))
-    })
+    answer.results().all(|(_, result)| result.id.as_ref().is_none_or(|id| has_word(raw, &id.decode())))
 }
 
 /// Whether `name` is in `text` as a word, and not inside another one.

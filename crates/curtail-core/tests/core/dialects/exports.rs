@@ -597,3 +597,44 @@ fn the_reply_beside_a_request_is_counted() {
     read_transcripts(&silent.to_string(), |_, transcript| assert_eq!(transcript.layout.replies.len(), 1))
         .expect("it is read");
 }
+
+/// `ChatGPT` writes of a voice what it said, and where its sound is; its tools have names that no provider takes.
+#[test]
+fn voices_and_tools_of_a_tree_are_written_as_providers_take_them() {
+    let said = |id: &str, parent: Value, role: &str, recipient: &str, content: Value| {
+        json!({"id": id, "parent": parent, "message": {"id": id, "author": {"role": role, "name": "web.run"},
+            "recipient": recipient, "content": content}})
+    };
+    let sound = json!({"content_type": "audio_asset_pointer", "asset_pointer": "sediment://f1", "format": "wav"});
+    let voice = |text: &str, sound: Value| {
+        let said = json!({"content_type": "audio_transcription", "text": text, "direction": "in"});
+        json!({"content_type": "multimodal_text", "parts": [said, sound]})
+    };
+    let camera = json!({"content_type": "real_time_user_audio_video_asset_pointer", "audio_asset_pointer": sound,
+        "frames_asset_pointers": []});
+    let about =
+        json!({"content_type": "user_editable_context", "user_profile": "A keeper.", "user_instructions": "Be brief."});
+    let page = json!({"content_type": "tether_browsing_display", "result": "The lamp is lit.", "summary": ""});
+    let picture = json!({"content_type": "image_asset_pointer", "asset_pointer": "file-service://f2"});
+    let mut tree = json!({"current_node": "f", "mapping": {
+        "a": said("a", Value::Null, "user", "all", about),
+        "b": said("b", json!("a"), "user", "all", voice("Is the lamp lit?", camera)),
+        "c": said("c", json!("b"), "assistant", "web.run", json!({"content_type": "code", "text": "lamp"})),
+        "d": said("d", json!("c"), "tool", "all", page),
+        "e": said("e", json!("d"), "assistant", "all", voice("It is.", sound.clone())),
+        "f": said("f", json!("e"), "user", "all", json!({"content_type": "multimodal_text", "parts": [sound]})),
+    }});
+    tree["mapping"]["g"] =
+        said("g", json!("f"), "tool", "all", json!({"content_type": "multimodal_text", "parts": [picture]}));
+    tree["current_node"] = json!("g");
+    let export = unfolded(&tree.to_string()).expect("it is an export");
+    let read: Value = serde_json::from_str(&export.text).expect("JSON");
+    let content = |nth: usize| &read[0]["messages"][nth]["content"];
+    assert_eq!(content(0), "A keeper.\nBe brief.");
+    assert_eq!(content(1), &json!([{"type": "text", "text": "Is the lamp lit?"}]));
+    assert_eq!(read[0]["messages"][2]["tool_calls"][0]["function"]["name"], "web_run");
+    assert_eq!((&read[0]["messages"][3]["name"], content(3)), (&json!("web_run"), &json!("The lamp is lit.")));
+    assert_eq!(content(4), &json!([{"type": "text", "text": "It is."}]));
+    assert_eq!(content(5)[0]["input_audio"], json!({"data": "sediment://f1", "format": "wav"}));
+    assert_eq!(content(6), &json!([{"type": "text", "text": "file-service://f2"}]));
+}

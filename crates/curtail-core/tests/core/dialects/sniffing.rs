@@ -46,6 +46,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("opencode/reverted.json", Framing::Document),
     ("opencode/unknown.json", Framing::Document),
     ("opencode/version2.json", Framing::Document),
+    ("opencode/version2-records.json", Framing::Document),
     ("gemini-interactions/reply.jsonl", Framing::Records),
     ("gemini-interactions/request.json", Framing::Document),
     ("gemini-interactions/stateful.jsonl", Framing::Records),
@@ -73,6 +74,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("sharegpt/unknown.jsonl", Framing::Records),
     ("sharegpt/xml.jsonl", Framing::Records),
     ("vscode-copilot/chat.json", Framing::Document),
+    ("vscode-copilot/rounds.json", Framing::Document),
     ("vscode-copilot/patches.jsonl", Framing::Records),
     ("zed/thread.json", Framing::Document),
     ("simple/authors.json", Framing::Document),
@@ -298,4 +300,32 @@ fn escaped(json: &str) -> String {
         }
     }
     escaped
+}
+
+/// A server lists items newest first unless it is asked otherwise, and they have no time.
+#[test]
+fn items_that_are_listed_newest_first_are_refused() {
+    const USER: &str = r#"{"type":"message","id":"m1","role":"user","content":[{"type":"input_text","text":"Lit?"}]}"#;
+    const CALL: &str = r#"{"type":"function_call","call_id":"c1","name":"look","arguments":"{}"}"#;
+    const RESULT: &str = r#"{"type":"function_call_output","call_id":"c1","output":"lit"}"#;
+    const REPLY: &str =
+        r#"{"type":"message","id":"m2","role":"assistant","content":[{"type":"output_text","text":"It is."}]}"#;
+    for (items, is_refused) in [
+        (&[USER, CALL, RESULT, REPLY][..], false),
+        (&[REPLY, RESULT, CALL, USER], true),
+        (&[RESULT, CALL], true),
+        (&[USER, REPLY], false),
+        (&[REPLY, USER], true),
+        (&[REPLY, USER, CALL, RESULT, REPLY, USER], false),
+        (&[RESULT, REPLY, USER, REPLY], false),
+        (&[REPLY], false),
+    ] {
+        let list = format!(
+            r#"{{"object":"list","data":[{}],"first_id":"a","last_id":"b","has_more":false}}"#,
+            items.join(",")
+        );
+        let error = read_transcripts(&list, |_, _| {}).err().map(|error| error.what);
+        assert_eq!(error.as_ref().is_some_and(|what| what.contains("newest first")), is_refused, "{list}: {error:?}");
+        assert!(error.is_none_or(|what| what.ends_with("jq -c '.data |= reverse'")), "{list}");
+    }
 }

@@ -176,15 +176,21 @@ fn what_a_user_says_is_no_result() {
     }
 }
 
-/// A history for the API that lost its calls keeps its orphans: the id names a call that is nowhere.
+/// A history for the API that lost its calls keeps its orphans: the id names a call that is nowhere, whatever the text says of
+/// the tool.
 #[test]
 fn an_orphan_of_the_api_stays_one() {
-    let chat = r#"{"messages":[{"role":"user","content":"Where?"},{"role":"assistant","content":"I look."},{"role":"tool","tool_call_id":"call_1","content":"nine"},{"role":"assistant","content":"At nine."}]}
-"#;
-    assert_eq!(
-        roles(&cut(Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }), chat)),
-        ["user", "assistant", "assistant"]
-    );
+    for name in ["", r#""name":"look","#] {
+        let chat = format!(
+            r#"{{"messages":[{{"role":"user","content":"Where?"}},{{"role":"assistant","content":"Let me look."}},{{"role":"tool","tool_call_id":"call_1",{name}"content":"nine"}},{{"role":"assistant","content":"At nine."}}]}}
+"#
+        );
+        assert_eq!(
+            roles(&cut(Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }), &chat)),
+            ["user", "assistant", "assistant"],
+            "{name}"
+        );
+    }
 }
 
 #[test]
