@@ -15,6 +15,7 @@ mod identity;
 mod kimi;
 mod langchain;
 mod nulls;
+mod repeated;
 mod same_message;
 mod sent;
 mod sniffing;
