@@ -1,8 +1,9 @@
 //! The AI SDK: `ModelMessage`s, whose calls and results are separate parts, and `UIMessage`s, whose tool parts contain a
 //! call and later also its result.
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
+use super::accounting::texts_of;
 use super::{Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, Remaining, blocks, deferred, roo, tree};
 use crate::json::{Span, Text, Value, object};
 use crate::transcript::{
@@ -48,7 +49,7 @@ impl Dialect for AiSdk {
         blocks::read_message(item, item.get_text("role"), blocks::role_of, |message| {
             message.id = item.get_text("id");
             message.parts = match item.some("parts") {
-                Some(parts) => parts.items().flat_map(read_ui_part).collect(),
+                Some(parts) => read_ui_parts(item, parts),
                 None => read_content(item.get("content")),
             };
         })
@@ -250,6 +251,33 @@ fn is_ui_part(part: Value<'_>) -> bool {
     }
 }
 
+/// Reads the parts of a message. Version 4 of the SDK repeats them beside: texts and thoughts in one string each, calls and
+/// results as the objects that their parts contain.
+fn read_ui_parts<'a>(item: Value<'a>, parts: Value<'a>) -> Vec<Part<'a>> {
+    let mut read: Vec<Part<'a>> = parts.items().flat_map(read_ui_part).collect();
+    copy_texts(&mut read, item.get("content"), |content| matches!(content, Content::Text(_)));
+    copy_texts(&mut read, item.get("reasoning"), |content| matches!(content, Content::Reasoning(_)));
+    let calls = item.items_under("toolInvocations").map(|call| (call.word("toolCallId").into_owned(), call));
+    let calls: HashMap<String, Value<'a>> = calls.collect();
+    for part in &mut read {
+        let call = part.content.tool_id().and_then(|id| calls.get(&*id.decode()));
+        if let Some(call) = call {
+            part.add_copy(*call);
+        }
+    }
+    read
+}
+
+/// Adds `copy` to the parts of one kind whose texts it is together, or those of the last step.
+fn copy_texts<'a>(read: &mut [Part<'a>], copy: Option<Value<'a>>, is_copied: fn(&Content<'_>) -> bool) {
+    let Some((copy, text)) = copy.and_then(|copy| Some((copy, copy.text()?.into_decoded()))) else { return };
+    let repeated = read.iter().map(|part| &part.content).filter(|content| is_copied(content));
+    let repeated: String = repeated.flat_map(texts_of).map(Text::decode).collect();
+    if !text.is_empty() && repeated.ends_with(&*text) {
+        read.iter_mut().filter(|part| is_copied(&part.content)).for_each(|part| part.add_copy(copy));
+    }
+}
+
 /// Reads a part. A tool part is a call and, in the later states, also its result; both have the same bytes.
 fn read_ui_part(part: Value<'_>) -> Vec<Part<'_>> {
     let kind = part.word("type");
@@ -264,10 +292,15 @@ fn read_ui_part(part: Value<'_>) -> Vec<Part<'_>> {
     }
     match &*kind {
         "reasoning" => {
-            // Version 4 of the SDK writes the text under `reasoning`.
+            // Version 4 of the SDK writes the text under `reasoning`, and again with its signature in `details`.
             let text = part.get_text("text").or_else(|| part.get_text("reasoning")).unwrap_or(Text::Escaped(""));
-            let thought = blocks::whole(part, Content::Reasoning(text));
-            vec![thought.bound_to_prefix(is_signed_by_claude(part))]
+            let mut thought = blocks::whole(part, Content::Reasoning(text));
+            let mut is_signed = is_signed_by_claude(part);
+            for detail in part.items_under("details").filter(|detail| detail.has("text")) {
+                thought.add_copy(detail);
+                is_signed |= is_signed_by_claude(detail);
+            }
+            vec![thought.bound_to_prefix(is_signed)]
         }
         "text" => vec![blocks::part(part, blocks::plain_block(part))],
         "file" => vec![blocks::whole(part, Content::Media(Text::Json(part.raw())))],
@@ -292,7 +325,7 @@ fn read_tool<'a>(part: Value<'a>, tool: Value<'a>, name: Text<'a>) -> Vec<Part<'
     parts
 }
 
-/// What the tool answered, if it did. A call that the user denied has no answer.
+/// What the tool answered, if it did. A call that the user denied is answered, without a text.
 #[expect(clippy::option_option, reason = "no result, a result without text, and a result with one are three things")]
 fn result_of(tool: Value<'_>) -> Option<Option<Value<'_>>> {
     match &*tool.get_text("state")?.decode() {

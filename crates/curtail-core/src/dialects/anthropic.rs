@@ -244,8 +244,8 @@ pub(super) fn read_block(block: Value<'_>) -> Content<'_> {
     }
 }
 
-/// `tool_use` and `tool_result` belong to the caller's tools; every other prefix (`server_`, `mcp_`, `web_search_`, …) to
-/// the provider's.
+/// `tool_use` and `tool_result` belong to the caller's tools, `mcp_tool_use` and `mcp_tool_result` to those of a remote MCP
+/// server; every other prefix (`server_`, `web_search_`, …) belongs to the provider's.
 fn family(kind: &str) -> Family {
     match kind {
         "tool_use" | "tool_result" => Family::Function,

@@ -84,7 +84,7 @@ fn names_model(id: &Text<'_>) -> bool {
     !id.starts_with("arn:") || id.contains(":foundation-model/") || id.contains(":inference-profile/")
 }
 
-/// A block has no type; the key of its only member identifies it.
+/// A block has no type; one of its keys identifies it.
 fn is_block(block: Value<'_>) -> bool {
     !block.has("type") && block.members().any(|member| BLOCKS.iter().any(|key| member.key.is(key)))
 }

@@ -62,9 +62,8 @@ impl Dialect for Codex {
         match &*kind {
             "response_item" => read_payload(payload, item),
             "compacted" => read_compacted(payload, item),
-            // The sender of the message before it.
-            "inter_agent_communication" | "inter_agent_communication_metadata" => Item::Metadata,
-            "event_msg" => Item::Metadata,
+            // The first two name the sender of the message before them.
+            "inter_agent_communication" | "inter_agent_communication_metadata" | "event_msg" => Item::Metadata,
             kind if SETTINGS.contains(&kind) => Item::Pinned,
             _ => blocks::unknown_kind(kind),
         }

@@ -1,5 +1,5 @@
-//! Event logs of the Copilot CLI: `user.message` and `assistant.message` with `toolRequests`, answered by
-//! `tool.execution_complete`; all other events are for the screen.
+//! Event logs of the Copilot CLI: `user.message`, `system.notification` and `assistant.message` with `toolRequests`, answered
+//! by `tool.execution_complete`. What the program does not send, it logs as well.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -47,6 +47,9 @@ impl Dialect for Copilot {
             "system.message" => blocks::message(Role::System, item, id, content_parts(data)),
             "user.message" => blocks::message(Role::User, item, id, content_parts(data)),
             "assistant.message" => blocks::message(Role::Assistant, item, id, read_reply(data)),
+            "system.notification" => Item::Message(blocks::notice(item, id, content_parts(data))),
+            // A command that the user ran has no call, and is not sent.
+            "tool.execution_complete" if is_of_user(item) => Item::Metadata,
             "tool.execution_complete" => blocks::message(Role::Tool, item, id, vec![read_result(item, data)]),
             // What is said from here on is kept by the compaction.
             "session.compaction_start" => Item::Pinned,
@@ -147,8 +150,8 @@ fn first_kept(before: &[Value<'_>]) -> Option<usize> {
     if !is_main(before[start], &[STARTED]) {
         return None;
     }
-    let said = ["tool.execution_complete", "assistant.message", "user.message"];
-    let first = before[start..].iter().find(|item| is_main(**item, &said));
+    let said = ["tool.execution_complete", "assistant.message", "user.message", "system.notification"];
+    let first = before[start..].iter().find(|item| is_main(**item, &said) && !is_of_user(**item));
     if !first.is_some_and(|first| is_main(*first, &said[..1])) {
         return Some(start);
     }
@@ -164,6 +167,11 @@ fn first_kept(before: &[Value<'_>]) -> Option<usize> {
 /// Whether an event is one of the main agent, of one of these types.
 fn is_main(item: Value<'_>, kinds: &[&str]) -> bool {
     item.get_text("type").is_some_and(|kind| kind.is_one_of(kinds)) && sub_agent(item).next().is_none()
+}
+
+/// Whether an event is of a command that the user ran.
+fn is_of_user(item: Value<'_>) -> bool {
+    item.get("data").is_some_and(|data| data.is_true("isUserRequested"))
 }
 
 /// The text that the user typed, and the text that was sent, with additions of the program.

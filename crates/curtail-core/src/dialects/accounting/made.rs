@@ -38,7 +38,7 @@ fn made_texts<'p>(part: &'p Part<'_>) -> Vec<&'p str> {
     made.filter(|text| !text.is_empty()).collect()
 }
 
-/// Without those of signs alone, which tell nothing.
+/// The letters and digits of each text. A text without any is left out: it would be found in every other.
 fn condensed_each(texts: &[&str], ascii: bool) -> Vec<String> {
     texts.iter().map(|text| condensed(text, ascii)).filter(|text| !text.is_empty()).collect()
 }

@@ -17,7 +17,7 @@ const UNSEEN: &[&str] = &[
     "structured_output",
 ];
 
-/// What the output of a hook must follow to be sent.
+/// The events after which the output of a hook is sent to the model.
 const HEARD_HOOKS: &[&str] = &["SessionStart", "UserPromptSubmit"];
 
 /// The members whose text the model reads.

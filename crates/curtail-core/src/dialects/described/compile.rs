@@ -56,6 +56,10 @@ impl Rules {
         if let Some(write) = write {
             rules.writing = Some(Writing::read(write, rules.writing.as_ref())?);
         }
+        if let Some(writing) = rules.writing.take() {
+            rules.kinds_mut().for_each(|kind| kind.write_lists(&writing));
+            rules.writing = Some(writing);
+        }
         rules.refuse_unwritten(&place)?;
         Ok(rules)
     }
@@ -214,6 +218,15 @@ impl Kind {
         }
     }
 
+    /// Frames the lists of results as they are written.
+    fn write_lists(&mut self, writing: &Writing) {
+        let mut frames = std::mem::take(&mut self.frames);
+        if let Some(path) = self.result_path().filter(|_| matches!(self.is, Is::Call | Is::Result)) {
+            frames.write_list(path, writing);
+        }
+        self.frames = frames;
+    }
+
     fn refuse_gaps(&self, span: &Range<usize>) -> Result<(), Fault> {
         let missing = match self.is {
             Is::Call if self.name.is_none() => Some("a call needs `name`: where the name of the tool is, or `=NAME`"),
@@ -284,7 +297,7 @@ fn role_rule(table: Table<'_>) -> Result<RoleRule, Fault> {
     Ok(RoleRule { when, at, names, other: constant.or(other) })
 }
 
-/// The conditions in a table: paths with `true`, `false`, a text or texts; a path after `^` is of the record around.
+/// The conditions in a table: paths with `true`, `false`, a number, a text or texts; a path after `^` is of the record around.
 fn conditions(table: &Table<'_>) -> Result<Vec<Condition>, Fault> {
     let conditions = table.members().map(|(key, value)| {
         let wanted = match value.get_ref() {

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use foldhash::HashMap;
 
+use super::paths::Path;
+use crate::dialects::blocks;
 use crate::json::{Text, Value};
 use crate::steps;
 use crate::transcript::Content;
@@ -11,24 +13,27 @@ use crate::transcript::Content;
 /// Values that may repeat parts, by the texts that tell of which part.
 #[derive(Default)]
 pub(super) struct Copies<'a> {
-    /// Texts.
+    /// Texts, also in pieces.
     texts: HashMap<Cow<'a, str>, Vec<Value<'a>>>,
     /// Objects, by the texts of their members: one of them is the id of the call or result, or what the result says.
     objects: HashMap<Cow<'a, str>, Vec<Value<'a>>>,
 }
 
 impl<'a> Copies<'a> {
-    pub(super) fn of(values: Vec<Value<'a>>) -> Self {
+    /// What `path` finds. If it goes on in the elements of a list, the element is the copy.
+    pub(super) fn of(path: &Path, from: Value<'a>) -> Self {
+        let depth = path.keys_in_list().map_or(0, |keys| keys.len());
         let mut copies = Self::default();
-        for value in values {
-            if let Some(text) = value.text() {
-                copies.texts.entry(text.into_decoded()).or_default().push(value);
+        for value in path.all(from) {
+            let copy = std::iter::successors(Some(value), |inner| inner.parent()).nth(depth).unwrap_or(value);
+            if let Some(text) = whole(value) {
+                copies.texts.entry(text).or_default().push(copy);
             }
             for text in value.members().filter_map(|member| member.value.text()) {
                 steps::count(1);
                 let same = copies.objects.entry(text.into_decoded()).or_default();
-                if same.last() != Some(&value) {
-                    same.push(value);
+                if same.last() != Some(&copy) {
+                    same.push(copy);
                 }
             }
         }
@@ -52,4 +57,13 @@ impl<'a> Copies<'a> {
 /// The text of a result that says something.
 fn said<'c, 'a>(content: &'c Content<'a>) -> Option<&'c Text<'a>> {
     content.result()?.content.first().filter(|text| !text.is_blank())
+}
+
+/// A text, or the one that a list has in pieces.
+fn whole(value: Value<'_>) -> Option<Cow<'_, str>> {
+    if value.is_array() {
+        let pieces = blocks::texts(Some(value)).into_iter().map(Text::into_decoded);
+        return Some(Cow::Owned(pieces.collect()));
+    }
+    value.text().map(Text::into_decoded)
 }

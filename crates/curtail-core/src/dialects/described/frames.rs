@@ -1,13 +1,14 @@
 //! What is written around a text that replaces the result of a call.
 
 use super::paths::Path;
-use crate::json::{Json, Span, Value, object, quote};
+use super::templates::{Hole, Template, Writing};
+use crate::json::{Document, Json, Span, Value, object, quote};
 use crate::transcript::Rewrite;
 
 /// Where a text goes in JSON that is written first.
 const HOLE: &str = "\u{0}";
 
-/// The JSON before and after a text. It stays as long as the program runs, as the description does.
+/// The JSON before and after a text. It is never freed: a description lives as long as the program.
 type Frame = &'static [&'static str; 2];
 
 /// What is written around the text of a result, by its path.
@@ -40,6 +41,19 @@ impl Frames {
         }
     }
 
+    /// Writes the list as `[write]` writes it for a new result, or else with its template of a text as the only element.
+    pub(super) fn write_list(&mut self, path: &Path, writing: &Writing) {
+        let (Some(list), element) = path.parted() else { return };
+        let results = [&writing.result, &writing.result_message].into_iter().flatten();
+        let mut of_results = results.flat_map(|template| list.last_keys().map(move |key| member_in(template, key)));
+        let written = of_results
+            .find_map(|written| written)
+            .or_else(|| Some(format!("[{}]", element_in(writing.text.as_ref()?, &element)?)));
+        if let Some((before, after)) = written.as_deref().and_then(|written| written.split_once(HOLE)) {
+            self.list = Some(frame(before.to_owned(), after.to_owned()));
+        }
+    }
+
     /// How the texts of a list are replaced by one.
     pub(super) fn of_list(&self, path: &Path, inner: Value<'_>) -> Option<Rewrite> {
         let list = path.parted().0?.first(inner)?;
@@ -68,6 +82,29 @@ impl MemberFrames {
             first: frame(before, String::from(",")),
         }
     }
+}
+
+/// What a template writes around a text under a key, at any depth.
+fn member_in(template: &Template, key: &str) -> Option<String> {
+    let written = around_hole(template);
+    let document = Document::parse(&written).ok()?;
+    let values = document.roots().flat_map(|root| root.within(|_| false));
+    let hole = quote(HOLE);
+    let around = values.filter_map(|value| Some(value.get(key)?.raw())).filter(|json| json.contains(&hole));
+    around.min_by_key(|json| json.len()).map(|json| json.replacen(&hole, HOLE, 1))
+}
+
+/// What a template writes around a text, if that is where a path leads.
+fn element_in(template: &Template, path: &Path) -> Option<String> {
+    let written = around_hole(template);
+    let document = Document::parse(&written).ok()?;
+    let text = path.text(document.roots().next()?)?;
+    text.is(HOLE).then(|| written.replacen(&quote(HOLE), HOLE, 1))
+}
+
+/// What a template writes with a hole as its text.
+fn around_hole(template: &Template) -> String {
+    template.fill(None, |hole| quote(if hole == Hole::Text { HOLE } else { "" }))
 }
 
 /// The object that has JSON under `key` alone.

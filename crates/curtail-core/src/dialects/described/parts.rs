@@ -228,7 +228,8 @@ impl<'r, 'a> Reading<'r, 'a> {
     /// Adds a part, with what repeats it elsewhere in the message.
     fn push(&mut self, kind: &'r Kind, mut part: Part<'a>) {
         if let Some(path) = &kind.copy {
-            let copies = self.copies.entry(path).or_insert_with(|| Copies::of(path.all(self.said)));
+            let from = path.base(self.said, self.item);
+            let copies = self.copies.entry(path).or_insert_with(|| Copies::of(path, from));
             for value in copies.of_part(&part.content) {
                 self.accounted.add(value.span());
                 part.add_copy(*value);

@@ -3,7 +3,7 @@
 use super::covered::Covered;
 use super::parts::Reading;
 use super::rules::{RoleRule, Rules, Speaker, all_hold};
-use crate::dialects::accounting::LONG;
+use crate::dialects::accounting::{LONG, is_long};
 use crate::dialects::call_results::answer_in_order;
 use crate::dialects::{Item, blocks};
 use crate::json::{Text, Value};
@@ -131,8 +131,8 @@ impl Rules {
             if span.len() < LONG || accounted.has(span) {
                 continue;
             }
-            if value.text().is_some() {
-                found.push(value);
+            if let Some(text) = value.text() {
+                found.extend(is_long(&text).then_some(value));
                 continue;
             }
             let long = value.members().filter(|member| member.value.span().len() >= LONG);

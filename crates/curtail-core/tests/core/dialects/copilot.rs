@@ -59,3 +59,35 @@ fn a_sub_agent_has_a_conversation_of_its_own() {
         assert!(messages[..2].iter().all(|message| message.standing.is_read()), "{text}");
     }
 }
+
+/// A notification is sent as a message of the user; what the user ran is not sent, and has no call.
+#[test]
+fn a_notification_is_said_and_a_command_of_the_user_is_not() {
+    let text = fixture("notices.jsonl");
+    let document = Document::parse_log(&text).expect("it is JSON");
+    let read = reading(Some("copilot"), Framing::Lines).transcripts(&document).expect("a transcript");
+    let messages = &read[0].1.messages;
+    let roles: Vec<&str> = messages.iter().map(|message| message.role.name()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user", "assistant"]);
+    assert!(messages[4].automatic && messages.iter().filter(|message| message.automatic).count() == 1);
+    let repair = Repair { mode: RepairMode::Drop, pending: true };
+    assert_eq!(cut(Chain::default().then(repair), &text), text);
+    // What the user ran is no result that a compaction keeps with its call; a notification is kept like a message.
+    let event = |kind: &str, data: &str| format!("{{\"type\":\"{kind}\",\"data\":{{{data}}}}}\n");
+    let own = event("tool.execution_complete", "\"toolCallId\":\"u1\",\"isUserRequested\":true,\"success\":true");
+    let result = event("tool.execution_complete", "\"toolCallId\":\"c1\",\"success\":true");
+    let notice = event("system.notification", "\"content\":\"It is done.\"");
+    for (between, is_kept) in [(own.clone() + &notice + &result, false), (own + &result, true)] {
+        let text = [
+            event("user.message", "\"content\":\"Row.\""),
+            event("assistant.message", "\"content\":\"\",\"toolRequests\":[{\"toolCallId\":\"c1\",\"name\":\"n\"}]"),
+            event("session.compaction_start", ""),
+            between,
+            event("session.compaction_complete", "\"success\":true,\"summaryContent\":\"It rows.\""),
+        ]
+        .concat();
+        let document = Document::parse_log(&text).expect("it is JSON");
+        let read = reading(Some("copilot"), Framing::Lines).transcripts(&document).expect("a transcript");
+        assert_eq!(read[0].1.messages[1].standing.is_read(), is_kept, "{text}");
+    }
+}

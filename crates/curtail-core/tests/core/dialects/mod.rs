@@ -16,6 +16,7 @@ mod kimi;
 mod langchain;
 mod nulls;
 mod opencode;
+mod repeated;
 mod same_message;
 mod sent;
 mod sniffing;
