@@ -103,6 +103,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("langchain4j/messages.json", Framing::Document),
     ("letta-messages/list.json", Framing::Document),
     ("letta/agent.json", Framing::Document),
+    ("letta/parallel.json", Framing::Document),
     ("librechat/flat.json", Framing::Records),
     ("llama-index/both.json", Framing::Document),
     ("llama-index/chat.json", Framing::Document),
