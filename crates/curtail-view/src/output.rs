@@ -46,8 +46,7 @@ pub(super) fn output(raw: &str, max_chars: usize, byte: usize) -> Markup {
 /// The members of a result in JSON that are shown as output and status.
 const KNOWN: &[&str] = &["output", "stdout", "stderr", "metadata", "exit_code", "exitCode", "returncode"];
 
-/// The exit status in the text of a result, if there is one, and the rest of the text. A status at the beginning of other lines
-/// stays in them.
+/// The exit status in the text of a result, if there is one, and the text, without a first line that says nothing else.
 fn status(raw: &str) -> (Option<i32>, Cow<'_, str>) {
     let code = exit_code(raw);
     if raw.starts_with('{') {
