@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::effects::{self, effects, files_written_by};
-use super::kinds::{Action, CheckRun, Effect};
+use super::kinds::{Action, CheckRun, Effect, Todo};
 use super::patches::patch_effects;
 use super::paths;
 use super::programs::{PROGRAMS, lists};
@@ -81,6 +81,16 @@ pub fn changes(name: &str, arguments: &str) -> bool {
         Action::Command(line) => effects(line).iter().any(Effect::is_change),
         Action::Todos(_) | Action::MergeTodos(_) | Action::AddTodo(_) | Action::UpdateTodo(_) => false,
     })
+}
+
+/// The items of the to-do list that a call writes, as far as its name and its arguments show; of a call that updates a list, those
+/// that it names.
+pub fn todos(name: &str, arguments: &str) -> Option<Vec<Todo>> {
+    let Ok(Value::Object(members)) = serde_json::from_str(arguments) else { return None };
+    match todo_action(&name_words(name), &members)? {
+        Action::Todos(items) | Action::MergeTodos(items) => Some(items),
+        _ => None,
+    }
 }
 
 /// The files that a call shows: the path of a tool that reads, not of one that searches, or the operands of a command that shows files.

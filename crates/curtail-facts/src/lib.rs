@@ -39,10 +39,11 @@ mod writers;
 mod written_facts;
 
 pub use call_result::failed;
-pub use calls::{changes, file_read};
+pub use calls::{changes, file_read, todos};
 pub use fences::{FenceLine, Fences};
 pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
 pub use words::name_words;
+pub use wrappers::{exit_code, unwrapped};
 pub use writers::{as_typed, command, is_typed};
 
 use serde::{Deserialize, Serialize};

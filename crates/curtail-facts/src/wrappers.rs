@@ -11,7 +11,7 @@ const EXIT_CODE_LABELS: &[&str] = &[
 ];
 
 /// The exit code that an output reports, in its first or its last lines.
-pub(super) fn exit_code(output: &str) -> Option<i32> {
+pub fn exit_code(output: &str) -> Option<i32> {
     let head = &output[..output.floor_char_boundary(400)];
     let tail = &output[output.ceil_char_boundary(output.len().saturating_sub(400))..];
     [head, tail].iter().find_map(|part| {
@@ -32,7 +32,7 @@ fn code_at(text: &str) -> Option<i32> {
 
 /// The output inside a wrapper: `{"output":"…"}`, `{"stdout":"…","stderr":"…"}`, or `<output>…</output>` after other tags or at the
 /// beginning of a line.
-pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
+pub fn unwrapped(result: &str) -> Cow<'_, str> {
     if result.starts_with('{')
         && let Ok(Value::Object(members)) = serde_json::from_str(result)
     {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use curtail_core::numbers::figure;
+use curtail_core::numbers::{counted, figure};
 
 /// What a note says of the end of a text that is too long.
 pub(super) const NOT_ON_PAGE: &str = "not on this page (--max-text)";
@@ -24,7 +24,7 @@ pub(super) fn note(hidden: usize, byte: usize) -> Markup {
     html! {
         @if hidden > 0 {
             p class="note" {
-                (figure(hidden)) " more characters are " (NOT_ON_PAGE) "; the text begins at byte "
+                (counted(hidden, "more character")) @if hidden == 1 { " is " } @else { " are " } (NOT_ON_PAGE) "; the text begins at byte "
                 (figure(byte)) " of the file."
             }
         }

@@ -117,6 +117,8 @@ mod tests {
     fn very_long_texts_are_cut_with_a_note() {
         let html = passage(Passage { text: &"é".repeat(30), byte: 1_234, max_chars: 10, mono: false }).0;
         assert!(html.contains("20 more characters are not on this page") && html.contains("byte 1,234"), "{html}");
+        let html = passage(Passage { text: "ab", byte: 0, max_chars: 1, mono: false }).0;
+        assert!(html.contains("1 more character is not on this page"), "{html}");
     }
 
     #[test]

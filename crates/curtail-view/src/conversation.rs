@@ -13,7 +13,7 @@ use super::story::{Story, StorySources};
 use super::visible::{Moment, line};
 use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
 use curtail_core::dialects::{ChangeKind, Dialect};
-use curtail_core::json::Span;
+use curtail_core::json::{Span, Text};
 use curtail_core::processors::{Counting, ProcessorError, View};
 use curtail_core::transcript::{
     Content, Layout, Message, Pairs, Part, PartRef, Role, Transcript, turn_starts, writer_named,
@@ -69,8 +69,12 @@ pub struct Conversation<'a> {
     pub messages: Vec<Message<'a>>,
     /// Tokens of every message, and of each of its parts.
     pub(super) costs: Vec<Cost>,
-    /// Tokens outside the messages: instructions and tool definitions.
+    /// Tokens outside the messages: instructions, tool definitions and replies, and what a request adds to them.
     pub outside: usize,
+    /// Instructions and tool definitions outside the messages.
+    pub(super) preamble: Vec<OutsideText<'a>>,
+    /// The texts of a reply outside the messages.
+    pub(super) replies: Vec<OutsideText<'a>>,
     pub(super) pairs: Pairs,
     /// The messages that begin turns.
     pub(super) turns: Vec<usize>,
@@ -99,6 +103,19 @@ pub struct Conversation<'a> {
     starters: Option<Starters>,
     /// What should not be shown to others.
     pub(super) exposed: Exposed,
+}
+
+/// A text outside the messages.
+pub(super) struct OutsideText<'a> {
+    pub(super) text: Text<'a>,
+    /// Its byte offset in the text that the transcript was read from.
+    pub(super) byte: usize,
+}
+
+/// The texts of `texts` that are not blank, which were read from `source`.
+fn outside_texts<'a>(texts: Vec<Text<'a>>, source: &str) -> Vec<OutsideText<'a>> {
+    let texts = texts.into_iter().filter(|text| !text.is_blank());
+    texts.map(|text| OutsideText { byte: text.offset_in(source).unwrap_or(0) as usize, text }).collect()
 }
 
 /// A conversation of a sub-agent in a file of its own.
@@ -179,6 +196,7 @@ impl<'a> Conversation<'a> {
             dialect,
             items: &layout.elements,
             messages: &messages,
+            replies: &layout.replies,
             costs: &costs,
             by_program: &by_program,
             by_tool: &by_tool,
@@ -215,6 +233,8 @@ impl<'a> Conversation<'a> {
             turns: turn_starts(&messages),
             costs,
             outside,
+            preamble: outside_texts(layout.preamble, layout.source),
+            replies: outside_texts(layout.replies, layout.source),
             findings,
             requests,
             effect,

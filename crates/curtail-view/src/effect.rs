@@ -55,6 +55,15 @@ impl Fate {
         let parts = vec![PartFate::Dropped; message.parts.len()];
         Self { state: State::Dropped, reasons: Vec::new(), tokens: 0, parts }
     }
+
+    /// The reason of the decision that its state comes from. A message that is changed may have remarks behind the change, such as
+    /// that a later stage keeps it; nothing follows what drops one.
+    pub(super) fn deciding_reason(&self) -> &str {
+        let mut changes =
+            self.reasons.iter().filter(|reason| ["changed", "moved"].iter().any(|word| reason.starts_with(word)));
+        let change = changes.next_back().filter(|_| self.state == State::Changed);
+        change.or(self.reasons.last()).map_or("", String::as_str)
+    }
 }
 
 /// Whether a message is kept.
@@ -254,4 +263,23 @@ fn history_at<'a>(all: &[Message<'a>], count: usize) -> Vec<Message<'a>> {
         supersede(&mut messages);
     }
     messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fate, State};
+
+    #[test]
+    fn the_decision_that_set_the_state_is_named() {
+        let rewritten = "changed by filter: 1 part rewritten: older tool result";
+        let kept = "kept by limit: the placeholder would be longer";
+        for (state, reasons, deciding) in [
+            (State::Dropped, [rewritten, "dropped by summarize: old"], "dropped by summarize: old"),
+            (State::Changed, [rewritten, kept], rewritten),
+            (State::Changed, [kept, rewritten], rewritten),
+        ] {
+            let fate = Fate { state, reasons: reasons.map(String::from).into(), tokens: 0, parts: Vec::new() };
+            assert_eq!(fate.deciding_reason(), deciding);
+        }
+    }
 }

@@ -28,17 +28,19 @@ fn source(text: &str) -> Option<String> {
         Some(rest) => rest.split_once(";base64,")?.1,
         None => text,
     };
-    let (start, format) = FORMATS.iter().find(|(start, _)| data.starts_with(start))?;
-    // A RIFF file can be a sound, too: the letters EBP of its form are characters 12 to 16, behind part of the W.
-    if *start == "UklGR" && data.get(11..16) != Some("XRUJQ") {
+    if data.len() <= 40 || data.len() > MAX_IMAGE || !data.bytes().all(is_base64) {
         return None;
     }
-    (data.len() > 40 && data.len() <= MAX_IMAGE && data.bytes().all(is_base64))
-        .then(|| format!("data:{format};base64,{data}"))
+    // A browser does not know the alphabet for URLs, in which some libraries write.
+    let data = data.replace('-', "+").replace('_', "/");
+    let (start, format) = FORMATS.iter().find(|(start, _)| data.starts_with(start))?;
+    // A RIFF file can be a sound, too: the letters EBP of its form are characters 12 to 16, behind part of the W.
+    let is_image = *start != "UklGR" || data.get(11..16) == Some("XRUJQ");
+    is_image.then(|| format!("data:{format};base64,{data}"))
 }
 
 const fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_')
 }
 
 #[cfg(test)]
@@ -52,6 +54,8 @@ mod tests {
         assert!(images(&block).0.contains(&format!("src=\"data:image/png;base64,{png}\"")));
         let url = format!("[\"data:image/svg+xml;base64,{png}\"]");
         assert!(images(&url).0.contains("src=\"data:image/png;"), "the format is that of the bytes");
+        let jpeg = format!("\"_9j_{}-_\"", "A".repeat(60));
+        assert!(images(&jpeg).0.contains(&format!("src=\"data:image/jpeg;base64,/9j/{}+/\"", "A".repeat(60))));
         let two = images(&format!("{{\"a\":[\"{png}\"],\"b\":\"/9j/{png}\"}}")).0;
         assert!(two.find("image/png") < two.find("image/jpeg"), "they are shown in their order: {two}");
         assert!(images(&format!("\"UklGRiQAAABXRUJQ{png}\"")).0.contains("image/webp"));

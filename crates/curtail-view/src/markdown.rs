@@ -36,7 +36,7 @@ pub(super) fn plain(text: &str, limit: usize) -> String {
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
                 words.push_str(&text);
             }
-            Event::End(TagEnd::Heading(_)) => words.push_str(": "),
+            Event::End(TagEnd::Heading(_)) => words.push_str(if words.trim_end().ends_with(':') { " " } else { ": " }),
             Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image) => {}
             Event::SoftBreak | Event::HardBreak | Event::Rule | Event::End(_) => words.push(' '),
             _ => {}
@@ -45,7 +45,7 @@ pub(super) fn plain(text: &str, limit: usize) -> String {
             break;
         }
     }
-    line(&words.replace(" :", ":").replace("::", ":"), limit)
+    line(&words, limit)
 }
 
 /// A top-level block: where its HTML and its source end.
@@ -235,6 +235,7 @@ mod tests {
         assert_eq!(plain("## Done\n\n1. **Fixed** `a_b` <x>\n2. *More*", 100), "Done: Fixed a_b <x> More");
         assert_eq!(plain("one two three", 8), "one two…");
         assert_eq!(plain("a*b*c **d**e", 50), "abc de");
+        assert_eq!(plain("## Steps:\n\nUse `std::fmt` : now", 50), "Steps: Use std::fmt : now");
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Draws the output of a command: folded if it is long, with its exit status apart. Codes that select colors and styles
 //! become classes, and all others are shown.
 
+use std::borrow::Cow;
+
 use maud::{Markup, PreEscaped, Render as _, html};
 
 use super::capped::{NOT_ON_PAGE, capped};
-use super::tools::member_text;
-use super::visible::{Body, Shown, more};
+use super::visible::{Body, more};
 use curtail_core::json::Document;
 use curtail_core::numbers::{counted, figure};
+use curtail_facts::{exit_code, unwrapped};
 
 /// Lines of the output of a command that are shown before the rest is folded.
 const FOLD: usize = 16;
@@ -31,44 +33,35 @@ pub(super) fn output(raw: &str, max_chars: usize, byte: usize) -> Markup {
         }
         @if hidden > 0 {
             p class="note" {
-                (counted(hidden, "more character")) " of the output are " (NOT_ON_PAGE) "; it begins at byte "
+                (counted(hidden, "more character")) " of the output " @if hidden == 1 { "is " } @else { "are " } (NOT_ON_PAGE) "; it begins at byte "
                 (figure(byte)) " of the file."
             }
         }
         @if let Some(status) = status {
-            p class={ "exit" (if status == "0" { "" } else { " failed" }) } { "exit status " (Shown(&status)) }
+            p class={ "exit" (if status == 0 { "" } else { " failed" }) } { "exit status " (status) }
         }
     }
 }
 
 /// The members of a result in JSON that are shown as output and status.
-const KNOWN: &[&str] = &["output", "stdout", "metadata", "exit_code", "exitCode", "returncode"];
+const KNOWN: &[&str] = &["output", "stdout", "stderr", "metadata", "exit_code", "exitCode", "returncode"];
 
-/// The exit status in the text of a result, if there is one, and the rest of the text.
-fn status(raw: &str) -> (Option<String>, String) {
-    if raw.starts_with('{')
-        && let Ok(document) = Document::parse(raw)
-        && let Some(root) = document.roots().next()
-        && let Some(output) = member_text(root, &["output", "stdout"])
+/// The exit status in the text of a result, if there is one, and the text, without a first line that says nothing else.
+fn status(raw: &str) -> (Option<i32>, Cow<'_, str>) {
+    let code = exit_code(raw);
+    if raw.starts_with('{') {
+        let document = Document::parse(raw).ok();
+        let root = document.as_ref().and_then(|document| document.roots().next());
+        let code = code.or_else(|| root?.some("returncode")?.raw().parse().ok());
         // A result with other members is shown as JSON, so that nothing is left out.
-        && root.members().all(|member| KNOWN.contains(&&*member.key.decode()))
-    {
-        let metadata = root.some("metadata").unwrap_or(root);
-        let code =
-            ["exit_code", "exitCode", "returncode"].iter().find_map(|key| Some(metadata.some(key)?.raw().to_owned()));
-        return (code, output);
+        let is_known = root.is_some_and(|root| root.members().all(|member| KNOWN.contains(&&*member.key.decode())));
+        return (code, if is_known { unwrapped(raw) } else { raw.into() });
     }
-    for start in ["Exit code ", "Exit code: ", "Process exited with code ", "<returncode>"] {
-        if let Some(rest) = raw.strip_prefix(start) {
-            let end = rest.bytes().position(|byte| !byte.is_ascii_digit() && byte != b'-').unwrap_or(rest.len());
-            let after = rest[end..].trim_start_matches("</returncode>").trim_start_matches(['\r', '\n']);
-            return match end {
-                1..=11 => (Some(rest[..end].to_owned()), after.to_owned()),
-                _ => (None, raw.to_owned()),
-            };
-        }
-    }
-    (None, raw.to_owned())
+    let (first, rest) = raw.split_once('\n').unwrap_or((raw, ""));
+    let first = first.trim_end().trim_end_matches("</returncode>");
+    let label = code.and_then(|code| first.strip_suffix(&code.to_string())).unwrap_or_default();
+    let is_status = matches!(label, "Exit code " | "Exit code: " | "Process exited with code " | "<returncode>");
+    (code, if is_status { rest.into() } else { raw.into() })
 }
 
 // Colors and styles.
@@ -222,16 +215,20 @@ mod tests {
 
     #[test]
     fn the_exit_status_is_said_apart() {
+        let codex = "Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 3\nOutput:\nx";
         for (raw, code, text) in [
-            (r#"{"output":"a\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#, Some("2"), "a\n"),
-            ("Exit code 1\nno such file", Some("1"), "no such file"),
-            ("<returncode>0</returncode>\n<output>\nx</output>", Some("0"), "<output>\nx</output>"),
+            (r#"{"output":"a\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#, Some(2), "a\n"),
+            ("{\n  \"returncode\": 1,\n  \"output\": \"a\"\n}", Some(1), "a"),
+            ("Exit code 1\nno such file", Some(1), "no such file"),
+            ("<returncode>0</returncode>\n<output>\nx</output>", Some(0), "<output>\nx</output>"),
+            (codex, Some(3), codex),
             ("Exit code is what it prints", None, "Exit code is what it prints"),
+            ("Exit code 1 means that the harbor is closed.", None, "Exit code 1 means that the harbor is closed."),
             ("{\"a\":1}", None, "{\"a\":1}"),
-            (r#"{"stdout":"a","stderr":"b"}"#, None, r#"{"stdout":"a","stderr":"b"}"#),
+            (r#"{"stdout":"a","stderr":"b"}"#, None, "a\nb"),
+            (r#"{"stdout":"a","hint":"b"}"#, None, r#"{"stdout":"a","hint":"b"}"#),
         ] {
-            let (found, output) = status(raw);
-            assert_eq!((found.as_deref(), output.as_str()), (code, text), "{raw}");
+            assert_eq!(status(raw), (code, text.into()), "{raw}");
         }
     }
 

@@ -52,6 +52,9 @@ pub(super) fn overview(conversation: &Conversation<'_>) -> Markup {
                 section class="card" data-card="writers" {
                     h2 { "Tokens by writer" }
                     (charts::bars(&writers(conversation), "message", conversation.tokens(), |share| share.name.clone()))
+                    @if conversation.outside > 0 {
+                        p class="hint" { "outside: instructions, tool definitions and replies outside the messages" }
+                    }
                 }
                 @if has_tools {
                     section class="card" data-card="tools" { h2 { "Tokens by tool" } (by_tool(conversation)) }
@@ -232,7 +235,7 @@ fn reasons(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
     let mut groups: Vec<Decided<'_>> = Vec::new();
     let mut places: HashMap<(&str, bool), usize> = HashMap::new();
     for (at, fate) in effect.fates.iter().enumerate().filter(|(_, fate)| fate.state != State::Kept) {
-        let reason = fate.reasons.first().map_or("", String::as_str);
+        let reason = fate.deciding_reason();
         let place = *places.entry((reason, fate.state == State::Dropped)).or_insert(groups.len());
         if place == groups.len() {
             groups.push(Decided { state: fate.state, reason, messages: 0, tokens: 0, first: at });
@@ -279,8 +282,8 @@ fn reasons(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
 
 /// A reason without the action that precedes it.
 fn without_action(reason: &str) -> &str {
-    let rest = ["dropped: ", "changed: ", "dropped ", "moved: "].iter().find_map(|action| reason.strip_prefix(action));
-    rest.unwrap_or(reason)
+    let rest = ["dropped", "changed", "replaced", "moved"].iter().find_map(|action| reason.strip_prefix(action));
+    rest.map_or(reason, |rest| rest.trim_start_matches([':', ' ']))
 }
 
 /// What is left of the prompts, the calls and the changed files.
@@ -294,7 +297,8 @@ fn kept(conversation: &Conversation<'_>) -> String {
     }
     if !story.files.is_empty() {
         let files = story.files.iter().filter(|(_, at)| !conversation.is_dropped(*at)).count();
-        words.push(format!("{} of {} are still in view", figure(files), counted(story.files.len(), "changed file")));
+        let are = if files == 1 { "is" } else { "are" };
+        words.push(format!("{} of {} {are} still in view", figure(files), counted(story.files.len(), "changed file")));
     }
     words.join(", ")
 }

@@ -12,7 +12,7 @@ use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::{Text, Value};
 use curtail_core::numbers::tally;
 use curtail_core::steps;
-use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, turn_starts};
+use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Role, ToolCall, turn_starts};
 use curtail_facts::{Facts, as_typed, is_typed};
 
 /// Maximum characters of a title.
@@ -38,6 +38,8 @@ pub(super) struct StorySources<'s, 'a> {
     /// The items of its log.
     pub(super) items: &'s [Value<'a>],
     pub(super) messages: &'s [Message<'a>],
+    /// The texts of a reply outside the messages.
+    pub(super) replies: &'s [Text<'a>],
     pub(super) costs: &'s [Cost],
     pub(super) by_program: &'s [bool],
     /// Whether each message answers an action that the model wrote as text.
@@ -95,7 +97,13 @@ impl Story {
         let &StorySources { dialect, items, messages, .. } = sources;
         let turns: Vec<usize> = prompts(sources);
         let ends = turns.iter().skip(1).copied().chain([messages.len()]);
-        let prompts: Vec<Prompt> = turns.iter().copied().zip(ends).map(|(from, to)| sources.prompt(from, to)).collect();
+        let mut prompts: Vec<Prompt> =
+            turns.iter().copied().zip(ends).map(|(from, to)| sources.prompt(from, to)).collect();
+        // A call is told apart from the words of a reply by being JSON.
+        let words = sources.replies.iter().rfind(|reply| !matches!(reply, Text::Json(_)));
+        if let (Some(last), Some(reply)) = (prompts.last_mut(), words.or(sources.replies.last())) {
+            last.end = TurnEnd::of_text(&reply.decode());
+        }
         let title = prompts.iter().map(|prompt| &prompt.text).find(|text| !text.is_empty());
         let mut facts = Facts::default();
         facts.read_range(messages, sources.pairs, 0..messages.len());
@@ -144,7 +152,7 @@ impl StorySources<'_, '_> {
             commits: facts.commits.len(),
             failed: self.failed_calls(from..to),
             dollars,
-            end: TurnEnd::of_turn(&messages[from..to]),
+            end: TurnEnd::of_turn(messages, pairs, from..to),
         }
     }
 
@@ -193,9 +201,11 @@ fn seconds(moments: &[Option<Moment>]) -> Option<f64> {
 }
 
 impl TurnEnd {
-    fn of_turn(messages: &[Message<'_>]) -> Self {
-        for message in messages.iter().skip(1).rev() {
-            if message.thread != messages[0].thread || message.parts.is_empty() || message.is_boundary() {
+    fn of_turn(messages: &[Message<'_>], pairs: &Pairs, turn: Range<usize>) -> Self {
+        let thread = messages[turn.start].thread;
+        for at in turn.skip(1).rev() {
+            let message = &messages[at];
+            if message.thread != thread || message.parts.is_empty() || message.is_boundary() {
                 continue;
             }
             let mut texts = message.parts.iter().filter_map(|part| part.content.text());
@@ -203,7 +213,7 @@ impl TurnEnd {
                 return Self::Stopped;
             }
             if message.role == Role::Assistant {
-                return Self::of_reply(message).unwrap_or_default();
+                return Self::of_reply(message, at, pairs).unwrap_or_default();
             }
             if message.has_tools() {
                 return Self::Result;
@@ -212,23 +222,27 @@ impl TurnEnd {
         Self::Unanswered
     }
 
-    fn of_reply(message: &Message<'_>) -> Option<Self> {
-        message.parts.iter().rev().find_map(|part| match &part.content {
-            Content::Text(text) if !text.is_blank() => {
-                let text = text.decode();
-                let last = text.trim_end().lines().next_back().unwrap_or_default();
-                let is_question = last.trim_end_matches(['*', '_', ' ']).ends_with(['?', '？']);
-                Some(if is_question { Self::Question(plain(last, 160)) } else { Self::Text(plain(&text, 160)) })
-            }
+    /// How a turn ended whose last message is the reply `message`, at `at`.
+    fn of_reply(message: &Message<'_>, at: usize, pairs: &Pairs) -> Option<Self> {
+        message.parts.iter().enumerate().rev().find_map(|(part, Part { content, .. })| match content {
+            Content::Text(text) if !text.is_blank() => Some(Self::of_text(&text.decode())),
             Content::ToolCall(call) if hands_in(call) => Some(Self::Submitted(words_of(message))),
-            Content::ToolCall(call) if !call.hosted => Some(Self::Pending(line(&call.name.decode(), 60))),
+            Content::ToolCall(call) if call.hosted => None,
+            Content::ToolCall(_) if pairs.counterpart(PartRef { message: at, part }).is_some() => Some(Self::Result),
+            Content::ToolCall(call) => Some(Self::Pending(line(&call.name.decode(), 60))),
             _ => None,
         })
+    }
+
+    fn of_text(text: &str) -> Self {
+        let last = text.trim_end().lines().next_back().unwrap_or_default();
+        let is_question = last.trim_end_matches(['*', '_', ' ']).ends_with(['?', '？']);
+        if is_question { Self::Question(plain(last, 160)) } else { Self::Text(plain(text, 160)) }
     }
 }
 
 /// Names of tools that end a run, in which the model hands in its work; no result follows.
-const ENDS: &[&str] = &["submit", "finish", "complete", "completion", "done", "terminate", "exit", "final"];
+const ENDS: &[&str] = &["submit", "finish", "complete", "completion", "done", "terminate", "final"];
 
 /// What a command prints that hands in the work, in mini-swe-agent.
 const SUBMITS: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
@@ -272,7 +286,31 @@ fn tools(messages: &[Message<'_>]) -> Vec<(String, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SUBMITS, submits};
+    use curtail_core::dialects::{Framing, Reading};
+    use curtail_core::transcript::Pairs;
+
+    use super::{SUBMITS, TurnEnd, submits};
+
+    #[test]
+    fn a_turn_ends_with_what_its_last_message_has() {
+        let asked = r#"{"id":"u","role":"user","parts":[{"type":"text","text":"When?"}]}"#;
+        let answered =
+            r#"{"type":"tool-timetable","toolCallId":"c","state":"output-available","input":{},"output":"17:58"}"#;
+        let open = r#"{"type":"tool-exit_plan_mode","toolCallId":"d","state":"input-available","input":{}}"#;
+        let said = r#"{"type":"text","text":"At 17:58."}"#;
+        for (parts, end) in [
+            (answered.to_owned(), TurnEnd::Result),
+            (open.to_owned(), TurnEnd::Pending("exit_plan_mode".into())),
+            (format!("{answered},{said}"), TurnEnd::Text("At 17:58.".into())),
+        ] {
+            let log = format!("[{asked},{{\"id\":\"a\",\"role\":\"assistant\",\"parts\":[{parts}]}}]");
+            let reading = Reading::new(Framing::Document, Some("ai-sdk"), None).unwrap();
+            let document = reading.parse(&log).unwrap();
+            let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
+            let pairs = Pairs::from_messages(&transcript.messages);
+            assert_eq!(TurnEnd::of_turn(&transcript.messages, &pairs, 0..2), end, "{parts}");
+        }
+    }
 
     #[test]
     fn a_command_that_submits_hands_in_the_work() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Effects, Style};
 
 use super::capped::capped;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, OutsideText};
 use super::effect::{Drafted, Fate, PartFate, State, texts};
 use super::unread::{UnreadText, unread};
 use super::visible::{line, size};
@@ -33,12 +33,14 @@ const BOLD: Style = Style::new().effects(Effects::BOLD);
 pub fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> String {
     let mut chat = TerminalChat { conversation, terminal, out: String::new() };
     chat.headline();
+    chat.outside("program", AnsiColor::Cyan, &conversation.preamble);
     let end = conversation.messages.len();
     for at in 0..end {
         conversation.drafts(at).iter().for_each(|draft| chat.draft(draft));
         chat.message(at);
     }
     conversation.drafts(end).iter().for_each(|draft| chat.draft(draft));
+    chat.outside("model", AnsiColor::Green, &conversation.replies);
     chat.out
 }
 
@@ -71,6 +73,21 @@ impl TerminalChat<'_, '_> {
             let [dropped, changed] = [State::Dropped, State::Changed].map(|state| figure(effect.count(state)));
             let label = one_line(&effect.label);
             self.push(&format!("{label}: {tokens} tokens, {messages}, {dropped} dropped, {changed} changed"));
+        }
+    }
+
+    /// Texts outside the messages, which `by` wrote.
+    fn outside(&mut self, by: &str, color: AnsiColor, texts: &[OutsideText<'_>]) {
+        if !texts.is_empty() {
+            let style = color.on_default().bold();
+            self.push(&format!("\n{style}{by}, outside the messages{style:#}"));
+        }
+        for OutsideText { text, .. } in texts {
+            if by == "model" && !matches!(text, Text::Json(_)) {
+                self.text(&text.decode(), "");
+            } else {
+                self.folded(&text.decode());
+            }
         }
     }
 
@@ -129,12 +146,16 @@ impl TerminalChat<'_, '_> {
             Content::ToolCall(call) => {
                 let name = call.name.decode();
                 let arguments = call.arguments.decode();
-                let shown = if terminal.full { arguments } else { line(&arguments, 100).into() };
+                let (whole, cut) = capped(&arguments, terminal.max_text);
+                let shown = if terminal.full { whole.into() } else { line(&arguments, 100) };
                 let name = one_line(&name);
                 let shown = visible::lines(&shown);
                 let unanswered =
                     if conversation.pairs.counterpart(at).is_none() && !call.hosted { " (no result)" } else { "" };
                 self.push(&format!("{BOLD}> {name}{BOLD:#} {shown}{unanswered}"));
+                if terminal.full && cut > 0 {
+                    self.note("  ", &counted(cut, "more character"), "--max-text");
+                }
             }
             Content::ToolResult(result) => self.result(at, result),
             Content::Media(text) => self.push(&format!("[image or file, {}]", size(text.len_bound()))),

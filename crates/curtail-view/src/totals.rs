@@ -16,7 +16,7 @@ pub(super) struct Share {
     pub(super) kept: usize,
 }
 
-/// Tokens by writer, the largest first; instructions outside the messages are `outside`.
+/// Tokens by writer, the largest first; instructions, tool definitions and replies outside the messages are `outside`.
 pub(super) fn writers(conversation: &Conversation<'_>) -> Vec<Share> {
     let messages = conversation.costs.iter().enumerate().map(|(at, cost)| {
         let kept = conversation.fate(at).map_or(cost.tokens, |fate| fate.tokens);

@@ -7,7 +7,7 @@ pub(super) struct UnreadText {
     /// The name of the member.
     pub(super) name: String,
     pub(super) text: String,
-    /// Its byte offset in the transcript.
+    /// Its byte offset in the text that the transcript was read from.
     pub(super) byte: usize,
 }
 

@@ -107,14 +107,14 @@ const MIN_GAP: f64 = 60.0;
 /// When a message was written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Moment {
-    /// In the format of the log.
+    /// As ISO 8601.
     pub(super) written: String,
     /// In seconds since 1970.
     pub(super) seconds: f64,
 }
 
 impl Moment {
-    /// The time of an item as ISO 8601.
+    /// The moment that a time as ISO 8601 names; `None` if it names none.
     pub(super) fn new(written: String) -> Option<Self> {
         let seconds = curtail_lab::seconds(&written)?;
         Some(Self { written, seconds })

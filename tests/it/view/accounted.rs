@@ -71,3 +71,33 @@ fn what_is_not_known_is_shown() {
         }
     }
 }
+
+/// Instructions, tool definitions and replies outside the messages are counted, so they are shown: before them, and after them.
+#[test]
+fn what_is_outside_the_messages_is_shown() {
+    let body = r#"{"model":"claude-opus-4-8","max_tokens":9,"system":"Times are local.","tools":[{"name":"timetable",
+        "description":"Lists trains.","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"When?"}]}"#;
+    let pair = r#"{"prompt":[{"role":"user","content":"When?"}],"chosen":[{"role":"assistant","content":"At 17:58."}],
+        "rejected":[{"role":"assistant","content":"Soon."}]}"#;
+    for (input, texts) in [(body, ["Times are local.", "Lists trains."].as_slice()), (pair, &["At 17:58."])] {
+        let input = input.replace('\n', " ");
+        let page = page(&input, &[]);
+        let chat = chat(&input, &["--full"]);
+        for text in texts {
+            assert!(page.contains(text) && chat.contains(text), "{text}: {chat}");
+            assert!(chat.contains("outside the messages"), "{chat}");
+        }
+        assert_eq!(page.contains("no reply"), input == body.replace('\n', " "), "a reply outside the messages is one");
+    }
+}
+
+/// `--max-text` holds for arguments as well.
+#[test]
+fn arguments_are_cut_as_other_texts() {
+    let arguments = format!("{{\"words\":\"{}\"}}", "x".repeat(500));
+    let call = serde_json::json!({"id": "c", "type": "function", "function": {"name": "say", "arguments": arguments}});
+    let reply = serde_json::json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let input = format!("{{\"role\":\"user\",\"content\":\"Go.\"}}\n{reply}\n");
+    let chat = chat(&input, &["--full", "--max-text", "50"]);
+    assert!(!chat.contains(&"x".repeat(51)) && chat.contains("462 more characters (--max-text)"), "{chat}");
+}

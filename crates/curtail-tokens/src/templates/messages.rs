@@ -21,7 +21,8 @@ pub(super) struct Forms {
 }
 
 /// The messages that `message` becomes. If it was read in the format of chat templates and not edited, it is one message
-/// with the same members. Otherwise its texts, reasoning and calls form one message, after one for each of its results.
+/// with its members, in the forms that the template takes: without those that are null, and with its reasoning under each name that
+/// templates read. Otherwise its texts, reasoning and calls form one message, after one for each of its results.
 pub(super) fn chat_messages(message: &Message<'_>, forms: Forms) -> Vec<ChatMessage> {
     let source = message.source().filter(|source| source.is_chat && message.is_intact());
     let read = source.and_then(|source| serde_json::from_str::<Map<String, Json>>(source.value.raw()).ok());

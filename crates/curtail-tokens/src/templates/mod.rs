@@ -102,8 +102,9 @@ impl ChatTemplate {
     }
 
     /// The messages that `message` becomes. If it was read in the format of chat templates and not edited, it is one
-    /// message with the same members. Otherwise its texts, reasoning and calls form one message, after one for each of
-    /// its results.
+    /// message with its members, in the forms that the template takes: without those that are null, and with its reasoning
+    /// under each name that templates read. Otherwise its texts, reasoning and calls form one message, after one for each
+    /// of its results.
     pub fn messages_of(&self, message: &Message<'_>) -> Vec<ChatMessage> {
         chat_messages(message, self.forms)
     }

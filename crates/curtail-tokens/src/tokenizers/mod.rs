@@ -170,7 +170,7 @@ pub fn tokenizer_for_model(model: &str) -> Result<Arc<dyn Tokenizer>, UnknownTok
     }
     match closest_family(approximated(), &name) {
         Some((_, why)) => {
-            let remark = format!("{model}: counts are an approximation (characters over 4.2): {why}");
+            let remark = format!("{model}: counts are an approximation (UTF-16 units over 4.2): {why}");
             Ok(Arc::new(Approximate::default().with_remark(remark)))
         }
         None => Err(unknown(model, &name)),

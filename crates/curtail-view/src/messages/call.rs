@@ -75,7 +75,7 @@ impl Chat<'_, '_> {
     /// file.
     fn call_arguments(&self, called: &Called, raw: &str, byte: usize) -> Markup {
         let max_chars = self.limits.max_text;
-        let answer = if matches!(called.kind, CallKind::Ask(_)) && !called.is_failed {
+        let answer = if matches!(called.kind, CallKind::Ask { .. }) && !called.is_failed {
             self.answer_to(called.at)
         } else {
             String::new()
@@ -188,7 +188,7 @@ impl Chat<'_, '_> {
 
     fn output(&self, part: &Part<'_>, result: &ToolResult<'_>) -> Markup {
         html! {
-            @for text in &result.content { (self.text(part, text, true)) }
+            @for text in &result.content { (self.text(self.byte(part), text, true)) }
             (files(part, result))
         }
     }

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::Chat;
 use crate::capped::capped;
 use crate::content::{Passage, code, passage};
+use crate::conversation::OutsideText;
 use crate::effect::{Fate, PartFate, State};
 use crate::images::images;
 use crate::markdown::markdown;
@@ -129,7 +130,7 @@ impl Chat<'_, '_> {
                     Content::ToolResult(result) => { (self.result(at, part, result)) },
                     Content::Media(text) => { (media(&text.decode(), 1)) },
                     Content::Unknown(text) => {
-                        details class="aside" { summary { "Show other content, " (size(bytes(part))) } (self.text(part, text, true)) }
+                        details class="aside" { summary { "Show other content, " (size(bytes(part))) } (self.text(self.byte(part), text, true)) }
                     },
                     Content::Other => { p class="quiet" { "Other content, " (size(bytes(part))) } },
                 }
@@ -168,12 +169,12 @@ impl Chat<'_, '_> {
     fn text_part(&self, at: PartRef, part: &Part<'_>, text: &Text<'_>) -> Markup {
         let words = text.decode();
         if self.conversation.writer(at.message) != "program" || words.len() <= MAX_UNFOLDED {
-            return self.prose(part, text);
+            return self.prose(self.byte(part), text);
         }
         html! {
             details class="context" {
                 summary { span class="preview" { (Shown(&line(&words, 110))) } " " span class="tokens" { (counted(self.tokens(at), "token")) } }
-                (self.prose(part, text))
+                (self.prose(self.byte(part), text))
             }
         }
     }
@@ -184,24 +185,24 @@ impl Chat<'_, '_> {
             @else {
                 details class="thinking" {
                     summary { "Thinking " span class="tokens" { (counted(self.tokens(at), "token")) } }
-                    (self.prose(part, text))
+                    (self.prose(self.byte(part), text))
                 }
             }
         }
     }
 
-    /// A text of a person or a model, which may be Markdown.
-    fn prose(&self, part: &Part<'_>, text: &Text<'_>) -> Markup {
+    /// A text of a person or a model, which may be Markdown, and begins at `byte` of the file.
+    fn prose(&self, byte: usize, text: &Text<'_>) -> Markup {
         let words = text.decode();
         if capped(&words, self.limits.max_text).1 > 0 {
-            return self.text(part, text, false);
+            return self.text(byte, text, false);
         }
         let typed = command(&words);
         let shown = typed.as_deref().unwrap_or(&words);
         let html = match (markdown(shown), &typed) {
             (Some(html), _) => html,
             (None, Some(typed)) => html! { div class="md text" { (Body(typed)) } },
-            (None, None) => return self.text(part, text, false),
+            (None, None) => return self.text(byte, text, false),
         };
         html! {
             (html)
@@ -213,14 +214,36 @@ impl Chat<'_, '_> {
     }
 
     /// A text as it is written; `mono` if it is output of a program or data, not prose.
-    pub(super) fn text(&self, part: &Part<'_>, text: &Text<'_>, mono: bool) -> Markup {
+    pub(super) fn text(&self, byte: usize, text: &Text<'_>, mono: bool) -> Markup {
         if text.is_blank() {
             return html! { p class="quiet" { "blank" } };
         }
         let text = text.decode();
         // Blank lines around prose have no meaning.
         let text = if mono { &*text } else { text.trim_matches(['\r', '\n']) };
-        passage(Passage { text, byte: self.byte(part), max_chars: self.limits.max_text, mono })
+        passage(Passage { text, byte, max_chars: self.limits.max_text, mono })
+    }
+
+    /// Texts outside the messages, which `by` wrote.
+    pub(super) fn outside(&self, by: &str, texts: &[OutsideText<'_>]) -> Markup {
+        html! {
+            article id={ (self.conversation.place.anchor) "outside-" (by) } class={ (by) " kept" } data-by=(by) data-state="kept" {
+                header { h3 { span class="role" { (by) ", outside the messages" } } }
+                @for OutsideText { text, byte } in texts {
+                    @let words = text.decode();
+                    @let byte = self.conversation.place.offset + byte;
+                    @let drawn = if matches!(text, Text::Json(_)) { self.text(byte, text, true) } else { self.prose(byte, text) };
+                    div class="part" {
+                        @if by == "program" && words.len() > MAX_UNFOLDED {
+                            details class="context" {
+                                summary { span class="preview" { (Shown(&line(&words, 110))) } " " span class="tokens" { (size(words.len())) } }
+                                (drawn)
+                            }
+                        } @else { (drawn) }
+                    }
+                }
+            }
+        }
     }
 
     /// The byte offset of a part in the file.

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{Chat, LATER_END};
 use crate::charts::Cut;
 use crate::content::{Passage, passage};
-use crate::conversation::{Conversation, writer};
+use crate::conversation::{Conversation, OutsideText, writer};
 use crate::effect::{Drafted, texts};
 use crate::sides::Side;
 use crate::spending::dollars;
@@ -48,6 +48,7 @@ impl Chat<'_, '_> {
     pub(crate) fn draw(&self, out: &mut String, shared: bool) {
         let conversation = self.conversation;
         let rows: Vec<usize> = (0..conversation.messages.len()).filter(|at| self.is_row(*at)).collect();
+        self.draw_outside("program", 0, &conversation.preamble, shared, out);
         let (now, later) = rows.split_at(self.rows_at_once(shared).min(rows.len()));
         let mut between = Between { turns: 0, cut: Cut::of_conversation(conversation), drafts: 0 };
         self.draw_rows(now, Some(&mut between), out);
@@ -62,6 +63,27 @@ impl Chat<'_, '_> {
         }
         for attached in conversation.attached.iter().filter(|attached| attached.call.is_none()) {
             out.push_str(&self.attached(attached, None).0);
+        }
+        let last = conversation.messages.len().saturating_sub(1);
+        self.draw_outside("model", last, &conversation.replies, shared, out);
+    }
+
+    /// Draws texts outside the messages, which `by` wrote, beside message `near`. On a shared page, the script builds them when they
+    /// come into view.
+    fn draw_outside(&self, by: &str, near: usize, texts: &[OutsideText<'_>], shared: bool, out: &mut String) {
+        if texts.is_empty() {
+            return;
+        }
+        if shared {
+            let html = html! {
+                div class="later" data-first=(near) data-rows="1" data-by=(by) data-states="kept" style="--rows:1" {}
+            };
+            out.push_str(html.0.strip_suffix("</div>").unwrap_or(&html.0));
+            out.push_str("<noscript>");
+        }
+        out.push_str(&self.outside(by, texts).0);
+        if shared {
+            out.push_str(LATER_END);
         }
     }
 

@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::{Answer, CallKind, Item, Question};
+use super::{Answer, CallKind, Question};
 use crate::capped::capped;
 use crate::content::{Passage, command, passage};
 use crate::markdown::markdown;
 use crate::visible::{Shown, line};
-use curtail_facts::Progress;
+use curtail_facts::{Progress, Todo};
 
 impl CallKind {
     /// The command, file or pattern that is shown on the line of its name.
@@ -22,11 +22,11 @@ impl CallKind {
                     span class="tally" { ins { "+" (added) } " " del { "−" (removed) } }
                 }
             }
-            Self::List(items) => {
+            Self::List { items, .. } => {
                 let done = items.iter().filter(|item| item.progress == Progress::Done).count();
                 html! { span class="tokens" { (done) " of " (items.len()) " done" } }
             }
-            Self::Prose(_) | Self::Ask(_) | Self::Other => html! {},
+            Self::Prose(_) | Self::Ask { .. } | Self::Other => html! {},
             Self::Lookup { target, .. } => html! { code { (Shown(&line(target, 140))) } },
         }
     }
@@ -36,12 +36,12 @@ impl CallKind {
         Some(match self {
             Self::Shell { command: text, folder } => command(text, folder.as_deref(), byte, max_chars),
             Self::Edit { edits, .. } => html! { @for edit in edits { (edit.diff().draw(byte, max_chars)) } },
-            Self::List(items) => html! { ul class="todos" { @for item in items { (item.draw()) } } },
+            Self::List { items, .. } => html! { ul class="todos" { @for item in items { (todo(item)) } } },
             Self::Prose(text) => {
                 let html = if capped(text, max_chars).1 > 0 { None } else { markdown(text) };
                 html.unwrap_or_else(|| passage(Passage { text, byte, max_chars, mono: false }))
             }
-            Self::Ask(questions) => {
+            Self::Ask { questions, .. } => {
                 html! { @for question in questions { (question.draw(&question.chosen_in(answer, questions.len()))) } }
             }
             Self::Lookup { .. } | Self::Other => return None,
@@ -49,18 +49,17 @@ impl CallKind {
     }
 }
 
-impl Item {
-    fn draw(&self) -> Markup {
-        let (class, mark) = match self.progress {
-            Progress::Done => ("done", "☑ "),
-            Progress::InProgress => ("begun", "▸ "),
-            Progress::Pending => ("open", "☐ "),
-        };
-        html! {
-            li class=(class) {
-                (mark) (Shown(&self.words))
-                @if self.progress == Progress::InProgress { span class="of" { " in progress" } }
-            }
+/// An item of a list.
+fn todo(item: &Todo) -> Markup {
+    let (class, mark) = match item.progress {
+        Progress::Done => ("done", "☑ "),
+        Progress::InProgress => ("begun", "▸ "),
+        Progress::Pending => ("open", "☐ "),
+    };
+    html! {
+        li class=(class) {
+            (mark) (Shown(&item.text))
+            @if item.progress == Progress::InProgress { span class="of" { " in progress" } }
         }
     }
 }
@@ -124,6 +123,7 @@ fn names(text: &str, label: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::CallKind;
+    use crate::tools::arguments;
 
     fn drawn(name: &str, raw: &str) -> String {
         let call = CallKind::from_call(name, raw);
@@ -148,6 +148,16 @@ mod tests {
             "replace_in_file",
             r#"{"path":"a","diff":"<<<<<<< SEARCH\n:start_line:1\n-------\nx\n=======\ny\nz\n>>>>>>> REPLACE\n"}"#,
             &["edit: <code>a</code>", "+2</ins> <del>−1", "<del>-x\n</del><ins>+y"],
+        ),
+        (
+            "search_replace",
+            r#"{"file_path":"a","content":"<<<<<<< SEARCH\nx\n=======\ny\nz\n>>>>>>> REPLACE"}"#,
+            &["edit: <code>a</code>", "+2</ins> <del>−1", "<del>-x\n</del><ins>+y"],
+        ),
+        (
+            "write_file",
+            r#"{"path":"a","content":"See:\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n"}"#,
+            &["+6</ins> <del>−0"],
         ),
         (
             "apply_diff",
@@ -187,7 +197,14 @@ mod tests {
         ("text_editor_execution", r#"{"command":"view","path":"src"}"#, &["look: <code>src</code>"]),
         ("text_editor_execution", r#"{"command":"undo_edit","document":"src"}"#, &["other: "]),
         ("runEditorCommand", r#"{"command":"format","note":"n"}"#, &["other: "]),
-        ("toolbox", r#"{"command":"list"}"#, &["shell:"]),
+        ("toolbox", r#"{"command":"list"}"#, &["other: "]),
+        ("Skill", r#"{"command":"pdf"}"#, &["other: "]),
+        ("SlashCommand", r#"{"command":"/review all"}"#, &["other: "]),
+        ("task_tracker", r#"{"command":"view"}"#, &["other: "]),
+        ("toolbox", r#"{"command":"ls src"}"#, &["shell:"]),
+        ("run", r#"{"command":"make"}"#, &["shell:"]),
+        ("shell", r#"{"command":["ssh","-T","git@github.com"]}"#, &["</span>ssh -T git@github.com"]),
+        ("shell", r#"{"command":["/bin/zsh","-lc","ls"]}"#, &["</span>ls"]),
         ("web-search", r#"{"query":"tides"}"#, &["look: <code>tides</code>"]),
         ("allocate", r#"{"path":"a"}"#, &["other: "]),
         (
@@ -206,10 +223,29 @@ mod tests {
             &["1 of 2 done", "☑ &lt;a&gt;", "in progress"],
         ),
         ("update_plan", r#"{"plan":[{"step":"a","status":"pending"}]}"#, &["☐ a"]),
+        (
+            "task_tracker",
+            r#"{"command":"plan","task_list":[{"title":"a","status":"done"},{"title":"b","status":"skipped"}]}"#,
+            &["2 of 2 done", "☑ a", "☑ b"],
+        ),
+        (
+            "manage_todo_list",
+            r#"{"operation":"write","todoList":[{"id":1,"title":"a","status":"not-started"}]}"#,
+            &["☐ a"],
+        ),
+        ("update_todo_list", r#"{"todos":"[x] a\n[-] b"}"#, &["☑ a", "▸ b"]),
+        ("Task", r#"{"description":"a","prompt":"- [ ] b"}"#, &["other: "]),
         ("create_order", r#"{"items":[{"title":"mug","quantity":2}]}"#, &["other: "]),
         ("search_orders", r#"{"query":"mugs","offset":20,"limit":10}"#, &["<code>mugs</code>"]),
+        ("Read", r#"{"file_path":"a","offset":0,"limit":100}"#, &["<code>a, 100 lines</code>"]),
+        ("read_file", r#"{"filePath":"a","startLine":3,"endLine":5}"#, &["<code>a, lines 3 to 5</code>"]),
+        (
+            "str_replace_editor",
+            r#"{"command":"view","path":"a","view_range":[3,-1]}"#,
+            &["<code>a, from line 3</code>"],
+        ),
         ("Read", r#"{"file_path":"a","offset":10,"limit":0}"#, &["<code>a, from line 10</code>"]),
-        ("ExitPlanMode", r##"{"plan":"# A <script>"}"##, &["<h4>A &lt;script&gt;</h4>"]),
+        ("ExitPlanMode", r##"{"plan":"# A <script>\n- [ ] b"}"##, &["<h4>A &lt;script&gt;</h4>"]),
         ("Read", r#"{"file_path":"a.rs","offset":10,"limit":5}"#, &["<code>a.rs, lines 10 to 14</code>"]),
         ("Grep", r#"{"pattern":"<x>","path":"src"}"#, &["<code>&lt;x&gt; in src</code>"]),
         ("timetable", r#"{"from":"Graz"}"#, &["other: "]),
@@ -231,6 +267,22 @@ mod tests {
         {
             let html = CallKind::from_call("AskUserQuestion", asked).draw(0, 1_000, result).unwrap().0;
             assert_eq!(html.matches('●').count(), chosen, "{result}");
+        }
+    }
+
+    /// What a call draws is not shown among its arguments, and everything else is.
+    #[test]
+    fn arguments_are_drawn_once() {
+        for (name, raw, shown) in [
+            ("ask_user", r#"{"question":"Glaze?","choices":["Yes"]}"#, ""),
+            ("AskUserQuestion", r#"{"questions":[{"question":"Glaze?"}],"answers":{"Glaze?":"Yes"}}"#, "answers"),
+            ("TodoWrite", r#"{"todos":[{"content":"a","status":"done"}]}"#, ""),
+            ("task_tracker", r#"{"task_list":[{"title":"a","status":"done","notes":"b"}]}"#, "task_list"),
+            ("update_todo_list", r#"{"todos":"Soon:\n[x] a"}"#, "todos"),
+        ] {
+            let html = arguments(raw, 0, 1_000, CallKind::from_call(name, raw).shown()).0;
+            let keys: Vec<&str> = html.split("<dt>").skip(1).filter_map(|key| Some(key.split_once('<')?.0)).collect();
+            assert_eq!(keys.join(", "), shown, "{name}");
         }
     }
 

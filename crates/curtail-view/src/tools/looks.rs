@@ -51,14 +51,22 @@ const LOOKS: &[(&str, Look)] = &[
 
 /// Verbs in the names of tools that change something, whatever else their names say.
 const CHANGES: &[&str] = &[
-    "add", "append", "apply", "clear", "close", "create", "delete", "edit", "insert", "remove", "rename", "replace",
-    "save", "send", "submit", "update", "upload", "write",
+    "add", "append", "apply", "cancel", "clear", "close", "create", "delete", "edit", "insert", "kill", "remove",
+    "rename", "replace", "save", "send", "submit", "update", "upload", "write",
 ];
+
+/// Verbs that change something, but are nouns behind a verb that looks, as in `get_merge_request`.
+const CHANGES_OR_NOUNS: &[&str] = &["book", "merge", "move", "post", "set", "start"];
 
 /// What a tool called `name` looks at, if it does and changes nothing.
 pub(super) fn look_of_name(name: &str) -> Option<Look> {
     let words = name_words(name);
-    if words.iter().any(|word| CHANGES.contains(&word.as_str())) {
+    let first_look = words.iter().position(|word| LOOKS.iter().any(|(verb, _)| word == verb))?;
+    let changes = words.iter().enumerate().any(|(at, word)| {
+        let is_verb = at < first_look || at > 0 && matches!(words[at - 1].as_str(), "and" | "or");
+        CHANGES.contains(&word.as_str()) || is_verb && CHANGES_OR_NOUNS.contains(&word.as_str())
+    });
+    if changes {
         return None;
     }
     LOOKS.iter().find(|(verb, _)| words.iter().any(|word| word == verb)).map(|(_, look)| *look)
@@ -167,10 +175,13 @@ mod tests {
 
     #[test]
     fn tools_that_change_something_do_not_look() {
-        for name in ["read_file", "WebSearch", "list_dir", "get_issue", "open"] {
+        for name in ["read_file", "WebSearch", "list_dir", "get_issue", "open", "get_merge_request", "search_books"] {
             assert!(look_of_name(name).is_some(), "{name}");
         }
-        for name in ["find_and_replace", "update_list", "get_or_create", "reply_to_thread", "thread", "checklist"] {
+        for name in [
+            "find_and_replace", "update_list", "get_or_create", "reply_to_thread", "thread", "checklist",
+            "move_card_to_list", "get_and_set", "cancel_search",
+        ] {
             assert!(look_of_name(name).is_none(), "{name}");
         }
     }

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use super::diffs::Diff;
 use super::visible::line;
 use curtail_core::json::Value;
-use curtail_facts::Progress;
+use curtail_facts::Todo;
 
 pub(crate) use arguments::arguments;
 pub(crate) use looks::Look;
@@ -24,12 +24,12 @@ pub(crate) enum CallKind {
     Shell { command: String, folder: Option<String> },
     /// It changes a file.
     Edit { path: String, edits: Vec<Edit> },
-    /// It writes a plan or a list.
-    List(Vec<Item>),
+    /// It writes a plan or a list, which may say more than its items.
+    List { items: Vec<Todo>, says_more: bool },
     /// It writes a text for people.
     Prose(String),
-    /// It asks a person.
-    Ask(Vec<Question>),
+    /// It asks a person one question, or a list of them.
+    Ask { questions: Vec<Question>, is_list: bool },
     /// It reads or searches something.
     Lookup { look: Look, target: String },
     /// Something else.
@@ -57,12 +57,6 @@ impl Edit {
     }
 }
 
-/// An item of a plan or a list.
-pub(crate) struct Item {
-    words: String,
-    progress: Progress,
-}
-
 /// A question to a person, with the answers that it offers.
 pub(crate) struct Question {
     text: String,
@@ -81,9 +75,9 @@ impl CallKind {
         match self {
             Self::Shell { .. } => "shell",
             Self::Edit { .. } => "edit",
-            Self::List(_) => "todo",
+            Self::List { .. } => "todo",
             Self::Prose(_) => "plan",
-            Self::Ask(_) => "ask",
+            Self::Ask { .. } => "ask",
             Self::Lookup { .. } => "look",
             Self::Other => "other",
         }
@@ -96,7 +90,7 @@ impl CallKind {
 
     /// Whether its result adds little to the call, so that it is folded.
     pub(crate) const fn folds_result(&self) -> bool {
-        matches!(self, Self::Edit { .. } | Self::List(_) | Self::Prose(_) | Self::Ask(_))
+        matches!(self, Self::Edit { .. } | Self::List { .. } | Self::Prose(_) | Self::Ask { .. })
     }
 
     /// What it looks at, if it changes nothing: a short name of it.

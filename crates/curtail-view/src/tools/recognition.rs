@@ -1,11 +1,11 @@
 //! What a call does follows from the names of its arguments and of its tool.
 
 use super::looks::look_of_name;
-use super::{Answer, CallKind, Edit, Item, Look, MAX_ARGUMENTS, Question, member_text};
+use super::{Answer, CallKind, Edit, Look, MAX_ARGUMENTS, Question, member_text};
 use crate::diffs::is_diff;
 use curtail_core::json::{Document, Value};
 use curtail_core::numbers::counted;
-use curtail_facts::{Progress, name_words};
+use curtail_facts::{name_words, todos};
 
 const PATHS: &[&str] = &[
     "file_path", "path", "filePath", "filename", "file", "target_file", "absolute_path", "relative_path",
@@ -19,8 +19,8 @@ const NEW_TEXTS: &[&str] = &["new_string", "new_str", "newText", "new_text", "ne
 const CONTENTS: &[&str] =
     &["content", "contents", "file_text", "new_source", "CodeContent", "code_edit", "insert_text"];
 const REPLACEMENTS: &[&str] = &["edits", "replacements"];
-const LISTS: &[&str] = &["todos", "plan", "items", "todo_list"];
-const STATES: &[&str] = &["status", "state"];
+const LISTS: &[&str] = &["todos", "plan", "items", "todo_list", "task_list", "todoList", "tasks", "checklist"];
+const OFFERS: &[&str] = &["options", "choices", "follow_up", "answers"];
 const PLANS: &[&str] = &["plan"];
 const WORDS: &[&str] = &["thought", "result", "message"];
 
@@ -42,11 +42,13 @@ impl CallKind {
             Some(root) => edit(root)
                 .or_else(|| ask(name, root))
                 .or_else(|| shell(name, root))
-                .or_else(|| list(name, root))
                 .or_else(|| prose(name, root))
+                .or_else(|| list(name, raw, root))
                 .or_else(|| lookup(name, root))
                 .unwrap_or(Self::Other),
-            None if is_shell(name) && !raw.trim().is_empty() => Self::Shell { command: raw.to_owned(), folder: None },
+            None if is_shell(name) && !has_own_commands(name) && !raw.trim().is_empty() => {
+                Self::Shell { command: raw.to_owned(), folder: None }
+            }
             None => Self::Other,
         }
     }
@@ -68,9 +70,11 @@ impl CallKind {
             Self::Edit { .. } => {
                 &[PATHS, PATCHES, OLD_TEXTS, NEW_TEXTS, CONTENTS, REPLACEMENTS, &["command", "search", "replace"]]
             }
-            Self::List(_) => &[LISTS],
+            Self::List { says_more: true, .. } => &[],
+            Self::List { .. } => &[LISTS],
             Self::Prose(_) => &[PLANS, WORDS],
-            Self::Ask(_) => &[&["questions", "question", "follow_up", "options"]],
+            Self::Ask { is_list: true, .. } => &[&["questions"]],
+            Self::Ask { .. } => &[&["question"], OFFERS],
             Self::Lookup { .. } | Self::Other => &[],
         }
     }
@@ -96,7 +100,15 @@ fn edit(object: Value<'_>) -> Option<CallKind> {
     let path = member_text(object, PATHS).or_else(|| listed.iter().find_map(|item| member_text(*item, PATHS)))?;
     let mut edits: Vec<Edit> = listed.into_iter().filter_map(replacement).collect();
     if edits.is_empty() {
-        edits.extend(replacement(object).or_else(|| written(object)));
+        edits.extend(replacement(object));
+    }
+    if edits.is_empty() {
+        edits = member_text(object, CONTENTS)
+            .filter(|text| begins_with_search(text))
+            .map_or_else(Vec::new, |text| searched_and_replaced(&text));
+    }
+    if edits.is_empty() {
+        edits.extend(written(object));
     }
     if edits.is_empty() {
         edits = patched(&patch?);
@@ -129,7 +141,7 @@ fn searched_and_replaced(text: &str) -> Vec<Edit> {
     let mut sides: Option<Vec<String>> = None;
     for line in text.lines() {
         let mark = line.trim_end();
-        if mark.ends_with(" SEARCH") && mark.starts_with(['<', '-']) {
+        if is_search(mark) {
             sides = Some(vec![String::new()]);
         } else if mark.ends_with(" REPLACE") && mark.starts_with(['>', '+']) {
             if let Some([old, new]) = sides.take().as_deref() {
@@ -149,20 +161,31 @@ fn searched_and_replaced(text: &str) -> Vec<Edit> {
     edits
 }
 
+/// Whether a line begins what is searched.
+fn is_search(line: &str) -> bool {
+    line.ends_with(" SEARCH") && line.starts_with(['<', '-'])
+}
+
+/// Whether a text, which may be fenced, begins with what is searched. A file that is written may quote it further below.
+fn begins_with_search(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_end);
+    lines.find(|line| !line.is_empty() && !line.starts_with("```")).is_some_and(is_search)
+}
+
 /// Questions to a person: one, or a list of them.
 fn ask(name: &str, object: Value<'_>) -> Option<CallKind> {
     let several: Vec<Question> = items(object, "questions").filter_map(question).collect();
     if !several.is_empty() {
-        return Some(CallKind::Ask(several));
+        return Some(CallKind::Ask { questions: several, is_list: true });
     }
     let asks = name_words(name).iter().any(|word| word == "ask" || word.starts_with("question"));
     let one = object.some("question").filter(|_| asks).and_then(|_| question(object))?;
-    Some(CallKind::Ask(vec![one]))
+    Some(CallKind::Ask { questions: vec![one], is_list: false })
 }
 
 fn question(object: Value<'_>) -> Option<Question> {
     let text = member_text(object, &["question", "prompt", "text"])?;
-    let offered = ["options", "choices", "follow_up", "answers"].iter().find_map(|key| object.some(key));
+    let offered = OFFERS.iter().find_map(|key| object.some(key));
     Some(Question { text, answers: offered.into_iter().flat_map(Value::items).filter_map(answer).collect() })
 }
 
@@ -176,11 +199,18 @@ fn answer(value: Value<'_>) -> Option<Answer> {
     })
 }
 
-/// Whether a tool of this name runs commands. An editor that a server executes does not.
+/// Whether a tool of this name runs commands.
 fn is_shell(name: &str) -> bool {
     const SHELLS: &[&str] = &["bash", "shell", "exec", "terminal", "command", "execute", "run_in", "powershell"];
+    const WORDS: &[&str] = &["run", "cmd", "console", "sh", "zsh"];
+    let lower = name.to_ascii_lowercase();
+    SHELLS.iter().any(|part| lower.contains(part)) || name_words(name).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether the commands of a tool are not those of a shell: of an editor that a server executes, or the slash commands of an agent.
+fn has_own_commands(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    !name.contains("edit") && SHELLS.iter().any(|part| name.contains(part))
+    ["edit", "slash"].iter().any(|part| name.contains(part))
 }
 
 fn shell(name: &str, object: Value<'_>) -> Option<CallKind> {
@@ -191,13 +221,15 @@ fn shell(name: &str, object: Value<'_>) -> Option<CallKind> {
         lines if key == "commands" => lines.join("\n"),
         [program, patch] if program == "apply_patch" => return Some(CallKind::from_patch(patch)),
         // Only the command line matters, not the shell that runs it.
-        [shell, flag, line] if shell.ends_with("sh") && flag.starts_with('-') => line.clone(),
+        [program, flag, line] if flag.starts_with('-') && is_shell_program(program) => line.clone(),
         words => words.join(" "),
     };
     if let Some(patch) = applied_patch(&command) {
         return Some(CallKind::from_patch(patch));
     }
-    let is_command = is_shell(name) || member_text(object, PATHS).is_none() && !is_verb(&command, name, object);
+    // A single word may as well be what an editor does to a file, or the name of a skill.
+    let is_line = command.contains(char::is_whitespace) && member_text(object, PATHS).is_none();
+    let is_command = (is_shell(name) || is_line) && !has_own_commands(name);
     is_command.then(|| CallKind::Shell { command, folder: member_text(object, FOLDERS) })
 }
 
@@ -214,32 +246,29 @@ fn applied_patch(command: &str) -> Option<&str> {
     Some(&rest[start..])
 }
 
-/// Whether the `command` of an editor names what it does to a file.
-fn is_verb(command: &str, name: &str, object: Value<'_>) -> bool {
-    !command.contains(' ') && object.members().count() > 1 || name.to_ascii_lowercase().contains("edit")
+/// Whether a program is a shell, such as `/bin/bash`.
+fn is_shell_program(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    ["sh", "bash", "zsh", "dash", "ash", "ksh", "csh", "tcsh", "fish", "pwsh", "powershell"].contains(&name)
 }
 
-/// A list of what is to be done: its key or the tool says so, or each of its items has a state.
-fn list(name: &str, object: Value<'_>) -> Option<CallKind> {
-    const TO_DO: &[&str] = &["todo", "todos", "plan", "task", "tasks"];
-    let (key, list) = LISTS.iter().find_map(|key| Some((key, object.some(key).filter(|list| list.is_array())?)))?;
-    let is_named = key.contains("todo") || name_words(name).iter().any(|word| TO_DO.contains(&word.as_str()));
-    if !is_named && list.items().any(|item| member_text(item, STATES).is_none()) {
-        return None;
-    }
-    let items: Vec<Item> = list.items().map(item).collect::<Option<_>>()?;
-    (!items.is_empty()).then_some(CallKind::List(items))
-}
-
-fn item(value: Value<'_>) -> Option<Item> {
-    let words = member_text(value, &["content", "step", "text", "title", "description", "task"])?;
-    let state = member_text(value, STATES).unwrap_or_default().to_ascii_lowercase();
-    let progress = match state.as_str() {
-        "completed" | "complete" | "done" | "cancelled" => Progress::Done,
-        "in_progress" | "in-progress" | "active" => Progress::InProgress,
-        _ => Progress::Pending,
+/// A list of what is to be done.
+fn list(name: &str, raw: &str, object: Value<'_>) -> Option<CallKind> {
+    let list = LISTS.iter().find_map(|key| object.some(key))?;
+    let items = todos(name, raw).filter(|items| !items.is_empty())?;
+    let says_more = match list.text() {
+        Some(text) => text.decode().lines().filter(|line| !line.trim().is_empty()).count() > items.len(),
+        None => list.items().any(has_notes),
     };
-    Some(Item { words, progress })
+    Some(CallKind::List { items, says_more })
+}
+
+/// Whether an item of a list has a text beside its name.
+fn has_notes(item: Value<'_>) -> bool {
+    let is_named = member_text(item, &["content", "step", "title", "subject"]).is_some();
+    let mut notes = ["notes", "description"].into_iter().filter_map(|key| member_text(item, &[key]));
+    is_named && notes.any(|text| !text.trim().is_empty())
 }
 
 fn prose(name: &str, object: Value<'_>) -> Option<CallKind> {
@@ -270,10 +299,12 @@ fn lines_read(look: Look, object: Value<'_>) -> String {
     if look != Look::Read {
         return String::new();
     }
-    let from = member_number(object, &["offset", "start_line", "line_start"]);
-    let to = member_number(object, &["end_line", "line_end"]);
+    let mut range = items(object, "view_range").map(|line| line.raw().parse().ok());
+    let from = member_number(object, &["offset", "start_line", "line_start", "startLine"]).or(range.next().flatten());
+    let to = member_number(object, &["end_line", "line_end", "endLine"]).or(range.next().flatten());
     let count = member_number(object, &["limit"]).or_else(|| Some(to?.saturating_sub(from?).saturating_add(1)));
-    match (from, count.filter(|count| *count > 0)) {
+    // Some tools number lines from 0, so that a number of 0 is the beginning of the file.
+    match (from.filter(|from| *from > 0), count.filter(|count| *count > 0)) {
         (Some(from), Some(count)) => format!(", lines {from} to {}", from.saturating_add(count).saturating_sub(1)),
         (Some(from), None) => format!(", from line {from}"),
         (None, Some(count)) => format!(", {count} lines"),

@@ -23,7 +23,7 @@ const LARGEST: u64 = 64 << 20;
 const SUM: usize = 32;
 
 /// Keeps what is made of large `tokenizer.json` files in `folder`, from now on and in this process, and finds there what was made
-/// before: 3 to 6 MB for most models, named after the content of the `tokenizer.json`. Only the first folder counts. What
+/// before: 3 to 6 MB for most models, named after the content of the `tokenizer.json`. Only the first folder is used. What
 /// cannot be kept or was damaged is made again.
 pub fn keep_prepared_in(folder: PathBuf) {
     let _ = FOLDER.set(folder);
