@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use crate::console;
 use crate::options::check::CheckTables;
-use crate::options::config::{ConfigFlags, ConfigStep};
+use crate::options::config::{ConfigFlags, ConfigStep, NOT_FOUND};
 use crate::options::configuration_schema;
 use crate::options::global::Global;
 use crate::options::keys::{Origin, Value};
@@ -48,7 +48,7 @@ impl ConfigArgs {
 /// The file, its processors with their lines, the environment variables that override them, and its levels of a check.
 fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     let Some(config) = flags.load()? else {
-        return Ok(String::from("no configuration: no `curtail.toml` in the working directory or its parents\n"));
+        return Ok(format!("no configuration: {NOT_FOUND}\n"));
     };
     let file = one_line(&config.file);
     let mut lines = format!("file: {file}\n");

@@ -23,12 +23,17 @@ fn command_advice(error: &clap::Error) -> Option<String> {
 
 /// What to do instead of the command `name`, which another program has or which is a file.
 fn unknown_command_advice(name: &str, usage: &str) -> Option<String> {
-    let meant = ADVICE.iter().find(|(parent, names, _)| usage.contains(parent) && names.contains(&name));
+    let meant = ADVICE.iter().find(|(parent, names, _)| parent_in(usage) == *parent && names.contains(&name));
     if let Some((.., advice)) = meant {
         return Some(String::from(*advice));
     }
     let is_file = name.contains(['.', '/', '\\']) || std::path::Path::new(name).exists();
     is_file.then(|| format!("a command comes first, as in `curtail window -n 20 {name}`"))
+}
+
+/// The command whose usage this is: the word behind `Usage:` and the name of the program; nothing for the program itself.
+fn parent_in(usage: &str) -> &str {
+    usage.split_whitespace().nth(2).filter(|word| !word.starts_with(['[', '<'])).unwrap_or_default()
 }
 
 /// An example with the first argument that is missing.

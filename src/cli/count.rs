@@ -57,7 +57,8 @@ impl CountArgs {
     /// # Errors
     /// As [`run`](Self::run), and flags for logs.
     pub(super) fn of_texts(&self) -> anyhow::Result<(Counting, &Input)> {
-        let counting = self.template.counting(&self.counting)?;
+        // A reserve is a part of the budget, not of a transcript.
+        let counting = Counting { reserve: 0, ..self.template.counting(&self.counting)? };
         anyhow::ensure!(
             counting.by_usage.is_none() && !self.input.live,
             "--tokenizer usage and --live are for logs; run the program itself"

@@ -75,14 +75,15 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ("validate", "check"),
 ];
 
-/// Names of commands that have no equivalent here, below the command that the usage contains, each with what to do.
+/// Names of commands that have no equivalent here, below this command or, if it is empty, the program, each with what to do.
 pub(super) const ADVICE: &[(&str, &[&str], &str)] = &[
-    (" store ", &["list", "ls", "show", "get"], "`curtail memory list` and `curtail memory show` print what is stored"),
+    ("store", &["list", "ls", "show", "get"], "`curtail memory list` and `curtail memory show` print what is stored"),
     (
-        " config ",
-        &["check", "validate", "test", "print"],
-        "`curtail config show` checks the file and prints its values",
+        "memory",
+        &["export", "import"],
+        "`curtail store export` and `curtail store import` write and read all that is stored",
     ),
+    ("config", &["check", "validate", "test", "print"], "`curtail config show` checks the file and prints its values"),
     (
         "",
         &["convert", "export", "import", "translate", "transform"],
@@ -119,8 +120,14 @@ pub(super) const ADVICE: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Required flags, each with an example.
-pub(super) const EXAMPLES: &[(&str, &str)] =
-    &[("--max-tokens", "a budget is `-t N`, as in `curtail limit -t 8k FILE`"), ("--to", SPAWN)];
+pub(super) const EXAMPLES: &[(&str, &str)] = &[
+    ("--max-tokens", "a budget is `-t N`, as in `curtail limit -t 8k FILE`"),
+    ("--to", SPAWN),
+    (
+        "--drop-records-with",
+        "`filter` drops records with more than N tokens as `--drop-records-with too-long -t N`; `curtail limit -t N FILE` cuts to N tokens",
+    ),
+];
 
 pub(super) const SPAWN: &str =
     "`curtail memory spawn --resource SHARED --to THREAD` copies a shared state to a new thread";

@@ -24,13 +24,20 @@ const REDUNDANT: &[&str] = &["repair", "repair_pending"];
 /// Flags that only the long page of a command lists, although other commands list them on their short pages.
 const RARE: &[(&str, &[&str])] = &[("filter", &["tokenizer", "model"])];
 
-/// The global flags that have an effect on each command; `--color` has one on all of them.
+/// What the flag `--config` does in `check`, which may use several files.
+const CONFIG_OF_CHECK: &str = "Configuration file; by default the closest `curtail.toml` is used
+
+For each file, its folder is searched, and then the folders above it up to the root of its repository. Where there is none, the \
+one that applies to the working directory is used, or the one in `~/.config/curtail`.";
+
+/// The global flags that each command shows; all show `--color`. A flag that is not shown works: `--quiet` also silences the notes of
+/// the others.
 const GLOBAL: &[(&[&str], &[&str])] = &[
     (
         &["window", "limit", "split", "filter", "summarize", "repair", "run", "memory recall", "check", "replay"],
         &["jobs", "quiet", "verbose", "progress", "color"],
     ),
-    (&["view", "count", "show"], &["jobs", "quiet", "verbose", "color"]),
+    (&["view", "count", "show", "memory apply"], &["jobs", "quiet", "verbose", "color"]),
     (&["verify"], &["jobs", "quiet", "color"]),
     (&["sessions"], &["quiet", "verbose", "color"]),
 ];
@@ -58,9 +65,13 @@ fn page(command: Command, parent: &str, global: &[Arg]) -> Command {
     let command = redundant.fold(command, |command, flag| command.mut_arg(*flag, |arg| arg.hide(true)));
     let rare = RARE.iter().filter(|(command, _)| *command == path).flat_map(|(_, flags)| *flags);
     let command = rare.fold(command, |command, flag| command.mut_arg(*flag, |arg| arg.hide_short_help(true)));
-    let shown = global.iter().map(|arg| arg.clone().hide(!has_effect(path, arg.get_id().as_str())));
+    let command = match path {
+        "check" => command.mut_arg("config", |arg| arg.long_help(CONFIG_OF_CHECK)),
+        _ => command,
+    };
+    let shown = global.iter().map(|arg| arg.clone().hide(!is_shown(path, arg.get_id().as_str())));
     let examples = examples_of(path, command.get_styles());
-    // A command that defines a global flag itself keeps its own definition, which hides the flag where it has no effect.
+    // A command that defines a global flag itself keeps its own definition, which hides the flag where it is not shown.
     command.args(shown).after_help(examples)
 }
 
@@ -79,8 +90,8 @@ fn with_exclude_alias(command: Command) -> Command {
 /// The short name of `--exclude-path`.
 const EXCLUDE: &str = "exclude";
 
-/// Whether the global flag `id` changes anything in the command at `path`.
-fn has_effect(path: &str, id: &str) -> bool {
+/// Whether the command at `path` shows the global flag `id`.
+fn is_shown(path: &str, id: &str) -> bool {
     let flags = GLOBAL.iter().find(|(paths, _)| paths.contains(&path)).map_or(&["color"][..], |(_, flags)| flags);
     flags.contains(&id)
 }
@@ -120,7 +131,7 @@ const SCREEN: usize = 80;
 /// A command, a command line of it, and what that does.
 type Example = (&'static str, &'static str, &'static str);
 
-/// The examples of each command: three if there is more than one way to use it.
+/// The examples of each command, in the order of its help.
 const EXAMPLES: &[Example] = &[
     ("window", "curtail window -n 40 chat.jsonl", "keep the last 40 items"),
     ("window", "curtail window -n 8 --unit turns chat.jsonl -o short.jsonl", "keep 8 turns"),

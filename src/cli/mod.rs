@@ -37,7 +37,6 @@ use crate::options::global::Global;
 use crate::options::limit::LimitOptions;
 use crate::options::variables::Variables;
 use crate::options::window::WindowOptions;
-use crate::reports::remarks;
 use crate::{console, process};
 use curtail_core::visible::one_line;
 use curtail_tokens::tokenizers::{tokenizer_panic, unencoded_text};
@@ -153,7 +152,6 @@ pub fn main() -> ExitCode {
             None => resume_unwind(panic),
         }
     });
-    remarks::finish();
     unencoded_text().iter().for_each(console::warning);
     done.unwrap_or_else(|error| failed(&error))
 }

@@ -20,7 +20,7 @@ use curtail_core::visible::one_line;
 /// Run the processors of a configuration file or a preset
 ///
 /// The output of each processor is the input of the next; a transcript is read once and written once. The configuration is
-/// the file that -c names, or the closest `curtail.toml` in the working directory and its parents.
+/// the file that -c names, or the closest `curtail.toml`.
 #[derive(Debug, clap::Args)]
 pub(super) struct RunArgs {
     /// Also run the processors of this network

@@ -23,7 +23,8 @@ use curtail_core::visible::one_line;
 /// List the sessions of coding agents on this machine, newest first
 ///
 /// Other commands take a session by its name instead of a path: `@last` is the newest one, `@codex` the newest of Codex, and
-/// `@claude:2` the second newest of Claude Code. Only the beginnings of sessions are read, and nothing is written.
+/// `@claude:2` the second newest of Claude Code. Only the beginnings of sessions are read, unless
+/// their tokens are counted, and nothing is written.
 #[derive(Debug, clap::Args)]
 pub(super) struct SessionsArgs {
     /// List only sessions of this agent: claude, codex, gemini, pi, qwen, kimi, droid, copilot, grok, cursor,

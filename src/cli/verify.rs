@@ -14,7 +14,7 @@ use crate::options::files::{is_standard, source_of};
 use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::options::verify::{GivenForm, VerifyFormat, VerifyOptions};
-use crate::reports::remarks;
+use crate::reports::remarks::{self, RecordErrors};
 use crate::reports::verify::{VerifyPage, document, rows, screen, workflow_commands};
 use crate::works::counterpart::counterpart;
 use crate::works::verdict::Failing;
@@ -110,12 +110,13 @@ impl VerifyArgs {
         let shows_files = self.options.output_format == VerifyFormat::Html || self.options.form == GivenForm::Message;
         let results: Vec<Result<Judged, FileError>> =
             threads.install(|| jobs.par_iter().map(|job| job.run(&verifying, &input_options, shows_files)).collect());
+        let mut errors = RecordErrors::default();
         let mut verified = Vec::new();
         let mut compared = HashMap::new();
         for (job, result) in (0..).zip(results) {
             match result {
                 Ok(judged) => {
-                    judged.losses.iter().for_each(console::error);
+                    judged.losses.iter().for_each(|loss| errors.print_some(loss, None, global));
                     verified.extend(judged.verified.into_iter().map(|one| Verified { job, ..one }));
                     compared.extend(judged.compared.map(|files| (job, files)));
                 }
@@ -160,7 +161,11 @@ impl VerifyArgs {
                     "BEFORE and AFTER must be two files or two directories; pass --all to compare the compactions of several logs"
                 )
             }
-            (false, false) => Ok((vec![Job::Pair(self.source(before), self.source(after))], false)),
+            (false, false) => {
+                let [before, after] = [self.source(before), self.source(after)];
+                self.input.warn_unused_of_files(&[&before, &after]);
+                Ok((vec![Job::Pair(before, after)], false))
+            }
         }
     }
 

@@ -93,6 +93,7 @@ impl ViewArgs {
             counting: self.counting.without_reserve()?,
             levels: Levels::default(),
             policy,
+            live: self.input.live,
             files: sources.len(),
             prices: Prices::built_in()?,
             masks: self.mask,

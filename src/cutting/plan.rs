@@ -2,7 +2,6 @@
 //! overwritten.
 
 use std::fs::File;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -139,9 +138,8 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
     let options =
         CutFlags { input, output, explain: None, dry_run: false, stats: None, fail_on_change: false, ..flags.clone() };
     let reads: Vec<_> = reads.iter().chain(&flags.input.dialect_file).map(|path| digest_of(path)).collect();
-    let mut hasher = DefaultHasher::new();
-    format!("{:?}", (chain, reads, options)).hash(&mut hasher);
-    format!("{} {} {:016x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), hasher.finish())
+    let digest = fnv1a_128(format!("{:?}", (chain, reads, options)).into_bytes());
+    format!("{} {} {digest:032x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
 }
 
 /// A digest of the content of the file at `path`, if it can be read. The largest is a tokenizer.json.

@@ -106,7 +106,8 @@ const EXTERNAL: &[Need] = &[Value("summarizer", &["openai", "anthropic", "comman
 const WRITTEN: &[&str] =
     &["repair", "explain", "stats", "fail-on-change", "output", "output-dir", "as-new-session", "in-place", "rejects"];
 
-/// Every flag that can be without effect.
+/// The flags that need others, or that others make useless. Whether an input needs a flag, such as `--glob` with a file that was
+/// named, is not known here.
 const MODIFIERS: &[Modifier] = &[
     modifier(&["window"], &["max-expansion", "cap-in-flight"], &[Value("strategy", &["history"])]),
     modifier(FILTER, &["persist-results"], &[Given(TOOLS), Absent(OTHER_SELECTIONS)]).with_advice(ALL_CALLS),
@@ -137,6 +138,10 @@ const MODIFIERS: &[Modifier] = &[
     modifier(&["sessions"], &["tokens"], &[Value("output-format", &["table", "json"])]),
     modifier(&["sessions"], &["paths"], &[Value("output-format", &["table"])]),
     modifier(&["memory show"], &["output-format", "schema", "template", "read-only"], &[Absent(&["set-aside"])]),
+    modifier(&["memory show"], &["read-only"], &[]).with_advice("nothing is updated").harmless(),
+    modifier(&["memory set"], &["template"], &[]).with_advice("the state is the one that is given").harmless(),
+    modifier(&["memory recall"], &["template", "read-only"], &[Absent(&["state"])]).harmless(),
+    modifier(&["memory apply"], &["template"], &[Absent(&["state"])]).harmless(),
     modifier(
         &["check"],
         &[
@@ -162,6 +167,7 @@ const MODIFIERS: &[Modifier] = &[
     modifier(&["verify", "view", "sessions", "replay"], &["reserve"], &[])
         .with_advice("it is a part of a budget, and this command has none")
         .harmless(),
+    modifier(&["verify"], &["live"], &[]).with_advice("what the model still reads is compared in any case").harmless(),
     modifier(&["replay"], &["columns"], &[Value("output-format", &["text"])]),
     modifier(&["replay"], &["missing"], &[Value("output-format", &["text", "json"])]),
     modifier(&["replay"], &["allow-summarizer"], &[Given(&["policy", "sweep", "config"])]),

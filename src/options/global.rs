@@ -60,7 +60,7 @@ impl Global {
     }
 }
 
-/// The environment variables that belong to no flag: read once when the program starts, and passed down.
+/// The environment variables that belong to no flag and apply to every command, as they are when the command line is read.
 #[derive(Debug, Clone)]
 pub(crate) struct Environment {
     /// Whether `CI` is set, so that no progress bars are shown.

@@ -213,6 +213,13 @@ impl Input {
         Ok(found)
     }
 
+    /// Warns of flags that have no effect on `files`, which were named and not searched for.
+    pub(crate) fn warn_unused_of_files(&self, files: &[&Source]) {
+        let unmatched = self.glob.iter().chain(&self.exclude_path).cloned().collect();
+        let sources = files.iter().copied().cloned().collect();
+        self.warn_unused(&Inputs { sources, unmatched, ..Inputs::default() });
+    }
+
     /// Warns of flags that have no effect on what was found.
     fn warn_unused(&self, found: &Inputs) {
         if let Some(glob) = found.unmatched.first() {

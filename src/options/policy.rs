@@ -52,7 +52,7 @@ impl PolicyRules {
         for step in steps {
             let place = format!("{}:{}", config.file, step.entry.place.line);
             if step.entry.spec.name == "memory" {
-                bail!("{place}: a {} cannot use a store; remove `memory` from its configuration", self.command);
+                bail!("{place}: a policy of `{}` has no `memory`; remove it from the configuration", self.command);
             }
             self.check_summarizers(&config.chain(std::slice::from_ref(step), true)?).context(place)?;
         }
@@ -120,6 +120,11 @@ impl PolicyCommand {
             bail!(unknown("there is no policy", &name, &names));
         };
         Ok(Self { spec, flags })
+    }
+
+    /// Its name and its flags.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.spec.name).chain(self.flags.iter().map(String::as_str))
     }
 
     /// The same command with other flags.

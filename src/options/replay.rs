@@ -83,13 +83,14 @@ struct PolicySettings<'c> {
 fn policy(text: &str, swept: bool, settings: &PolicySettings<'_>) -> anyhow::Result<Policy> {
     let name = text.trim().to_owned();
     let flag = if swept { "--sweep" } else { "--policy" };
-    let chain = policy_chain(&name, settings).with_context(|| format!("{flag} `{name}`"))?;
-    let command = policy::preset_named(&name).map_or(&*name, |preset| preset.command).to_owned();
-    Ok(Policy { name, command, chain, swept })
+    let commands = policy::parse(&name).with_context(|| format!("{flag} `{name}`"))?;
+    let lines: Vec<String> = commands.iter().map(|command| shell_words(command.words())).collect();
+    let chain = policy_chain(commands, settings).with_context(|| format!("{flag} `{name}`"))?;
+    Ok(Policy { name, command: lines.join(" | "), chain, swept })
 }
 
-fn policy_chain(text: &str, settings: &PolicySettings<'_>) -> anyhow::Result<PolicyChain> {
-    let commands: Vec<PolicyCommand> = policy::parse(text)?.into_iter().map(with_summary_cache).collect();
+fn policy_chain(commands: Vec<PolicyCommand>, settings: &PolicySettings<'_>) -> anyhow::Result<PolicyChain> {
+    let commands: Vec<PolicyCommand> = commands.into_iter().map(with_summary_cache).collect();
     let is_scaled = commands.iter().any(|command| scaled(&command.flags, 0) != command.flags);
     // A usage error is reported before any input is read.
     let largest = if is_scaled { 1_000_000 } else { 0 };
@@ -165,13 +166,15 @@ pub(crate) fn command_line(policy: &Policy, largest: u64) -> String {
     let commands = policy::split(&policy.command).unwrap_or_default();
     let mut stages = commands.iter().map(|words| {
         let words = scaled(words, largest);
-        std::iter::once("curtail".to_owned())
-            .chain(words.iter().map(|word| shell_word(word)))
-            .collect::<Vec<_>>()
-            .join(" ")
+        format!("curtail {}", shell_words(words.iter().map(String::as_str)))
     });
     let first = stages.next().map(|stage| stage + " FILE").unwrap_or_default();
     std::iter::once(first).chain(stages).collect::<Vec<_>>().join(" | ")
+}
+
+/// The words of a command as a shell takes them.
+fn shell_words<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    words.map(shell_word).collect::<Vec<_>>().join(" ")
 }
 
 /// A word of a command as a shell takes it.
@@ -251,7 +254,10 @@ fn grid(sweep: &str) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Policy, PolicyChain, budgets, command_line, grid, scaled, scaled_word};
+    use super::{Policy, PolicyChain, PolicySettings, budgets, command_line, grid, policy, scaled, scaled_word};
+    use crate::options::policy::{PolicyRules, Summarizers};
+    use curtail_core::processors::Counting;
+    use curtail_tokens::tokenizers::tokenizer_by_name;
 
     #[test]
     fn a_policy_is_a_command_line() {
@@ -266,6 +272,15 @@ mod tests {
                 Policy { name: String::new(), command: command.to_owned(), chain: PolicyChain::Recorded, swept: false };
             assert_eq!(budgets(&policy), [("-t60k".to_owned(), 60_000)], "{command}");
         }
+    }
+
+    #[test]
+    fn a_preset_in_a_chain_is_its_commands() {
+        let counting = Counting::new(tokenizer_by_name("o200k_base").unwrap());
+        let rules = PolicyRules { command: "replay", summarizers: Summarizers::IfAllowed };
+        let settings = PolicySettings { counting: &counting, rules };
+        let made = policy("limit-50% | filter -x 'a b'", false, &settings).unwrap();
+        assert_eq!(command_line(&made, 1000), "curtail limit -t 500 FILE | curtail filter -x 'a b'");
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(crate) fn lenient(flag: clap::Arg) -> clap::Arg {
     flag.allow_negative_numbers(takes_value)
 }
 
-/// Environment variables by name, read once and passed down.
+/// Environment variables by name, as they are when they are read: the program changes none.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables(HashMap<OsString, OsString>);
 

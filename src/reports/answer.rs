@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::console;
 use crate::options::global::Global;
 use crate::reports::findings::text_of;
-use crate::reports::remarks;
+use crate::reports::remarks::RecordErrors;
 use crate::reports::screen::Screen;
 use curtail_core::checks::{Constraint, Diagnosis, Finding};
 use curtail_core::numbers::counted;
@@ -22,6 +22,7 @@ const FAILED: u8 = 2;
 /// Collects what was found in each file, and prints it.
 pub(crate) struct AnswerReporter<'a> {
     global: &'a Global,
+    errors: RecordErrors,
     /// The diagnosis of a transcript without the fault.
     absent: Option<&'static Constraint>,
     found: bool,
@@ -31,8 +32,8 @@ pub(crate) struct AnswerReporter<'a> {
 }
 
 impl<'a> AnswerReporter<'a> {
-    pub(crate) const fn new(global: &'a Global) -> Self {
-        Self { global, absent: None, found: false, failed: false, has_read: false }
+    pub(crate) fn new(global: &'a Global) -> Self {
+        Self { global, errors: RecordErrors::default(), absent: None, found: false, failed: false, has_read: false }
     }
 
     /// Handles the next event.
@@ -45,7 +46,7 @@ impl<'a> AnswerReporter<'a> {
             }
             Event::Failed(failure) => {
                 self.failed = true;
-                remarks::record_error(&failure.error, None, self.global);
+                self.errors.print(&failure.error, None, self.global);
             }
             _ => {}
         }
@@ -55,7 +56,7 @@ impl<'a> AnswerReporter<'a> {
     /// Reports an input that could not be found.
     pub(crate) fn miss(&mut self, error: &FileError) {
         self.failed = true;
-        remarks::record_error(error, None, self.global);
+        self.errors.print(error, None, self.global);
     }
 
     fn tell(&mut self, source: &Source, diagnosis: &Diagnosis) {
@@ -65,12 +66,12 @@ impl<'a> AnswerReporter<'a> {
         match diagnosis {
             Diagnosis::Found { findings, is_named, profile, .. } => {
                 self.found = true;
-                self.failed |= !print(&(places(file, findings, *is_named) + &commands(&target, findings, *profile)));
+                self.failed |= !write(&(places(file, findings, *is_named) + &commands(&target, findings, *profile)));
             }
             Diagnosis::Named(finding) => {
                 self.found = true;
                 let findings = std::slice::from_ref(finding);
-                self.failed |= !print(&(places(file, findings, true) + &commands(&target, findings, None)));
+                self.failed |= !write(&(places(file, findings, true) + &commands(&target, findings, None)));
             }
             Diagnosis::Absent(constraint) => self.absent = Some(constraint),
             other => self.failed |= tell_about(other),
@@ -141,9 +142,14 @@ const ADVICE: [(&str, &str); 8] = [
     ("what it says", "find and remove what the provider's rules forbid; `curtail view FILE` shows the transcript"),
 ];
 
-/// Prints `text`, and returns whether that succeeded.
+/// Prints `text`, whose lines are broken to fit the terminal, and returns whether that succeeded.
 fn print(text: &str) -> bool {
-    console::out(&Screen::of_stdout().wrapped(text, 2)).inspect_err(console::error).is_ok()
+    write(&Screen::of_stdout().wrapped(text, 2))
+}
+
+/// Prints `text`, whose lines stay as they are, and returns whether that succeeded.
+fn write(text: &str) -> bool {
+    console::out(text).inspect_err(console::error).is_ok()
 }
 
 fn rule_of(row: &Constraint) -> &'static str {
@@ -164,7 +170,8 @@ fn places(file: &str, findings: &[Finding], is_named: bool) -> String {
     let name = one_line(file);
     let mut text = String::new();
     if !is_named && findings.len() > 1 {
-        text += &format!("the answer names no place; {} fit it:\n\n", counted(findings.len(), "place"));
+        let several = format!("the answer names no place; {} fit it:\n\n", counted(findings.len(), "place"));
+        text += &Screen::of_stdout().wrapped(&several, 2);
     }
     for finding in findings.iter().take(SHOWN) {
         text += &text_of(&name, finding, console::out_has_colors(), Screen::of_stdout());
@@ -186,9 +193,13 @@ fn commands(target: &str, findings: &[Finding], profile: Option<&str>) -> String
     commands.sort_unstable();
     commands.dedup();
     let check = profile.map_or_else(|| String::from("curtail check"), |name| format!("curtail check --profile {name}"));
+    if commands.is_empty() {
+        return String::new();
+    }
+    // A command to paste has a line of its own.
     let lines = commands.into_iter().map(|command| {
         let command = command.replace("curtail check", &check).replace("FILE", target);
-        format!("to mend it: {command}\n")
+        format!("  {command}\n")
     });
-    lines.collect()
+    format!("to mend it:\n{}", lines.collect::<String>())
 }

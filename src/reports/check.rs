@@ -11,7 +11,7 @@ use crate::options::global::Global;
 use crate::reports::baseline::KnownFindings;
 use crate::reports::findings::{CheckOutcome, FORMATS, Format};
 use crate::reports::progress::Progress;
-use crate::reports::remarks;
+use crate::reports::remarks::{self, RecordErrors};
 use crate::works::check::Checked;
 use curtail_core::checks::{Finding, FindingPlace};
 use curtail_core::visible::one_line;
@@ -37,6 +37,7 @@ pub(crate) struct CheckReport {
 pub(crate) struct CheckReporter<'a> {
     how: CheckReport,
     global: &'a Global,
+    errors: RecordErrors,
     /// The progress display.
     progress: Arc<Progress>,
     /// Where findings are written as they are found.
@@ -93,6 +94,7 @@ impl<'a> CheckReporter<'a> {
         Self {
             how,
             global,
+            errors: RecordErrors::default(),
             progress,
             report: gradual.then(|| Box::new(console::report()) as Box<dyn Write + Send>),
             outcome,
@@ -254,7 +256,7 @@ impl<'a> CheckReporter<'a> {
             self.file.state = FileState::Failed;
             self.outcome.failed += 1;
         }
-        self.progress.aside(|| remarks::record_error(error, None, self.global));
+        self.progress.aside(|| self.errors.print(error, None, self.global));
         self.outcome.add_error(error.clone());
     }
 

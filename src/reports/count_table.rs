@@ -183,7 +183,7 @@ fn footer(counts: &Counts) -> String {
     )
 }
 
-/// The provider's count and our calibrated count, on a line of its own.
+/// The provider's count and ours, on a line of its own; the calibrated one, if it differs.
 fn usage(counts: &Counts) -> String {
     let usage = counts.usage;
     let last = match usage.transcripts {
@@ -191,15 +191,16 @@ fn usage(counts: &Counts) -> String {
         1 => String::from("the last request"),
         more => format!("the last requests of {}", counted(more, "transcript")),
     };
+    let calibrated = match usage.calibrated == usage.provider {
+        true => String::new(),
+        false => format!("; --tokenizer usage counts {}", figure(usage.calibrated)),
+    };
     format!(
-        "\nthe provider counted {} tokens in {last}; --tokenizer usage counts {}: {} that the log does not contain, and {} for \
-         {} by {}",
+        "\nprovider's count of {last}: {} (ours: {} in {}; {} of instructions and tools are not in the log){calibrated}",
         figure(usage.provider),
-        figure(usage.calibrated),
-        figure(usage.hidden),
-        figure(usage.calibrated - usage.hidden.min(usage.calibrated)),
         figure(usage.counted),
-        counts.tokenizer.strip_prefix("usage:").unwrap_or(&counts.tokenizer)
+        counts.tokenizer.strip_prefix("usage:").unwrap_or(&counts.tokenizer),
+        figure(usage.hidden),
     ) + &dropped(usage.dropped)
         + &shared(usage.shared)
 }

@@ -15,7 +15,7 @@ use crate::reports::lines::{LineFile, Reject};
 use crate::reports::new_session::NewSessionWriter;
 use crate::reports::notes::Notes;
 use crate::reports::progress::Progress;
-use crate::reports::remarks;
+use crate::reports::remarks::{self, RecordErrors};
 use crate::reports::screen::Screen;
 use crate::reports::split_map::SplitMap;
 use crate::reports::stdout::Stdout;
@@ -23,6 +23,7 @@ use crate::reports::totals::Sums;
 use crate::works::cut::Cutting;
 use crate::works::output::{CutOutput, OutputSink};
 use curtail_core::dialects::Framing;
+use curtail_core::json::Document;
 use curtail_core::numbers::counted;
 use curtail_core::processors::Counting;
 use curtail_io::batch::{Event, Failure, Flow, OnError, Opened};
@@ -39,14 +40,17 @@ pub(crate) struct CutReporter<'f> {
     beside: SideOutputs<'f>,
     file: CurrentFile,
     notes: Notes,
+    errors: RecordErrors,
     decisions: DecisionReporter,
     /// Outputs that already exist and are not of this batch.
     existing: usize,
     /// Files in directories that are not transcripts.
     passed_over: usize,
     failed: bool,
-    /// Whether anything was written to standard output.
-    wrote: bool,
+    /// Whether anything is left of the records that were read.
+    is_anything_left: bool,
+    /// Whether one that failed is not JSON.
+    is_damaged: bool,
     /// The fingerprints of the transcripts that were written, if copies are dropped.
     seen: HashSet<u128>,
     sums: Sums,
@@ -111,11 +115,13 @@ impl<'f> CutReporter<'f> {
             beside,
             file: CurrentFile::default(),
             notes: Notes::default(),
+            errors: RecordErrors::default(),
             decisions: DecisionReporter::default(),
             existing: 0,
             passed_over: 0,
             failed: false,
-            wrote: false,
+            is_anything_left: false,
+            is_damaged: false,
             seen: HashSet::new(),
             sums: Sums { finished_before, ..Sums::default() },
         }
@@ -183,6 +189,7 @@ impl<'f> CutReporter<'f> {
     fn done(&mut self, opened: &Opened, output: &mut CutOutput, whole: bool) -> Flow {
         self.report_block(opened, output);
         self.sums.add(output);
+        self.is_anything_left |= output.is_anything_left();
         let targets = &self.cutting.targets;
         self.file.changed |= output.changed;
         self.file.parts |= output.windows.are_parts && !targets.is_in_place();
@@ -231,7 +238,6 @@ impl<'f> CutReporter<'f> {
         if let Some(reason) = refusal {
             return Err(FileError::new(ErrorKind::Usage, &opened.source.name, reason));
         }
-        self.wrote |= !text.is_empty();
         self.stdout.append(&text).map_err(|error| FileError::system("standard output", &error))
     }
 
@@ -259,16 +265,17 @@ impl<'f> CutReporter<'f> {
 
     fn failure(&mut self, failure: &Failure) -> Flow {
         if failure.is_loss {
-            self.progress.aside(|| remarks::record_error(&failure.error, None, self.global));
+            self.progress.aside(|| self.errors.print(&failure.error, None, self.global));
             return self.reject(failure);
         }
         let continues = failure.record.is_some() && self.flags.output.on_error != OnError::Fail;
         if continues {
             self.sums.failed_records += 1;
+            self.is_damaged |= failure.record.as_deref().is_some_and(|record| !is_json(record));
             let kept = self.flags.output.on_error == OnError::Keep;
             let fate = if kept { "kept unchanged" } else { "dropped" };
             if self.flags.output.on_error != OnError::Report {
-                self.progress.aside(|| remarks::record_error(&failure.error, Some(fate), self.global));
+                self.progress.aside(|| self.errors.print(&failure.error, Some(fate), self.global));
             }
         } else {
             self.fail(&failure.error);
@@ -327,7 +334,7 @@ impl<'f> CutReporter<'f> {
         self.failed = true;
         self.existing += usize::from(error.kind == ErrorKind::Exists);
         if error.kind != ErrorKind::Exists || self.existing == 1 {
-            self.progress.aside(|| remarks::record_error(error, None, self.global));
+            self.progress.aside(|| self.errors.print(error, None, self.global));
         }
     }
 
@@ -340,11 +347,7 @@ impl<'f> CutReporter<'f> {
         if self.stdout.closed {
             return Ok(ExitCode::SUCCESS);
         }
-        if self.cutting.targets.is_stdout() && !self.wrote && self.sums.failed_records > 0 {
-            let advice = "nothing was written, because nothing could be read; `curtail repair --damaged` reads what is left of a log";
-            console::error(&advice);
-            self.failed = true;
-        }
+        self.report_nothing_left();
         if interrupted.is_some() {
             let files = counted(self.sums.files, "file");
             console::warning(&format!("interrupted after {files}; every written file is complete"));
@@ -365,6 +368,22 @@ impl<'f> CutReporter<'f> {
             None if self.failed => 2,
             None => u8::from(changed),
         }))
+    }
+
+    /// Reports that nothing is left of the records because some failed. An input that would be replaced is still there.
+    fn report_nothing_left(&mut self) {
+        let targets = &self.cutting.targets;
+        let writes = targets.is_stdout() || targets.are_files() && !targets.is_in_place();
+        if !writes || self.is_anything_left || self.sums.failed_records == 0 {
+            return;
+        }
+        let fate = if self.sums.dropped_records == 0 { "failed" } else { "failed or was dropped" };
+        let advice = match self.is_damaged {
+            true => "; `curtail repair --damaged` reads what is left of a log",
+            false => "",
+        };
+        console::error(&format!("nothing was written: every record {fate}{advice}"));
+        self.failed = true;
     }
 
     /// Completes the outputs, the map and the rejects. An input that another program wrote to while it was replaced is
@@ -425,6 +444,11 @@ impl<'f> CutReporter<'f> {
         };
         console::err(&format!("{text}\n"));
     }
+}
+
+/// Whether a record is JSON.
+fn is_json(record: &[u8]) -> bool {
+    std::str::from_utf8(record).is_ok_and(|text| Document::parse_all(text).is_ok())
 }
 
 impl CurrentFile {

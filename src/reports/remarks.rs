@@ -1,8 +1,9 @@
 //! Remarks about the inputs of a run, on standard error: what failed, what was passed over, and how each was read.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::process::ExitCode;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::console;
 use crate::options::global::Global;
@@ -14,27 +15,54 @@ use curtail_core::processors::Counting;
 use curtail_io::batch::{Event, Opened};
 use curtail_io::{FileError, Source};
 
-/// How many errors of a kind are printed without `--verbose`.
+/// How many repeated errors of a kind are printed without `--verbose`.
 const MAX_PRINTED: usize = 5;
 
 /// How many kinds of errors are counted; of further ones, all are printed.
 const MAX_KINDS: usize = 1000;
 
-/// The errors of records so far, by what they say without its numbers, and by what became of the record.
-static ERRORS: LazyLock<Mutex<Repeats>> = LazyLock::new(Mutex::default);
+/// The errors of the records of a run, by what they say without its numbers, and by what became of the record. At the end, those
+/// that were not printed are counted.
+#[derive(Default)]
+pub(crate) struct RecordErrors(Repeats);
 
-/// Prints the error of a record, or a warning if the run goes on with what became of the record, its `fate`. Without
-/// `--verbose`, only some of a kind are printed.
-pub(crate) fn record_error(error: &FileError, fate: Option<&'static str>, global: &Global) {
-    let most = most_printed(error);
-    let is_alone = global.verbose || fate.is_none() && most > 1;
-    let mut errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_printed = is_alone || {
-        let kind = format!("{} {}", fate.unwrap_or_default(), without_numbers(&error.what));
-        errors.count(kind, fate, error, MAX_KINDS).is_none_or(|before| before < most)
-    };
-    if is_printed {
-        error_with_fate(error, fate);
+impl RecordErrors {
+    /// Prints an error that ends the reading of a file, or a warning if the run goes on with what became of the record, its
+    /// `fate`. Without `--verbose`, only some warnings of a kind are printed.
+    pub(crate) fn print(&mut self, error: &FileError, fate: Option<&'static str>, global: &Global) {
+        match is_of_record(error, fate) {
+            true => self.print_some(error, fate, global),
+            false => error_with_fate(error, fate),
+        }
+    }
+
+    /// Prints an error of which a file can have one for every line. Without `--verbose`, only some of a kind are printed, and
+    /// without a fate, some of each file.
+    pub(crate) fn print_some(&mut self, error: &FileError, fate: Option<&'static str>, global: &Global) {
+        let is_printed = global.verbose || {
+            let file = if is_of_record(error, fate) { "" } else { &error.name };
+            let kind = format!("{} {file} {}", fate.unwrap_or_default(), without_numbers(&error.what));
+            self.0.count(kind, fate, error, MAX_KINDS).is_none_or(|before| before < most_printed(error))
+        };
+        if is_printed {
+            error_with_fate(error, fate);
+        }
+    }
+}
+
+impl Drop for RecordErrors {
+    fn drop(&mut self) {
+        for Repeated { first, label, count, differ } in &self.0.kinds {
+            let more = count.saturating_sub(most_printed(first));
+            if more > 0 {
+                let more = match is_of_record(first, *label) {
+                    true => numbers::counted(more, "more transcript"),
+                    false => format!("{}: {}", first.name, numbers::counted(more, "more error")),
+                };
+                let what = if *differ { Cow::Owned(without_numbers(&first.what)) } else { Cow::Borrowed(&*first.what) };
+                error_with_fate(&format!("{more}: {what} (--verbose lists them)"), *label);
+            }
+        }
     }
 }
 
@@ -42,6 +70,11 @@ pub(crate) fn record_error(error: &FileError, fate: Option<&'static str>, global
 /// and then every record has the error.
 fn most_printed(error: &FileError) -> usize {
     if error.what.starts_with(REFUSED) { 1 } else { MAX_PRINTED }
+}
+
+/// Whether an error is about a record among others, and not about a file or what is lost of it.
+fn is_of_record(error: &FileError, fate: Option<&str>) -> bool {
+    fate.is_some() || most_printed(error) == 1
 }
 
 /// `text` with `…` for each number.
@@ -57,19 +90,6 @@ fn without_numbers(text: &str) -> String {
     out
 }
 
-/// Prints how many errors were not printed because they repeated others.
-pub(crate) fn finish() {
-    let errors = std::mem::take(&mut *ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
-    for Repeated { first, label, count, differ } in errors.kinds {
-        let more = count.saturating_sub(most_printed(&first));
-        if more > 0 {
-            let more = numbers::counted(more, "more transcript");
-            let what = if differ { without_numbers(&first.what) } else { first.what };
-            error_with_fate(&format!("{more}: {what} (--verbose lists them)"), label);
-        }
-    }
-}
-
 fn error_with_fate(message: &impl Display, fate: Option<&str>) {
     match fate {
         Some(fate) => console::warning(&format!("{message} ({fate})")),
@@ -81,6 +101,7 @@ fn error_with_fate(message: &impl Display, fate: Option<&str>) {
 pub(crate) struct Failures<'g> {
     global: &'g Global,
     progress: Arc<Progress>,
+    errors: RecordErrors,
     /// The exit status: 2 if anything failed.
     pub(crate) status: ExitCode,
 }
@@ -96,7 +117,7 @@ impl<'g> Failures<'g> {
     pub(crate) fn of_missing(missing: &[FileError], global: &'g Global) -> Self {
         missing.iter().for_each(console::error);
         let status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-        Self { global, progress: Arc::default(), status }
+        Self { global, progress: Arc::default(), errors: RecordErrors::default(), status }
     }
 
     /// The same for a command that shows its progress.
@@ -104,11 +125,19 @@ impl<'g> Failures<'g> {
         Self { progress: Arc::clone(progress), ..self }
     }
 
+    /// Reports that a record was dropped.
+    pub(crate) fn note_dropped(&mut self, error: &FileError) {
+        self.progress.aside(|| self.errors.print(error, Some("dropped"), self.global));
+    }
+
     /// Reports an error, and with `--verbose` that a file was passed over.
     pub(crate) fn note<Out>(&mut self, event: &Event<'_, Out>) {
         match event {
             Event::Failed(failure) => {
-                self.progress.aside(|| record_error(&failure.error, None, self.global));
+                self.progress.aside(|| match failure.is_loss || failure.record.is_some() {
+                    true => self.errors.print_some(&failure.error, None, self.global),
+                    false => self.errors.print(&failure.error, None, self.global),
+                });
                 if !failure.is_loss {
                     self.status = ExitCode::from(2);
                 }

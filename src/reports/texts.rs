@@ -92,7 +92,7 @@ pub(crate) fn write_texts(
     batch.run(sources, &work, |event| {
         match &event {
             Event::Failed(failure) if on_error == OnError::Skip && failure.record.is_some() && !failure.is_loss => {
-                progress.aside(|| remarks::record_error(&failure.error, Some("dropped"), global));
+                failures.note_dropped(&failure.error);
             }
             event => failures.note(event),
         }

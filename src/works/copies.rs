@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::works::check::Checking;
-use crate::works::explained::report;
+use crate::works::explained::{DecisionAt, report};
 use curtail_core::checks::{Examination, Finding, Verdicts};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::TextPlace;
@@ -48,6 +48,8 @@ pub(super) struct Held {
     pub(super) row: Option<usize>,
     pub(super) totals: Totals,
     pub(super) stages: Vec<StageCount>,
+    pub(super) notes: Vec<(TextPlace, String)>,
+    pub(super) explained: Vec<DecisionAt>,
 }
 
 impl DropRecords {
@@ -107,6 +109,8 @@ impl Held {
             row: unit.row.map(|_| after.rows),
             totals: std::mem::take(&mut cut.totals),
             stages: std::mem::take(&mut cut.stages),
+            notes: Vec::new(),
+            explained: Vec::new(),
         })
     }
 

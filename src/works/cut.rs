@@ -84,10 +84,9 @@ impl Work for Cutting {
         }
         out.changed |= cut.changed;
         out.bytes += unit.text.len() as u64;
-        if let Some((drops, examined)) = &examined {
-            let after = out.lengths();
-            out.drops.held.extend(Held::new(drops, unit, examined, &mut cut, (before, after)));
-        }
+        let after = out.lengths();
+        let held =
+            examined.as_ref().and_then(|(drops, examined)| Held::new(drops, unit, examined, &mut cut, (before, after)));
         out.totals.add(cut.totals);
         StageCount::add(&mut out.stages, &cut.stages);
         out.dialect = out.dialect.or(cut.dialect);
@@ -95,9 +94,19 @@ impl Work for Cutting {
             out.mark = mark_of(unit);
         }
         let mut places = unit.locator();
-        out.notes.extend(cut.notes.into_iter().map(|(offset, note)| (places.place(offset), note)));
-        if !cut.explained.is_empty() && self.explain.is_some() {
-            out.explained.extend(with_lines(unit, cut.explained));
+        let notes = cut.notes.into_iter().map(|(offset, note)| (places.place(offset), note));
+        let explained = if self.explain.is_some() { with_lines(unit, cut.explained) } else { Vec::new() };
+        match held {
+            // What is said of a copy is dropped with it.
+            Some(mut held) => {
+                held.notes = notes.collect();
+                held.explained = explained;
+                out.drops.held.push(held);
+            }
+            None => {
+                out.notes.extend(notes);
+                out.explained.extend(explained);
+            }
         }
         Ok(())
     }

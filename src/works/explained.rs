@@ -17,13 +17,17 @@ pub(crate) struct DecisionAt {
 }
 
 /// The decisions about `unit`, each with its line.
-pub(super) fn with_lines(unit: &Unit<'_>, explained: Vec<(Decider, Explained)>) -> impl Iterator<Item = DecisionAt> {
+pub(super) fn with_lines(unit: &Unit<'_>, explained: Vec<(Decider, Explained)>) -> Vec<DecisionAt> {
+    if explained.is_empty() {
+        return Vec::new();
+    }
     let lines = LineIndex::new(unit.text);
     let first = unit.line;
-    explained.into_iter().map(move |(decider, decision)| {
+    let decisions = explained.into_iter().map(|(decider, decision)| {
         let line = decision.offset.map_or(first, |offset| first - 1 + lines.line(offset));
         DecisionAt { line, decider, decision }
-    })
+    });
+    decisions.collect()
 }
 
 /// The line that is written in place of a record that failed.

@@ -1,6 +1,7 @@
 //! Writes a message with a text into a file that was read as a whole.
 
 use crate::works::whole_file::WholeFile;
+use curtail_core::dialects::refusal;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Plan, Prepend, Processor, ProcessorError, Reason, Traits, View, place_blocks};
 use curtail_core::transcript::{DraftPart, Role, front};
@@ -12,6 +13,9 @@ impl WholeFile {
         let Some(reading) = self.reading() else {
             return Err(self.unusable("a text has no messages; pass --as text, or name a transcript as AFTER"));
         };
+        if let Some(format) = self.export() {
+            return Err(self.unusable(&refusal(format)));
+        }
         let document = self.parse(reading)?;
         if self.transcripts(reading, &document)?.len() > 1 {
             return Err(self.unusable("several transcripts, of which only one lost what is given back; pass --as text"));

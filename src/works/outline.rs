@@ -1,6 +1,7 @@
 //! Outlines transcripts as they are read, and finds single messages of them.
 
-use curtail_core::dialects::{ReadError, mark};
+use crate::works::mark::mark_in;
+use curtail_core::dialects::ReadError;
 use curtail_core::error::Locator;
 use curtail_core::transcript::{Message, Outline, OutlineKind, Transcript};
 use curtail_io::batch::{Unit, Work};
@@ -18,10 +19,10 @@ impl Work for Outliner {
         let document = unit.parse()?;
         let transcripts = unit.transcripts(&document)?;
         let mut places = Locator::new(document.text().as_bytes(), unit.line);
-        let outlined = transcripts.iter().map(|(dialect, read)| Outlined {
-            dialect: dialect.name(),
-            mark: mark(*dialect, read).filter(|_| !unit.opened.reading.named),
-            outline: outline(read, unit.offset, &mut places, self.live),
+        let outlined = transcripts.iter().map(|transcript| Outlined {
+            dialect: transcript.0.name(),
+            mark: mark_in(unit, std::slice::from_ref(transcript)),
+            outline: outline(&transcript.1, unit.offset, &mut places, self.live),
         });
         out.extend(outlined);
         Ok(())
@@ -85,7 +86,12 @@ impl Work for Finder<'_> {
     }
 }
 
+/// The message with this number, with this id, or with the number behind the `m` that a summary writes.
 fn find_message<'m, 'a>(messages: &'m [Message<'a>], wanted: &str) -> Option<&'m Message<'a>> {
-    let by_number = wanted.parse().ok().and_then(|number: usize| messages.get(number));
-    by_number.or_else(|| messages.iter().find(|message| message.id.as_ref().is_some_and(|id| id.is(wanted))))
+    let mut by_id = messages.iter().filter(|message| message.id.as_ref().is_some_and(|id| id.is(wanted)));
+    numbered(messages, wanted).or_else(|| by_id.next()).or_else(|| numbered(messages, wanted.strip_prefix('m')?))
+}
+
+fn numbered<'m, 'a>(messages: &'m [Message<'a>], number: &str) -> Option<&'m Message<'a>> {
+    messages.get(number.parse::<usize>().ok()?)
 }

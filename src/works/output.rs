@@ -63,6 +63,11 @@ impl CutOutput {
         Lengths { text: self.text.valid.len(), output: self.text.len(), rows: self.rows.results.len() }
     }
 
+    /// Whether anything is left of its records.
+    pub(crate) fn is_anything_left(&self) -> bool {
+        !self.text.bytes().is_empty() || self.rows.results.iter().any(|row| !matches!(row, RowResult::Dropped))
+    }
+
     /// Drops the record `unit` because of `finding`.
     pub(super) fn drop_record(&mut self, drops: &DropRecords, unit: &Unit<'_>, finding: &Finding) {
         let (dropped, report) = drops.dropped(unit, finding);
@@ -82,6 +87,8 @@ impl CutOutput {
         for held in others {
             self.totals.add(held.totals);
             StageCount::add(&mut self.stages, &held.stages);
+            self.notes.extend(held.notes);
+            self.explained.extend(held.explained);
         }
         if copies.is_empty() {
             return;

@@ -7,7 +7,7 @@ use std::ops::Range;
 use curtail_core::checks::{Finding, Inspection, Level, Levels, LineIndex};
 use curtail_core::dialects::{Dialect, Reading};
 use curtail_core::processors::{Counting, View};
-use curtail_core::transcript::{Message, Pairs, Standing, Transcript};
+use curtail_core::transcript::{Layout, Message, Pairs, Standing, Transcript};
 use curtail_facts::verify::{Comparison, Side, compare, digest, used};
 use curtail_io::{ErrorKind, FileError};
 use curtail_lab::{Compaction, Session, sessions};
@@ -81,7 +81,7 @@ impl Verifying {
             let info = self.info(after, *other, after_transcript, &messages);
             let pairs = Pairs::from_messages(&messages);
             let side = Side { messages: &messages, pairs: &pairs, outside: &outside(after_transcript) };
-            verified.push(self.verified(&one, &live(transcript), info, &side));
+            verified.push(self.verified(&one, &live(transcript), info, &side, Some(&after_transcript.layout)));
         }
         for (one, (known, found)) in verified.iter_mut().zip(known.into_iter().zip(found)) {
             one.findings = Some(new_findings(&known, found));
@@ -94,10 +94,19 @@ impl Verifying {
         let text = [after.text().to_owned()];
         let tokens = self.counting.tokenizer.count(after.text());
         let info = SideInfo { file: after.name.clone(), dialect: "text", tokens };
-        self.verified(before, &live(before.transcript), info, &Side { messages: &[], pairs: &none, outside: &text })
+        let side = Side { messages: &[], pairs: &none, outside: &text };
+        self.verified(before, &live(before.transcript), info, &side, None)
     }
 
-    fn verified(&self, read: &Read<'_, '_>, before: &[Message<'_>], after: SideInfo, side: &Side<'_, '_>) -> Verified {
+    /// Compares messages with what is left of them: `side`, with the `layout` of its transcript if it is one.
+    fn verified(
+        &self,
+        read: &Read<'_, '_>,
+        before: &[Message<'_>],
+        after: SideInfo,
+        side: &Side<'_, '_>,
+        layout: Option<&Layout<'_>>,
+    ) -> Verified {
         let pairs = Pairs::from_messages(before);
         let outside = outside(read.transcript);
         let all = read.transcript.messages.iter().enumerate();
@@ -109,7 +118,10 @@ impl Verifying {
             job: 0,
             compaction: None,
             findings: None,
-            unchanged: self.unchanged(before, side.messages),
+            unchanged: layout.map_or(0, |layout| {
+                let before = View::of_layout(&read.transcript.layout, before);
+                self.unchanged(&before, &View::of_layout(layout, side.messages))
+            }),
             comparison: compare(&Side { messages: before, pairs: &pairs, outside: &outside }, side),
             lines: starts.iter().map(|start| start.map_or(1, |start| read.lines.line(start as usize))).collect(),
             transcript: read.nth,
@@ -130,11 +142,20 @@ impl Verifying {
         SideInfo { file: file.name.clone(), dialect: dialect.name(), tokens: outside + tokens }
     }
 
-    /// Tokens of the messages with which both sides begin.
-    fn unchanged(&self, before: &[Message<'_>], after: &[Message<'_>]) -> usize {
-        let same =
-            before.iter().zip(after).take_while(|(one, other)| one.role == other.role && digest(one) == digest(other));
-        same.map(|(one, _)| self.counting.message(one)).sum()
+    /// Tokens with which both sides begin: of what is sent before the messages, and of the messages; of everything, if nothing
+    /// differs.
+    fn unchanged(&self, before: &View<'_, '_>, after: &View<'_, '_>) -> usize {
+        if before.preamble != after.preamble {
+            return 0;
+        }
+        let pairs = before.messages.iter().zip(after.messages);
+        let same = pairs.take_while(|(one, other)| one.role == other.role && digest(one) == digest(other)).count();
+        let is_all = same == before.messages.len() && same == after.messages.len() && before.replies == after.replies;
+        let outside = match is_all {
+            true => self.counting.outside(before),
+            false => before.preamble.iter().map(|text| self.counting.text(text)).sum(),
+        };
+        outside + before.messages.iter().take(same).map(|message| self.counting.message(message)).sum::<usize>()
     }
 
     /// Compares what the model read before each compaction of a log with what it read after it.
@@ -166,8 +187,8 @@ impl Verifying {
         let pairs = Pairs::from_messages(&after);
         let outside = outside(read.transcript);
         let side = Side { messages: &after, pairs: &pairs, outside: &outside };
-        let mut verified =
-            self.verified(read, &before, self.info(read.file, read.dialect, read.transcript, &after), &side);
+        let info = self.info(read.file, read.dialect, read.transcript, &after);
+        let mut verified = self.verified(read, &before, info, &side, Some(&read.transcript.layout));
         if self.hindsight {
             let later = read.work_after(session, compaction);
             let sides = [&before, &later].map(|messages| (messages, Pairs::from_messages(messages)));
@@ -288,23 +309,32 @@ fn denied(
     Ok(found)
 }
 
-/// The findings of a transcript after the cut that it had not before it. Where a message differs only because its numbers do,
-/// the rule tells.
+/// The findings of a transcript after the cut that it had not before it, whatever numbers were in them.
 fn new_findings(known: &[Finding], mut found: Vec<Finding>) -> Vec<Finding> {
     let mut same: HashMap<(&str, String), usize> = HashMap::new();
     for finding in known {
-        *same.entry((finding.rule.code, finding.message.clone())).or_default() += 1;
+        *same.entry((finding.rule.code, without_numbers(&finding.message))).or_default() += 1;
     }
-    found.retain(|finding| !take_one(same.get_mut(&(finding.rule.code, finding.message.clone()))));
-    let mut of_rule: HashMap<&str, usize> = HashMap::new();
-    for ((code, _), count) in same {
-        *of_rule.entry(code).or_default() += count;
-    }
-    found.retain(|finding| !take_one(of_rule.get_mut(finding.rule.code)));
+    found.retain(|finding| match same.get_mut(&(finding.rule.code, without_numbers(&finding.message))) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        _ => true,
+    });
     found
 }
 
-/// Takes one away from a number; whether there was one.
-fn take_one(left: Option<&mut usize>) -> bool {
-    left.filter(|left| **left > 0).map(|left| *left -= 1).is_some()
+/// The message of a finding without its numbers, which a cut changes, and without the `s` of their nouns. Names, which are quoted,
+/// stay as they are.
+fn without_numbers(message: &str) -> String {
+    let mut is_name = false;
+    let mut out = String::new();
+    for c in message.chars() {
+        is_name ^= c == '`';
+        if is_name || !c.is_ascii_digit() && !matches!(c, ',' | 's') {
+            out.push(c);
+        }
+    }
+    out
 }

@@ -20,6 +20,8 @@ pub(crate) struct Viewer {
     pub(crate) counting: Counting,
     pub(crate) levels: Levels,
     pub(crate) policy: Option<Policy>,
+    /// Whether only what the model still reads is drawn.
+    pub(crate) live: bool,
     /// The number of inputs.
     pub(crate) files: usize,
     /// What models cost.
@@ -120,13 +122,16 @@ impl Viewer {
         &self,
         place: Place,
         dialect: &'static dyn Dialect,
-        transcript: Transcript<'a>,
+        mut transcript: Transcript<'a>,
         input: &UnitFacts<'_>,
         policy: Option<&Policy>,
     ) -> Result<Conversation<'a>, ReadError> {
         let offset = transcript.layout.span.start as usize;
         let counting = calibrated(&self.counting, dialect, &transcript)?;
         let chain = policy.map(|policy| policy.chain.calibrated(dialect, &transcript)).transpose()?;
+        if self.live {
+            transcript.keep_live();
+        }
         let recalibrated = policy.zip(chain.flatten());
         let recalibrated = recalibrated.map(|(policy, chain)| Policy { chain, label: policy.label.clone() });
         let sources = Sources {

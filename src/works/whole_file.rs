@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing, rebuilt, rebuilt_around};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, Rebuilt, detect_framing};
 use curtail_core::error::{INVALID_UTF8, TextPlace};
 use curtail_core::json::{Document, Value};
 use curtail_core::transcript::Transcript;
-use curtail_io::batch::{InputOptions, Rescued, converted, readable_head};
+use curtail_io::batch::{Damage, InputOptions, Opened, Rescued, converted, readable_head};
 use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Packing, Source};
 
 /// A file that was read as a whole.
@@ -15,7 +15,7 @@ pub(crate) struct WholeFile {
     pub(crate) name: String,
     text: String,
     /// How its transcripts are read; `None` for a text.
-    reading: Option<Reading>,
+    opened: Option<Opened>,
     /// What could not be read as it is written.
     pub(crate) losses: Vec<FileError>,
 }
@@ -26,7 +26,9 @@ const JSON_ENDINGS: &[&str] = &["json", "jsonl", "ndjson"];
 impl WholeFile {
     /// Reads a file that may be a text.
     pub(crate) fn read(source: &Source, options: &InputOptions) -> Result<Self, FileError> {
-        Self::of_bytes(source, contents(source, options)?, options)
+        let (text, loss) = decoded(&source.name, contents(source, options)?)?;
+        let file = Self::of_text(source.name.clone(), source.path.as_deref(), text, options, Damage::Fail)?;
+        Ok(Self { losses: loss.into_iter().collect(), ..file })
     }
 
     /// Reads a log that is only looked at: what can be read of a damaged one.
@@ -35,44 +37,49 @@ impl WholeFile {
         let head = readable_head(&bytes);
         let framing = options.framing.unwrap_or_else(|| detect_framing(&head, options.messages_key.as_deref()));
         let rescued = (framing != Framing::Document).then(|| Rescued::in_place(&bytes)).flatten();
-        let Some(rescued) = rescued.filter(|rescued| !rescued.is_empty()) else {
-            return Self::of_bytes(source, bytes, options);
-        };
-        let mut losses: Vec<FileError> = rescued.losses.iter().map(|loss| loss.error(&source.name)).collect();
-        let text = utf8(&source.name, rescued.text)?;
-        let text = match rebuilt_around(&text) {
-            Some(chat) => {
-                losses.extend(chat.faults.iter().map(|fault| located(&source.name, &text, fault)));
-                chat.text
+        let (text, mut losses) = match rescued.filter(|rescued| !rescued.is_empty()) {
+            Some(Rescued { text, losses, .. }) => {
+                let losses: Vec<FileError> = losses.iter().map(|loss| loss.error(&source.name)).collect();
+                (utf8(&source.name, text)?, losses)
             }
-            None => text,
+            None => decoded(&source.name, bytes).map(|(text, loss)| (text, loss.into_iter().collect()))?,
         };
-        Ok(Self { losses, ..Self::of_text(source.name.clone(), source.path.as_deref(), text, options)? })
-    }
-
-    fn of_bytes(source: &Source, bytes: Vec<u8>, options: &InputOptions) -> Result<Self, FileError> {
-        let (text, loss) = decoded(&source.name, bytes)?;
-        let losses = loss.into_iter().collect();
-        Ok(Self { losses, ..Self::of_text(source.name.clone(), source.path.as_deref(), text, options)? })
+        let file = Self::of_text(source.name.clone(), source.path.as_deref(), text, options, Damage::ReadAround)?;
+        losses.extend(file.losses);
+        Ok(Self { losses, ..file })
     }
 
     /// A text in memory, called `name`.
     pub(crate) fn in_memory(name: &str, text: String, options: &InputOptions) -> Result<Self, FileError> {
-        Self::of_text(name.to_owned(), None, text, options)
+        Self::of_text(name.to_owned(), None, text, options, Damage::Fail)
     }
 
-    fn of_text(name: String, path: Option<&Path>, text: String, options: &InputOptions) -> Result<Self, FileError> {
+    fn of_text(
+        name: String,
+        path: Option<&Path>,
+        text: String,
+        options: &InputOptions,
+        damage: Damage,
+    ) -> Result<Self, FileError> {
         if !is_json(path, &text) {
-            return Ok(Self { name, text, reading: None, losses: Vec::new() });
+            return Ok(Self { name, text, opened: None, losses: Vec::new() });
         }
-        let text = match rebuilt(&text) {
-            Some(rebuilt) => rebuilt.map_err(|error| located(&name, &text, &error))?,
-            None => text,
-        };
         let framing = options.framing.unwrap_or_else(|| detect_framing(&text, options.messages_key.as_deref()));
         let mut reading = options.reading(framing)?;
         reading.dialect = reading.dialect.or_else(|| reading.dialect_of_head(&text));
-        Ok(Self { name, text, reading: Some(reading), losses: Vec::new() })
+        let opened = Opened::in_memory(&name, reading);
+        let rebuilt = match damage {
+            Damage::Fail => {
+                let rebuilt = opened.rebuild(&text).map_err(|error| located(&name, &text, &error))?;
+                rebuilt.map(|(opened, text)| (opened, Rebuilt { text, faults: Vec::new() }))
+            }
+            Damage::ReadAround | Damage::LeaveOut => opened.rebuild_around(&text),
+        };
+        let Some((opened, rebuilt)) = rebuilt else {
+            return Ok(Self { name, text, opened: Some(opened), losses: Vec::new() });
+        };
+        let losses = rebuilt.faults.iter().map(|fault| located(&name, &text, fault)).collect();
+        Ok(Self { name, text: rebuilt.text, opened: Some(opened), losses })
     }
 
     /// Its text.
@@ -81,8 +88,13 @@ impl WholeFile {
     }
 
     /// How its transcripts are read; `None` for a text.
-    pub(crate) const fn reading(&self) -> Option<&Reading> {
-        self.reading.as_ref()
+    pub(crate) fn reading(&self) -> Option<&Reading> {
+        self.opened.as_ref().map(|opened| &opened.reading)
+    }
+
+    /// What it is, if it is an export that is looked at and not cut.
+    pub(crate) fn export(&self) -> Option<&'static str> {
+        self.opened.as_ref().and_then(|opened| opened.export)
     }
 
     /// How its transcripts are read.

@@ -136,6 +136,8 @@ fn a_pointer_leads_to_the_message() {
     let shown = stdout_of(&place, &["show", "--message", &number, "log.jsonl"]);
     assert!(shown.contains(&change.path), "{shown}");
     assert_eq!(shown.trim_end(), log.lines.lines().nth(change.at.message.unwrap()).unwrap());
+    // A summary writes `[m4]`.
+    assert_eq!(stdout_of(&place, &["show", "--message", &format!("m{number}"), "log.jsonl"]), shown);
     place.write("ids.jsonl", b"{\"id\":\"a\",\"role\":\"user\",\"content\":\"x\"}\n{\"id\":\"b\",\"role\":\"assistant\",\"content\":\"y\"}\n");
     let two = stdout_of(&place, &["show", "--message", "b", "--message", "0", "ids.jsonl"]);
     assert_eq!(

@@ -366,3 +366,49 @@ fn of_several_pairs_none_is_given_back() {
     assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(2), ""));
     assert!(text(&done.stderr).contains("2 pairs"), "{}", text(&done.stderr));
 }
+
+/// Another orphan is no orphan that was there, although the rule is the same.
+#[test]
+fn a_fault_that_is_gone_hides_none_that_is_new() {
+    let place = Place::new();
+    let log = |id: &str| {
+        let question = json!({"role": "user", "content": "hi"});
+        let result = json!({"role": "tool", "tool_call_id": id, "content": "1"});
+        format!("{question}\n{result}\n")
+    };
+    let before = written(&place, "before.jsonl", &log("call_1"));
+    let after = written(&place, "after.jsonl", &log("call_2"));
+    assert_eq!(report(&[&before, &after])["pairs"][0]["sound"], json!(false));
+    assert_eq!(status(&["verify", &before, &before], ""), 0);
+}
+
+/// What is sent before the messages is a part of the prefix, and the first part.
+#[test]
+fn the_prefix_begins_before_the_messages() {
+    let place = Place::new();
+    let body = |system: &str| {
+        let messages = json!([{"role": "user", "content": "Is it lit?"}, {"role": "assistant", "content": "It is."}]);
+        json!({"system": system, "messages": messages}).to_string() + "\n"
+    };
+    let [before, after] = ["a", "b"].map(|name| written(&place, &format!("{name}.json"), &body(&name.repeat(900))));
+    let cache = |after: &str| report(&[&before, after])["pairs"][0]["cache"].clone();
+    assert_eq!(cache(&before)["unchanged"], cache(&before)["of"]);
+    assert_eq!(cache(&after)["unchanged"], json!(0));
+}
+
+/// What the commands that only look at a file read, this one reads as well; it writes no message into an export.
+#[test]
+fn exports_are_compared_and_not_written() {
+    let place = Place::new();
+    let tree = json!({"title": "Lamp", "current_node": "b", "mapping": {
+        "a": {"id": "a", "parent": null, "children": ["b"], "message": {"id": "a", "author": {"role": "user"},
+            "content": {"content_type": "text", "parts": ["Is the lamp lit?"]}}},
+        "b": {"id": "b", "parent": "a", "children": [], "message": {"id": "b", "author": {"role": "assistant"},
+            "content": {"content_type": "text", "parts": ["It is."]}}},
+    }});
+    let export = written(&place, "conversations.json", &json!([tree]).to_string());
+    assert_eq!(report(&[&export, &export])["pairs"][0]["sound"], json!(true));
+    let given = run(&["verify", "--give-back", "99", "--as", "message", BEFORE, &export], "");
+    assert_eq!(given.status.code(), Some(2));
+    assert!(text(&given.stderr).contains("an export of ChatGPT"), "{}", text(&given.stderr));
+}

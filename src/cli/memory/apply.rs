@@ -8,14 +8,14 @@ use serde_json::json;
 use super::state_text;
 use crate::console;
 use crate::options::choices::{TextOrJson, explain_format};
+use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::options::memory::{LoadedRules, OwnerFlags, RuleFlags, StateOutput, read_state, warn_unusable};
-use crate::reports::remarks;
+use crate::reports::remarks::Failures;
 use curtail_core::dialects::ReadError;
 use curtail_core::transcript::Message;
 use curtail_core::visible::{self, one_line};
-use curtail_io::FileError;
-use curtail_io::batch::{Batch, Event, Flow, Unit, Work};
+use curtail_io::batch::{Batch, Damage, Event, Flow, Unit, Work};
 use curtail_memory::memory::{Loaded, Outcome, Replayed, State, Update, load, replay, updates};
 use curtail_memory::store::Store;
 
@@ -54,40 +54,32 @@ pub(super) struct ApplyArgs {
 }
 
 impl ApplyArgs {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
         let start = self.state.as_deref().map(|path| read_state(path, rules.schema.as_ref())).transpose()?;
         let mut sink = self.sink(&rules, start)?;
-        let failures = self.apply_updates(&mut sink)?;
-        if sink.last.is_some() || failures.is_empty() {
+        let status = self.apply_updates(&mut sink, global)?;
+        if sink.last.is_some() || status == ExitCode::SUCCESS {
             self.finish(sink)?;
         }
-        for failure in &failures {
-            console::error(failure);
-        }
-        Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+        Ok(status)
     }
 
-    /// Applies the updates of every readable transcript, and returns the errors of the others.
-    fn apply_updates(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<FileError>> {
-        let (sources, mut failures) = self.input.sources(None)?;
-        remarks::warn_empty(sources.is_empty() && failures.is_empty());
-        let input_options = self.input.prepare()?;
+    /// Applies the updates of every readable transcript, and reports the errors of the others.
+    fn apply_updates(&self, sink: &mut Sink<'_>, global: &Global) -> anyhow::Result<ExitCode> {
+        let (sources, missing) = self.input.sources(None)?;
+        let mut failures = Failures::of_inputs(&sources, &missing, global);
         let mut done = Ok(());
-        Batch { input_options, ..Batch::default() }.run(sources, &UpdateSearch { live: self.input.live }, |event| {
-            match event {
-                Event::Done { opened, out, .. } => {
-                    done = out.drain(..).try_for_each(|found| self.apply_transcript(sink, &opened.source.name, &found));
-                    if done.is_ok() { Flow::Continue } else { Flow::Stop }
-                }
-                Event::Failed(failure) => {
-                    failures.push(failure.error.clone());
-                    Flow::Continue
-                }
-                Event::Opened(_) | Event::Closed { .. } | Event::PassedOver(_) => Flow::Continue,
+        // What is stored comes of whole transcripts.
+        let batch = Batch { damage: Damage::Fail, ..self.input.batch(global)? };
+        batch.run(sources, &UpdateSearch { live: self.input.live }, |event| {
+            failures.note(&event);
+            if let Event::Done { opened, out, .. } = event {
+                done = out.drain(..).try_for_each(|found| self.apply_transcript(sink, &opened.source.name, &found));
             }
+            if done.is_ok() { Flow::Continue } else { Flow::Stop }
         });
-        done.map(|()| failures)
+        done.map(|()| failures.status)
     }
 
     fn sink<'r>(&self, rules: &'r LoadedRules, start: Option<State>) -> anyhow::Result<Sink<'r>> {

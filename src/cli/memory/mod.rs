@@ -39,7 +39,7 @@ enum MemoryCommand {
 impl MemoryArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         Ok(match &self.command {
-            MemoryCommand::Apply(args) => args.run()?.report(),
+            MemoryCommand::Apply(args) => args.run(global)?.report(),
             MemoryCommand::Recall(args) => args.run(global)?.report(),
             MemoryCommand::Update(args) => args.run()?.report(),
             MemoryCommand::Show(args) => args.run()?.report(),

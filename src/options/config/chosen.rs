@@ -14,7 +14,8 @@ use crate::options::variables::Variables;
 pub(crate) struct ConfigFlags {
     /// Configuration file; by default the closest `curtail.toml` is used
     ///
-    /// The working directory and its parents are searched, the working directory first.
+    /// The working directory is searched, then the folders above it up to the root of its repository, and then
+    /// `~/.config/curtail`.
     #[arg(short, long, value_name = "FILE", env = "CURTAIL_CONFIG")]
     config: Option<PathBuf>,
 
@@ -22,6 +23,10 @@ pub(crate) struct ConfigFlags {
     #[arg(long, hide_short_help = true)]
     no_config: bool,
 }
+
+/// Where no configuration was found.
+pub(crate) const NOT_FOUND: &str =
+    "no `curtail.toml` in the working directory, above it in its repository, or in `~/.config/curtail`";
 
 impl ConfigFlags {
     /// The configuration, if there is one.
@@ -66,9 +71,8 @@ impl ConfigFlags {
         if self.no_config {
             bail!("--no-config leaves no chain to run: the configuration file contains it");
         }
-        self.load()?.context(
-            "no `curtail.toml` in the working directory or its parents; name one with -c, or write one with `curtail init`",
-        )
+        let advice = "name one with -c, or write one with `curtail init`";
+        self.load()?.with_context(|| format!("{NOT_FOUND}; {advice}"))
     }
 }
 

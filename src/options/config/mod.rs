@@ -26,7 +26,7 @@ use curtail_io::{ErrorKind, FileError};
 use levels::{LevelReader, MAX_FOUND_PROCESSORS, ProcessorEntry};
 use owner::foreign_owner;
 
-pub(crate) use chosen::{ConfigFlags, ConfigIndex, FileConfigs};
+pub(crate) use chosen::{ConfigFlags, ConfigIndex, FileConfigs, NOT_FOUND};
 
 /// A processor of a configuration and the level that it comes from.
 pub(crate) type ConfigStep<'c> = curtail_core::pipeline::Step<'c, ProcessorEntry>;

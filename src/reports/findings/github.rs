@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer};
 use curtail_core::checks::Level;
+use curtail_core::numbers::counted;
 use curtail_core::visible::one_line;
 use curtail_io::FileError;
 
@@ -14,9 +15,20 @@ use curtail_io::FileError;
 pub(super) const GITHUB: Format = Format {
     name: "github",
     summary: "Workflow commands: GitHub shows them beside the lines of a change",
-    write: write_commands,
+    write: write_rest,
     found: Some(write_commands),
 };
+
+/// Writes the commands that are left, and how many findings `--max-findings` held back.
+fn write_rest(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
+    write_commands(outcome, out)?;
+    match outcome.hidden() {
+        hidden if hidden > 0 && !outcome.is_quiet && !outcome.only_counts => {
+            writeln!(out, "::notice::{} not shown (--max-findings)", counted(hidden, "more finding"))
+        }
+        _ => Ok(()),
+    }
+}
 
 fn write_commands(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     outcome.shown().iter().try_for_each(|finding| write_finding(outcome, finding, out))?;

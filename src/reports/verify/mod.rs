@@ -66,6 +66,7 @@ fn verdict(verified: &Verified, failing: &[Failing]) -> String {
             format!("nobody can know: the compaction is encrypted; {known} can be read outside of it")
         }
         None => String::from("nothing to lose: no important fact was found"),
+        Some(_) if share.lost == 0 && share.kept == 1 => String::from("kept the only fact"),
         Some(_) if share.lost == 0 => format!("kept all {}", counted(share.kept, "fact")),
         Some(kept) => format!("kept {} of {} ({})", share.kept, counted(share.all(), "fact"), percent(kept)),
     }

@@ -158,7 +158,11 @@ pub(crate) fn rows(all: &[Verified], options: &VerifyOptions) -> String {
     let table = Table::new(columns).with(all.iter().map(|one| row(one, options))).text(Screen::of_stdout());
     let what = counted(all.len(), if all.iter().all(|one| one.compaction.is_some()) { "compaction" } else { "pair" });
     let sum = all.iter().fold(Share::default(), |sum, one| sum.and(one.comparison.all()));
-    format!("{table}\nverdict: {what}, kept {} of {} ({})\n", sum.kept, counted(sum.all(), "fact"), kept(sum))
+    let verdict = match sum.all() {
+        0 => String::from("nothing to lose"),
+        all => format!("kept {} of {} ({})", sum.kept, counted(all, "fact"), kept(sum)),
+    };
+    format!("{table}\nverdict: {what}, {verdict}\n")
 }
 
 fn row(verified: &Verified, options: &VerifyOptions) -> [String; 7] {

@@ -16,7 +16,7 @@ fn an_answer_is_read_from_an_argument_a_file_or_standard_input() {
         let printed = text(&output.stdout);
         assert_eq!(output.status.code(), Some(1), "{printed}{}", text(&output.stderr));
         assert!(printed.contains("error[P001]") && printed.contains("--> chat.jsonl:2:1"), "{printed}");
-        assert!(printed.ends_with("to mend it: curtail check --fix chat.jsonl\n"), "{printed}");
+        assert!(printed.ends_with("to mend it:\n  curtail check --fix chat.jsonl\n"), "{printed}");
     }
     let piped = run(&["check", "--error", ANSWER], ORPHAN);
     assert!(text(&piped.stdout).contains("--> stdin:2:1"));
@@ -55,7 +55,7 @@ fn the_printed_command_mends_what_was_found() {
         place.write("chat.jsonl", bad.as_bytes());
         let output = place.command(&["check", "--error", answer, "chat.jsonl"]).output().unwrap();
         let printed = text(&output.stdout);
-        let command = printed.lines().find_map(|line| line.strip_prefix("to mend it: curtail ")).unwrap();
+        let command = printed.lines().find_map(|line| line.strip_prefix("  curtail ")).unwrap();
         let words: Vec<&str> = command.split(' ').collect();
         let mended = place.command(&words).output().unwrap();
         assert!(mended.status.success(), "{command}: {}", text(&mended.stdout));

@@ -202,6 +202,21 @@ fn what_was_left_out_can_be_saved() {
 fn a_skipped_log_is_no_success() {
     let output = run(&["window", "-n", "2", "--on-error", "skip"], &format!("{SAY}\nkilled\n{ANSWER}\n"));
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("", Some(2)), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("`curtail repair --damaged`"), "{}", text(&output.stderr));
+}
+
+/// Whatever it is written to; a log that was read is not damaged.
+#[test]
+fn a_run_of_which_nothing_is_left_is_no_success() {
+    let place = Place::new();
+    place.write("in.jsonl", format!("{SAY}\n{ANSWER}\n").as_bytes());
+    for output in [&[][..], &["-o", "out.jsonl"]] {
+        let limit = ["limit", "-t", "1", "--on-overflow", "error", "--on-error", "skip", "in.jsonl"];
+        let done = place.curtail(&limit).args(output).output().unwrap();
+        let errors = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{errors}");
+        assert!(errors.ends_with("curtail: nothing was written: every record failed\n"), "{errors}");
+    }
 }
 
 #[test]
@@ -218,6 +233,21 @@ fn commands_that_only_read_read_what_they_can() {
         }
     }
     assert_eq!(run(&["count"], "killed\n").status.code(), Some(2));
+}
+
+/// Many lines that are lost for one reason are said once, with their number.
+#[test]
+fn losses_are_listed_only_by_a_rescue() {
+    let damaged = format!("{SAY}\n{}{ANSWER}\n", "killed\n".repeat(40));
+    let listed = |command: &[&str]| text(&run(command, &damaged).stderr).lines().count();
+    for command in [&["count"][..], &["show"], &["view", "--text"], &["replay"]] {
+        let shown = run(command, &damaged);
+        assert_eq!(listed(command), 6, "{command:?}: {}", text(&shown.stderr));
+        assert!(text(&shown.stderr).contains("stdin: 35 more errors: "), "{command:?}: {}", text(&shown.stderr));
+    }
+    assert_eq!(listed(&["verify"]), 7, "also that there is no compaction");
+    assert_eq!(listed(&["count", "-v"]), 41);
+    assert_eq!(listed(&["repair", "--damaged"]), 40);
 }
 
 /// A chat that is stored as patches is read as far as they can be applied, and its sound lines are kept.

@@ -471,3 +471,14 @@ fn a_sample_can_come_from_standard_input() {
     let out = crate::program::text(&tried.stdout);
     assert!(tried.status.success() && out.contains("\nstdin: framing lines\n"), "{out}");
 }
+
+/// Made transcripts whose order the dialect refuses break no law.
+#[test]
+fn a_trial_passes_over_what_the_dialect_refuses() {
+    let place = Place::new();
+    let (_, description, _) = ran(&place, &["dialects", "openai-threads"]);
+    place.write("threads.toml", description.as_bytes());
+    place.write("messages.json", include_bytes!("../../../fixtures/dialects/openai-threads/messages.json"));
+    let (status, out, stderr) = ran(&place, &["dialects", "--test", "threads.toml", "messages.json"]);
+    assert!(status == Some(0) && out.contains("the laws hold on "), "{out}{stderr}");
+}

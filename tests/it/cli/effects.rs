@@ -151,6 +151,27 @@ fn a_reserve_changes_no_count() {
     }
 }
 
+/// What is compared anyway, what nothing updates, and files that were named and not searched for.
+#[test]
+fn flags_that_change_nothing_are_reported() {
+    let place = place();
+    place.write("state.json", b"{}");
+    for (arguments, words) in [
+        ("verify a.jsonl a.jsonl --live", "--live has no effect; what the model still reads"),
+        ("verify a.jsonl a.jsonl --hidden", "--hidden applies to files in directories"),
+        ("verify a.jsonl a.jsonl --glob *.jsonl", "`*.jsonl` applies to files in directories"),
+        ("verify a.jsonl a.jsonl --stdin-filename x", "standard input is not read"),
+        ("memory show --thread t --read-only", "--read-only has no effect; nothing is updated"),
+        ("memory set --thread t {} --template state.json", "--template has no effect; the state is the one"),
+        ("memory recall --state state.json --template state.json a.jsonl", "--template has no effect with --state"),
+        ("memory recall --state state.json --read-only a.jsonl", "--read-only has no effect with --state"),
+        ("memory apply --state state.json --template state.json a.jsonl", "--template has no effect with --state"),
+    ] {
+        let done = curtail(&place, arguments);
+        assert!(done.status == 0 && done.errors.contains(words), "{arguments}: {}", done.errors);
+    }
+}
+
 /// Who unsets a variable in a file of settings often leaves it empty.
 #[test]
 fn an_empty_variable_is_not_set() {

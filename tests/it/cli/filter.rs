@@ -406,6 +406,17 @@ fn the_records_that_are_left_are_cut_as_well() {
     assert_eq!(changes.status.code(), Some(1), "a record is missing");
 }
 
+/// What is explained of a record that is dropped as a copy is dropped with it.
+#[test]
+fn a_copy_is_not_explained() {
+    let records = [record("one", ANSWER), record("one", ANSWER)].concat();
+    let explained = |flags: &[&str]| {
+        let words = [&["filter", "--role", "user", "--framing", "records", "--explain"], flags].concat();
+        text(&run(&words, &records).stderr).matches("model: yes").count()
+    };
+    assert_eq!((explained(&[]), explained(&["--drop-records-with", "D003"])), (2, 1));
+}
+
 /// A program that sends records through a pipe gets an answer to each.
 #[test]
 fn a_dropped_record_is_answered() {

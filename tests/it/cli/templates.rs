@@ -278,6 +278,8 @@ fn a_command_of_other_programs_is_answered() {
             &["rule", "messages.3: tool_use ids"],
             "`curtail check --error TEXT` finds what an answer of a provider means",
         ),
+        (&["memory", "export", "b.jsonl"], "tip: `curtail store export` and `curtail store import` write and read"),
+        (&["filter", "-t", "5", "chat.jsonl"], "`curtail limit -t N FILE` cuts to N tokens"),
         (&["memory", "spawn"], "tip: `curtail memory spawn --resource SHARED --to THREAD` copies"),
         (&["memory", "spawn", "child"], "tip: `curtail memory spawn --resource SHARED --to THREAD` copies"),
         (&["window", "5", "chat.jsonl"], "5: no such file or directory; a number needs a flag (see --help)"),

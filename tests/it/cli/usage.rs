@@ -64,8 +64,8 @@ fn count_shows_the_figures_beside_its_own() {
     let expected = json!({"transcripts": 1, "provider": 6_300, "calibrated": 6_300, "hidden": 5_000, "counted": 650, "dropped": 0, "shared": 0});
     assert_eq!(printed["usage"], expected);
     let (_, table, _) = run(&place, &["count", "--usage", "chat.jsonl"]);
-    let line = "the provider counted 6,300 tokens in the last request; --tokenizer usage counts 6,300: 5,000 that the log does not \
-                contain, and 1,300 for 650 by o200k_base";
+    let line = "provider's count of the last request: 6,300 (ours: 650 in o200k_base; 5,000 of instructions and tools are not in \
+                the log)\n";
     assert!(table.contains(line), "{table}");
     place.write("plain.jsonl", b"{\"role\": \"user\", \"content\": \"Hi.\"}\n");
     assert_eq!(report(&place, &["--usage", "plain.jsonl"])["usage"], Value::Null);

@@ -172,3 +172,21 @@ fn what_is_no_transcript_is_an_error_with_its_place() {
     }
     assert_eq!(place.run(&["memory", "apply", "nowhere.jsonl"]).code, 2);
 }
+
+/// A record that cannot be read costs only its own updates.
+#[test]
+fn a_record_between_others_that_cannot_be_read_is_left_out() {
+    let place = Place::new();
+    let record = |member: &str| {
+        let call = serde_json::json!({"id": member, "type": "function",
+            "function": {"name": "updateWorkingMemory", "arguments": format!("{{\"{member}\":1}}")}});
+        let messages = serde_json::json!([{"role": "user", "content": "Note it."},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": member, "content": "ok"}]);
+        format!("{}\n", serde_json::json!({"messages": messages}))
+    };
+    let file = place.file("records.jsonl", &format!("{}{{\"messages\":[\n{}", record("first"), record("last")));
+    let done = place.run(&["memory", "apply", "--thread", "t", "--output-format", "json", &file]);
+    assert!(done.code == 2 && done.err.contains("records.jsonl:2:"), "{done:?}");
+    assert_eq!(done.out, "{\"first\":1,\"last\":1}\n");
+}

@@ -43,6 +43,15 @@ fn a_page_allows_only_its_own_script() {
 }
 
 #[test]
+fn a_page_can_show_only_what_the_model_still_reads() {
+    let log = include_str!("../../../fixtures/verify/session.jsonl");
+    let superseded = "Never change files in vendor";
+    assert!(page(log, &[]).contains(superseded));
+    let live = page(log, &["--live"]);
+    assert!(!live.contains(superseded) && live.contains("I will port the retries now."), "{live}");
+}
+
+#[test]
 fn results_are_inside_their_calls() {
     let page = page(CHAT, &[]);
     let call =

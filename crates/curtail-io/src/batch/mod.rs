@@ -223,7 +223,8 @@ impl Opened {
     }
 
     /// As [`rebuild`](Self::rebuild), for a reader of what can be read.
-    fn rebuild_around(&self, text: &str) -> Option<(Self, Rebuilt)> {
+    #[must_use]
+    pub fn rebuild_around(&self, text: &str) -> Option<(Self, Rebuilt)> {
         if let Some(export) = unfolded(text).filter(|_| !self.reading.named) {
             let rebuilt = Rebuilt { text: export.text, faults: export.faults };
             return Some((Self { export: Some(export.format), ..self.rebuilt() }, rebuilt));

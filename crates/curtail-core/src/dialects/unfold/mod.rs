@@ -37,8 +37,8 @@ impl Unfolded {
 #[must_use]
 pub fn refusal(format: &str) -> String {
     format!(
-        "this is {format}, which is looked at (`count`, `check`, `show`, `view`) and not cut; to cut it, write its messages as a \
-         list under `messages`"
+        "this is {format}, which is looked at (`count`, `check`, `show`, `view`, `verify`) and not cut; to cut it, write its \
+         messages as a list under `messages`"
     )
 }
 

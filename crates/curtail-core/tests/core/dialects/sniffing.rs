@@ -102,6 +102,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("haystack/version-2.0.json", Framing::Document),
     ("langchain4j/messages.json", Framing::Document),
     ("letta-messages/list.json", Framing::Document),
+    ("letta-messages/parallel.json", Framing::Document),
     ("letta/agent.json", Framing::Document),
     ("letta/parallel.json", Framing::Document),
     ("librechat/flat.json", Framing::Records),
