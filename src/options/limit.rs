@@ -15,7 +15,11 @@ use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
 const OVERFLOWS: &[Choice<Overflow>] = &[
     Choice::new("error", Overflow::Error, "Report an error that names the smallest budget"),
     Choice::new("truncate", Overflow::Truncate, "Keep both and cut texts in the middle"),
-    Choice::new("keep-newest", Overflow::KeepNewest, "Keep both although they exceed the budget, with a warning"),
+    Choice::new(
+        "keep-newest",
+        Overflow::KeepNewest,
+        "Keep at least the newest segment, and the question of a round in flight",
+    ),
     Choice::new("empty", Overflow::Empty, "Keep the newest segments that fit, or none, with a warning"),
 ];
 

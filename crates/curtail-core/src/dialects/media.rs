@@ -332,7 +332,7 @@ impl<'a> Medium<'a> {
                 let value = self.payload()?;
                 let head = value.raw().strip_prefix("\"data:")?;
                 let head = &head[..head.find([';', ','])?];
-                (Text::escaped(head), value.span().start + 6, head.len())
+                (Text::Escaped(head), value.span().start + 6, head.len())
             }
         };
         let end = start + u32::try_from(length).ok()?;

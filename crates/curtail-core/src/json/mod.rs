@@ -23,7 +23,7 @@ pub use parse_error::{ParseError, ParseErrorKind};
 pub use tape::Document;
 pub use text::Text;
 pub use value::{Member, Value, ValueKind};
-pub use walk::{MAX_DEPTH, Node};
+pub use walk::MAX_DEPTH;
 
 /// A half-open range of byte offsets in a text of at most 4 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -175,18 +175,6 @@ impl<'a> Document<'a> {
         self.text
     }
 
-    /// The number of values in the text, at every depth, keys included.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// Whether the text contains no value.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
     pub(super) fn node(&self, at: u32) -> Node {
         steps::count(1);
         self.nodes[at as usize]

@@ -18,12 +18,6 @@ pub enum Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The inside of a JSON string.
-    #[must_use]
-    pub const fn escaped(inside: &'a str) -> Self {
-        Self::Escaped(inside)
-    }
-
     /// The decoded characters.
     #[must_use]
     pub fn decode(&self) -> Cow<'_, str> {

@@ -122,7 +122,7 @@ impl<'a> Value<'a> {
     pub fn text(self) -> Option<Text<'a>> {
         let span = self.span();
         let is_string = self.source().as_bytes()[span.start as usize] == b'"';
-        is_string.then(|| Text::escaped(self.document.slice(Span::new(span.start + 1, span.end - 1))))
+        is_string.then(|| Text::Escaped(self.document.slice(Span::new(span.start + 1, span.end - 1))))
     }
 
     /// Whether this is the string `text`.
@@ -231,7 +231,7 @@ impl<'a> Value<'a> {
             let key = Value { at, ..self }.span();
             let inside = Span::new(key.start + 1, key.end - 1);
             Member {
-                key: Text::escaped(self.document.slice(inside)),
+                key: Text::Escaped(self.document.slice(inside)),
                 value,
                 span: Span::new(key.start, value.span().end),
             }

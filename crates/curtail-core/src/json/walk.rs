@@ -21,7 +21,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// The place of a value, and the way to its neighbors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Node {
+pub(super) struct Node {
     pub(super) start: u32,
     pub(super) end: u32,
     /// Index of the node after this one and everything in it.

@@ -311,7 +311,7 @@ impl Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The number of the message in its transcript, from 0; `None` if a policy wrote it.
+    /// The number of the message in its transcript, from 0; `None` if a policy wrote it, and for figures that were reset.
     pub message: Option<usize>,
     /// The name of the policy.
     pub policy: &'static str,

@@ -33,7 +33,8 @@ impl<'v> List<'v> {
         Self { text, values }
     }
 
-    /// The values of `shorter`, what a cut made of the list: each is the value that was given, if its JSON is still the same.
+    /// The values of `shorter`, what a cut made of the list: each is the value that was given, if its JSON is still the same. Parsing
+    /// it again could round its numbers, and refuses what is nested too deep.
     pub(super) fn cut_to(self, shorter: &str) -> Vec<Value> {
         let mut at = 1;
         let mut given: HashMap<&str, VecDeque<&Value>> = HashMap::new();

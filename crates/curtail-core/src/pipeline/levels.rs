@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::suggest::unknown;
-use crate::visible::word;
+use crate::visible::quoted;
 
 /// Processors (or what describes them) at every level.
 #[derive(Debug, Clone)]
@@ -157,13 +157,19 @@ fn at<'l, P>(level: &str, entries: &'l [P]) -> Vec<Step<'l, P>> {
     entries.iter().map(|entry| Step { level: level.to_owned(), entry }).collect()
 }
 
+/// `value` behind the name of a flag, in a shell.
+fn value_of_flag(value: &str) -> String {
+    let separator = if value.starts_with('-') { '=' } else { ' ' };
+    format!("{separator}{}", quoted(value))
+}
+
 impl fmt::Display for UnknownLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Network { name, known } => f.write_str(&unknown("there is no network", name, known)),
             Self::Agent { name, known } => f.write_str(&unknown("there is no agent", name, known)),
             Self::Elsewhere { name, network, homes } => {
-                let homes: Vec<String> = homes.iter().map(|home| format!("--network {}", word(home))).collect();
+                let homes: Vec<String> = homes.iter().map(|home| format!("--network{}", value_of_flag(home))).collect();
                 match network {
                     Some(network) => write!(f, "no agent `{name}` in `{network}`")?,
                     None => write!(f, "no agent `{name}` at the top level")?,
@@ -175,3 +181,16 @@ impl fmt::Display for UnknownLevel {
 }
 
 impl std::error::Error for UnknownLevel {}
+
+#[cfg(test)]
+mod tests {
+    use super::UnknownLevel;
+
+    #[test]
+    fn a_network_is_named_as_the_flag_reads_it() {
+        let homes = ["support", "-x", "-a b"].map(str::to_owned).to_vec();
+        let error = UnknownLevel::Elsewhere { name: "greeter".to_owned(), network: None, homes };
+        let flags = "--network support and with --network=-x and with --network='-a b'";
+        assert!(error.to_string().ends_with(flags), "{error}");
+    }
+}

@@ -23,6 +23,8 @@ pub(super) struct AnswerPlacer<'v, 'a> {
     single: HashSet<usize>,
     /// The results that come before their call and can be moved after it.
     early: &'v HashMap<PartRef, PartRef>,
+    /// The programs that made calls of their own.
+    programs: HashSet<PartRef>,
     /// Results that are written inside a call.
     in_call: HashSet<PartRef>,
     /// For each message: where results for its calls are inserted, and the next message of its thread after that place.
@@ -48,7 +50,11 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
             first.is_some() && callers.all(|caller| caller == first)
         });
         let single = single.collect();
-        Self { view, answered, single, early, in_call: in_call(view), behind: behind(view, rules) }
+        let programs = pairs.callers().map(|(_, program)| program);
+        let programs = programs
+            .filter(|at| at.part_in(view.messages).content.call().is_some_and(|call| call.family == Family::Program));
+        let programs = programs.collect();
+        Self { view, answered, single, early, programs, in_call: in_call(view), behind: behind(view, rules) }
     }
 
     fn message(&self, part: PartRef) -> &'v Message<'a> {
@@ -62,13 +68,17 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
     }
 
     /// Whether a stub would pair with this call and no other. A call with invalid arguments is dropped instead: no tool could
-    /// have accepted it. So is a call without an id in a format with ids, because no result can name it. In formats without
-    /// ids, results pair by name and order, so a stub next to a result of the same tool could pair with the wrong call.
+    /// have accepted it. So is a program that made calls, because its result comes after theirs, and a call without an id in a
+    /// format with ids, because no result can name it. In formats without ids, results pair by name and order, so a stub next to
+    /// a result of the same tool could pair with the wrong call.
     pub(super) fn can_answer(&self, fault: &Fault) -> bool {
         let call = self.message(fault.at).parts[fault.at.part].content.call();
         let Some(call) = call.filter(|call| is_unanswered(fault) && call.argument_fault().is_none()) else {
             return false;
         };
+        if self.programs.contains(&fault.at) {
+            return false;
+        }
         match &call.id {
             Some(id) => id.len_bound() > 0,
             None => {

@@ -135,6 +135,9 @@ fn marker(cut: usize) -> String {
 fn why_whole(part: &Part<'_>) -> &'static str {
     match part.content.result() {
         Some(result) if result.media > 0 => "a result with media is not shortened",
+        _ if part.place().is_some_and(|place| place.rewrite.is_none()) => {
+            "the format has no place for a text in this result"
+        }
         _ => "the result cannot become shorter",
     }
 }

@@ -12,6 +12,9 @@ pub enum ProcessorError {
     BudgetBelowFixed {
         /// Tokens of the preamble, the reserve and the preserved messages.
         needed: usize,
+        /// The smallest budget that also keeps what a person asked last; `None` unless [`Overflow::Error`](super::Overflow::Error)
+        /// is set.
+        enough: Option<usize>,
         /// The budget in tokens.
         budget: usize,
         /// Whether system and developer messages are among them.
@@ -21,7 +24,7 @@ pub enum ProcessorError {
     },
     /// The newest segment needs more tokens than the budget, and [`Overflow::Error`](super::Overflow::Error) is set.
     SegmentTooLarge {
-        /// Tokens of the fixed part and the segment.
+        /// The smallest budget that keeps both.
         needed: usize,
         /// The budget in tokens.
         budget: usize,
@@ -65,14 +68,15 @@ pub enum ProcessorError {
 impl fmt::Display for ProcessorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BudgetBelowFixed { needed, budget, preserve_system, first_user } => {
+            Self::BudgetBelowFixed { needed, enough, budget, preserve_system, first_user } => {
                 let (system, advice) =
                     if *preserve_system { (", system messages", " or pass --no-preserve-system") } else { ("", "") };
                 let task = if *first_user { ", first user message" } else { "" };
+                let enough = enough.map_or_else(String::new, |enough| format!(" to {enough}"));
                 write!(
                     f,
                     "the fixed part (preamble, reserve, boundaries, calls that wait for an answer{system}{task}) needs {}, more than the budget of {budget}; \
-                     raise --max-tokens{advice}",
+                     raise --max-tokens{enough}{advice}",
                     token_count(*needed)
                 )
             }

@@ -97,7 +97,7 @@ pub(super) struct Preserved<'m, 'a> {
     /// Indices of the messages that `question` keeps.
     pub(super) questions: Vec<usize>,
     /// Why they are kept.
-    asked: Reason,
+    pub(super) asked: Reason,
     awaiting: Awaiting,
 }
 

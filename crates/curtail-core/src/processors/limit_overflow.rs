@@ -1,14 +1,24 @@
 //! What is done when the newest segment does not fit together with the question that it answers.
 
+use std::ops::Range;
+
 use super::applying::apply_plan;
 use super::error::ProcessorError;
 use super::limited::LimitedTranscript;
+use super::pins::LAST_ASKED;
 use super::plan::{Change, Plan, Reason};
 use super::shorter_texts::shorten;
 use super::token_limit::{Overflow, TokenLimit};
 use super::view::View;
 use crate::counting::token_count;
 use crate::transcript::prompts;
+
+/// A cut that keeps no more than it has to.
+struct LeastCut {
+    /// Where its newest segments begin.
+    start: usize,
+    tokens: usize,
+}
 
 impl LimitedTranscript<'_, '_, '_> {
     /// The plan if the newest segment does not fit beside the question that `asking` keeps, or if nothing would be asked. Without a
@@ -30,12 +40,13 @@ impl LimitedTranscript<'_, '_, '_> {
             Overflow::Empty | Overflow::KeepNewest => (self.noted_plan(start), None),
         };
         if let Some(outcome) = outcome {
-            plan.notes.insert(0, format!("{}; {outcome}", self.reason()));
+            plan.notes.insert(0, format!("{}; {outcome}", self.reason(asking)));
         }
         Ok(plan)
     }
 
-    /// The plan that shortens the question although a call that waits keeps it; `None` unless what exceeds the budget is shortened.
+    /// The plan if what is kept in any case exceeds the budget: with shorter texts, also those of a question that is kept because a
+    /// call waits for its answer. `None` unless texts are shortened, and if that is not enough.
     pub(super) fn with_shorter_question(&self) -> Option<Plan> {
         if self.limit.on_overflow != Overflow::Truncate {
             return None;
@@ -47,31 +58,33 @@ impl LimitedTranscript<'_, '_, '_> {
     /// The plan that keeps what a person asked last and the newest segment, with texts shortened to the budget: those of the
     /// question only if shortening the others is not enough. `None` if that is impossible.
     fn truncated_to_fit(&self, asking: &Self) -> Option<Plan> {
-        let prompted;
+        let mut prompted;
         let asking = if asking.preserved.questions.is_empty() {
             prompted = self.asking(prompts(self.view.messages).pop().into_iter().collect());
+            prompted.preserved.asked = LAST_ASKED;
             &prompted
         } else {
             asking
         };
         let budget = self.limit.max_tokens;
         let newest = self.newest();
+        let reason = Reason::Owned(self.reason(asking));
         let room = budget.checked_sub(asking.needed());
-        let with_question = room.and_then(|room| asking.truncated_into(newest, room, &[]));
+        let with_question = room.and_then(|room| asking.truncated_into(newest, room, &[], &reason));
         if with_question.is_some() {
             return with_question;
         }
         let questions = &asking.preserved.questions;
         let room = budget.checked_sub(asking.needed_beside(questions))?;
-        asking.truncated_into(newest, room, questions)
+        asking.truncated_into(newest, room, questions, &reason)
     }
 
     /// As [`truncated`](Self::truncated); where a template counts, with less and less room until what it renders fits.
-    fn truncated_into(&self, start: usize, mut room: usize, questions: &[usize]) -> Option<Plan> {
+    fn truncated_into(&self, start: usize, mut room: usize, questions: &[usize], reason: &Reason) -> Option<Plan> {
         let TokenLimit { counting, max_tokens, .. } = self.limit;
         let view = self.view;
         loop {
-            let plan = self.truncated(start, room, questions)?;
+            let plan = self.truncated(start, room, questions, reason)?;
             if counting.template.is_none() {
                 return Some(plan);
             }
@@ -84,44 +97,69 @@ impl LimitedTranscript<'_, '_, '_> {
         }
     }
 
-    /// Keeps the messages from `start` on and shortens their texts and those of `questions` to `room` tokens; `None` if that is
-    /// impossible.
-    fn truncated(&self, start: usize, room: usize, questions: &[usize]) -> Option<Plan> {
+    /// Keeps the messages from `start` on and shortens their texts and those of `questions` to `room` tokens, for `reason`; `None`
+    /// if that is impossible.
+    fn truncated(&self, start: usize, room: usize, questions: &[usize], reason: &Reason) -> Option<Plan> {
         let messages = self.view.messages;
         let mut plan = self.plan(start);
         let mut indices: Vec<usize> = (0..messages.len()).filter(|at| plan.keeps(*at)).collect();
         indices.retain(|at| *at >= start && !self.preserved.contains(*at) || questions.contains(at));
         let cuts = plan.cuts();
         for (at, text) in shorten(self.view, &indices, |part| cuts.contains(&part), room, &self.limit.counting)? {
-            plan.change(at.message, [Change::Rewrite(at.part, text)], Reason::Owned(self.reason()));
+            plan.change(at.message, [Change::Rewrite(at.part, text)], reason.clone());
         }
         Some(plan)
     }
 
-    /// The error that names the smallest budget that keeps what a person asked last: with the newest segment while a round is in
-    /// flight, else with everything after it.
+    /// The error that names the smallest budget that keeps what a person asked last and what has to be kept with it.
     fn too_large(&self, asking: &Self) -> ProcessorError {
-        let Self { view, segments, rendering, .. } = *self;
+        let needed = self.least_budget(asking);
         let budget = self.limit.max_tokens;
         let reserve = self.limit.counting.reserve;
-        let prompt = prompts(view.messages).pop();
-        let start = match prompt.filter(|_| asking.preserved.questions.is_empty()) {
-            Some(prompt) => segments[segments.partition_point(|segment| segment.end <= prompt)].start,
-            None => self.newest(),
-        };
-        let count = view.messages.len();
-        let rest = (start..count).map(|at| asking.removed_tokens(at));
-        let sum = asking.needed() + rest.sum::<usize>();
-        let kept = (0..count).filter(|&at| at >= start || asking.preserved.contains(at));
-        let needed = rendering.and_then(|rendering| rendering.tokens(kept).ok()).unwrap_or(sum);
-        match prompt {
-            Some(_) => ProcessorError::QuestionTooLarge { needed, budget, reserve },
-            None => ProcessorError::SegmentTooLarge { needed, budget, reserve },
+        match prompts(self.view.messages).is_empty() {
+            false => ProcessorError::QuestionTooLarge { needed, budget, reserve },
+            true => ProcessorError::SegmentTooLarge { needed, budget, reserve },
         }
     }
 
-    /// Why texts are shortened, or what happens instead.
-    fn reason(&self) -> String {
-        format!("the newest segment alone does not fit into {}", token_count(self.limit.max_tokens))
+    /// The smallest budget with which a cut keeps enough, with the question that `asking` keeps or without keeping one. A question
+    /// is not kept for a round of which nothing is left.
+    pub(super) fn least_budget(&self, asking: &Self) -> usize {
+        let least = self.least_cut();
+        let beside = asking.least_cut();
+        let questions = &asking.preserved.questions;
+        let still = self.limit.question.still(questions, &asking.plan(beside.start), self.view.messages);
+        if still.is_empty() { least.tokens } else { beside.tokens.min(least.tokens) }
+    }
+
+    /// The shortest cut that keeps enough. One that begins earlier keeps more.
+    fn least_cut(&self) -> LeastCut {
+        let is_enough = |segment: &Range<usize>| self.keeps_enough(self.user_start(segment.start));
+        let enough = self.segments.partition_point(is_enough);
+        let start = enough.checked_sub(1).map_or(self.view.messages.len(), |last| self.segments[last].start);
+        LeastCut { start, tokens: self.tokens_from(start, &[]).max(self.needed()) }
+    }
+
+    /// Tokens of a cut that begins at `start`, without those of `questions`.
+    fn tokens_from(&self, start: usize, questions: &[usize]) -> usize {
+        let count = self.view.messages.len();
+        let kept = (0..count).filter(|at| *at >= start || self.preserved.contains(*at));
+        let rendered =
+            self.rendering.and_then(|rendering| rendering.tokens(kept.filter(|at| !questions.contains(at))).ok());
+        let sum = || self.needed_beside(questions) + (start..count).map(|at| self.removed_tokens(at)).sum::<usize>();
+        rendered.unwrap_or_else(sum)
+    }
+
+    /// Why texts are shortened, or what happens instead: the newest segment does not fit, or only not beside the question that
+    /// `asking` keeps.
+    fn reason(&self, asking: &Self) -> String {
+        let newest = self.newest();
+        let mut questions = asking.preserved.questions.clone();
+        questions.retain(|at| *at < newest);
+        let budget = token_count(self.limit.max_tokens);
+        match asking.tokens_from(newest, &questions) > self.limit.max_tokens {
+            true => format!("the newest segment alone does not fit into {budget}"),
+            false => format!("the newest segment and the last question do not fit into {budget}"),
+        }
     }
 }

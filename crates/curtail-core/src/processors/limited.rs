@@ -7,7 +7,7 @@ use super::error::ProcessorError;
 use super::keep::Preserved;
 use super::plan::{Plan, Reason};
 use super::rendering::Rendering;
-use super::token_limit::TokenLimit;
+use super::token_limit::{Overflow, TokenLimit};
 use super::view::View;
 use crate::counting::token_count;
 use crate::transcript::{Pairs, Part};
@@ -66,7 +66,11 @@ impl LimitedTranscript<'_, '_, '_> {
         if needed <= budget {
             return Ok(needed);
         }
-        Err(ProcessorError::BudgetBelowFixed { needed, budget, preserve_system, first_user })
+        let enough = (self.limit.on_overflow == Overflow::Error).then(|| {
+            let questions = self.limit.question.among(self.view.messages, self.pairs);
+            self.least_budget(&self.asking(questions))
+        });
+        Err(ProcessorError::BudgetBelowFixed { needed, enough, budget, preserve_system, first_user })
     }
 
     /// Tokens of the preamble, the reserve and the preserved messages.

@@ -117,7 +117,7 @@ impl LimitedTranscript<'_, '_, '_> {
     }
 
     /// Whether a cut that begins at `start` keeps a message of its own, and a message of a person if there is one.
-    fn keeps_enough(&self, start: usize) -> bool {
+    pub(super) fn keeps_enough(&self, start: usize) -> bool {
         let messages = self.view.messages;
         if start == 0 || (0..messages.len()).all(|at| self.preserved.contains(at)) {
             return true;

@@ -79,7 +79,7 @@ impl SlidingWindow {
         if self.step > 1 {
             preserved = preserved.opening(start);
         }
-        let reason = Reason::Owned(format!("outside {}", self.unit.last(self.size)));
+        let reason = Reason::Owned(format!("no place in a window of {}", self.unit.count(self.size)));
         preserved.drop_others(&mut drops, head..start, &reason);
         drop_leading_orphans(view, pairs, start, &preserved, &mut drops);
         let mut plan = drops.into_plan();

@@ -88,7 +88,8 @@ pub enum SplitOverflow {
 /// One window of a transcript. Numbers are indices into the messages that were split.
 #[derive(Debug, Clone, Default)]
 pub struct SplitWindow {
-    /// Messages that it repeats because of their kind: instructions, the first user message, a boundary.
+    /// Messages that it repeats because of what they are: instructions, the first user message, a boundary and what a compaction
+    /// preserved, calls that wait for an answer.
     pub pinned: Vec<usize>,
     /// Messages of which it repeats only the instructions beside other parts.
     pub instructions: Vec<usize>,

@@ -14,7 +14,7 @@ pub enum StripKind {
     AllReasoning,
     /// Images, audio and files.
     Media,
-    /// Parts of unknown type.
+    /// Parts of unknown type. Known parts without text, such as marks, are kept.
     Other,
 }
 
@@ -118,7 +118,11 @@ impl Strip {
         });
         let count = if self.kinds.contains(&StripKind::Media) { results.count() } else { 0 };
         let what = number_of(count, "tool result");
-        (count > 0).then(|| format!("media in {what} are kept; --keep-last-media 0 writes a text in place of each"))
+        (count > 0).then(|| {
+            format!(
+                "media in {what} are kept; --keep-last-media 0 writes a text in place of each, where that is shorter"
+            )
+        })
     }
 
     fn strips_reasoning(&self) -> bool {
@@ -129,7 +133,7 @@ impl Strip {
         let (kind, reason) = match content {
             Content::Reasoning(_) => (StripKind::Reasoning, "reasoning"),
             Content::Media(_) => (StripKind::Media, "media"),
-            Content::Unknown(_) | Content::Other => (StripKind::Other, "part of unknown type"),
+            Content::Unknown(_) => (StripKind::Other, "part of unknown type"),
             _ => return None,
         };
         let is_chosen = self.kinds.contains(&kind) || kind == StripKind::Reasoning && self.strips_reasoning();

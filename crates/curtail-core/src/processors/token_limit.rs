@@ -9,7 +9,8 @@ use super::pins::Question;
 pub enum Overflow {
     /// Keep the newest segments that fit although they ask nothing, or only preserved messages, with a warning.
     Empty,
-    /// Keep the newest segment although it exceeds the budget, with a warning.
+    /// While a round is in flight, keep its question and the newest segment although they exceed the budget. Otherwise, keep the
+    /// newest segments that fit although they ask nothing, or the newest one if none fits. With a warning.
     KeepNewest,
     /// Shorten the texts of the newest segment in the middle, and those of the question if that is not enough.
     Truncate,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::numbers::number_of;
 use crate::transcript::{Message, Pairs, Role, segments, turns};
 
 /// What one unit of a window is.
@@ -37,6 +38,11 @@ impl WindowUnit {
             Self::Turns => "turns",
             Self::Segments => "segments",
         }
+    }
+
+    /// As many units, as reasons name them.
+    pub(super) fn count(self, size: usize) -> String {
+        number_of(size, self.plural().trim_end_matches('s'))
     }
 
     /// The last `size` units, as reasons name them.

@@ -14,6 +14,7 @@ use std::io::{self, Write};
 pub use characters::{is_suspect, obeyed_at, reads_as};
 pub use colors::without_escapes;
 pub use escaping::{lines, shown};
+pub(crate) use shell::quoted;
 pub use shell::word;
 
 use colors::keeping_colors;

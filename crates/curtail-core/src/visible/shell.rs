@@ -3,10 +3,14 @@
 /// `text` as one word of a POSIX shell. A leading `-`, which a command would take for a flag, follows `./`.
 #[must_use]
 pub fn word(text: &str) -> String {
-    let flag = if text.starts_with('-') { "./" } else { "" };
+    if text.starts_with('-') { quoted(&format!("./{text}")) } else { quoted(text) }
+}
+
+/// `text` as one word of a POSIX shell, or the end of one.
+pub(crate) fn quoted(text: &str) -> String {
     match !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "%+,-./:=@_".contains(c)) {
-        true => format!("{flag}{text}"),
-        false => format!("'{flag}{}'", text.replace('\'', "'\\''")),
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }
 

@@ -103,7 +103,7 @@ proptest! {
 
     #[test]
     fn a_text_is_blank_if_its_characters_are(inside in r"( |\\[nrt]|\\u00(20|a0|41)|\\u3000|\\ud800|a|é|　){0,4}") {
-        let text = Text::escaped(&inside);
+        let text = Text::Escaped(&inside);
         prop_assert_eq!(text.is_blank(), text.decode().trim().is_empty(), "{}", inside);
         let json = format!(" {{\"a\": \"{inside}\"}}");
         prop_assert!(!Text::Json(&json).is_blank());
@@ -111,7 +111,7 @@ proptest! {
 
     #[test]
     fn a_text_is_what_its_characters_are(inside in r"(a|b|\\u006[12]|\\\\|\\n|é|\\ud800){0,4}", other in r"[ab\\é\n]{0,4}") {
-        let text = Text::escaped(&inside);
+        let text = Text::Escaped(&inside);
         prop_assert_eq!(text.is(&other), text.decode() == other, "{} {}", inside, other);
         prop_assert!(text.is(&text.decode()), "{}", inside);
     }

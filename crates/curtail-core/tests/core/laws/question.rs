@@ -3,14 +3,15 @@
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, Pins, Processor, Question, SlidingWindow, Strip,
-    TokenLimit, View, WindowUnit,
+    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, Pins, Processor, ProcessorError, Question,
+    SlidingWindow, Strip, TokenLimit, View, WindowUnit,
 };
 use curtail_core::transcript::{Message, Pairs, Role, in_flight, open_questions, prompts};
 use proptest::prelude::*;
 
 use super::cases::{history, limit};
 use super::check::{cut_with, reading};
+use super::fixtures::{dialect_of, files, pieces};
 use super::generated::serializer;
 use crate::properties::{drawn, tried};
 use crate::serializers::{Serializer, Turn, ai_sdk, broken_script, gemini, open_script, responses, sound_script};
@@ -99,8 +100,121 @@ fn a_question_beside_instructions_stays_with_its_round() {
     }
 }
 
+/// The budget that the error of `limit` names.
+fn named(limit: &TokenLimit, view: &View<'_, '_>) -> Option<usize> {
+    match limit.decide(view).err()? {
+        ProcessorError::BudgetBelowFixed { enough, .. } => enough,
+        ProcessorError::QuestionTooLarge { needed, .. } | ProcessorError::SegmentTooLarge { needed, .. } => {
+            Some(needed)
+        }
+        error => panic!("{error}"),
+    }
+}
+
+/// The budgets that the errors of `limit` name for the transcripts of `text` with one of `budgets` are enough, and with a token less
+/// they are not.
+fn names_the_smallest_budget(dialect: &str, framing: Framing, text: &str, limit: &TokenLimit, budgets: &[usize]) {
+    let document = Document::parse_log(text).expect("it is JSON");
+    for (_, transcript) in reading(Some(dialect), framing).transcripts_or_none(&document).expect("it is read") {
+        let view = View::of_layout(&transcript.layout, &transcript.messages);
+        for &budget in budgets {
+            let budgeted = |max_tokens| TokenLimit { max_tokens, ..limit.clone() };
+            let Some(needed) = named(&budgeted(budget), &view) else { continue };
+            assert!(needed > budget, "{needed} of {budget} in\n{text}");
+            let again = named(&budgeted(needed), &view);
+            assert_eq!(again, None, "{needed} is not enough in\n{text}");
+            assert!(named(&budgeted(needed - 1), &view).is_some(), "{needed} is not the least in\n{text}");
+        }
+    }
+}
+
+/// Limits that pin different messages.
+fn pinned() -> impl Iterator<Item = TokenLimit> {
+    [Question::InFlight, Question::Always, Question::Never].into_iter().flat_map(|question| {
+        [(true, false), (true, true), (false, false)].map(|(preserve_system, first_user)| TokenLimit {
+            preserve_system,
+            first_user,
+            question,
+            ..limit(0, Overflow::Error)
+        })
+    })
+}
+
+#[test]
+fn an_error_of_a_fixture_names_the_smallest_budget() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects");
+    for file in files(&folder) {
+        let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
+        let (framing, pieces) = pieces(&text);
+        for piece in pieces {
+            let Some(dialect) = dialect_of(framing, piece) else { continue };
+            pinned().for_each(|limit| names_the_smallest_budget(dialect, framing, piece, &limit, &[1, 20, 50, 100]));
+        }
+    }
+}
+
+/// A person types beside the last result: in a format whose messages begin with a text of the user, nothing can begin there.
+#[test]
+fn a_budget_is_named_that_reaches_a_message_of_the_user() {
+    let line = "line ".repeat(40);
+    let round = |nth: usize, beside: &str| {
+        format!(
+            r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"t{nth}","name":"run","input":{{}}}}]}}
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{nth}","content":"{line}"}}{beside}]}}
+"#
+        )
+    };
+    let rounds: String = (0..7).map(|nth| round(nth, "")).collect();
+    let text = format!(
+        "{}\n{rounds}{}{}\n",
+        r#"{"role":"user","content":"Mend it."}"#,
+        round(7, r#",{"type":"text","text":"And commit."}"#),
+        r#"{"role":"assistant","content":"Done."}"#
+    );
+    pinned().for_each(|limit| names_the_smallest_budget("anthropic", Framing::Lines, &text, &limit, &[1, 60, 200]));
+}
+
+/// What `limit` decides about two lines of OpenAI, the second one of which follows a long question.
+fn overflowing(on_overflow: Overflow, answer: &str) -> String {
+    let question = format!(r#"{{"role":"user","content":"{}"}}"#, "word ".repeat(200));
+    let text = format!("{question}\n{answer}\n");
+    let document = Document::parse_log(&text).expect("it is JSON");
+    let transcripts = reading(Some("openai"), Framing::Lines).transcripts_or_none(&document).expect("it is read");
+    let (_, transcript) = &transcripts[0];
+    let plan = limit(100, on_overflow).decide(&View::of_layout(&transcript.layout, &transcript.messages));
+    format!("{:?}", plan.expect("it is decided"))
+}
+
+#[test]
+fn what_does_not_fit_is_said() {
+    let call = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]}"#;
+    let said = r#"{"role":"assistant","content":"Fine."}"#;
+    let both = "the newest segment and the last question do not fit into 100 tokens";
+    let truncated = overflowing(Overflow::Truncate, call);
+    assert!(truncated.contains(both) && truncated.contains("the in-flight round answers"), "{truncated}");
+    let kept = overflowing(Overflow::KeepNewest, call);
+    assert!(kept.contains(both) && !kept.contains("alone"), "{kept}");
+    let done = overflowing(Overflow::Truncate, said);
+    assert!(done.contains("the last message that a person wrote") && !done.contains("in-flight"), "{done}");
+    let long = overflowing(Overflow::Truncate, &said.replace("Fine.", &"word ".repeat(200)));
+    assert!(long.contains("the newest segment alone does not fit"), "{long}");
+}
+
 proptest! {
     #![proptest_config(crate::properties::property(48))]
+
+    /// The budget that an error names works, and one less fails.
+    #[test]
+    fn an_error_names_the_smallest_budget(
+        script in prop_oneof![sound_script(), open_script()],
+        serializer in serializer(),
+        budget in 0..120_usize,
+        nth in 0..9_usize,
+    ) {
+        let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
+        let limit = pinned().nth(nth).expect("there are nine");
+        names_the_smallest_budget(serializer.0, Framing::Lines, &text, &limit, &[budget]);
+    }
 
     /// A cut that leaves a part of the in-flight round leaves the messages of a person that it answers.
     #[test]

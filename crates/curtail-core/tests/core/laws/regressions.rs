@@ -8,17 +8,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use curtail_core::Tokenizer;
 use curtail_core::dialects::Framing;
+use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, Counting, DropMessages, HistoryWindow, Keep, MediaLimits, MessageRange, Overflow, Repair, RepairMode,
-    ScaledLimit, StaleResults, Strip, StripKind, Thinking, TokenLimit, WindowUnit,
+    ClearResults, Counting, DropMessages, HistoryWindow, Keep, MediaLimits, MessageRange, Overflow, Processor, Repair,
+    RepairMode, ScaledLimit, SlidingWindow, StaleResults, Strip, StripKind, Thinking, TokenLimit, View, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::rolling::Counted;
 use proptest::test_runner::TestCaseError;
 
 use super::cases::{CASES, history, keep, limit, persist, rolling, tokenizer};
-use super::check::{Stage, check_laws, check_stages, cut_with, is_refused};
+use super::check::{Stage, check_laws, check_stages, cut_with, is_refused, reading};
 use super::fixtures::files;
 
 fn holds(dialect: &str, items: &[&str]) {
@@ -896,4 +897,41 @@ fn results_are_cleared_where_letta_reads_them() {
         let out = cut_with(Chain::default().then(clear), None, Framing::Document, &agent).unwrap();
         assert!(!out.contains("nine seconds") && !out.contains("the air is clear"), "{out}");
     }
+}
+
+/// A mark between the steps of a message divides it: without it, the answer would come before the results.
+#[test]
+fn marks_are_no_parts_of_unknown_type() {
+    let text = r#"{"id":"m","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"Looking."},{"type":"step-start"},{"type":"text","text":"Done."},{"type":"zz-new","x":1}]}"#;
+    let strip = Strip { kinds: vec![StripKind::Other], ..Strip::default() };
+    let cut = cut_with(Chain::default().then(strip), Some("ai-sdk"), Framing::Lines, text).expect("it is cut");
+    assert_eq!(cut, text.replace(r#",{"type":"zz-new","x":1}"#, ""));
+}
+
+/// The output of a program comes after the calls that the program made.
+#[test]
+fn a_program_with_calls_of_its_own_gets_no_stub() {
+    let program = r#"{"type":"program","id":"p","call_id":"call_1","code":"await tools.f()"}"#;
+    let call = r#"{"type":"function_call","id":"fc_1","call_id":"call_2","name":"f","arguments":"{}","caller":{"type":"program","caller_id":"call_1"}}"#;
+    let question = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"Measure."}]}"#;
+    let repair = || Chain::default().then(Repair { mode: RepairMode::Stub, pending: true });
+    let cut = |items: &[&str]| {
+        let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
+        cut_with(repair(), Some("responses"), Framing::Lines, &text).expect("it is cut")
+    };
+    assert_eq!(cut(&[question, program, call]), format!("{question}\n"));
+    assert!(cut(&[question, program]).contains("program_output"), "a program without calls is answered");
+}
+
+#[test]
+fn messages_in_a_sliding_window_are_not_said_to_be_outside_it() {
+    let text = [("system", "Be brief."), ("user", "One?"), ("assistant", "Two."), ("user", "Three?")]
+        .map(|(role, text)| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n"))
+        .concat();
+    let document = Document::parse_log(&text).expect("it is JSON");
+    let transcripts = reading(Some("openai"), Framing::Lines).transcripts_or_none(&document).expect("it is read");
+    let (_, transcript) = &transcripts[0];
+    let window = SlidingWindow { size: 2, ..SlidingWindow::default() };
+    let plan = window.decide(&View::of_layout(&transcript.layout, &transcript.messages)).expect("it is decided");
+    assert!(format!("{plan:?}").contains("no place in a window of 2 items"), "{plan:?}");
 }
