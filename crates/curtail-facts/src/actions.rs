@@ -24,7 +24,7 @@ impl Facts {
     /// Records an effect.
     fn apply(&mut self, effect: Effect, call: &CallWithResult<'_>) {
         match effect {
-            Effect::Change { path, edit, whole } => self.change(&path, edit, whole, call),
+            Effect::Change { path, whole } => self.change(&path, whole, call),
             Effect::Remove(path) => self.remove(&path, call),
             Effect::RemoveBelow(path) => self.remove_below(&path, call),
             Effect::Move { from, to } => self.rename(&from, &to, call),
@@ -54,7 +54,7 @@ impl Facts {
             .collect();
         let is_checked = !checks.is_empty();
         let is_silent = silent(&checks, call);
-        let has_failed = call.failed() == Some(true) && effects::is_whole_or_nothing(line);
+        let has_failed = call.failed_or_refused() && effects::is_whole_or_nothing(line);
         for mut effect in effects {
             if let Effect::Check(run) = &mut effect {
                 run.is_quiet &= !line.contains("/dev/null");
@@ -77,13 +77,9 @@ impl Facts {
             }
         }
         if !is_checked && effects::may_check(line) && shows_check(call) {
-            let line = one_line(line);
-            let run = CheckRun {
-                targets: vec![line.clone()],
-                command: line,
-                status: LineStatus::Hidden,
-                ..CheckRun::default()
-            };
+            let command = one_line(&effects::unlisted(line));
+            let run =
+                CheckRun { targets: vec![command.clone()], command, status: LineStatus::Hidden, ..CheckRun::default() };
             self.check(&run, call);
         }
         // A check is recorded as what it checks, in place of its line.

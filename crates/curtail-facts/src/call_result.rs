@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use super::calls::only_shows;
 use super::{Pointer, wrappers};
 use curtail_core::dialects::reports_failure;
 use curtail_core::json::Text;
-use curtail_core::transcript::{Part, ToolResult};
+use curtail_core::transcript::{Part, ToolCall, ToolResult};
 
 /// A call with its result.
 pub(super) struct CallWithResult<'c> {
@@ -44,21 +45,26 @@ impl<'c> CallWithResult<'c> {
         self.result.is_some_and(reports_failure) || begins_with_refusal(&self.output())
     }
 
-    /// Whether the tool failed; `None` if the result does not say. A failure beside the text decides, then an exit code, then
-    /// how the text begins.
+    /// Whether the tool failed; `None` if the result does not say. A failure beside the text decides, then an exit code.
     pub(super) fn failed(&self) -> Option<bool> {
         if self.result.is_some_and(reports_failure) {
             return Some(true);
         }
-        let by_code = self.exit_code().map(|code| code != 0);
-        by_code.or_else(|| self.refused().then_some(true))
+        self.exit_code().map(|code| code != 0)
+    }
+
+    /// Whether a call failed that does not only show a text: without an exit code, how its result begins decides.
+    pub(super) fn failed_or_refused(&self) -> bool {
+        self.failed().unwrap_or_else(|| self.refused())
     }
 }
 
-/// Whether `result` says that its tool failed.
+/// Whether `result` says that its tool failed. A text that a call only shows may begin like an error.
 #[must_use]
-pub fn failed(result: &Part<'_>) -> bool {
-    CallWithResult::new(Pointer::default(), Some(result)).failed() == Some(true)
+pub fn failed(call: Option<&ToolCall<'_>>, result: &Part<'_>) -> bool {
+    let is_shown = call.is_some_and(|call| only_shows(&call.name.decode(), &call.arguments.decode()));
+    let answered = CallWithResult::new(Pointer::default(), Some(result));
+    if is_shown { answered.failed() == Some(true) } else { answered.failed_or_refused() }
 }
 
 /// The texts of a result as one.
@@ -69,7 +75,7 @@ fn joined<'c>(result: &'c ToolResult<'c>) -> Cow<'c, str> {
     }
 }
 
-/// Beginnings of results that report a failed edit, in lower case.
+/// Beginnings of results of calls that change something and did not, in lower case.
 const REFUSALS: &[&str] = &[
     "error",
     "<tool_use_error>",

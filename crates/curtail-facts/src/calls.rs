@@ -12,7 +12,6 @@ use super::paths;
 use super::programs::{PROGRAMS, lists};
 use super::todos::todo_action;
 use super::words::{has_any, name_words};
-use curtail_core::digest::fnv1a_64;
 
 /// Names of arguments that contain the path of a file, in lower case without separators.
 const PATH_KEYS: &[&str] = &[
@@ -32,15 +31,6 @@ const OTHER_TEXT_KEYS: &[&str] = &["text", "data"];
 /// Names of the arguments of a tool that moves a file: from where, and where to.
 const SOURCE_KEYS: &[&str] = &["source", "sourcepath", "oldpath"];
 const DESTINATION_KEYS: &[&str] = &["destination", "destinationpath", "newpath"];
-
-/// Names of the arguments of an edit: the old text and the new text.
-const EDIT_KEYS: &[(&str, &str)] = &[
-    ("oldstring", "newstring"),
-    ("oldtext", "newtext"),
-    ("oldstr", "newstr"),
-    ("find", "replace"),
-    ("search", "replace"),
-];
 
 /// Names of arguments that contain a command line.
 const COMMAND_KEYS: &[&str] = &["command", "cmd", "commandline", "script", "commands", "bash"];
@@ -93,12 +83,30 @@ pub fn todos(name: &str, arguments: &str) -> Option<Vec<Todo>> {
     }
 }
 
+/// Whether a call only shows a text that exists: that of a file, what a search finds, or what `grep` prints.
+pub(super) fn only_shows(name: &str, arguments: &str) -> bool {
+    if changes(name, arguments) {
+        return false;
+    }
+    match serde_json::from_str(arguments) {
+        Ok(Value::Object(members)) => match command_in(&members).and_then(|command| command_line(&command)) {
+            Some(line) => !effects::may_check(&line),
+            None => only_reads(name, READ_WORDS, &members),
+        },
+        _ => looks_like_shell(name) && !effects::may_check(arguments),
+    }
+}
+
 /// The files that a call shows: the path of a tool that reads, not of one that searches, or the operands of a command that shows files.
 pub(super) fn read_path(name: &str, arguments: &str) -> Vec<String> {
     let Ok(Value::Object(members)) = serde_json::from_str(arguments) else { return Vec::new() };
     match path_at(&members, PATH_KEYS) {
         Some(path) if only_reads(name, SHOW_WORDS, &members) => vec![path.to_owned()],
         Some(_) => Vec::new(),
+        None if only_reads(name, SHOW_WORDS, &members) && members.contains_key("paths") => {
+            let listed = members.get("paths").and_then(Value::as_array).into_iter().flatten();
+            listed.filter_map(Value::as_str).filter_map(paths::any_path).map(str::to_owned).collect()
+        }
         None => command_in(&members)
             .and_then(|command| command_line(&command))
             .map(|line| effects::shown_files(&line))
@@ -123,7 +131,7 @@ fn talks(words: &[String], members: &Map<String, Value>) -> bool {
     let mut ends = [words.first(), words.last()].into_iter().flatten();
     ends.any(|word| TALK_WORDS.contains(&word.as_str()))
         && !words.iter().any(|word| word != "create" && CHANGE_WORDS.contains(&word.as_str()))
-        && edit_digests(members).is_none()
+        && member(members, PART_KEYS).is_none()
 }
 
 /// The argument `command`, which is the mode of some tools.
@@ -188,7 +196,7 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
         Some(path) if writes && !only_reads => {
             let body = text.or(other_text).and_then(Value::as_str).unwrap_or_default();
             let whole = mode == "create" || part.is_none() && !has(&["append", "insert"]);
-            let change = Effect::Change { path: path.to_owned(), edit: edit_digests(members), whole };
+            let change = Effect::Change { path: path.to_owned(), whole };
             let script = Effect::script(path.to_owned(), files_written_by(path, body));
             std::iter::once(change).chain(script).map(Action::Effect).collect()
         }
@@ -258,20 +266,6 @@ fn is_shell(program: &str) -> bool {
     lists(&PROGRAMS.shells, paths::name(program))
 }
 
-/// Digests of the text that an edit replaces and of the text that it writes.
-fn edit_digests(members: &Map<String, Value>) -> Option<(u32, u32)> {
-    EDIT_KEYS.iter().find_map(|(old, new)| {
-        let old = member(members, &[old])?.as_str()?;
-        let new = member(members, &[new])?.as_str()?;
-        Some((digest(old), digest(new)))
-    })
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "32 bits distinguish the edits of one file")]
-fn digest(text: &str) -> u32 {
-    fnv1a_64(text.bytes()) as u32
-}
-
 /// The first member with one of these keys.
 fn member<'m>(members: &'m Map<String, Value>, keys: &[&str]) -> Option<&'m Value> {
     values(members, keys).next()
@@ -334,11 +328,6 @@ mod tests {
         ] {
             assert_eq!(actions(name, arguments), change("a.rs"), "{name}");
         }
-        let edit = actions("edit", r#"{"path":"a.rs","oldText":"x","newText":"y"}"#);
-        let [Action::Effect(Effect::Change { edit: Some((old, new)), whole: false, .. })] = &edit[..] else {
-            panic!("{edit:?}")
-        };
-        assert_ne!(old, new);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::kinds::CheckRun;
 use super::outcomes::{self, RunOutcome, last_line};
 use super::quotes::short_line;
 use super::shell::LineStatus;
+use super::verify::Family;
 use super::words::has_whole;
 use super::wrappers::says_nothing;
 use super::{Check, Facts, FailedTest, MAX_FACTS, Verdict, keep_newest};
@@ -47,7 +48,7 @@ impl Facts {
 fn outcome(call: &CallWithResult<'_>, run: &CheckRun) -> Option<RunOutcome> {
     let output = call.output();
     let by_output = outcomes::read_output(&output).or_else(|| outcome_by_exit_code(call, run.status));
-    let is_silent = run.is_quiet && run.status == LineStatus::Own && call.result.is_some() && says_nothing(&output);
+    let is_silent = run.is_quiet && run.status != LineStatus::Other && call.result.is_some() && says_nothing(&output);
     by_output
         .or_else(|| outcomes::read_words(&output))
         .or_else(|| is_silent.then(|| RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() }))
@@ -65,18 +66,20 @@ fn outcome_by_exit_code(call: &CallWithResult<'_>, status: LineStatus) -> Option
     }
 }
 
-/// Whether a test that failed earlier was run again.
+/// Whether a test that failed earlier was run again: a build or a linter runs none.
 fn covers(run: &CheckRun, command: &str, runner: &str, outcome: &RunOutcome, failure: &FailedTest) -> bool {
-    run.targets.is_empty() && failure.runner == runner
-        || failure.command == command
-        || run.selects(&failure.name)
-        || outcome.passed.contains(&failure.name)
+    let has_run = run.targets.is_empty() && failure.runner == runner || run.selects(&failure.name);
+    let has_passed = outcome.verdict == Verdict::Passed && command.split(" && ").any(|part| part == failure.command);
+    has_run && run.runs_tests() || has_passed || failure.command == command || outcome.passed.contains(&failure.name)
 }
 
 impl CheckRun {
-    /// Whether its command tests, and does not only build.
+    /// Whether its command tests, and does not only build or lint.
     pub(super) fn runs_tests(&self) -> bool {
-        self.command.split(' ').any(|word| matches!(word, "test" | "t" | "nextest"))
+        let builds = self.command.split(' ').any(|word| matches!(word, "--no-run" | "compile" | "assemble"));
+        !builds
+            && (Family::of(&self.command) == Family::Tests
+                || self.scope.as_ref().is_some_and(|scope| scope.ends_with(" t")))
     }
 
     /// Whether the names of tests show which of them its targets select: other targets may be packages.

@@ -23,10 +23,13 @@ pub(super) fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
         return None;
     }
     let subcommands = usize::from(!listed.verbs.is_empty()) + usize::from(is_script);
+    let has_parts = subcommands > 0 || listed.runner.is_some();
+    let verb = own.iter().take(subcommands).map(String::as_str);
+    let scope = has_parts.then(|| std::iter::once(program).chain(verb).collect::<Vec<_>>().join(" "));
     let command = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
     let targets = targets(own.get(subcommands..).unwrap_or_default(), &listed.valued);
     let runner = listed.runner.as_deref();
-    Some(CheckRun { command, targets, runner, is_quiet: listed.quiet, ..CheckRun::default() })
+    Some(CheckRun { command, scope, targets, runner, is_quiet: listed.quiet, ..CheckRun::default() })
 }
 
 /// The operands of a check, and the values of flags that narrow it; not those of `valued` flags.

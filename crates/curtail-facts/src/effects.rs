@@ -19,6 +19,13 @@ pub(super) struct PlainCommand {
     pub(super) is_told: bool,
 }
 
+impl PlainCommand {
+    /// Whether it only shows text.
+    fn views(&self) -> bool {
+        self.words.first().is_some_and(|program| lists(&PROGRAMS.viewers, paths::name(program)))
+    }
+}
+
 /// The simple commands of a line, without folders, variables, wrappers and runners in front of them.
 pub(super) fn plain_commands(line: &str) -> Vec<PlainCommand> {
     let plain = commands(line).into_iter().filter_map(|command| {
@@ -28,6 +35,14 @@ pub(super) fn plain_commands(line: &str) -> Vec<PlainCommand> {
         Some(PlainCommand { words, is_told })
     });
     plain.collect()
+}
+
+/// What a line runs whose effect no table knows, without what only shows its output.
+pub(super) fn unlisted(line: &str) -> String {
+    let plain = plain_commands(line);
+    let is_known = plain.iter().all(|command| command.is_told);
+    let kept = plain.iter().filter(|command| if is_known { !command.views() } else { !command.is_told });
+    kept.map(|command| command.words.join(" ")).collect::<Vec<_>>().join(" && ")
 }
 
 /// The files that commands of the line show.
@@ -143,6 +158,7 @@ fn commands_in(script: &str, outer: &Simple) -> Vec<Simple> {
             None => outer.folder.clone(),
         };
         command.status = command.status.max(outer.status);
+        command.is_filtered |= outer.is_filtered;
     }
     inner
 }
@@ -281,7 +297,7 @@ impl<'c> Call<'c> {
     /// The effects of a program that changes no files in its arguments: it may be a check, or a script.
     fn run(&self) -> Vec<Effect> {
         if let Some(run) = check(self.name, self.arguments) {
-            let is_quiet = run.is_quiet && self.command.writes.is_empty();
+            let is_quiet = run.is_quiet && self.command.writes.is_empty() && !self.command.is_filtered;
             return vec![Effect::Check(CheckRun { status: self.command.status, is_quiet, ..run })];
         }
         if is_patcher(self.program) {
@@ -298,7 +314,7 @@ impl<'c> Call<'c> {
     fn patch(&self) -> Vec<Effect> {
         let Some(patch) = self.arguments.first().or(self.command.input.as_ref()) else { return Vec::new() };
         let below = patch_effects(patch).into_iter().map(|effect| match effect {
-            Effect::Change { path, edit, whole } => Effect::Change { path: self.command.resolved(&path), edit, whole },
+            Effect::Change { path, whole } => Effect::Change { path: self.command.resolved(&path), whole },
             Effect::Move { from, to } => {
                 Effect::Move { from: self.command.resolved(&from), to: self.command.resolved(&to) }
             }

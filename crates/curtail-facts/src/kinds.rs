@@ -76,10 +76,6 @@ pub struct Change {
     /// If it is a script that the work wrote: the files that it changes when it is run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
-    /// For each edit that no commit contains, digests of the replaced and of the written text; they show when a later edit reverts
-    /// an earlier one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub edits: Vec<(u32, u32)>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -220,9 +216,8 @@ pub(super) enum Action {
 /// An effect of a command, or of another call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Changes a file, or writes the `whole` file; `edit` is a digest of the text that it replaces and one of the text that it
-    /// writes, if both are known.
-    Change { path: String, edit: Option<(u32, u32)>, whole: bool },
+    /// Changes a file, or writes the `whole` file.
+    Change { path: String, whole: bool },
     /// Removes a file.
     Remove(String),
     /// Removes a folder: of its files, those are gone that are known.
@@ -261,12 +256,12 @@ impl Effect {
 
     /// Writes a whole file.
     pub(super) fn write(path: String) -> Self {
-        Self::Change { path, edit: None, whole: true }
+        Self::Change { path, whole: true }
     }
 
     /// Changes a part of a file.
     pub(super) fn edit(path: String) -> Self {
-        Self::Change { path, edit: None, whole: false }
+        Self::Change { path, whole: false }
     }
 
     /// Writes a script at `path`, which `writes` these files; `None` if the script changes no files.
@@ -278,8 +273,10 @@ impl Effect {
 /// A run of a build or of tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct CheckRun {
-    /// The command without variables, wrappers and redirections.
+    /// The command without variables, wrappers and redirections; of a program that no table lists, without what shows its output.
     pub(super) command: String,
+    /// Its program and its verb, if its targets are parts of what these check without targets; those of `make` are other checks.
+    pub(super) scope: Option<String>,
     /// The files, packages or tests that it is limited to; empty if it checks everything.
     pub(super) targets: Vec<String>,
     /// The family of runners whose lines it prints, if that is known.

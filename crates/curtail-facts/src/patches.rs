@@ -7,9 +7,6 @@ use super::kinds::Effect;
 /// The first line of a patch.
 const BEGIN: &str = "*** Begin Patch";
 
-/// Stands for the digests of a patch. No two patches are taken for inverses of each other.
-const PATCH: (u32, u32) = (1, 2);
-
 /// The effects of the patches in `text`; none if it contains none.
 pub(super) fn patch_effects(text: &str) -> Vec<Effect> {
     if !text.contains(BEGIN) {
@@ -24,9 +21,9 @@ pub(super) fn patch_effects(text: &str) -> Vec<Effect> {
     let mut found: Vec<Effect> = Vec::new();
     for line in text.lines() {
         if let Some(path) = line.strip_prefix("*** Add File: ") {
-            found.push(Effect::Change { path: path.trim().to_owned(), edit: None, whole: true });
+            found.push(Effect::write(path.trim().to_owned()));
         } else if let Some(path) = line.strip_prefix("*** Update File: ") {
-            found.push(Effect::Change { path: path.trim().to_owned(), edit: Some(PATCH), whole: false });
+            found.push(Effect::edit(path.trim().to_owned()));
         } else if let Some(path) = deleted_on(line) {
             found.push(Effect::Remove(path.to_owned()));
         } else if let Some(to) = line.strip_prefix("*** Move to: ")

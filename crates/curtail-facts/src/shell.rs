@@ -15,6 +15,8 @@ pub(super) struct Simple {
     pub(super) folder: Option<String>,
     /// The text of the here-document that it reads.
     pub(super) input: Option<String>,
+    /// Whether its output goes to a program that shows something else than its first or last lines.
+    pub(super) is_filtered: bool,
     /// What joins it to the next command; `None` at the end of the line or of a group.
     joint: Option<Joint>,
     /// What the exit code of the line says of it.
@@ -81,6 +83,7 @@ fn set_statuses(commands: &mut [Simple]) {
     // What the code says of the next command, and whether only because a failure ends the script.
     let mut next = (LineStatus::Own, false);
     let mut is_followed_by_end = false;
+    let mut is_filter = false;
     for (command, options) in commands.iter_mut().zip(options).rev() {
         next = match command.joint {
             _ if is_condition(command) => (LineStatus::Other, false),
@@ -96,6 +99,9 @@ fn set_statuses(commands: &mut [Simple]) {
             Some(Joint::Next) => (LineStatus::Other, false),
         };
         command.status = next.0;
+        command.is_filtered = is_filter && command.joint == Some(Joint::Pipe);
+        is_filter =
+            command.is_filtered || !command.words.first().is_some_and(|word| matches!(word.as_str(), "head" | "tail"));
         is_followed_by_end = is_end(command);
     }
 }

@@ -1,6 +1,5 @@
-//! Facts as text: the first lines of a summary, which are read back from it, and a page for the session that continues.
-//! In a summary, every section first gets its minimum share of the tokens; then the tokens that remain go to the sections that
-//! were cut, the most important ones first.
+//! Facts as text: the first lines of a summary, which are read back from it. Every section first gets its minimum share of the
+//! tokens; then the tokens that remain go to the sections that were cut, the most important ones first.
 
 use std::cell::RefCell;
 

@@ -25,6 +25,8 @@ pub(crate) struct Run {
     pub(crate) check: Option<Verdict>,
     /// The targets of a check.
     pub(crate) targets: Vec<String>,
+    /// The program and the verb of a check, if it can check parts of what they check.
+    pub(crate) scope: Option<String>,
     /// The line of its output that says why it failed.
     pub(crate) error: Option<String>,
     /// Whether it failed; `None` if that is unknown.
@@ -54,7 +56,8 @@ impl Facts {
         // Colors are no part of an error.
         let output = without_escapes(&output);
         let reported = if effects::may_check(line) { error_line(&output) } else { None };
-        let failed = call.failed();
+        let failed =
+            if effects::may_check(line) && call.refused() { call.failed().or(Some(true)) } else { call.failed() };
         let error = if failed == Some(true) { reported.or_else(|| complaint(&output)) } else { reported };
         trace.runs.push(Run {
             command: line.to_owned(),
@@ -68,15 +71,12 @@ impl Facts {
     /// Records a run of a check.
     pub(super) fn trace_check(&mut self, run: &CheckRun, outcome: &RunOutcome, call: &CallWithResult<'_>) {
         let Some(trace) = &mut self.trace else { return };
-        // A program that no table lists is known by its output: the line, without what only shows it, is its command.
-        let is_listed = run.targets.first().is_none_or(|target| *target != run.command);
-        let plain = effects::plain_commands(&run.command).into_iter().filter(|command| !command.is_told);
-        let plain = plain.map(|command| command.words.join(" ")).collect::<Vec<_>>().join(" && ");
-        let command = if is_listed || plain.is_empty() { &run.command } else { &plain };
         trace.runs.push(Run {
-            command: short_line(command),
+            command: short_line(&run.command),
             check: Some(outcome.verdict),
-            targets: if is_listed { run.targets.clone() } else { Vec::new() },
+            // A program that no table lists has no targets but itself.
+            targets: run.targets.iter().filter(|target| **target != run.command).cloned().collect(),
+            scope: run.scope.clone(),
             error: outcome.error.as_deref().map(short_line),
             failed: Some(outcome.verdict == Verdict::Failed),
             failing: outcome.failed.clone(),

@@ -6,41 +6,15 @@ use super::quotes::short_line;
 use super::trace::Moved;
 use super::{Change, Commit, Facts, MAX_FACTS, keep_newest, paths};
 
-/// The most edits of one file that are remembered to recognize one that reverts them.
-const MAX_EDITS: usize = 32;
-
 impl Facts {
-    /// Records a change of a file; an edit that reverts the last one removes that one instead. `whole` is set if it writes the
-    /// whole file.
-    pub(super) fn change(&mut self, path: &str, edit: Option<(u32, u32)>, whole: bool, call: &CallWithResult<'_>) {
+    /// Records a change of a file. `whole` is set if it writes the whole file.
+    pub(super) fn change(&mut self, path: &str, whole: bool, call: &CallWithResult<'_>) {
         let Some(path) = paths::project_path(path) else { return };
-        if self.revert(path, edit) {
-            return;
-        }
         let mut change = self.take(path).unwrap_or_else(|| Change { whole, ..Change::default() });
-        change.edits.extend(edit);
-        keep_newest(&mut change.edits, MAX_EDITS);
         if path.len() > change.path.len() {
             path.clone_into(&mut change.path);
         }
         self.put(Change { deleted: false, ..changed_again(change, call) });
-    }
-
-    /// Removes the last edit of a file, if `edit` reverts it; whether it does.
-    fn revert(&mut self, path: &str, edit: Option<(u32, u32)>) -> bool {
-        let Some((old, new)) = edit else { return false };
-        let Some(at) = self.position_of(path) else { return false };
-        let change = &mut self.changed[at];
-        if change.edits.pop_if(|last| *last == (new, old)).is_none() {
-            return false;
-        }
-        change.times -= 1;
-        change.committed = change.times == change.in_commits;
-        change.staged = false;
-        if change.times == 0 {
-            self.changed.remove(at);
-        }
-        true
     }
 
     /// Records a script that was written, with the files that it changes when it is run. A script in a folder of temporary
@@ -61,8 +35,8 @@ impl Facts {
     pub(super) fn run_script(&mut self, path: &str, call: &CallWithResult<'_>) {
         let Some(change) = self.changed.iter_mut().find(|change| paths::same_file(&change.path, path)) else { return };
         change.ran = true;
-        let writes = if call.failed() == Some(true) { Vec::new() } else { change.writes.clone() };
-        writes.iter().for_each(|file| self.change(file, None, false, call));
+        let writes = if call.failed_or_refused() { Vec::new() } else { change.writes.clone() };
+        writes.iter().for_each(|file| self.change(file, false, call));
     }
 
     /// Records that changes were added to the next commit: those of files, or of the files of folders that are known, or of `any`
@@ -150,7 +124,6 @@ impl Facts {
             if !change.committed && is_discarded(&change.path) {
                 (change.times, change.committed) = (change.in_commits, change.in_commits > 0);
                 (change.deleted, change.staged) = (false, false);
-                change.edits.clear();
                 return change.committed;
             }
             true
@@ -171,7 +144,7 @@ impl Facts {
         // Of several commits in one call, each has its own line; a command before it may have taken all of them.
         let new = lines.clone().find(|(hash, _)| !self.has_commit(hash));
         let shown = new.or_else(|| lines.rfind(|(_, text)| Some(text) == subject.as_ref()));
-        let failed = call.failed() == Some(true);
+        let failed = call.failed_or_refused();
         let is_empty = output.contains("nothing to commit") || output.contains("no changes added to commit");
         if shown.is_none() && (failed || is_empty || call.result_text().is_none()) {
             return;
@@ -197,7 +170,6 @@ impl Facts {
             let is_in = if is_limited { is_named(change) } else { is_added };
             if is_in {
                 (change.committed, change.in_commits, change.staged) = (true, change.times, false);
-                change.edits.clear();
             }
         }
     }
@@ -241,14 +213,10 @@ impl Facts {
         paths::common_root(absolute).to_owned()
     }
 
-    /// The index of the change of this file.
-    fn position_of(&self, path: &str) -> Option<usize> {
-        self.changed.iter().position(|change| paths::same_file(&change.path, path))
-    }
-
     /// Takes out what is known of a file.
     fn take(&mut self, path: &str) -> Option<Change> {
-        self.position_of(path).map(|at| self.changed.remove(at))
+        let at = self.changed.iter().position(|change| paths::same_file(&change.path, path))?;
+        Some(self.changed.remove(at))
     }
 
     /// Adds what is known of a file now.

@@ -1,23 +1,33 @@
 //! Exit codes and output, extracted from the wrappers that agents put around them.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::Value;
 
-/// Labels in front of an exit code, in lower case.
-const EXIT_CODE_LABELS: &[&str] = &[
-    "<returncode>", "exit code: ", "exit code ", "exited with code ", "exit status: ", "exit status ",
-    "\"exit_code\":", "\"exitcode\":",
-];
+/// What a line of a wrapper, in lower case, has before an exit code. What a program printed has it elsewhere.
+static EXIT_CODE_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let command =
+        r"(?:the )?(?:command|process) exited|process finished|(?:the )?command (?:finished|completed|failed)";
+    let label = format!(
+        r"(?:(?:{command}) )?(?:with )?\(?exit (?:code|status):? |(?:(?:the )?(?:command|process) )?exited with code "
+    );
+    Regex::new(&format!(r"(?m)^[\s\[(]*(?:error: )?(?:<returncode>|{label})")).ok()
+});
+
+/// The key of an exit code in a result that is JSON, in lower case.
+static EXIT_CODE_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""exit_?code":"#).ok());
 
 /// The exit code that an output reports, in its first or its last lines.
 pub fn exit_code(output: &str) -> Option<i32> {
     let head = &output[..output.floor_char_boundary(400)];
     let tail = &output[output.ceil_char_boundary(output.len().saturating_sub(400))..];
+    let label = if output.starts_with('{') { &EXIT_CODE_KEY } else { &EXIT_CODE_LABEL };
+    let label = label.as_ref()?;
     [head, tail].iter().find_map(|part| {
         let lower = part.to_ascii_lowercase();
-        let mut found = EXIT_CODE_LABELS.iter().flat_map(|label| lower.match_indices(label));
-        found.find_map(|(at, label)| code_at(&part[at + label.len()..]))
+        label.find_iter(&lower).find_map(|found| code_at(&part[found.end()..]))
     })
 }
 
@@ -99,6 +109,13 @@ mod tests {
             ("{\"stdout\":\"\",\"exitCode\":2}", Some(2)),
             ("The tool returns exit code 2 if the file is missing.", None),
             ("It returns exit code 2 if it fails.\n(exit code 5)", Some(5)),
+            ("Error: Command failed (exit code: 3)", Some(3)),
+            ("[The command completed with exit code 4.]", Some(4)),
+            ("X Process completed with exit code 1.", None),
+            ("Process completed with exit code 1.", None),
+            ("error: command '/usr/bin/gcc' failed with exit code 1", None),
+            ("a.py:3: raise Failure('exit code 2')", None),
+            ("    // exit code 2", None),
         ] {
             assert_eq!(exit_code(output), code, "{output}");
         }

@@ -63,12 +63,10 @@ fn changed(facts: &Facts) -> Vec<(&str, usize)> {
 }
 
 #[test]
-fn files_are_counted_and_reverted_ones_leave() {
+fn files_are_counted_and_discarded_ones_leave() {
     let log = Log::default()
         .edits("/r/src/a.rs", "x", "y")
         .edits("src/a.rs", "y", "z")
-        .edits("/r/src/b.rs", "x", "y")
-        .edits("/r/src/b.rs", "y", "x")
         .edits("/r/src/c.rs", "x", "y")
         .calls("Write", &json!({"file_path": "/r/d.rs", "content": "x"}), "<tool_use_error>File has not been read yet")
         .runs("git checkout -- src/c.rs", "")
@@ -300,7 +298,7 @@ fn what_a_commit_contains_is_not_discarded_and_not_taken_back_in_silence() {
         .runs("git add -A && git commit -m One", "[main 1a2b3c4] One")
         .edits("/r/a.rs", "y", "x")
         .edits("/r/b.rs", "x", "y");
-    assert_eq!(changed(&log.whole()), [("/r/a.rs", 2), ("/r/b.rs", 2)], "a commit is not reverted by an edit");
+    assert_eq!(changed(&log.whole()), [("/r/a.rs", 2), ("/r/b.rs", 2)], "a commit is not undone by an edit");
     let restored = log.clone().runs("git checkout -- .", "");
     assert_eq!(committed(&restored), [("/r/a.rs".into(), true), ("/r/b.rs".into(), true)]);
     assert_eq!(changed(&restored.whole()), [("/r/a.rs", 1), ("/r/b.rs", 1)]);
@@ -452,8 +450,13 @@ fn failures(text: &str) -> Vec<bool> {
     let reading = Reading::new(Framing::Lines, None, None).unwrap();
     let document = reading.parse(text).unwrap();
     let read = reading.transcripts(&document).unwrap();
-    let parts = read[0].1.messages.iter().flat_map(|message| message.results().map(|(part, _)| &message.parts[part]));
-    parts.map(failed).collect()
+    let messages = &read[0].1.messages;
+    let pairs = Pairs::from_messages(messages);
+    let results = pairs.results().iter().map(|result| {
+        let call = pairs.counterpart(*result).and_then(|call| call.part_in(messages).content.call());
+        failed(call, result.part_in(messages))
+    });
+    results.collect()
 }
 
 /// Each pair has a result that failed and one that did not.
@@ -497,6 +500,14 @@ fn a_failure_is_recognized_in_every_spelling() {
         Log::default().runs("run", "Error: 0 occurrences of old_string found").runs("run", "Errors: 0").lines,
         Log::default().runs("run", "Failed: 0 of 1 hunks applied").runs("run", "Failed: 0").lines,
         Log::default().runs("run", "Error: 0 hunks could be applied").runs("run", "0 failed").lines,
+        Log::default()
+            .calls("book_flight", &json!({}), "Error: no seats")
+            .calls("read_file", &json!({"path": "a.log"}), "Error: no seats")
+            .lines,
+        Log::default()
+            .runs("git apply a.patch && sed -i s/a/b/ a.py", "error: a.py: no")
+            .runs("cat a", "error: no")
+            .lines,
     ] {
         assert_eq!(failures(&text), [true, false], "{text}");
     }
@@ -536,4 +547,48 @@ fn an_edit_that_failed_changes_nothing() {
         json!({"role": "user", "content": [block]})
     );
     assert_eq!(changed(&Log { lines, calls: 1 }.whole()), []);
+}
+
+#[test]
+fn what_a_call_shows_is_not_what_it_did() {
+    let log = Log::default()
+        .runs("gh run view 7", "X build\nProcess completed with exit code 1.")
+        .runs("grep -n exit a.py", "3: fail('exit code 2')")
+        .runs("sed -n 1,3p a.md", "Error codes of the service")
+        .calls("Grep", &json!({"pattern": "Error"}), "Error codes of the service")
+        .calls("edit_file", &json!({"path": "a", "old_string": "a", "new_string": "b"}), "Error codes of the service");
+    assert_eq!(failures(&log.lines), [false, false, false, false, true]);
+}
+
+/// The tests that fail, and those that passed since.
+fn tests_of(log: &Log) -> (Vec<String>, Vec<String>) {
+    let facts = log.whole();
+    (facts.failing.into_iter().map(|test| test.name).collect(), facts.passed_since)
+}
+
+#[test]
+fn only_a_run_of_tests_resolves_a_test() {
+    let cargo = "test a::b ... FAILED\ntest result: FAILED. 0 passed; 1 failed";
+    let pytest = "FAILED tests/a.py::x - E\n1 failed in 1s";
+    let done = "    Finished `dev` profile [unoptimized] target(s) in 0.1s";
+    for (failing, output, passing, passed) in [
+        ("cargo test", cargo, "cargo clippy", done),
+        ("cargo test", cargo, "cargo test --no-run", done),
+        ("pytest", pytest, "ruff check src tests", "All checks passed!"),
+        ("pytest", pytest, "mypy tests", "Success: no issues found in 14 source files"),
+    ] {
+        let log = Log::default().runs(failing, output).runs(passing, passed);
+        assert_eq!(tests_of(&log).1, Vec::<String>::new(), "{passing}");
+    }
+    for (failing, output, passing, passed) in [
+        ("cargo test", cargo, "cargo t", "test result: ok. 1 passed; 0 failed"),
+        ("pytest", pytest, "pytest tests", "1 passed in 1s"),
+        ("mise run test 2>&1 | tail -20", pytest, "mise run test 2>&1", "1 passed in 1s"),
+        ("./all.sh 2>&1 | tail -20", pytest, "cd /r && ./all.sh > out.txt 2>&1; cat out.txt", "1 passed in 1s"),
+    ] {
+        let log = Log::default().runs(failing, output).runs(passing, passed);
+        assert_eq!(tests_of(&log).0, Vec::<String>::new(), "{passing}");
+        let check = log.whole().check.unwrap();
+        assert!(!check.command.contains(['>', '|']), "{check:?}");
+    }
 }

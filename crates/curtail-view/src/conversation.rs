@@ -359,7 +359,12 @@ pub(super) fn writer(message: &Message<'_>) -> &'static str {
 
 /// The results that say that their tool failed.
 fn failures(messages: &[Message<'_>], pairs: &Pairs) -> HashSet<PartRef> {
-    pairs.results().iter().copied().filter(|result| failed(result.part_in(messages))).collect()
+    let results = pairs.results().iter().copied();
+    let failures = results.filter(|result| {
+        let call = pairs.counterpart(*result).and_then(|call| call.part_in(messages).content.call());
+        failed(call, result.part_in(messages))
+    });
+    failures.collect()
 }
 
 /// Whether each message answers an action that the model wrote as text, as in logs of SWE-agent.

@@ -32,6 +32,7 @@ pub use fact::{Fact, Kind, State};
 pub use give_back::give_back;
 pub use hindsight::used;
 pub use judge::Fate;
+pub(crate) use outcomes::Family;
 
 use curtail_core::transcript::{Content, Message, Pairs};
 use facts::{SideFacts, facts_of};

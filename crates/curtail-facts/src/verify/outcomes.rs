@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::languages::{LANGUAGES, lowered};
+use super::languages::{LANGUAGES, is_small, lowered};
 use super::negation::negates;
 use super::tokens::{Class, tokens};
 use crate::paths;
@@ -19,7 +19,7 @@ pub(super) enum Outcome {
 
 /// What kind of check it is, as people call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Family {
+pub(crate) enum Family {
     Tests,
     Lint,
     Types,
@@ -30,7 +30,7 @@ impl Family {
     pub(super) const ALL: [Self; 4] = [Self::Tests, Self::Lint, Self::Types, Self::Build];
 
     /// The family of a command: that of its first word that names one.
-    pub(super) fn of(command: &str) -> Self {
+    pub(crate) fn of(command: &str) -> Self {
         let words = name_words(command);
         let mut named = words.iter().filter_map(|word| {
             Self::ALL.into_iter().find(|family| family.programs().contains(&word.as_str()) || family.is_in(word))
@@ -146,12 +146,28 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
         !is_past(&text[*end..]) && !is_wanted(last_words(&text[..*start]), &text[*start..*end])
     })?;
     let before = &text[..start];
+    if outcome == Outcome::Failed
+        && let Some(is_mended) = mends(before)
+    {
+        return Some(if is_mended { Outcome::Passed } else { Outcome::Failed });
+    }
     let near = before.ceil_char_boundary(before.len().saturating_sub(NEGATION_REACH));
     match outcome {
         outcome if !negates(last_words(&before[near..])) => Some(outcome),
         Outcome::Passed => Some(Outcome::Failed),
         Outcome::Failed => Some(Outcome::Passed),
     }
+}
+
+/// Whether the words before a failure say that it was mended, as in `fixed the failing tests`, or was not; `None` if they say neither.
+fn mends(before: &str) -> Option<bool> {
+    let (start, end) = LANGUAGES.mended.places(before).pop()?;
+    let between = &before[end..];
+    let is_cut = between.contains([',', ';', ':', '.', '，']) || CONJUNCTIONS.iter().any(|word| between.contains(word));
+    let mut words = tokens(between).into_iter().map(|token| token.text);
+    let is_object = !is_cut && words.all(|word| is_small(word) || word.bytes().all(|byte| byte.is_ascii_digit()));
+    let told = last_words(&before[..start]);
+    is_object.then(|| !negates(told) && !LANGUAGES.intended.are_in(told) && !LANGUAGES.wish.are_in(told))
 }
 
 /// Whether an outcome before `rest` is one of an earlier time.
@@ -162,7 +178,7 @@ fn is_past(rest: &str) -> bool {
 
 /// Whether a verb after these words gives an outcome that is wanted: `make the tests pass`.
 fn is_wanted(before: &str, verb: &str) -> bool {
-    let is_bare = !verb.ends_with(['s', 'd']) || verb.ends_with("ss");
+    let is_bare = !verb.ends_with(['s', 'd']) && !verb.ends_with("ing") || verb.ends_with("ss");
     LANGUAGES.wish.are_in(before) || is_bare && LANGUAGES.causing.are_in(before)
 }
 
@@ -309,6 +325,8 @@ mod tests {
             "first 3 failed, then 0 failed",
             "2 failures → 0 failures",
             "All tests pass on Node 20, errors are gone.",
+            "Fixed the failing tests.",
+            "I fixed all failing tests",
         ] {
             assert_eq!(outcome_in(text), Some(Outcome::Passed), "{text}");
         }
@@ -329,6 +347,9 @@ mod tests {
             "0 failures before, 2 failures, 0 errors after",
             "1,000 tests failed",
             "3 failed, 1,234 passed, 0 errors",
+            "We have failing tests.",
+            "I have not fixed the failing tests",
+            "The parser is fixed, but the tests are failing",
         ] {
             assert_eq!(outcome_in(text), Some(Outcome::Failed), "{text}");
         }

@@ -14,6 +14,7 @@ use super::spelling::{Spelling, spelling};
 use super::tokens::{Class, tokens};
 use super::voices::{Spoken, Voice};
 use crate::effects::effects;
+use crate::fences::{FenceLine, Fences};
 use crate::kinds::Effect;
 
 /// What was told so far.
@@ -31,10 +32,35 @@ static ERROR: LazyLock<Option<Regex>> =
 
 /// What stands before an error that code is to raise or catch, or for which somebody added code.
 static IN_CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let order = r"(?:^|[,;:] |\b(?:to|must|should|please|then) )(?:raise|throw|return|catch)";
+    let order = r"(?:^[\d:\s]*|[,;:] |\b(?:to|must|should|please|then) )(?:raise|throw|return|catch|except)";
     let added = r"\badd(?:s|ed)? [^,;]*\bthat (?:raises|throws|returns|catches)";
-    Regex::new(&format!("(?:{order}|{added}) (?:(?:an?|the|new) )*`?$")).ok()
+    Regex::new(&format!("(?:{order}|{added}) (?:(?:an?|the|new) )*[`(]?$")).ok()
 });
+
+/// What follows the name of an error in code, and a line that a program prints of an error.
+static CODE_BEHIND: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^[\w.]+(?:\($| as e\w{0,8}:?$|[\w., ]*\) as \w+)").ok());
+static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\w.]*(?:Error|Exception): ").ok());
+
+/// Whether an error at a place of a sentence is only named, as code does, or a list of what may be raised.
+fn is_in_code(text: &str, error: &str, at: usize) -> bool {
+    error == text && !error.contains([' ', ':'])
+        || CODE_BEHIND.as_ref().is_some_and(|behind| behind.is_match(error))
+        || IN_CODE.as_ref().is_some_and(|in_code| in_code.is_match(&lowered(&text[..at])))
+}
+
+/// A text without blocks of code; of these, the lines that say which error a program printed are left.
+fn without_code(text: &str) -> String {
+    let mut fences = Fences::default();
+    let mut kept = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let is_printed = PRINTED.as_ref().is_some_and(|printed| printed.is_match(line));
+        if fences.take(line) == FenceLine::Outside || is_printed {
+            kept.push_str(line);
+        }
+    }
+    kept
+}
 
 impl Told {
     /// Reads a text.
@@ -42,7 +68,7 @@ impl Told {
         match spoken.voice {
             Voice::Arguments | Voice::Content | Voice::Result => self.has_calls = true,
             Voice::Person | Voice::Model if !self.has_calls => {
-                each_clause(&spoken.text, |clause| {
+                each_clause(&without_code(&spoken.text), |clause| {
                     if !clause.text.ends_with(['?', '？']) {
                         self.hear_clause(clause.text, spoken);
                     }
@@ -73,7 +99,7 @@ impl Told {
                 let name = error_name(found.as_str());
                 let same = self.errors.iter_mut().filter(|known| error_name(&known.text) == name);
                 same.for_each(|known| known.overtaken = true);
-            } else if !IN_CODE.as_ref().is_some_and(|in_code| in_code.is_match(&lowered(&text[..found.start()]))) {
+            } else if !is_in_code(text, found.as_str(), found.start()) {
                 let words = found.as_str().trim_end_matches(['.', '。', '`', '"']);
                 replace(&mut self.errors, Fact::new(Kind::Error, words, message).in_state(State::Open));
             }
@@ -289,6 +315,21 @@ mod tests {
                 assert_eq!(told(voice, text).len(), 1, "{text}");
             }
         }
+    }
+
+    #[test]
+    fn code_tells_nothing_but_the_errors_that_a_program_printed() {
+        for text in [
+            "Look:\n```js\n// removed legacy.js, see utils.js\n```",
+            "It reads:\n```python\nexcept json.JSONDecodeError as error:\n    raise ValueError(msg)\n```",
+            "except (TypeError, ValueError) as error:",
+            "NotImplementedError",
+            "45: raise ValueError(msg)",
+        ] {
+            assert!(told(Voice::Model, text).is_empty(), "{text}");
+        }
+        let printed = "It prints:\n```\nTraceback\nKeyError: 'id'\n```";
+        assert_eq!(told(Voice::Person, printed), ["KeyError: 'id': open"]);
     }
 
     #[test]

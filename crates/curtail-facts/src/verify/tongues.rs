@@ -16,7 +16,7 @@ pub(super) enum Tongue {
     Korean,
 }
 
-/// Small words that no other of these languages has.
+/// The most frequent small words of each language; a few are words of two of them.
 const SMALL_WORDS: &[(Tongue, &[&str])] = &[
     (Tongue::English, &["the", "of", "and", "is", "was", "to", "with", "for", "never", "always", "user", "wants"]),
     (

@@ -27,7 +27,7 @@ pub(super) fn facts(side: &Side<'_, '_>) -> Vec<Fact> {
     let mut facts = files(&recorded, &trace);
     facts.extend(read_files(&messages, &facts));
     facts.extend(commands(&trace.runs));
-    facts.extend(checks(&single_runs(&trace.runs)));
+    facts.extend(checks(&trace.runs.iter().flat_map(single_runs).collect::<Vec<_>>()));
     facts.extend(errors(&recorded, &trace.runs));
     facts.extend(todos(&recorded, &trace));
     for fact in &mut facts {
@@ -116,18 +116,12 @@ fn without_port(word: &str) -> String {
     }
 }
 
-/// The runs, and for checks that passed one after the other (`lint && test`) each of them.
-fn single_runs(runs: &[Run]) -> Vec<Run> {
-    let mut single = Vec::new();
-    for run in runs {
-        if run.check == Some(Verdict::Passed) && run.targets.is_empty() {
-            let parts = run.command.split(" && ");
-            single.extend(parts.map(|part| Run { command: part.trim().to_owned(), ..run.clone() }));
-        } else {
-            single.push(run.clone());
-        }
+/// A run, or of checks that passed one after the other (`lint && test`), each of them.
+fn single_runs(run: &Run) -> Vec<Run> {
+    if run.check != Some(Verdict::Passed) || !run.targets.is_empty() {
+        return vec![run.clone()];
     }
-    single
+    run.command.split(" && ").map(|part| Run { command: part.trim().to_owned(), ..run.clone() }).collect()
 }
 
 fn checks(runs: &[Run]) -> Vec<Fact> {
@@ -140,23 +134,18 @@ fn checks(runs: &[Run]) -> Vec<Fact> {
     for (nth, run) in &outcomes {
         last.insert(check_key(run), *nth);
     }
-    let passed: Vec<(usize, Vec<String>)> = outcomes
-        .iter()
-        .filter(|(nth, run)| run.check == Some(Verdict::Passed) && last.get(&check_key(run)) == Some(nth))
-        .map(|(nth, run)| (*nth, check_words(run)))
-        .collect();
-    // A later run of everything that passed says how each part ended.
-    let is_part = |nth: usize, words: &[String]| {
-        let mut later = passed.iter().rev().take(MOST_WHOLE).take_while(|(later, _)| *later > nth);
-        later.any(|(_, whole)| whole.len() < words.len() && whole.iter().all(|word| words.contains(word)))
-    };
+    let mut passed = outcomes.clone();
+    passed.retain(|(nth, run)| {
+        run.check == Some(Verdict::Passed) && run.scope.is_some() && last.get(&check_key(run)) == Some(nth)
+    });
     let mut facts = Vec::new();
     for (nth, run) in outcomes {
         let state = if run.check == Some(Verdict::Passed) { State::Passed } else { State::Failed };
         let fact =
             Fact { targets: run.targets.clone(), ..Fact::new(Kind::Check, &run.command, Some(run.at)).in_state(state) };
         let newest = last.get(&check_key(run)).copied().unwrap_or(nth);
-        if newest == nth && is_part(nth, &check_words(run)) {
+        let mut later = passed.iter().rev().take(MOST_WHOLE).take_while(|(later, _)| *later > nth);
+        if newest == nth && later.any(|(_, whole)| is_part(run, whole)) {
             facts.push(fact.overtaken());
         } else if newest == nth {
             facts.push(fact);
@@ -165,6 +154,25 @@ fn checks(runs: &[Run]) -> Vec<Fact> {
         }
     }
     facts
+}
+
+/// Whether a run of everything says how a part ended, or one of the packages below a folder, as `./cmd/...`, how some of them did.
+fn is_part(part: &Run, whole: &Run) -> bool {
+    if part.scope != whole.scope || part.targets == whole.targets {
+        return false;
+    }
+    let words = check_words(part);
+    let mut own = check_words(whole).into_iter().filter(|word| !whole.targets.contains(word));
+    let mut paths = part.targets.iter().filter(|target| target.contains('/')).peekable();
+    own.all(|word| matches!(word.as_str(), "." | "./...") || words.contains(&word))
+        && whole.targets.iter().all(|folder| folder.ends_with("/..."))
+        && (whole.targets.is_empty() || paths.peek().is_some() && paths.all(|path| is_below(path, &whole.targets)))
+}
+
+/// Whether a package is below one of these folders.
+fn is_below(path: &str, folders: &[String]) -> bool {
+    let mut folders = folders.iter().filter_map(|folder| folder.trim_start_matches("./").strip_suffix("..."));
+    folders.any(|folder| path.trim_start_matches("./").starts_with(folder))
 }
 
 /// What a program says of a wrong call, in lower case: the next call is another one, and nothing is left to mend.
@@ -182,35 +190,26 @@ fn is_misuse(text: &str) -> bool {
 /// Tests that fail, and errors of commands that did not succeed later.
 fn errors(recorded: &Facts, runs: &[Run]) -> Vec<Fact> {
     let error = |text: &str, at: Option<usize>, state| Fact::new(Kind::Error, text, at).in_state(state);
-    let mut last_passed: HashMap<String, usize> = HashMap::new();
-    for (nth, run) in runs.iter().enumerate().filter(|(_, run)| run.check == Some(Verdict::Passed)) {
-        last_passed.insert(check_key(run), nth);
-    }
     let mut last_failed: HashMap<&str, usize> = HashMap::new();
-    for (nth, run) in runs.iter().enumerate() {
-        last_failed.extend(run.failing.iter().map(|name| (name.as_str(), nth)));
+    for run in runs {
+        last_failed.extend(run.failing.iter().map(|name| (name.as_str(), run.at)));
     }
-    // A test is resolved as well if the run in which it failed passed later.
-    let has_passed = |name: &str| {
-        let failed = last_failed.get(name);
-        failed.is_some_and(|at| last_passed.get(&check_key(&runs[*at])).is_some_and(|passed| passed > at))
-    };
-    let mut facts: Vec<Fact> = Vec::new();
-    for test in &recorded.failing {
-        facts.push(match has_passed(&test.name) {
-            true => error(&test.name, test.at.message, State::Resolved).overtaken(),
-            false => error(&test.name, test.at.message, State::Open),
-        });
-    }
-    facts.extend(recorded.passed_since.iter().map(|name| {
-        let run = last_failed.get(name.as_str()).map(|nth| runs[*nth].at);
-        error(name, run, State::Resolved).overtaken()
-    }));
+    let failing = recorded.failing.iter().map(|test| error(&test.name, test.at.message, State::Open));
+    let mut facts: Vec<Fact> = failing.collect();
+    facts.extend(
+        recorded
+            .passed_since
+            .iter()
+            .map(|name| error(name, last_failed.get(name.as_str()).copied(), State::Resolved).overtaken()),
+    );
     let mut succeeded: HashSet<String> = HashSet::new();
     for run in runs.iter().rev() {
         let key = run_key(run);
         match (&run.error, run.failed) {
             (_, Some(false)) => {
+                if run.check.is_some() {
+                    succeeded.extend(single_runs(run).iter().map(run_key));
+                }
                 succeeded.insert(key);
             }
             (Some(text), Some(true)) if succeeded.contains(&key) => {

@@ -25,10 +25,11 @@ pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, said: &Said) -> Decisio
     // What is said last is the state.
     for at in places.into_iter().rev() {
         let sentence = &said.sentences[at];
-        match outcome_of(sentence, fact) {
-            Some(Outcome::Failed) if wanted_outcome == Outcome::Passed && is_mended(said, at, names.family) => {
-                return Decision::by(Fate::Kept, sentence);
-            }
+        let outcome = outcome_of(sentence, fact);
+        let is_over = outcome == Some(Outcome::Failed)
+            && (wanted_outcome == Outcome::Passed && is_mended(said, at, names.family)
+                || has_passed_since(said, at, names.family));
+        match if is_over { Some(Outcome::Passed) } else { outcome } {
             Some(outcome) if outcome == wanted_outcome => return Decision::by(Fate::Kept, sentence),
             Some(_) => return Decision::by(Fate::Lost, sentence),
             None if is_vague(&sentence.text) => vague = vague.or(Some(sentence)),
@@ -46,9 +47,17 @@ fn is_mended(said: &Said, at: usize, family: Family) -> bool {
     if says_mended(&failure.text[failed..]) {
         return true;
     }
-    // The account ends where another outcome is told.
-    let mut account = said.account(at).take_while(|next| refers_back(next, family) || outcome_in(next).is_none());
-    account.any(|next| refers_back(next, family) && (says_mended(next) || outcome_in(next) == Some(Outcome::Passed)))
+    after_failure(said, at, family).any(|next| refers_back(next, family) && says_mended(next))
+}
+
+/// Whether a failure is told with how the check passed since, in a sentence after it that goes on about it.
+fn has_passed_since(said: &Said, at: usize, family: Family) -> bool {
+    after_failure(said, at, family).any(|next| refers_back(next, family) && outcome_in(next) == Some(Outcome::Passed))
+}
+
+/// The account of a failure, which ends where another outcome is told.
+fn after_failure(said: &Said, at: usize, family: Family) -> impl Iterator<Item = &str> {
+    said.account(at).take_while(move |next| refers_back(next, family) || outcome_in(next).is_none())
 }
 
 /// Whether the last part of a text that speaks of mending says that it was done.
@@ -58,13 +67,16 @@ fn says_mended(text: &str) -> bool {
     last.is_some_and(|part| !negates(part) && !LANGUAGES.intended.are_in(part) && !LANGUAGES.wish.are_in(part))
 }
 
-/// Whether a sentence goes on about a failure: it says how that ended after no other words than small ones, and such for faults and
-/// for checks of this family.
+/// Whether a sentence goes on about a failure: it says how that ended after no other words than small ones, numbers, and such for
+/// faults and for checks of this family.
 fn refers_back(text: &str, family: Family) -> bool {
     let verbs = [&LANGUAGES.mended, &LANGUAGES.pass].into_iter().filter_map(|words| words.first_in(text));
     let Some(verb) = verbs.min() else { return false };
     let mut subject = tokens(&text[..verb]).into_iter().map(|token| token.text);
-    subject.all(|word| is_small(word) || LANGUAGES.fault.are_in(word) || family.is_in(word))
+    subject.all(|word| {
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        is_number || is_small(word) || LANGUAGES.fault.are_in(word) || family.is_in(word)
+    })
 }
 
 /// Decides by a sentence about all checks of a kind: `all tests pass`.

@@ -18,7 +18,7 @@ pub(super) fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bo
     match fact.kind {
         Kind::Todo => !says_done(text, sentence),
         Kind::Error => !(LANGUAGES.done.are_in(part) && !negates(part) && !LANGUAGES.done.are_in(text)),
-        Kind::Rule => negates(text) == negates(part) && (negates(text) || orders(text, part, sentence)),
+        Kind::Rule => negates(text) == negates(part) && orders(text, part, sentence),
         Kind::Decision if !decides_the_same(text, &sentence.text) => false,
         _ => says_alike(text, &sentence.text) && replaces_the_same(text, &sentence.text),
     }
@@ -57,18 +57,21 @@ fn replaces_the_same(text: &str, sentence: &str) -> bool {
     one == other || !content_words(text).contains(other)
 }
 
-/// Whether a sentence gives an order, is in a list of rules, or says what is always so: a report of the past does not.
+/// Whether a sentence gives an order or a ban, is in a list of rules, or says what is always so: a report of the past does not.
 fn orders(text: &str, part: &str, sentence: &Sentence) -> bool {
     let is_listed = sentence.heading.as_ref().is_some_and(|heading| LANGUAGES.rule_heading.are_in(heading));
     let first = content_words(text).into_iter().next();
+    // `No changes to vendor/` bans, and `vendor/ was not changed` tells.
+    let bans = negates(part) && !LANGUAGES.telling.are_in(part);
     let begins_alike = first.is_some() && first == content_words(part).into_iter().next();
     let label = sentence.text.split([':', '：']).next().filter(|label| label.len() < sentence.text.len());
     is_listed
         || label.is_some_and(|label| label.len() <= 32 && LANGUAGES.rule_heading.are_in(label))
-        || begins_alike
+        || begins_alike && bans == negates(part)
         || LANGUAGES.rule.are_in(part)
         || LANGUAGES.order.first_in(part) == Some(0)
         || LANGUAGES.present.are_in(part)
+        || bans
         || !sentence.is_told()
         || text.contains(is_han)
 }
@@ -103,7 +106,7 @@ pub(super) fn segment_about<'t>(text: &str, sentence: &'t str) -> &'t str {
 
 /// Whether a sentence says that a to-do is done.
 fn says_done(text: &str, sentence: &Sentence) -> bool {
-    if sentence.text.starts_with("[x]") || sentence.text.starts_with("[X]") {
+    if ["[x]", "[X]", "✅", "✓", "✔", "☑"].iter().any(|mark| sentence.text.starts_with(mark)) {
         return true;
     }
     if sentence.text.starts_with('[') {
@@ -116,5 +119,17 @@ fn says_done(text: &str, sentence: &Sentence) -> bool {
         return false;
     }
     let says = LANGUAGES.done.are_in(&sentence.text) && !LANGUAGES.done.are_in(text) && !negates(&sentence.text);
-    says || LANGUAGES.done_heading.are_in(heading)
+    says || LANGUAGES.done_heading.are_in(heading) || tells_past(text, segment_about(text, &sentence.text))
+}
+
+/// Whether a part of a sentence has the verb of a to-do in a form of the past, and not as one that is only wanted.
+fn tells_past(text: &str, part: &str) -> bool {
+    let own = content_words(text);
+    let Some(verb) = own.first() else { return false };
+    let words = content_words(part);
+    let mut past = words.iter().filter(|word| LANGUAGES.past.are_all_of(word) && !own.contains(word));
+    past.any(|word| same_word(verb, word))
+        && !negates(part)
+        && !LANGUAGES.intended.are_in(part)
+        && !LANGUAGES.wish.are_in(part)
 }

@@ -18,6 +18,7 @@ use super::fact::{Fact, Kind};
 use super::languages::LANGUAGES;
 use super::lexicon::{Lexicon, Need, Term};
 use super::said::{Said, Sentence};
+use super::statements::decision_label;
 use super::tokens::{Class, tokens};
 use crate::paths;
 use check_names::CheckNames;
@@ -103,7 +104,10 @@ impl Wanted {
         match fact.kind {
             Kind::Rule | Kind::Todo => wanted.add_sentence(&fact.text, lexicon),
             // That something was decided may be said in many ways.
-            Kind::Decision => wanted.add_sentence(&LANGUAGES.decided.without(decided(&fact.text)), lexicon),
+            Kind::Decision => {
+                let text = LANGUAGES.decided.without(decided(&fact.text));
+                wanted.add_sentence(&LANGUAGES.decided_by_person.without(&text), lexicon);
+            }
             Kind::Task | Kind::Instruction => {
                 super::clauses::each_clause(&fact.text, |clause| wanted.add_sentence(clause.text, lexicon));
             }
@@ -150,7 +154,11 @@ fn without_reason(text: &str) -> &str {
 
 /// Where the word stands that says that something is decided, and where, behind a colon, what is decided begins.
 fn decision_places(text: &str) -> (usize, usize) {
-    let at = LANGUAGES.decided.first_in(text).unwrap_or_default();
+    let first = LANGUAGES.decided.first_in(text).or_else(|| LANGUAGES.decided_by_person.first_in(text));
+    let Some(at) = first else {
+        let start = decision_label(text).unwrap_or_default();
+        return (start, start);
+    };
     (at, text[..at].rfind([':', '：']).map_or(0, |colon| text.ceil_char_boundary(colon + 1)))
 }
 

@@ -14,7 +14,7 @@ use super::languages::LANGUAGES;
 use super::voices::{Spoken, Voice};
 use commands::commands;
 use overtaken::{Permission, Replacement, mark_lifted, mark_overtaken};
-use quotes::{without_quotations, without_quotes};
+use quotes::{without_json, without_quotations, without_quotes};
 use rules::{is_rule, is_rule_heading, labelled_rules};
 use tasks::Tasks;
 use todos::{Todos, todos};
@@ -54,7 +54,9 @@ impl Statements {
         if spoken.voice == Voice::Summary {
             self.tasks.hear_summary();
         }
-        let text = without_quotes(&spoken.text);
+        // What a person pastes may belong to what is asked.
+        let is_declared = matches!(spoken.voice, Voice::Instructions | Voice::Project);
+        let text = if is_declared { without_quotes(&without_json(&spoken.text)) } else { without_quotes(&spoken.text) };
         let document = if spoken.voice == Voice::Person { document_in(&text) } else { text.len() };
         let mut rest: Vec<String> = Vec::new();
         let mut listed = Vec::new();
@@ -109,7 +111,8 @@ impl Statements {
         let is_decision = matches!(spoken.voice, Voice::Person | Voice::Model | Voice::Summary)
             && !clause.text.starts_with(['{', '['])
             && !is_long(clause.text)
-            && LANGUAGES.decided.are_in(clause.text)
+            && (decides(clause.text)
+                || spoken.voice == Voice::Person && LANGUAGES.decided_by_person.are_in(clause.text))
             && !negates_decision(clause.text);
         if is_decision && rules == 0 && self.decisions.len() < MOST {
             self.decisions.push(Fact::new(Kind::Decision, bare(clause.text), spoken.message));
@@ -162,6 +165,20 @@ fn is_long(text: &str) -> bool {
 /// Whether a line before a list or a quotation is a sentence that asks for something, as opposed to a title.
 fn asks_before_list(text: &str) -> bool {
     text.split_whitespace().count() >= 5 && !LANGUAGES.rule_heading.are_in(text) && !text.contains("**")
+}
+
+/// Whether a sentence says that something is decided, or has a label that does.
+fn decides(text: &str) -> bool {
+    LANGUAGES.decided.are_in(text) || decision_label(text).is_some()
+}
+
+/// Where the label ends with which a decision begins: `Decision: use tabs`.
+pub(super) fn decision_label(text: &str) -> Option<usize> {
+    let bare = text.trim_start_matches('*');
+    let (start, end) = *LANGUAGES.decision_label.places(bare).first()?;
+    let rest = bare[end..].trim_start_matches(['*', ' ', '\u{a0}']);
+    let colon = rest.chars().next().filter(|c| start == 0 && matches!(c, ':' | '：'))?;
+    Some(text.len() - rest.len() + colon.len_utf8())
 }
 
 /// Whether a sentence says that something is not decided.

@@ -1,5 +1,7 @@
 //! Texts without what they quote: what somebody else said is no statement.
 
+use serde::de::IgnoredAny;
+
 use super::super::languages::LANGUAGES;
 use crate::fences::{FenceLine, Fences};
 
@@ -26,6 +28,33 @@ pub(super) fn without_quotes(text: &str) -> String {
         }
     }
     kept
+}
+
+/// A text without the JSON with which lines begin, such as that of declared tools.
+pub(super) fn without_json(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut end = 0;
+    let mut json_end = 0;
+    for line in text.split_inclusive('\n') {
+        if end >= json_end {
+            json_end = end + json_length(&text[end..]);
+        }
+        if end >= json_end {
+            kept.push_str(line);
+        }
+        end += line.len();
+    }
+    kept
+}
+
+/// The bytes of the JSON with which a text begins, such as that of a declared tool: an object, or a list of objects.
+fn json_length(text: &str) -> usize {
+    let start = text.trim_start();
+    if !start.starts_with('{') && !start.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{')) {
+        return 0;
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    values.next().filter(Result::is_ok).map_or(0, |_| values.byte_offset())
 }
 
 /// Whether a text is an address or a name, as opposed to a sentence.
@@ -60,7 +89,7 @@ pub(super) fn without_quotations(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_quotes;
+    use super::{without_json, without_quotes};
 
     #[test]
     fn a_fence_ends_with_as_many_marks_as_it_begins_with() {
@@ -73,6 +102,15 @@ mod tests {
         let rule = "```npm test``` must be green.\n";
         assert_eq!(without_quotes(rule), rule);
         assert_eq!(without_quotes("```sh\nrm a\n``` x\n```\nKeep it.\n"), "Keep it.\n");
+    }
+
+    #[test]
+    fn declared_tools_are_no_statements() {
+        let tool = "{\n  \"name\": \"get_weather\",\n  \"parameters\": {\"required\": [\"city\"]}\n}";
+        assert_eq!(without_json(&format!("Use tabs.\n{tool}\n\n[{tool}]\nNever push.\n")), "Use tabs.\nNever push.\n");
+        for text in ["{{ name }} must be kept\n", "[ ] Never push\n", "{\"a\": never\n"] {
+            assert_eq!(without_json(text), text);
+        }
     }
 
     #[test]

@@ -35,8 +35,9 @@ pub(super) fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     if !matches!(voice, Voice::Instructions | Voice::Project | Voice::Person) {
         return false;
     }
-    // A bold order begins with its verb.
+    // A bold order begins with its verb, and `path (string) [required]` declares an argument.
     let segment = segment.trim_start_matches('*');
+    let segment = &segment.replace("[required]", "").replace("(required)", "");
     let is_short = content_words(segment).is_empty() || segment.chars().count() < 4;
     // `Build tool: make` describes.
     let label = segment.split([':', '：']).next().filter(|label| label.len() < segment.len());
@@ -48,7 +49,7 @@ pub(super) fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
         || is_code
         || segment.ends_with(['?', '？'])
         || segment.ends_with([':', '：']) && voice != Voice::Person
-        || segment.starts_with(['"', '“', '«', '「', '|'])
+        || segment.starts_with(['"', '“', '«', '「', '|', '{'])
     {
         return false;
     }
@@ -114,9 +115,15 @@ mod tests {
         ] {
             assert!(is_rule(text, Voice::Person, false), "{text}");
         }
-        for text in
-            ["It never worked", "It must have been the cache", "Fix the parser", "I always get an error", "Should we?"]
-        {
+        for text in [
+            "It never worked",
+            "It must have been the cache",
+            "It must be something in the cache",
+            "path (string) [required]: the path to the file",
+            "Fix the parser",
+            "I always get an error",
+            "Should we?",
+        ] {
             assert!(!is_rule(text, Voice::Person, false), "{text}");
         }
         assert!(is_rule("Hand over to a person", Voice::Instructions, false));
