@@ -130,7 +130,7 @@ mod tests {
     fn instructions_may_be_json() {
         let persona = r#"{\"name\":\"Ada\",\"rules\":[1,2]}"#;
         let list = r#"[{\"name\":\"tide\",\"description\":\"When.\"}]"#;
-        let (tools, texts) = ToolList::from_preamble(&[persona, list, "[1]", "[]", "{}"].map(Text::escaped));
+        let (tools, texts) = ToolList::from_preamble(&[persona, list, "[1]", "[]", "{}"].map(Text::Escaped));
         assert_eq!(texts, [r#"{"name":"Ada","rules":[1,2]}"#, "[1]"]);
         assert_eq!(tools.unwrap().0.len(), Some(1));
     }
