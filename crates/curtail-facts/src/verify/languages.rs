@@ -45,6 +45,7 @@ pub(super) struct Languages {
     pub(super) unchanged: Phrases,
     pub(super) done: Phrases,
     pub(super) past: Phrases,
+    pub(super) reported: Phrases,
     pub(super) fault: Phrases,
     pub(super) mended: Phrases,
     pub(super) intended: Phrases,

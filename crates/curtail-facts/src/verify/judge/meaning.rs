@@ -62,7 +62,7 @@ fn orders(text: &str, part: &str, sentence: &Sentence) -> bool {
     let is_listed = sentence.heading.as_ref().is_some_and(|heading| LANGUAGES.rule_heading.are_in(heading));
     let first = content_words(text).into_iter().next();
     // `No changes to vendor/` bans, and `vendor/ was not changed` tells.
-    let bans = negates(part) && !LANGUAGES.telling.are_in(part);
+    let bans = negates(part) && !LANGUAGES.reported.are_in(part);
     let begins_alike = first.is_some() && first == content_words(part).into_iter().next();
     let label = sentence.text.split([':', '：']).next().filter(|label| label.len() < sentence.text.len());
     is_listed
