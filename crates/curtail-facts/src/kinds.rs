@@ -254,11 +254,6 @@ pub(super) enum Effect {
 }
 
 impl Effect {
-    /// Whether it changes a file or the history.
-    pub(super) const fn is_change(&self) -> bool {
-        !matches!(self, Self::Check(_) | Self::Changes(_) | Self::RunScript(_) | Self::Unstage(_))
-    }
-
     /// Writes a whole file.
     pub(super) fn write(path: String) -> Self {
         Self::Change { path, edit: None, whole: true }
