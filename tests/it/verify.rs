@@ -280,6 +280,27 @@ fn a_summary_that_loses_too_much_is_refused() {
     assert_eq!(run(&repeating, "").status.code(), Some(0));
 }
 
+/// Calls that nobody has spoken after yet belong to no summary, and none is blamed for them.
+#[test]
+fn a_summary_is_judged_by_the_messages_that_it_covers() {
+    let place = Place::new();
+    let says = |role: &str, text: &str| format!("{{\"role\": \"{role}\", \"content\": \"{text}\"}}\n");
+    let edit = |nth: usize| {
+        let input = format!("{{\\\"file_path\\\": \\\"src/menu{nth}.py\\\", \\\"content\\\": \\\"x\\\"}}");
+        format!(
+            "{{\"role\": \"assistant\", \"content\": null, \"tool_calls\": [{{\"id\": \"c{nth}\", \"type\": \"function\", \"function\": {{\"name\": \"Write\", \"arguments\": \"{input}\"}}}}]}}\n{{\"role\": \"tool\", \"tool_call_id\": \"c{nth}\", \"content\": \"ok\"}}\n"
+        )
+    };
+    let talk: String =
+        ["user", "assistant", "user"].iter().map(|role| says(role, "Order 48213 is due in src/cart.py.")).collect();
+    let path = written(&place, "chat.jsonl", &(talk + &(1..6).map(edit).collect::<String>()));
+    let done = run(
+        &["summarize", "-n", "2", "--summary-tokens", "4000", "--summarizer-cmd", "cat", "--verify", "100%", &path],
+        "",
+    );
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+}
+
 /// The report of BEFORE and a file of these bytes.
 fn verified(name: &str, bytes: &[u8]) -> Result<Value, String> {
     let place = Place::new();

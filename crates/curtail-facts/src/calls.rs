@@ -65,7 +65,7 @@ pub(super) fn actions(name: &str, arguments: &str) -> Vec<Action> {
 }
 
 /// Whether the call of a tool changes a file, as far as its name and its arguments show.
-pub fn changes(name: &str, arguments: &str) -> bool {
+fn changes(name: &str, arguments: &str) -> bool {
     actions(name, arguments).iter().any(|action| match action {
         Action::Effect(effect) => effect.is_change(),
         Action::Command(line) => effects(line).iter().any(Effect::is_change),
@@ -389,7 +389,7 @@ mod tests {
             ("insert_comment", r#"{"path":"a.rs","line":3,"text":"x"}"#),
             ("delete_review_file", r#"{"path":"a.rs"}"#),
         ] {
-            assert!(super::changes(name, arguments), "{name}");
+            assert!(matches!(actions(name, arguments)[..], [Action::Effect(_), ..]), "{name}");
         }
     }
 

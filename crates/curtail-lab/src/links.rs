@@ -53,6 +53,7 @@ pub(crate) fn digest(message: &Message<'_>) -> u64 {
     hasher.finish()
 }
 
+/// Hashes texts of one kind. Escaped text is hashed as it is written, so two spellings of the same text differ.
 fn hash_texts<'t, 'a: 't>(
     hasher: &mut impl std::hash::Hasher,
     kind: u8,

@@ -399,6 +399,15 @@ fn figures_of_the_provider_calibrate_and_test() {
     assert_eq!(per_request(&report, 0, "tokens_sent"), per_request(&report, 1, "tokens_sent"));
 }
 
+/// The log says what its provider read, but another one reads nothing.
+#[test]
+fn a_provider_that_caches_nothing_reads_and_writes_nothing() {
+    let system = json!({"role": "system", "content": "Be brief and exact in everything that you say."}).to_string();
+    let log = system + "\n" + &with_replies("deepseek-chat", 64);
+    let report = reported(&place_with("chat.jsonl", &log), &["chat.jsonl", "-p", "window -n 3", "--cache", "none"]);
+    assert!(per_request(&report, 1, "cache_read").iter().skip(4).all(|read| *read == 0), "{report:#}");
+}
+
 /// A chat whose messages carry the reply of the provider, with so many tokens read from its cache.
 fn with_replies(model: &str, cached: u64) -> String {
     let round = |nth: u64| {

@@ -330,7 +330,7 @@ impl Scene<'_, '_> {
         Some(self.table.of_request(price, rules, billed, output))
     }
 
-    /// The requests, from 1, whose count in the log is not of the logged history.
+    /// The requests whose count in the log is not of the logged history.
     fn strays(&self) -> impl Fn(usize) -> bool + '_ {
         move |nth| self.session.requests[nth].usage.is_some() && self.counted[nth].is_none()
     }

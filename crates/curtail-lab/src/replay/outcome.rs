@@ -19,7 +19,7 @@ pub fn outcome(transcript: &Transcript<'_>, pointer: Option<&str>) -> Option<Str
 
 /// The value at `pointer` in `object`.
 fn value_at<'a>(object: Value<'a>, pointer: &str) -> Option<Value<'a>> {
-    let keys = pointer.trim_start_matches('/').split('/').map(|key| key.replace("~1", "/").replace("~0", "~"));
+    let keys = pointer.strip_prefix('/')?.split('/').map(|key| key.replace("~1", "/").replace("~0", "~"));
     keys.into_iter().try_fold(object, |value, key| match value.is_array() {
         true => value.items().nth(key.parse().ok()?),
         false => value.get(&key),

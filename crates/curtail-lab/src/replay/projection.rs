@@ -61,7 +61,9 @@ impl<'h, 'a> Projection<'h, 'a> {
         layout: &'h Layout<'a>,
         counting: &'h Counting,
     ) -> Self {
-        let is_view = !live && apply == Apply::View && !session.requests.iter().any(Request::follows_rollback);
+        let is_compacted = session.summaries.contains(&true) || session.requests.iter().any(|one| one.live_from > 0);
+        let is_view =
+            apply == Apply::View && !(live && is_compacted) && !session.requests.iter().any(Request::follows_rollback);
         let stage = chain.stages.first().filter(|_| is_view && chain.stages.len() == 1 && chain.on_summary.is_none());
         let processor = stage.map(|stage| &*stage.processor);
         let growth = processor.map_or_else(Growth::default, Growth::of);

@@ -1,5 +1,7 @@
 //! A provider's prompt cache.
 
+use std::collections::BTreeMap;
+
 use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 
@@ -108,38 +110,69 @@ struct Entry {
     tokens: u64,
 }
 
-/// The prefixes that a client marked, by digest.
+/// The prefixes that a client marked.
 #[derive(Debug, Default)]
-pub(super) struct Marked(HashMap<u64, Entry>);
+pub(super) struct Marked {
+    /// By digest.
+    entries: HashMap<u64, Entry>,
+    /// When one of them was last used, by their number of messages; without those that can no longer be read.
+    used: BTreeMap<usize, Option<f64>>,
+}
 
 impl Marked {
     /// Reads the longest prefix that is in the cache at `now`, which renews its lifetime. Returns its tokens; 0 if there is
-    /// none. `links` are the prefixes of a request, the longest first. They are searched as far as the `rules` allow, then
-    /// the prefix of the `instructions` is tried.
+    /// none. The request has `count` messages; `link` is that of its first messages. Prefixes are searched as far as the
+    /// `rules` allow, then that of the first `instructions` messages is tried.
     pub(super) fn read(
         &mut self,
         rules: &CacheRules,
-        links: impl Iterator<Item = Link>,
-        instructions: Link,
+        count: usize,
+        link: impl Fn(usize) -> Link,
+        instructions: usize,
         now: Option<f64>,
     ) -> u64 {
-        let mut links = links.peekable();
-        let end = links.peek().map_or(0, |link| link.blocks);
-        let recent = links.take_while(|link| rules.lookback == 0 || end - link.blocks <= rules.lookback);
-        for link in recent.chain([instructions]) {
-            let Some(entry) = self.0.get_mut(&link.digest) else { continue };
-            if rules.lives(now.zip(entry.used).map(|(now, used)| now - used)) {
-                entry.used = now;
-                return entry.tokens;
+        let end = link(count).blocks;
+        let mut expired = Vec::new();
+        let mut found = None;
+        for (&count, used) in self.used.range(..=count).rev() {
+            if !rules.lives(age(now, *used)) {
+                expired.push(count);
+                continue;
+            }
+            let prefix = link(count);
+            if rules.lookback > 0 && end - prefix.blocks > rules.lookback {
+                break;
+            }
+            if self.is_read(rules, prefix, now) {
+                found = Some(count);
+                break;
             }
         }
-        0
+        for count in expired {
+            self.used.remove(&count);
+        }
+        let found = found.or_else(|| self.is_read(rules, link(instructions), now).then_some(instructions));
+        let Some(entry) = found.and_then(|count| self.entries.get_mut(&link(count).digest)) else { return 0 };
+        entry.used = now;
+        self.used.extend(found.map(|count| (count, now)));
+        entry.tokens
     }
 
-    /// Writes the prefix that ends with `link` to the cache.
-    pub(super) fn write(&mut self, link: Link, tokens: u64, used: Option<f64>) {
-        self.0.insert(link.digest, Entry { used, tokens });
+    /// Whether the prefix that ends with `link` can be read.
+    fn is_read(&self, rules: &CacheRules, link: Link, now: Option<f64>) -> bool {
+        self.entries.get(&link.digest).is_some_and(|entry| rules.lives(age(now, entry.used)))
     }
+
+    /// Writes the prefix of `count` messages that ends with `link` to the cache.
+    pub(super) fn write(&mut self, count: usize, link: Link, tokens: u64, used: Option<f64>) {
+        self.entries.insert(link.digest, Entry { used, tokens });
+        self.used.insert(count, used);
+    }
+}
+
+/// The seconds from `used` to `now`, if the log has times.
+fn age(now: Option<f64>, used: Option<f64>) -> Option<f64> {
+    now.zip(used).map(|(now, used)| now - used)
 }
 
 #[cfg(test)]
@@ -189,24 +222,22 @@ mod tests {
         (0..=messages).map(|nth| Link { digest: nth, tokens: nth * 100, blocks: nth }).collect()
     }
 
-    fn back(messages: u64) -> impl Iterator<Item = Link> {
-        links(messages).into_iter().rev()
-    }
-
     #[test]
     fn the_end_of_an_earlier_request_is_found_within_twenty_blocks_and_the_lifetime() {
         let written = || {
             let mut marked = Marked::default();
-            marked.write(links(5)[2], 200, Some(0.0));
-            marked.write(links(5)[5], 500, Some(0.0));
+            marked.write(2, links(5)[2], 200, Some(0.0));
+            marked.write(5, links(5)[5], 500, Some(0.0));
             marked
         };
         for (messages, seconds, found) in [(25, 10.0, 500), (26, 10.0, 200), (25, 300.0, 0)] {
-            let found_now = written().read(&MARKED, back(messages), links(2)[2], Some(seconds));
+            let found_now = written().read(&MARKED, messages, |count| links(30)[count], 2, Some(seconds));
             assert_eq!(found_now, found, "{messages} messages after {seconds} s");
         }
         let mut marked = written();
-        assert_eq!(marked.read(&MARKED, back(6), links(2)[2], Some(200.0)), 500);
-        assert_eq!(marked.read(&MARKED, back(6), links(2)[2], Some(400.0)), 500, "a hit renews the lifetime");
+        assert_eq!(marked.read(&MARKED, 6, |count| links(30)[count], 2, Some(200.0)), 500);
+        assert_eq!(marked.read(&MARKED, 6, |count| links(30)[count], 2, Some(400.0)), 500, "a hit renews the lifetime");
+        assert_eq!(marked.read(&MARKED, 6, |count| links(30)[count], 2, Some(700.0)), 0);
+        assert!(marked.used.is_empty(), "what has expired is not searched again");
     }
 }

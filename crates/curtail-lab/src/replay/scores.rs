@@ -48,6 +48,8 @@ pub(super) enum Measured<'s> {
 /// The beginning of a request.
 #[derive(Clone, Copy)]
 struct Prefix {
+    /// The number of its messages.
+    count: usize,
     link: Link,
     /// Its tokens, as the fit predicts them.
     tokens: u64,
@@ -145,7 +147,7 @@ impl<'s, 'a> Scorer<'s, 'a> {
     /// The first `count` messages of the request.
     fn prefix(&self, count: usize, nth: usize) -> Prefix {
         let link = self.sent.link(count, self.scene.history);
-        Prefix { link, tokens: self.calibration(nth).apply(link.tokens, count) }
+        Prefix { count, link, tokens: self.calibration(nth).apply(link.tokens, count) }
     }
 
     fn calibration(&self, nth: usize) -> Calibration {
@@ -196,10 +198,11 @@ impl<'s, 'a> Scorer<'s, 'a> {
             self.marked = Marked::default();
         }
         let now = scene.session.requests[nth].seconds;
-        let links = (0..=self.sent.count()).rev().map(|count| self.sent.link(count, scene.history));
-        let found = self.marked.read(rules, links, instructions.link, now);
+        let sent = &self.sent;
+        let found =
+            self.marked.read(rules, all.count, |count| sent.link(count, scene.history), instructions.count, now);
         for prefix in [instructions, all].into_iter().filter(|prefix| prefix.tokens >= minimum) {
-            self.marked.write(prefix.link, prefix.tokens, now);
+            self.marked.write(prefix.count, prefix.link, prefix.tokens, now);
         }
         rules.bill(all.tokens, found, minimum).read
     }
@@ -229,6 +232,9 @@ impl<'s, 'a> Scorer<'s, 'a> {
         }
         let base = scene.calibrated[nth].policy.apply(recorded.end.tokens, recorded.messages);
         let tokens = beside_log(usage.input, base, estimate.tokens);
+        if scene.rules.minimum == 0 {
+            return scene.rules.bill(tokens, 0, 0);
+        }
         recorded.bill_like(usage, Estimate { tokens, ..estimate }, scene.writes)
     }
 

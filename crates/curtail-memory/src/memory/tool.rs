@@ -71,10 +71,19 @@ fn make_partial(schema: &mut Value) {
     let Value::Object(schema) = schema else {
         return;
     };
-    for word in ["required", "minProperties", "dependentRequired"] {
+    for word in ["required", "minProperties", "dependentRequired", "dependencies", "if", "then", "else"] {
         schema.shift_remove(word);
     }
-    for word in ["properties", "patternProperties", "$defs", "definitions"] {
+    // Without required keys, several alternatives may allow the same update.
+    if let Some(alternatives) = schema.shift_remove("oneOf") {
+        if schema.contains_key("anyOf") {
+            let all = schema.entry("allOf").or_insert_with(|| json!([]));
+            all.as_array_mut().into_iter().for_each(|all| all.push(json!({"anyOf": alternatives})));
+        } else {
+            schema.insert("anyOf".to_owned(), alternatives);
+        }
+    }
+    for word in ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"] {
         if let Some(Value::Object(named)) = schema.get_mut(word) {
             named.values_mut().for_each(make_partial);
         }
@@ -105,6 +114,18 @@ mod tests {
         let partial = json!({
             "properties": { "plan": { "$ref": "#/$defs/plan" }, "steps": { "items": { "required": ["name"] } } },
             "$defs": { "plan": { "anyOf": [{}, {}] } }
+        });
+        assert_eq!(schema, partial);
+        let mut schema = json!({
+            "oneOf": [{ "required": ["goal"] }, { "properties": { "by": { "minProperties": 1 } } }],
+            "dependencies": { "by": ["goal"] },
+            "dependentSchemas": { "by": { "required": ["goal"], "anyOf": [{}], "oneOf": [{ "required": ["at"] }] } },
+            "if": {}, "then": { "required": ["by"] }, "else": false
+        });
+        make_partial(&mut schema);
+        let partial = json!({
+            "dependentSchemas": { "by": { "anyOf": [{}], "allOf": [{ "anyOf": [{}] }] } },
+            "anyOf": [{}, { "properties": { "by": {} } }]
         });
         assert_eq!(schema, partial);
     }

@@ -13,6 +13,8 @@ use curtail_facts::Facts;
 pub struct SummaryInput<'m> {
     /// The interactions that it covers.
     pub span: InteractionRange,
+    /// The messages that it covers, calls and results included.
+    pub covered: Range<usize>,
     /// The facts up to the end of these interactions.
     pub facts: Facts,
     /// The facts as text; empty if there are none.
@@ -61,12 +63,12 @@ impl RollingSummary {
             let head =
                 facts.text(self.tokens * self.summarizer.facts_share() / 100, follows || is_goal_left_out, &count);
             let tokens = self.tokens.saturating_sub(if head.is_empty() { 0 } else { count(&head) + 1 });
-            let mut utterances = utterances(messages, &pairs, covered);
+            let mut utterances = utterances(messages, &pairs, covered.clone());
             utterances.retain(is_summarized);
             if !head.is_empty() {
                 utterances.insert(0, Utterance::new(Speaker::Facts, head.clone()));
             }
-            SummaryInput { span: *span, facts, head, utterances, tokens }
+            SummaryInput { span: *span, covered, facts, head, utterances, tokens }
         });
         inputs.collect()
     }

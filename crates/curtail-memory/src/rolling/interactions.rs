@@ -1,4 +1,4 @@
-//! Groups messages into interactions, the unit of a rolling memory, and collects what a summarizer reads of them.
+//! Groups messages into interactions, the unit of a rolling memory.
 //!
 //! Messages are read in order and never ahead, so a transcript that arrives in parts has the same interactions as a whole
 //! one.

@@ -12,7 +12,7 @@ pub struct LeastKept {
     pub retry: bool,
 }
 
-/// Facts that a message or an utterance lists.
+/// Facts that a summarizer is given.
 const LISTED: usize = 40;
 
 /// Facts that an error lists.
@@ -42,12 +42,9 @@ impl Lacking {
         losses.map(|judged| format!("{}: {}", judged.fact.kind.name(), judged.fact.described())).collect()
     }
 
-    /// What to tell a summarizer that is asked once more.
-    pub(super) fn request(&self) -> String {
-        format!(
-            "The summary before this one lacked these facts. State each of them:\n- {}",
-            self.facts(LISTED).join("\n- ")
-        )
+    /// The facts for a summarizer that is asked once more, one per line.
+    pub(super) fn list(&self) -> String {
+        format!("- {}", self.facts(LISTED).join("\n- "))
     }
 
     /// Why the summary is refused.

@@ -1,7 +1,7 @@
 //! Rolling memory: the newest interactions word for word, and summaries of the interactions before them.
 //!
-//! The processor decides what to summarize and what to keep, and has no state of its own between two runs. Its state, which
-//! stands here, is written as JSON for a program, and as a block of text in the transcript for a model. The other files group
+//! The processor decides what to summarize and what to keep, and has no state of its own between two runs. The [`RollingState`] is
+//! written as JSON for a program, and as a block of text in the transcript for a model. The other files group
 //! messages into interactions and keep threads in the store. [`RollingSummary::due`] says when a summary is due.
 
 mod block;
@@ -15,6 +15,7 @@ mod lines;
 mod placing;
 mod rolling_summary;
 mod schedule;
+mod state;
 mod summarizing;
 mod thread;
 mod utterances;
@@ -27,6 +28,7 @@ pub use interactions::{Counted, Interaction};
 pub use json::state;
 pub use least_kept::LeastKept;
 pub use rolling_summary::RollingSummary;
-pub use schedule::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange};
+pub use schedule::{InteractionRange, Rolling};
+pub use state::{RollingState, StateSoFar, Summary, SummaryRange};
 pub use thread::{Shown, Taken, Thread, ThreadError, append, current};
 pub use view::RollingView;

@@ -25,7 +25,7 @@ impl RollingSummary {
         }
         let inputs = self.inputs(messages, rolling, due);
         let make = |input: &SummaryInput<'_>| {
-            let covered = covered(messages, rolling, input.span);
+            let covered = messages.get(input.covered.clone()).unwrap_or_default();
             self.summarize_one(input, covered, on_summary).map_err(Some)
         };
         let texts: Vec<Result<String, Option<Failure>>> = if self.is_local(&inputs[0]) {
@@ -69,7 +69,7 @@ impl RollingSummary {
             return Err(Failure::Other(lacking.reason()));
         }
         let mut utterances = input.utterances.clone();
-        utterances.push(Utterance::new(Speaker::User, lacking.request()));
+        utterances.push(Utterance::new(Speaker::Missing, lacking.list()));
         let text = self.ask(input, &utterances, on_summary)?;
         least.lacks(covered, &text).map_or(Ok(text), |lacking| Err(Failure::Other(lacking.reason())))
     }
@@ -91,13 +91,6 @@ impl RollingSummary {
         }
         Ok(input.summary(text, &Budget { tokens: self.tokens, ..budget }))
     }
-}
-
-/// The messages that the interactions of `span` consist of.
-fn covered<'m, 'a>(messages: &'m [Message<'a>], rolling: &RollingView, span: InteractionRange) -> &'m [Message<'a>] {
-    let start = rolling.interaction(span.start).map_or(0, |interaction| interaction.start);
-    let end = rolling.interaction(span.end + 1).map_or(messages.len(), |interaction| interaction.start);
-    messages.get(start..end).unwrap_or_default()
 }
 
 /// `span` with the ids of its first and its last message with text.

@@ -85,11 +85,11 @@ impl<'t> Record<'t> {
         inserted.map_err(|source| self.error(source))
     }
 
-    /// Records the id of an update that was applied to the body; `true` if the id is new.
+    /// Records the id of an update that was applied to the body.
     ///
     /// # Errors
     /// [`StoreError`] if the file cannot be written.
-    pub fn add_applied_id(&mut self, id: &str) -> Result<bool, StoreError> {
+    pub fn add_applied_id(&mut self, id: &str) -> Result<(), StoreError> {
         let number = self.number.map_or_else(|| self.put(None), Ok);
         let added = number.and_then(|number| insert_applied_id(self.transaction, number, id));
         added.map_err(|source| self.error(source))
@@ -152,10 +152,10 @@ pub(super) fn asides(connection: &Connection, number: Option<i64>) -> Result<Vec
     asides.collect()
 }
 
-/// Adds an applied id to the entry in row `number`; `true` if the id is new.
-pub(super) fn insert_applied_id(connection: &Connection, number: i64, id: &str) -> Result<bool> {
+/// Adds an applied id to the entry in row `number`, once.
+pub(super) fn insert_applied_id(connection: &Connection, number: i64, id: &str) -> Result<()> {
     let sql = "INSERT OR IGNORE INTO mark (entry, mark) VALUES (?1, ?2)";
-    Ok(connection.execute(sql, params![number, id])? > 0)
+    connection.execute(sql, params![number, id]).map(drop)
 }
 
 /// Adds a body set aside to the entry in row `number`.

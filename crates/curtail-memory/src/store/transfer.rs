@@ -212,6 +212,6 @@ fn insert(transaction: &Transaction<'_>, line: &EntryLine) -> Result<()> {
         params![shelf, scope, id, updated, body],
     )?;
     let number = transaction.last_insert_rowid();
-    line.applied_ids.iter().try_for_each(|id| insert_applied_id(transaction, number, id).map(drop))?;
+    line.applied_ids.iter().try_for_each(|id| insert_applied_id(transaction, number, id))?;
     line.aside.iter().try_for_each(|aside| insert_aside(transaction, number, aside))
 }

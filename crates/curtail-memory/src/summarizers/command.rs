@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::prompt::MISSING;
 use super::quote::quote;
 use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip};
 use curtail_core::error::system_message;
@@ -169,6 +170,7 @@ fn message(utterance: &Utterance<'_>) -> Value {
     match &utterance.speaker {
         Speaker::System => json!({"role": "system", "content": text}),
         Speaker::Facts => json!({"role": "system", "name": "facts", "content": text}),
+        Speaker::Missing => json!({"role": "system", "name": "missing", "content": format!("{MISSING}\n{text}")}),
         Speaker::User => json!({"role": "user", "content": text}),
         Speaker::Assistant => json!({"role": "assistant", "content": text}),
         Speaker::Tool(name) => json!({"role": "tool", "name": name, "content": text}),

@@ -227,8 +227,8 @@ struct NoAnswer {
 }
 
 impl NoAnswer {
-    /// A retry may help after a connection that was refused or closed early, but not after a timeout, with a wrong address or
-    /// with a certificate that is not trusted.
+    /// A retry may help after a connection that was refused or closed early, or if the host was not found, as name servers fail
+    /// for a moment; but not after a timeout or with a certificate that is not trusted.
     fn from_ureq(error: &ureq::Error, secrets: &Secrets) -> Self {
         use std::io::ErrorKind::{ConnectionRefused, InvalidData, TimedOut};
         let why = match error {

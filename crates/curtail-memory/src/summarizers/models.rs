@@ -6,7 +6,7 @@ use super::api::Api;
 use super::clip::{clip, cut_short};
 use super::halves::{MAX_LEVELS, in_levels};
 use super::http::Post;
-use super::prompt::{Prompt, shortened, transcript};
+use super::prompt::{Prompt, missing, shortened, transcript};
 use super::{ApiKey, Budget, Endpoint, Failure, Http, Request, Summarizer, Utterance};
 
 /// The version of Anthropic's wire format.
@@ -40,19 +40,20 @@ impl Summarizer for Model {
     }
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        let text = in_levels(&shortened(utterances), &|part| self.ask(part, budget), MAX_LEVELS)?;
+        let text = in_levels(&shortened(utterances), &|part| self.ask(part, missing(utterances), budget), MAX_LEVELS)?;
         Ok(clip(&text, budget))
     }
 
     fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
-        Some(Request { to: self.endpoint.join(self.api.path()).shown, body: self.body(&shortened(utterances), budget) })
+        let body = self.body(&shortened(utterances), missing(utterances), budget);
+        Some(Request { to: self.endpoint.join(self.api.path()).shown, body })
     }
 }
 
 impl Model {
-    fn body(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> String {
+    fn body(&self, utterances: &[Utterance<'_>], missing: Option<&str>, budget: &Budget<'_>) -> String {
         let instructions = self.prompt.instructions(budget);
-        let transcript = transcript(utterances);
+        let transcript = transcript(utterances, missing);
         let mut body = match self.api {
             Api::OpenAi => json!({
                 "model": self.model,
@@ -73,7 +74,7 @@ impl Model {
     }
 
     /// Sends one request and returns the text of the answer. A text that the server cut ends with the mark of a cut.
-    fn ask(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+    fn ask(&self, utterances: &[Utterance<'_>], missing: Option<&str>, budget: &Budget<'_>) -> Result<String, Failure> {
         let key = self.key.iter().map(ApiKey::secret);
         let headers: Vec<_> = match self.api {
             Api::OpenAi => key.map(|key| ("authorization", format!("Bearer {key}"))).collect(),
@@ -83,7 +84,7 @@ impl Model {
             }
         };
         let to = self.endpoint.join(self.api.path());
-        let body = self.body(utterances, budget);
+        let body = self.body(utterances, missing, budget);
         let post = Post { to: &to, headers: &headers, key: self.key.as_ref(), body: &body };
         let answer = self.http.post(&post)?;
         let secrets = post.secrets();

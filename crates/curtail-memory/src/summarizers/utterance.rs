@@ -17,6 +17,8 @@ pub enum Speaker {
     Tool(String),
     /// Facts that were read from the transcript by rule. They are kept in front of the summary, which should not repeat them.
     Facts,
+    /// Facts that an earlier summary lacked. They are not part of the transcript: they tell the summarizer what to state.
+    Missing,
 }
 
 impl Speaker {
@@ -28,6 +30,7 @@ impl Speaker {
             Self::Assistant | Self::Call(_) => Cow::Borrowed("assistant"),
             Self::Tool(name) => Cow::Owned(format!("tool {name}")),
             Self::Facts => Cow::Borrowed("facts"),
+            Self::Missing => Cow::Borrowed("missing facts"),
         }
     }
 }

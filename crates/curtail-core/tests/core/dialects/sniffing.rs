@@ -112,6 +112,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("llama-index/version-0.11.json", Framing::Document),
     ("llama/rows.jsonl", Framing::Records),
     ("lm-studio/chat.json", Framing::Records),
+    ("lm-studio/regenerated.json", Framing::Records),
     ("mastra/messages.json", Framing::Document),
     ("mcp-sampling/params.json", Framing::Records),
     ("mcp-sampling/request.jsonl", Framing::Records),

@@ -2,15 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::calls;
+use super::rendering::one_line;
 use super::units::{Reach, excerpt};
 use crate::summarizers::{Speaker, Utterance};
 
 /// How much of a message is read: longer texts are pasted logs and files.
 const SPEECH: Reach = Reach { head: 32 << 10, tail: 16 << 10, errors: 64 };
-
-/// How much of a tool's output is read.
-const OUTPUT: Reach = Reach { head: 6 << 10, tail: 4 << 10, errors: 32 };
 
 /// The facts in front of the summary, which it does not repeat.
 pub(super) struct KnownFacts(String);
@@ -23,7 +20,7 @@ impl KnownFacts {
 
     /// Whether the facts contain the words of a sentence.
     pub(super) fn contain(&self, sentence: &str) -> bool {
-        !self.0.is_empty() && self.0.contains(&calls::one_line(sentence))
+        !self.0.is_empty() && self.0.contains(&one_line(sentence))
     }
 }
 
@@ -31,27 +28,18 @@ impl KnownFacts {
 pub(super) struct Excerpt<'t> {
     pub(super) speaker: &'t Speaker,
     pub(super) text: Cow<'t, str>,
-    /// Whether it is a call that changes something.
-    pub(super) changes: bool,
 }
 
 impl<'t> Excerpt<'t> {
-    /// Calls and results are facts already where there are facts; only a result that begins with an error is read besides.
-    pub(super) fn new(utterance: &'t Utterance<'_>, facts: &KnownFacts) -> Self {
+    /// Calls and results are facts already; only a result that begins with an error is read besides.
+    pub(super) fn new(utterance: &'t Utterance<'_>) -> Self {
         let text = utterance.text.as_ref();
-        let has_facts = !facts.0.is_empty();
         let excerpt = match &utterance.speaker {
-            Speaker::Call(name) if !has_facts => Cow::Owned(calls::line(name, text)),
             Speaker::Call(_) => Cow::Borrowed(""),
-            Speaker::Tool(_) if has_facts => first_line_of_error(text),
-            Speaker::Tool(_) => excerpt(text, OUTPUT, is_error_line),
+            Speaker::Tool(_) => first_line_of_error(text),
             _ => excerpt(text, SPEECH, is_error_line),
         };
-        let changes = match &utterance.speaker {
-            Speaker::Call(name) => !has_facts && curtail_facts::changes(name, text),
-            _ => false,
-        };
-        Self { speaker: &utterance.speaker, text: excerpt, changes }
+        Self { speaker: &utterance.speaker, text: excerpt }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A summary of the transcript's own sentences: offline, the same on every run, in any language. Facts come before it; of each
-//! message it takes the first and the last sentence of substance, and more where there is room. It knows no words.
+//! message it takes the first and the last sentence of substance, and more where there is room. The only words that it knows are
+//! those of error messages, and abbreviations, after which a sentence goes on.
 
-mod calls;
 mod excerpts;
 mod ranks;
 mod rendering;
@@ -13,13 +13,13 @@ use excerpts::{Excerpt, KnownFacts};
 use ranks::{Rank, Ranked, ranked};
 use rendering::render;
 
-/// The most units that are tried after the first that did not fit.
+/// The most units that may not fit before no further ones are tried.
 const MAX_MISSES: usize = 48;
 
 /// Takes whole sentences from the transcript, as many as fit the budget, in their order, after the labels of their speakers.
 ///
-/// The time is near-linear in the length of the transcript. Of long tool output, the beginning, the end and the error lines are
-/// read.
+/// The time is near-linear in the length of the transcript. Of a long message, the beginning, the end and the error lines are
+/// read; of a tool's output, the first line if it reports an error. Other calls and results are left to the facts.
 ///
 /// ```
 /// use curtail_memory::summarizers::{Budget, Extractive, Speaker, Summarizer as _, Utterance};
@@ -44,8 +44,9 @@ impl Summarizer for Extractive {
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let facts = KnownFacts::from_utterances(utterances);
-        let spoken = utterances.iter().filter(|utterance| utterance.speaker != Speaker::Facts);
-        let excerpts: Vec<Excerpt<'_>> = spoken.map(|utterance| Excerpt::new(utterance, &facts)).collect();
+        let spoken =
+            utterances.iter().filter(|utterance| !matches!(utterance.speaker, Speaker::Facts | Speaker::Missing));
+        let excerpts: Vec<Excerpt<'_>> = spoken.map(|utterance| Excerpt::new(utterance)).collect();
         let units = ranked(&excerpts, &facts);
         let chosen = chosen(&excerpts, &units, budget);
         if chosen.is_empty() {

@@ -6,10 +6,7 @@ use super::excerpts::{Excerpt, KnownFacts, is_error_line};
 use super::units::{SummaryUnit, units_of};
 use crate::summarizers::Speaker;
 
-/// The most lines of one tool's output that are taken.
-const MAX_ERRORS: usize = 2;
-
-/// How much a unit is needed, the most needed first. Of equal rank, the newest goes first.
+/// How much a unit is needed, the most needed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     /// What the person wanted before the first answer.
@@ -20,8 +17,6 @@ pub(super) enum Rank {
     Result,
     /// An error that a tool reported.
     Error,
-    /// A call that changed something.
-    Change,
     /// The last sentence of an earlier reply.
     Outcome,
     /// The last sentence of a person's message.
@@ -32,8 +27,6 @@ pub(super) enum Rank {
     Rest,
     /// A sentence of instructions.
     Instructions,
-    /// A call that only reads.
-    Call,
     /// A sentence that says little: a greeting, an assent.
     Minor,
 }
@@ -84,17 +77,12 @@ impl Excerpt<'_> {
     /// Its units, each with its rank.
     fn units(&self, index: usize, place: Place) -> Vec<(Rank, SummaryUnit)> {
         match self.speaker {
-            Speaker::Call(_) if self.text.is_empty() => Vec::new(),
-            Speaker::Call(_) => {
-                let rank = if self.changes { Rank::Change } else { Rank::Call };
-                vec![(rank, SummaryUnit { utterance: index, range: 0..self.text.len(), fenced: false })]
-            }
             Speaker::Tool(_) => {
-                let lines = units_of(index, &self.text, false).into_iter();
-                let errors = lines.filter(|line| is_error_line(&self.text[line.range.clone()]));
-                errors.take(MAX_ERRORS).map(|line| (Rank::Error, line)).collect()
+                let units = units_of(index, &self.text).into_iter();
+                let errors = units.filter(|unit| is_error_line(&self.text[unit.range.clone()]));
+                errors.map(|unit| (Rank::Error, unit)).collect()
             }
-            _ => self.sentences(units_of(index, &self.text, true), place),
+            _ => self.sentences(units_of(index, &self.text), place),
         }
     }
 

@@ -1,6 +1,5 @@
 //! Writes the chosen units as text: a line for each speaker's turn, in the order of the transcript.
 
-use super::calls;
 use super::excerpts::Excerpt;
 use super::ranks::Ranked;
 use super::units::SummaryUnit;
@@ -44,11 +43,16 @@ fn separator<'t>(text: &str, before: &SummaryUnit, after: &SummaryUnit) -> &'t s
     }
 }
 
+/// `text` with every run of white space replaced by a space.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Writes a unit: fenced code unchanged, any other unit on one line.
 fn push_unit(text: &mut String, unit: &str, fenced: bool) {
     if fenced {
         text.push_str(unit.trim_end());
     } else {
-        text.push_str(&calls::one_line(unit));
+        text.push_str(&one_line(unit));
     }
 }

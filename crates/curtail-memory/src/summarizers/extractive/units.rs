@@ -1,5 +1,5 @@
 //! Splits texts into the units of a summary: sentences, lines, and fenced code, each with its place. It knows the layout of
-//! chat text and tool output, not the worth of a unit.
+//! chat text, not the worth of a unit.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,11 +19,10 @@ pub(super) struct SummaryUnit {
     pub(super) fenced: bool,
 }
 
-/// The units of an utterance's text. In prose, a sentence may continue after a line break; in tool output, every line is a
-/// unit.
-pub(super) fn units_of(utterance: usize, text: &str, prose: bool) -> Vec<SummaryUnit> {
+/// The units of an utterance's text. A sentence may continue after a line break.
+pub(super) fn units_of(utterance: usize, text: &str) -> Vec<SummaryUnit> {
     let mut units = Vec::new();
-    for (range, fenced) in blocks(text, prose) {
+    for (range, fenced) in blocks(text) {
         if fenced {
             units.push(SummaryUnit { utterance, range, fenced });
             continue;
@@ -59,7 +58,7 @@ fn is_blob(text: &str) -> bool {
 
 /// The blocks of a text, each with whether it is fenced: paragraphs, list items, single lines, and fenced blocks with their
 /// fences.
-fn blocks(text: &str, prose: bool) -> Vec<(Range<usize>, bool)> {
+fn blocks(text: &str) -> Vec<(Range<usize>, bool)> {
     let mut blocks: Vec<(Range<usize>, bool)> = Vec::new();
     let mut fences = Fences::default();
     let mut wraps = false;
@@ -69,7 +68,7 @@ fn blocks(text: &str, prose: bool) -> Vec<(Range<usize>, bool)> {
         at = range.end;
         let kind = fences.take(line);
         let is_outside = kind == FenceLine::Outside;
-        let joins = kind == FenceLine::Inside || is_outside && prose && wraps && continues(line);
+        let joins = kind == FenceLine::Inside || is_outside && wraps && continues(line);
         match blocks.last_mut() {
             Some((last, _)) if joins => last.end = range.end,
             _ => blocks.push((range, kind == FenceLine::Opening)),
@@ -137,8 +136,8 @@ fn is_plain(c: char) -> bool {
 mod tests {
     use super::{Reach, excerpt, units_of};
 
-    fn texts(text: &str, prose: bool) -> Vec<(&str, bool)> {
-        units_of(0, text, prose).into_iter().map(|unit| (text[unit.range].trim_end(), unit.fenced)).collect()
+    fn texts(text: &str) -> Vec<(&str, bool)> {
+        units_of(0, text).into_iter().map(|unit| (text[unit.range].trim_end(), unit.fenced)).collect()
     }
 
     #[test]
@@ -161,7 +160,7 @@ mod tests {
             ("```\nnever closed. Not at all.", &[("```\nnever closed. Not at all.", true)]),
             ("```x``` is inline. Yes.", &[("```x``` is inline.", false), ("Yes.", false)]),
         ] {
-            assert_eq!(texts(text, true), expected, "{text}");
+            assert_eq!(texts(text), expected, "{text}");
         }
     }
 
@@ -171,8 +170,8 @@ mod tests {
         let cipher = "᤬㨉ᓺ㜽ᭅ᧟".repeat(38);
         let text = format!("Decrypt this.\n{key}\n{cipher}\nThe key is {}.\n", &key[..64]);
         let kept = format!("The key is {}.", &key[..64]);
-        assert_eq!(texts(&text, true), [("Decrypt this.", false), (kept.as_str(), false)]);
-        assert_eq!(texts(&key, true), [(key.as_str(), false)]);
+        assert_eq!(texts(&text), [("Decrypt this.", false), (kept.as_str(), false)]);
+        assert_eq!(texts(&key), [(key.as_str(), false)]);
     }
 
     #[test]
