@@ -239,7 +239,7 @@ export class Curtail {
   map<T extends Transcript>(records: Iterable<T>, options: { onError: "return"; ahead?: number }): Generator<T | RecordError, void>;
 
   /** Cuts one transcript of many lines: a log (`lines`) or a JSON document (`document`), as text or bytes. */
-  whole<T extends string | Uint8Array>(data: T, framing?: "lines" | "document" | "records"): T;
+  whole<T extends string | Uint8Array>(data: T, framing?: "lines" | "document"): T;
 
   /** What the cut does to a record, and why. */
   explain(record: Transcript): Report;

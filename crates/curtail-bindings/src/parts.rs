@@ -122,7 +122,7 @@ fn left_of_member(parts: &[Part], key: &str, before: &str, value: Value<'_>) -> 
 }
 
 /// The items of `list`, each the last old one with the same JSON before those that follow, if there is one: of messages that are
-/// alike, cuts keep the newest.
+/// alike, most cuts keep the newest, and where one keeps another, the JSON is the same.
 fn kept_items(old: &[Range<usize>], before: &str, list: Value<'_>) -> Vec<Item> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, place) in old.iter().enumerate() {

@@ -97,8 +97,8 @@ impl<'r, 't> Run<'r, 't> {
         })
     }
 
-    /// Cuts records until all are cut or `until` has passed; returns whether all are cut.
-    pub fn advance(&self, until: Instant) -> bool {
+    /// Cuts records until all are cut, or `until` has passed if it is given; returns whether all are cut.
+    pub fn advance(&self, until: Option<Instant>) -> bool {
         if self.jobs < 2 {
             self.work(until);
         } else {
@@ -111,15 +111,15 @@ impl<'r, 't> Run<'r, 't> {
         self.next.load(Ordering::Relaxed) >= self.inputs.len()
     }
 
-    /// What became of each record.
+    /// What became of each record. Call [`advance`](Self::advance) until it returns true before.
     pub fn results(self) -> impl Iterator<Item = Result> {
         self.results.into_iter().map(|result| {
             let result = result.into_inner();
-            result.unwrap_or_else(|| Err(Failure::new("not cut, because another record failed")))
+            result.unwrap_or_else(|| Err(Failure::new("not cut yet")))
         })
     }
 
-    fn work(&self, until: Instant) {
+    fn work(&self, until: Option<Instant>) {
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(input) = self.inputs.get(at) else { return };
@@ -129,7 +129,7 @@ impl<'r, 't> Run<'r, 't> {
             };
             // Each index is handed out once.
             let _ = self.results[at].set(result);
-            if Instant::now() >= until {
+            if until.is_some_and(|until| Instant::now() >= until) {
                 return;
             }
         }

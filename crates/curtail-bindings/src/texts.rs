@@ -3,16 +3,14 @@
 use curtail::embedded::Failure;
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::INVALID_UTF8;
-
-/// How a compressed text begins: gzip and Zstandard.
-const PACKED: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
+use curtail_io::Packing;
 
 /// The text in `bytes`.
 ///
 /// # Errors
 /// They are compressed, or no UTF-8.
 pub fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
-    if PACKED.iter().any(|begin| bytes.starts_with(begin)) {
+    if Packing::is_packed(bytes) {
         return Err(failure_behind(b"", "compressed bytes; decompress them first"));
     }
     std::str::from_utf8(bytes).map_err(|error| failure_behind(&bytes[..error.valid_up_to()], INVALID_UTF8))
@@ -32,14 +30,13 @@ pub fn framing_of(name: &str) -> Result<Framing, Failure> {
     match name {
         "lines" => Ok(Framing::Lines),
         "document" => Ok(Framing::Document),
-        "records" => Ok(Framing::Records),
-        _ => Err(Failure::new("framing is 'lines', 'document' or 'records'")),
+        _ => Err(Failure::new("framing is 'lines' or 'document'")),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::text_of;
+    use super::{framing_of, text_of};
 
     #[test]
     fn bytes_that_are_not_utf8_are_named_by_line_and_column() {
@@ -53,5 +50,17 @@ mod tests {
             assert_eq!(failure.place.map(|place| (place.line, place.column)), Some(place));
             assert_eq!(failure.reason, "invalid UTF-8");
         }
+    }
+
+    #[test]
+    fn bytes_of_every_compression_are_named() {
+        for bytes in [&b"\x1f\x8b\x08"[..], b"\x28\xb5\x2f\xfd", b"BZh91", b"\xfd7zXZ\0", b"PK\x03\x04"] {
+            assert_eq!(text_of(bytes).unwrap_err().reason, "compressed bytes; decompress them first");
+        }
+    }
+
+    #[test]
+    fn records_are_not_cut_as_a_whole() {
+        assert!(framing_of("lines").is_ok() && framing_of("document").is_ok() && framing_of("records").is_err());
     }
 }

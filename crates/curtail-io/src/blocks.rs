@@ -230,6 +230,12 @@ impl Blocks {
         Ok(true)
     }
 
+    /// Takes what was returned for the whole input.
+    pub(super) fn leave_rest(&mut self) {
+        self.ended = true;
+        self.carry.clear();
+    }
+
     /// Appends the rest of the input to `text`.
     ///
     /// # Errors

@@ -70,6 +70,11 @@ impl Packing {
         found.map_or(Self::Plain, |(_, packing)| *packing)
     }
 
+    /// Whether bytes that begin with `head` are compressed, in a way that is supported or not.
+    pub fn is_packed(head: &[u8]) -> bool {
+        Self::of_head(head) != Self::Plain || Self::unsupported(head).is_some()
+    }
+
     /// Whether a stream that begins with `head`, which is too short to decide, may be compressed.
     pub(super) fn may_be_packed(head: &[u8]) -> bool {
         let magics = SUPPORTED.iter().map(|(magic, _)| magic).chain(UNSUPPORTED.iter().map(|(magic, ..)| magic));

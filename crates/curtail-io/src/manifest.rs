@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::Stamp;
 use crate::error::{ErrorKind, FileError};
 
-/// Its name in an output directory. It begins with a dot, so no walk takes it for a transcript.
+/// Its name in an output directory. It has no extension, so no walk takes it for a transcript.
 pub const MANIFEST: &str = ".curtail-resume";
 
-/// The record of finished outputs, as JSON lines. A line is added when an output is complete; an incomplete last line
-/// is removed. Whole lines are never removed: a run with other options begins a new part.
+/// The record of finished outputs, as JSON lines. A line is added before a backup is made and when an output is
+/// complete; an incomplete last line is removed. No whole line is removed before all of the record is: a run with other options
+/// begins a new part.
 #[derive(Debug)]
 pub struct Manifest {
     path: PathBuf,

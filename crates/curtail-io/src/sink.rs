@@ -15,7 +15,8 @@ use crate::replace::{MoveError, replace_input};
 use crate::scratch::Scratch;
 use crate::{BLOCK, Packing, permissions};
 
-/// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, nothing is left.
+/// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, no file is left; the
+/// folders that were made for it stay.
 pub struct FileSink {
     /// The full path of the final file.
     pub(super) path: PathBuf,
@@ -150,7 +151,7 @@ impl FileSink {
     }
 }
 
-/// An output whose bytes are all on the disk, and which is not at its path yet. If it is dropped, nothing is left.
+/// An output whose bytes are all on the disk, and which is not at its path yet. If it is dropped, no file is left.
 pub struct CompleteFile {
     /// The full path of the final file.
     pub(super) path: PathBuf,

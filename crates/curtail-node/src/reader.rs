@@ -1,7 +1,6 @@
 //! Readers: lists of records in, lists of answers out.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use curtail_bindings::{Failure, Framed, Input, Run, Texts, explained, framing_of, whole};
 use napi::bindgen_prelude::{AsyncTask, Either};
@@ -11,9 +10,6 @@ use napi_derive::napi;
 use crate::answer::{Answer, Failed, number};
 use crate::command::Command;
 use crate::record::{Record, Sent, error};
-
-/// Longer than any call.
-const LONG: Duration = Duration::from_hours(24);
 
 /// What a command knows of the records that it has read.
 #[napi]
@@ -166,7 +162,7 @@ fn read(records: Vec<Sent>, values: Vec<bool>) -> Vec<Record> {
 fn cut(reader: &curtail_bindings::Reader, records: &[Record], jobs: u32) -> Result<Vec<curtail_bindings::Result>> {
     let inputs: Vec<Option<Input<'_>>> = records.iter().map(Record::input).collect();
     let run = Run::new(reader, &inputs, jobs as usize).map_err(error)?;
-    while !run.advance(Instant::now() + LONG) {}
+    run.advance(None);
     Ok(run.results().collect())
 }
 

@@ -16,8 +16,8 @@ use crate::gate::detached;
 use crate::reader::{Note, Reader, SLICE, notes_of};
 use crate::record::{Failed, value_error};
 
-/// The array after the cut, if it changed; the rows that failed; the row that each row comes from, if some became several; and
-/// notes.
+/// The array after the cut, if it changed; the rows that failed; the row that each row comes from, if some became several or
+/// none; and notes.
 type Cut<'py> = (Option<Bound<'py, PyAny>>, Vec<(usize, Py<Failed>)>, Option<Vec<usize>>, Vec<Note>);
 
 /// Cuts an array of transcripts.
@@ -34,7 +34,7 @@ pub(crate) fn cut_array<'py>(
     let rows = detached(py, || Rows::read(&column));
     let inputs: Vec<Option<Input<'_>>> = (0..column.rows()).map(|row| rows.input(&column, row)).collect();
     let run = Run::new(reader, &inputs, jobs).map_err(value_error)?;
-    while !detached(py, || run.advance(Instant::now() + SLICE)) {
+    while !detached(py, || run.advance(Some(Instant::now() + SLICE))) {
         py.check_signals()?;
     }
     let mut new_rows = vec![NewRow::Same; column.rows()];
@@ -45,7 +45,10 @@ pub(crate) fn cut_array<'py>(
         let result = rows.failure(&column, row).map_or(result, Err);
         let fitted = result.and_then(|(outcome, notes)| Ok((fitted(&column, text, outcome)?, notes)));
         match fitted {
-            Err(failure) => failed.push((row, Py::new(py, Failed::new(py, failure, text.as_bytes()))?)),
+            Err(failure) => {
+                let record = inputs[row].map(|input| input.text.as_bytes()).or_else(|| column.text(row));
+                failed.push((row, Py::new(py, Failed::new(py, failure, record.unwrap_or_default()))?));
+            }
             Ok((new, notes)) => {
                 said.extend(notes_of(row, notes));
                 new_rows[row] = new;

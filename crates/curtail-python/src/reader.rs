@@ -47,7 +47,7 @@ impl Reader {
             records.iter().map(|record| Record::new(&record, sparse)).collect::<PyResult<_>>()?;
         let inputs: Vec<Option<Input<'_>>> = read.iter().map(Record::input).collect();
         let run = Run::new(&self.reader, &inputs, jobs).map_err(value_error)?;
-        while !detached(py, || run.advance(Instant::now() + SLICE)) {
+        while !detached(py, || run.advance(Some(Instant::now() + SLICE))) {
             py.check_signals()?;
         }
         let answers = PyList::empty(py);
@@ -84,7 +84,8 @@ impl Reader {
         self.each(py, records, |texts, text| texts.count(text))
     }
 
-    /// The answer to a record, what was decided about its messages, and messages and tokens before and after.
+    /// The number of messages and of tokens of a record before and after the cut, and what was decided about its messages. The
+    /// record in place of that, as one that failed.
     fn explain<'py>(&self, py: Python<'py>, record: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let record = Record::new(record, false)?;
         let answer = match record.text().and_then(|text| detached(py, || explained(&self.reader, text))) {

@@ -1,4 +1,4 @@
-//! Writes Python values as JSON, as `json.dumps` does without spaces.
+//! Writes Python values as JSON, as `json.dumps` does with `ensure_ascii=False` and without spaces.
 
 use std::fmt::Write as _;
 

@@ -17,8 +17,9 @@ use curtail_io::{Fit, RowResult, Shape};
 /// An array of texts, of lists of structs, or of other values that are transcripts.
 #[derive(Debug, Clone)]
 pub struct MemoryColumn {
-    /// The rows; of a dictionary, its values.
+    /// The rows; those of a dictionary as their values.
     array: ArrayRef,
+    /// The type of the array that was given.
     kind: DataType,
     holds: Holds,
 }

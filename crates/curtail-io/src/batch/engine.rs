@@ -201,6 +201,7 @@ impl<Out> Folding<'_, Out> {
         // Where nothing can be read, the file has failed.
         if let Some(failure) = done.failures.last_mut().filter(|_| done.last && !self.is_read) {
             failure.is_loss = false;
+            failure.record.take_if(|record| record.is_empty());
         }
         let whole = done.first && done.last && !done.broken && opened.table.is_none();
         wanted = wanted && self.emit(Event::Done { opened: &opened, out: &mut done.out, whole });

@@ -412,7 +412,7 @@ pub enum Event<'e, Out> {
 pub struct Failure {
     /// The error, with its place.
     pub error: FileError,
-    /// The unit that failed; `None` if the file itself could not be opened or read.
+    /// The unit that failed, or the bytes that were left out, if any; `None` if the file itself could not be opened or read.
     pub record: Option<Vec<u8>>,
     /// Whether only this was lost of a damaged log, and the rest was read.
     pub is_loss: bool,

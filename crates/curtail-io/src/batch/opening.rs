@@ -1,9 +1,11 @@
 //! Opens an input, and decides by its first block how it is read.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::heads::{foreign_encoding, readable_head, valid_prefix};
 use super::reader::{Reader, Start};
+use super::rescue::Rescued;
 use super::{Damage, InputOptions, Opened};
 use crate::{Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Source, Table, TableFormat, WantedColumn};
 use curtail_core::dialects::{Framing, Reading, detect_framing, framing_of_first};
@@ -50,7 +52,8 @@ impl Unopened<'_> {
         start.read(|doubt| blocks.next_lines(buffer, doubt))?;
         let is_converted = self.damage != Damage::Fail && start.read(|doubt| blocks.convert_utf16(buffer, doubt))?;
         let foreign_encoding = foreign_encoding(buffer).filter(|_| !is_converted);
-        let head = readable_head(buffer);
+        let head_of_live = if blocks.is_live() { self.await_record(&mut blocks, buffer)? } else { None };
+        let head = head_of_live.map_or_else(|| readable_head(buffer), Cow::Owned);
         let head = head.as_ref();
         let key = self.input_options.messages_key.as_deref();
         let framing = self.input_options.framing.unwrap_or_else(|| match detect_framing(head, key) {
@@ -65,13 +68,41 @@ impl Unopened<'_> {
         Ok(FirstBlock { opened: Arc::new(opened), reader: Reader::Lines(blocks), rows: None })
     }
 
+    /// Reads on until the lines of a live input show how it is read: the first ones may be what a program printed before its log.
+    /// Returns the records among them, if some are damaged. An endless stream of other data must not be read forever, so these
+    /// lines are few. Whoever reports each broken record does not wait.
+    fn await_record(&self, blocks: &mut Blocks, buffer: &mut Buffer) -> Result<Option<String>, FileError> {
+        let waits = match self.input_options.framing {
+            None => self.damage != Damage::Fail,
+            Some(framing) => framing == Framing::Lines,
+        };
+        let key = self.input_options.messages_key.as_deref();
+        let mut more = Buffer::default();
+        while waits && !blocks.is_done() && !shows_framing(&readable_head(buffer), key) {
+            let rescued = Rescued::from_text(buffer).filter(|rescued| !rescued.is_empty());
+            let records = rescued.and_then(|rescued| String::from_utf8(rescued.text).ok());
+            if let Some(records) = records.filter(|records| shows_framing(records, key)) {
+                return Ok(Some(records));
+            }
+            let mut lines = buffer.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+            if lines.nth(MOST_NOISE).is_some() {
+                blocks.leave_rest();
+                return Ok(None);
+            }
+            let line = memchr::memchr_iter(b'\n', buffer).count() + 1;
+            Start { name: &self.source.name, line: &|| line }.read(|doubt| blocks.next_lines(&mut more, doubt))?;
+            buffer.append(&more).map_err(|error| FileError::system(&self.source.name, &error))?;
+        }
+        Ok(None)
+    }
+
     /// Opens a table. Each row is a transcript, unless the user named another framing.
     fn open_table(&self, format: TableFormat, blocks: &Blocks, buffer: &mut Buffer) -> Result<FirstBlock, FileError> {
         let Self { input_options, source, .. } = self;
         let framing = input_options.framing.unwrap_or(Framing::Records);
         let wanted = WantedColumn { column: input_options.column.as_deref(), most: input_options.max_record };
         let open = input_options.open_table.ok_or_else(|| cannot_open(source, format))?;
-        let table = open(source, format, wanted, &|text| has_transcripts(input_options, framing, text) == Some(true))?;
+        let table = open(source, format, wanted, &|text| has_transcripts(input_options, framing, text))?;
         let mut rows = Arc::clone(&table).rows();
         let block = rows.next_block(buffer, false)?;
         let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));
@@ -106,9 +137,72 @@ fn cannot_open(source: &Source, format: TableFormat) -> FileError {
     FileError::new(ErrorKind::Usage, &source.name, reason)
 }
 
-/// Whether `text`, read in this framing, has transcripts; `None` if it cannot be read.
-fn has_transcripts(input_options: &InputOptions, framing: Framing, text: &str) -> Option<bool> {
-    let reading = input_options.reading(framing).ok()?;
-    let document = reading.parse(text).ok()?;
-    Some(!reading.transcripts_or_none(&document).ok()?.is_empty())
+/// How many lines of a live input may be no record before one is.
+const MOST_NOISE: usize = 16;
+
+/// Whether a line of `head` is a record: without one, the first lines of a stream are taken for broken records, and those of a file
+/// for a log.
+fn shows_framing(head: &str, messages_key: Option<&str>) -> bool {
+    detect_framing(head, messages_key) != Framing::Lines || framing_of_first(head, messages_key) != Framing::Records
+}
+
+/// Whether `text`, read in this framing, has transcripts.
+fn has_transcripts(input_options: &InputOptions, framing: Framing, text: &str) -> bool {
+    let Ok(reading) = input_options.reading(framing) else { return false };
+    let Ok(document) = reading.parse(text) else { return false };
+    reading.transcripts_or_none(&document).is_ok_and(|transcripts| !transcripts.is_empty())
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::io::Write as _;
+    use std::os::fd::AsRawFd as _;
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use super::*;
+
+    const LOG: &str = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n";
+
+    /// The framing of a pipe into which these pieces are written one after another, and whether nothing more is read of it. It
+    /// stays open.
+    fn framing(pieces: &[&str], damage: Damage) -> (Framing, bool) {
+        let (read, mut write) = std::io::pipe().unwrap();
+        let path = PathBuf::from(format!("/proc/self/fd/{}", read.as_raw_fd()));
+        let source = Source::file(path.clone(), path);
+        std::thread::scope(|scope| {
+            let opened = scope.spawn(|| {
+                let input_options = InputOptions::default();
+                let unopened = Unopened { input_options: &input_options, damage, source: &source, number: 0 };
+                let first = unopened.open(&Limits::default(), &mut Buffer::default()).unwrap();
+                (first.opened.reading.framing, first.reader.is_done())
+            });
+            for piece in pieces {
+                write.write_all(piece.as_bytes()).unwrap();
+                std::thread::sleep(Duration::from_millis(60));
+            }
+            opened.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn the_framing_of_a_pipe_waits_for_a_record() {
+        let prefixed = "at noon: {\"messages\": [{\"role\":\"user\",\"content\":\"a\"}]}\n".repeat(20);
+        for damage in [Damage::ReadAround, Damage::LeaveOut] {
+            assert_eq!(framing(&["Starting agent\n", LOG], damage), (Framing::Lines, false));
+            let pieces = ["Starting agent\n{\"type\":\n", "1\n", "{\"messages\": []}\n"];
+            assert_eq!(framing(&pieces, damage), (Framing::Records, false));
+            assert_eq!(framing(&[&prefixed], damage), (Framing::Records, false));
+        }
+        // Whoever reports each record does so at once.
+        assert_eq!(framing(&["Starting agent\n"], Damage::Fail), (Framing::Records, false));
+    }
+
+    #[test]
+    fn nothing_more_is_read_of_a_pipe_of_other_data() {
+        for line in ["garbage\n", "1\n"] {
+            assert_eq!(framing(&[line, &line.repeat(16)], Damage::ReadAround), (Framing::Lines, true));
+        }
+    }
 }

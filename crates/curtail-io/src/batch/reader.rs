@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::Opened;
-use super::heads::{fault_of_head, placed_at, readable_head};
+use super::heads::{fault_of_head, placed_at};
 use crate::{Blocks, Buffer, Doubt, ErrorKind, FileError, RowBlock, Rows, Unread};
 use curtail_core::dialects::Framing;
 use curtail_core::error::TextPlace;
-use curtail_core::json::Document;
 
 /// Where a block begins.
 #[derive(Clone, Copy)]
@@ -90,16 +89,11 @@ pub(super) struct ReadBlock {
     pub(super) unread: Option<Unread>,
 }
 
-/// Reads the rest of a file that is one unit. Of a pipe none of whose first lines is JSON, nothing is: an endless stream of other
-/// data must not be read forever.
+/// Reads the rest of a file that is one unit.
 pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buffer) -> Result<(), FileError> {
     let name = opened.source.name.as_str();
     let framing = opened.reading.framing;
-    let without_json = blocks.is_live()
-        && framing == Framing::Lines
-        && !buffer.is_empty()
-        && readable_head(buffer).lines().take(16).all(|line| Document::parse_all(line).is_err());
-    if without_json || blocks.is_done() {
+    if blocks.is_done() {
         return Ok(());
     }
     // A broken line of a log may be a finding, so reading continues.

@@ -28,7 +28,7 @@ use crate::{NewTexts, rows_of};
 use curtail_io::{Element, RowResult};
 
 /// The number of rows that are copied at a time.
-const LEVELS: usize = 1024;
+const ROWS: usize = 1024;
 
 /// A leaf of a list of structs.
 #[derive(Clone, Copy)]
@@ -79,7 +79,7 @@ where
     let mut left = rows.iter();
     while left.len() > 0 {
         let mut old = Entries::default();
-        let most = LEVELS.min(left.len());
+        let most = ROWS.min(left.len());
         let (read, _, entries) =
             from.read_records(most, Some(&mut old.definitions), Some(&mut old.repetitions), &mut old.values)?;
         if read == 0 {

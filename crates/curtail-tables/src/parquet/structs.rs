@@ -6,10 +6,10 @@ use parquet::record::{Field, Row};
 use crate::values::timestamp;
 use crate::{write_bytes, write_items, write_scalar};
 
-/// Writes `field` as JSON.
+/// Writes `field` as JSON. It never fails, and returns a result for [`write_items`].
 ///
-/// # Errors
-/// None.
+/// The record reader gives neither the zone nor every type of a leaf, so three values differ from those in a column of Arrow: a time
+/// without a zone is taken for one in UTC, a time in nanoseconds is an integer, and a number of 16 bits with a fraction is a text.
 pub(super) fn write_json(field: &Field, out: &mut String) -> Result<(), String> {
     match field {
         Field::Null => out.push_str("null"),
@@ -37,7 +37,7 @@ pub(super) fn write_json(field: &Field, out: &mut String) -> Result<(), String> 
     Ok(())
 }
 
-/// Writes a time as a column of Arrow has it; the library would write it in a form that no format has.
+/// Writes a time as a column of Arrow with a zone has it; the library would write it in a form that no format has.
 fn write_time(unit: TimeUnit, at: i64, out: &mut String) {
     write_scalar(timestamp(unit, at, true).unwrap_or_else(|| at.to_string()), out);
 }

@@ -27,18 +27,21 @@ pub struct Rescued {
 }
 
 impl Rescued {
-    /// What can be read of `text`, each record on a line; `None` if nothing is damaged.
+    /// What can be read of `text`, each record on a line; `None` if nothing is damaged, a value is printed over several lines, or
+    /// the text is UTF-32.
     pub fn from_text(text: &[u8]) -> Option<Self> {
         Self::default().read(text)
     }
 
     /// As [`from_text`](Self::from_text), for a reader that names places: each record is at its place in `text`, with white space
-    /// for what is left out. Only UTF-16 is shorter as UTF-8; its lines stay.
+    /// for what is left out. Only UTF-16 is shorter as UTF-8; its lines stay. A record that is rid of NUL bytes begins at its
+    /// place, and has white space behind it.
     pub fn in_place(text: &[u8]) -> Option<Self> {
         Self { is_in_place: true, ..Self::default() }.read(text)
     }
 
     /// What can be read of the line with this number, one of several whose sound records are `known`; `None` if nothing is damaged.
+    /// A line without a line break is the last one, which may be torn.
     pub(super) fn from_line(number: usize, line: &[u8], known: &Records) -> Option<Self> {
         let mut rescued = Self::default();
         rescued.add_line(number, line, known, &[]);
@@ -119,7 +122,7 @@ pub struct Loss {
     pub line: usize,
     /// What happened, in lower case.
     pub reason: String,
-    /// The bytes that were left out; none if only the order of the lines is another now.
+    /// The bytes that were left out; none if NUL bytes or a byte order mark were cut, records parted, or the text converted.
     pub bytes: Vec<u8>,
 }
 
@@ -187,6 +190,14 @@ mod tests {
             let (text, found) = rescued(&damaged);
             assert_eq!((text.as_str(), found.len()), (expected.as_str(), losses), "{damaged:?}: {found:?}");
         }
+    }
+
+    /// A place behind cut bytes is judged once, however many heads are before it.
+    #[test]
+    fn a_long_torn_line_is_parted_in_one_pass() {
+        let torn = format!("{}\0{{\"type\":[{}", "{\"type\":!".repeat(20_000), "1,".repeat(100_000));
+        let (text, losses) = rescued(&format!("{ONE}\n{torn}\n{SIX}\n"));
+        assert_eq!((text, losses.len()), (format!("{ONE}\n{SIX}\n"), 2));
     }
 
     /// The last block of a torn record is an object, and no record.

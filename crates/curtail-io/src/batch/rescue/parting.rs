@@ -64,6 +64,8 @@ impl<'l> Parting<'l> {
         let behind_breaks = self.behind_breaks();
         let mut parts: Vec<Part> = Vec::new();
         let mut lost = self.skip_space(0);
+        // A place behind a break is judged once, however many heads before it fail.
+        let mut judged = 0;
         let mut next = Some(self.first_beginning(lost));
         while let Some(beginning) = next.filter(|beginning| beginning.at < self.line.len()) {
             let at = beginning.at;
@@ -79,7 +81,10 @@ impl<'l> Parting<'l> {
             }
             let fault = first.and_then(Result::err).map(|fault| at + fault.offset);
             let after_fault = fault.and_then(|fault| self.after_fault(beginning, fault));
-            let after_break = behind_breaks.get(behind_breaks.partition_point(|place| *place <= at));
+            if beginning.clue == Clue::Break {
+                judged = judged.max(at);
+            }
+            let after_break = behind_breaks.get(behind_breaks.partition_point(|place| *place <= at.max(judged)));
             let after_break = after_break.map(|at| Beginning { at: *at, clue: Clue::Break, ..beginning });
             let certain = after_break.into_iter().chain(after_fault).min_by_key(|next| next.at);
             next = certain.or_else(|| {

@@ -91,3 +91,41 @@ impl<W: Work> Worker<'_, W> {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use crate::Source;
+    use crate::batch::{Batch, Damage, Event, Flow, Unit, Work};
+    use curtail_core::dialects::ReadError;
+
+    struct Nothing;
+
+    impl Work for Nothing {
+        type Out = ();
+
+        fn unit(&self, _: &Unit<'_>, (): &mut ()) -> Result<(), ReadError> {
+            Ok(())
+        }
+    }
+
+    /// A caller that keeps what failed gets every loss, even one without bytes.
+    #[test]
+    fn every_loss_has_a_record() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let one = r#"{"role":"user","content":"a"}"#;
+        std::fs::write(file.path(), format!("{one}{one}\n\0\0{one}\n\u{feff}{one}\noops\n{one}\n")).unwrap();
+        let batch = Batch { damage: Damage::LeaveOut, ..Batch::default() };
+        let mut records = Vec::new();
+        batch.run(vec![Source::file(file.path().to_owned(), PathBuf::new())], &Nothing, |event| {
+            if let Event::Failed(failure) = event {
+                assert!(failure.is_loss, "{}", failure.error);
+                records.push(failure.record.clone());
+            }
+            Flow::Continue
+        });
+        let nothing = Some(Vec::new());
+        assert_eq!(records, [nothing.clone(), nothing.clone(), nothing, Some(b"oops".to_vec())]);
+    }
+}

@@ -57,10 +57,9 @@ impl<Out> Done<Out> {
         self.failures.push(Failure { error, record: None, is_loss: false });
     }
 
-    /// Reports what is lost of a damaged file, and its bytes if there are any.
+    /// Reports what is lost of a damaged file, and the bytes that are left out; none if something is only changed.
     fn lose(&mut self, error: FileError, bytes: Vec<u8>) {
-        let record = Some(bytes).filter(|bytes| !bytes.is_empty());
-        self.failures.push(Failure { error, record, is_loss: true });
+        self.failures.push(Failure { error, record: Some(bytes), is_loss: true });
     }
 }
 
@@ -124,6 +123,7 @@ impl<W: Work> Worker<'_, W> {
             self.whole_file(&mut opened, blocks, done);
             return Some(opened);
         }
+        self.begin(&opened);
         done.unrelated = opened.is_unrelated(&self.buffer);
         self.report_conversion(&opened, done);
         let mut place = FilePlace::START;

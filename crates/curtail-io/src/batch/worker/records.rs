@@ -25,7 +25,8 @@ impl<W: Work> Worker<'_, W> {
 
     fn rows(&self, opened: &Opened, block: &RowBlock, done: &mut Done<W::Out>) -> usize {
         for (index, text) in block.texts.iter().enumerate() {
-            if self.is_over(done) {
+            self.heed_stop(done);
+            if done.broken {
                 return index;
             }
             let row = RowPlace { row: block.first.row + index, ..block.first };
@@ -50,7 +51,8 @@ impl<W: Work> Worker<'_, W> {
     fn records(&self, opened: &Opened, block: FilePlace, done: &mut Done<W::Out>) -> usize {
         let mut start = 0;
         for (nth, &end) in self.ends.iter().enumerate() {
-            if self.is_over(done) {
+            self.heed_stop(done);
+            if done.broken {
                 return nth;
             }
             let place = FilePlace { line: block.line + nth, offset: block.offset + start };
@@ -61,10 +63,8 @@ impl<W: Work> Worker<'_, W> {
         self.ends.len()
     }
 
-    /// Whether the rest of the file is not read, because a unit failed or the batch is stopped: where every record asks a model, a
-    /// block may take minutes.
-    fn is_over(&self, done: &mut Done<W::Out>) -> bool {
+    /// Breaks the file off if the batch is stopped: where every record asks a model, a block may take minutes.
+    fn heed_stop(&self, done: &mut Done<W::Out>) {
         done.broken |= self.batch.stop.load(Ordering::Relaxed);
-        done.broken
     }
 }
