@@ -832,7 +832,7 @@ fn a_request_of_several_files_counts_once() {
     let printed_by = |jobs: &str| printed(&place, &[&files[..], &["--jobs", jobs, "--output-format", "json"]].concat());
     assert_eq!(printed_by("1"), printed_by("4"));
     let count = text(&place.curtail(&[&["count", "--usage"], &files[..]].concat()).output().unwrap().stdout);
-    assert!(count.contains("in the last requests of 3 transcripts"), "{count}");
+    assert!(count.contains("of the last requests of 3 transcripts"), "{count}");
     assert!(count.contains("shared: 12 requests repeated from earlier files, which count once"), "{count}");
 }
 

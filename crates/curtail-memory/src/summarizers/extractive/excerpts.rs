@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::rendering::one_line;
 use super::units::{Reach, excerpt};
 use crate::summarizers::{Speaker, Utterance};
 
@@ -70,4 +69,9 @@ pub(super) fn is_error_line(line: &str) -> bool {
 /// Whether a word in lower case is one for an error, or the name of one.
 fn names_error(word: &str) -> bool {
     ERROR_WORDS.contains(&word) || word.len() > 5 && (word.ends_with("error") || word.ends_with("exception"))
+}
+
+/// `text` with every run of white space replaced by a space.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

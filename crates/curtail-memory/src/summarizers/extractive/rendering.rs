@@ -1,6 +1,6 @@
 //! Writes the chosen units as text: a line for each speaker's turn, in the order of the transcript.
 
-use super::excerpts::Excerpt;
+use super::excerpts::{Excerpt, one_line};
 use super::ranks::Ranked;
 use super::units::SummaryUnit;
 
@@ -41,11 +41,6 @@ fn separator<'t>(text: &str, before: &SummaryUnit, after: &SummaryUnit) -> &'t s
     } else {
         GAP
     }
-}
-
-/// `text` with every run of white space replaced by a space.
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Writes a unit: fenced code unchanged, any other unit on one line.
