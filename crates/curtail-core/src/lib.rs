@@ -32,7 +32,7 @@
 //! let mut shorter = Vec::new();
 //! let report = cutter.write(chat, &mut shorter)?;
 //! assert_eq!((report.messages_before, report.messages_after), (6, 3));
-//! assert_eq!(report.explanations[2].to_string(), "message 2 (model, tool call of \"timetable\"): dropped: outside the last 3 items");
+//! assert_eq!(report.explanations[2].to_string(), "message 2 (model, tool call of \"timetable\"): dropped: no place in a window of 3 items");
 //!
 //! // Check: what a provider would refuse.
 //! assert!(check(std::str::from_utf8(&shorter)?).is_empty());

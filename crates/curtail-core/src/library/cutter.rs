@@ -71,7 +71,7 @@ impl Cutter {
     /// assert!(report.changed && out.len() < chat.len());
     /// assert_eq!((report.transcripts, report.messages_before, report.messages_after), (1, 3, 1));
     /// assert_eq!((report.tokens_before, report.tokens_after), (16, 5));
-    /// assert_eq!(report.explanations[0].to_string(), "message 0 (person): dropped: outside the last item");
+    /// assert_eq!(report.explanations[0].to_string(), "message 0 (person): dropped: no place in a window of 1 item");
     /// # Ok::<(), curtail_core::Error>(())
     /// ```
     ///
