@@ -47,7 +47,9 @@ impl Dialect for Copilot {
             "system.message" => blocks::message(Role::System, item, id, content_parts(data)),
             "user.message" => blocks::message(Role::User, item, id, content_parts(data)),
             "assistant.message" => blocks::message(Role::Assistant, item, id, read_reply(data)),
-            "system.notification" => Item::Message(blocks::notice(item, id, content_parts(data))),
+            "system.notification" if data.some_text("content").is_some() => {
+                Item::Message(blocks::notice(item, id, content_parts(data)))
+            }
             // A command that the user ran has no call, and is not sent.
             "tool.execution_complete" if is_of_user(item) => Item::Metadata,
             "tool.execution_complete" => blocks::message(Role::Tool, item, id, vec![read_result(item, data)]),

@@ -1,9 +1,11 @@
 //! Logs of Factory's Droid: sessions, with Anthropic blocks under `message`; and its stream, in which `message`,
 //! `tool_call` and `tool_result` are separate lines.
 
+use std::ops::Range;
+
 use super::tree::Tree;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, anthropic, blocks};
-use crate::json::{ObjectWriter, Value, object, or_null};
+use crate::json::{ObjectWriter, Text, Value, object, or_null};
 use crate::transcript::{Draft, DraftResult, Links, Message, MessageKind, PairingRules, ResultPlace, Role};
 
 /// The dialect `droid`.
@@ -68,6 +70,12 @@ impl Dialect for Droid {
             _ => blocks::unknown_kind(kind),
         }
     }
+
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        if let Some(last) = items.iter().rposition(|item| summary(*item).is_some()) {
+            blocks::preserve(read, kept_by(items, last));
+        }
+    }
 }
 
 impl DialectWriter for Droid {
@@ -97,8 +105,20 @@ impl DialectWriter for Droid {
 
 impl LogHabits for Droid {
     fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
-        HistoryChange::compactions(items.len(), |at| summary(items[at]).map(|_| Vec::new()))
+        HistoryChange::compactions(items.len(), |at| {
+            summary(items[at])?;
+            Some(kept_by(items, at))
+        })
     }
+}
+
+/// What is still sent of the items before the compaction at `at`: those after the last that it replaces, if it names one. All
+/// are after one that a cut dropped.
+fn kept_by(items: &[Value<'_>], at: usize) -> Vec<Range<usize>> {
+    let anchor = items[at].some("anchorMessage").and_then(|anchor| anchor.get_text("id"));
+    let Some(anchor) = anchor.map(Text::into_decoded) else { return Vec::new() };
+    let replaced = items[..at].iter().rposition(|item| item.get_text("id").is_some_and(|id| id.is(&anchor)));
+    vec![replaced.map_or(0, |last| last + 1)..at]
 }
 
 fn fit_message(message: Value<'_>) -> Fit {

@@ -110,9 +110,13 @@ pub(super) fn read_version2(item: Value<'_>) -> Item<'_> {
         "assistant" => (Role::Assistant, item.items_under("content").flat_map(read_block).collect()),
         "system" => (Role::System, blocks::plain_parts(item.get("text"))),
         "synthetic" | "skill" => return Item::Message(blocks::notice(item, id, blocks::plain_parts(item.get("text")))),
+        // What runs beside the conversation is not sent.
+        "shell" if item.some("metadata").is_some_and(|metadata| metadata.is_true("background")) => {
+            return Item::Metadata;
+        }
         // The model reads what the user ran, and what that printed.
         "shell" => {
-            let output = item.some("output").and_then(|output| output.get("output"));
+            let output = item.some("output").map(|output| output.get("output").unwrap_or(output));
             let texts = item.get("command").into_iter().chain(output);
             (Role::User, texts.flat_map(|text| blocks::plain_parts(Some(text))).collect())
         }
@@ -130,10 +134,11 @@ pub(super) fn read_version2(item: Value<'_>) -> Item<'_> {
     blocks::message(role, item, id, parts.into_iter().chain(files).collect())
 }
 
-/// Whether a record of version 2 is a compaction that replaces what is before it: one that is finished. What a provider alone can
-/// read is no summary, and `OpenCode` sends the messages instead.
+/// Whether a record of version 2 is a compaction that replaces what is before it: one that is finished, as are those without a
+/// status. What a provider alone can read is no summary, and `OpenCode` sends the messages instead.
 pub(super) fn is_summary2(item: Value<'_>) -> bool {
-    is_compaction(item) && item.member_is("status", "completed") && item.some("providerContext").is_none()
+    let is_finished = item.some("status").is_none() || item.member_is("status", "completed");
+    is_compaction(item) && is_finished && item.some("providerContext").is_none()
 }
 
 fn read_block(block: Value<'_>) -> Vec<Part<'_>> {

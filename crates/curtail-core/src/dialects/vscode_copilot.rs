@@ -114,12 +114,13 @@ fn read_round(round: Value<'_>) -> Item<'_> {
     if parts.is_empty() { Item::Metadata } else { blocks::message(Role::Assistant, round, None, parts) }
 }
 
-/// The result of a call of a round.
+/// The result of a call of a round; an empty one if Copilot kept none, as of a request that was canceled.
 fn result_of_round<'a>(part: &Part<'a>, results: &HashMap<Cow<'_, str>, Value<'a>>) -> Option<Part<'a>> {
     let Content::ToolCall(call) = &part.content else { return None };
-    let found = results.get(&call.id.as_ref()?.decode())?;
-    let values: Vec<Value<'_>> = found.items_under("content").filter_map(|block| block.some("value")).collect();
-    let media = found.items_under("content").count() - values.len();
+    let found = results.get(&call.id.as_ref()?.decode());
+    let content: Vec<Value<'_>> = found.into_iter().flat_map(|found| found.items_under("content")).collect();
+    let values: Vec<Value<'_>> = content.iter().filter_map(|block| block.some("value")).collect();
+    let media = content.len() - values.len();
     let texts = values.into_iter().map(|value| value.text().unwrap_or_else(|| rendered(value))).collect();
     let result = blocks::result_of(call.id.clone(), Some(call.name.clone()), texts, media);
     Some(blocks::whole(part.place()?.element, result))

@@ -40,17 +40,18 @@ impl<'a> Copies<'a> {
         copies
     }
 
-    /// The values that repeat a part: its text, or an object with the id of the call or result, or with the text of the result,
-    /// in order.
-    pub(super) fn of_part(&self, content: &Content<'_>) -> &[Value<'a>] {
+    /// The values that repeat a part: its text, or the objects with the id of the call or result, in order; or else one object
+    /// with the text of the result, which is no other result's.
+    pub(super) fn of_part(&mut self, content: &Content<'_>) -> Vec<Value<'a>> {
         let found = match content {
             Content::Text(text) | Content::Reasoning(text) => self.texts.get(&*text.decode()),
-            content => {
-                let id = content.tool_id().and_then(|id| self.objects.get(&*id.decode()));
-                id.or_else(|| self.objects.get(&*said(content)?.decode()))
-            }
+            content => content.tool_id().and_then(|id| self.objects.get(&*id.decode())),
         };
-        found.map_or(&[], Vec::as_slice)
+        match (found, said(content)) {
+            (Some(found), _) => found.clone(),
+            (None, Some(said)) => self.objects.get_mut(&*said.decode()).and_then(Vec::pop).into_iter().collect(),
+            (None, None) => Vec::new(),
+        }
     }
 }
 

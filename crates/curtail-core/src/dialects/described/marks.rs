@@ -12,7 +12,6 @@ use super::screen::Screen;
 use super::texts::BUILT_IN;
 use crate::dialects::{Dialect, ReadError};
 use crate::json::Value;
-use crate::transcript::{Message, Role};
 
 impl Rules {
     /// Whether an item has a mark of the description.
@@ -94,7 +93,7 @@ impl Described {
         let (Some(order), [first, .., last]) = (&self.rules.order, items) else { return Ok(()) };
         let time = |item: &Value<'_>| order.first(*item)?.raw().parse::<f64>().ok();
         let sign = match (time(first), time(last)) {
-            _ if order.is_here() => self.sign_of_reversal(items).map(str::to_owned),
+            _ if order.is_here() && self.is_reversed(items) => Some(String::from("results are before their calls")),
             (Some(begins), Some(ends)) if begins > ends => Some(format!("`{order}` falls")),
             _ => None,
         };
@@ -104,27 +103,18 @@ impl Described {
         Err(ReadError { offset: first.span().start as usize, what })
     }
 
-    /// What shows that items without a time are written newest first: results before their calls, or, without any, a reply at
-    /// the beginning and a question at the end.
-    fn sign_of_reversal(&self, items: &[Value<'_>]) -> Option<&'static str> {
-        let messages: Vec<Message<'_>> =
-            items.iter().filter_map(|item| self.rules.item(*item).into_message()).collect();
+    /// Whether items without a time are written newest first: a result is before its call, and none is after it.
+    fn is_reversed(&self, items: &[Value<'_>]) -> bool {
         let mut called = HashSet::default();
         let mut answered = HashSet::default();
-        for message in &messages {
-            called.extend(message.calls().filter_map(|(_, call)| Some(call.id.as_ref()?.decode())));
-            let mut ids = message.results().filter_map(|(_, result)| Some(result.id.as_ref()?.decode()));
+        for message in items.iter().filter_map(|item| self.rules.item(*item).into_message()) {
+            called.extend(message.calls().filter_map(|(_, call)| Some(call.id.as_ref()?.clone().into_decoded())));
+            let mut ids = message.results().filter_map(|(_, result)| Some(result.id.as_ref()?.clone().into_decoded()));
             if ids.any(|id| called.contains(&id) || !answered.insert(id)) {
-                return None;
+                return false;
             }
         }
-        if called.iter().any(|id| answered.contains(id)) {
-            return Some("results are before their calls");
-        }
-        let [first, .., last] = messages.as_slice() else { return None };
-        let is_reply = matches!(first.role, Role::Assistant | Role::Tool);
-        (is_reply && !matches!(last.role, Role::Assistant | Role::Tool))
-            .then_some("a reply begins and a question ends them")
+        called.iter().any(|id| answered.contains(id))
     }
 
     /// Whether no item is of another format, and the description knows what all are. In a log, new versions of a program write

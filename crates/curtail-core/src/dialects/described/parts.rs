@@ -232,7 +232,7 @@ impl<'r, 'a> Reading<'r, 'a> {
             let copies = self.copies.entry(path).or_insert_with(|| Copies::of(path, from));
             for value in copies.of_part(&part.content) {
                 self.accounted.add(value.span());
-                part.add_copy(*value);
+                part.add_copy(value);
             }
         }
         self.parts.push(part);

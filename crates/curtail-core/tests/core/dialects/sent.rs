@@ -1,7 +1,7 @@
 //! What a model reads of what programs and people write down: in the spellings that they use, and without what is only shown.
 
 use curtail_core::transcript::{Content, Message, Part, Standing};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::files::read_transcripts;
 
@@ -254,4 +254,75 @@ fn kimi_has_results_in_messages_and_notes_beside_the_output() {
     let text: String = log.iter().map(|line| format!("{line}\n")).collect();
     let note = "Only the first of many lines is shown here.";
     assert_eq!(outline(&text), format!("kimi\nassistant: look{{}}\ntool: -> lit [0]\ntool: -> lit | {note} [0]"));
+}
+
+/// What follows the message that a compaction of Droid names is still sent, and its calls with it.
+#[test]
+fn droid_sends_what_follows_the_anchor_of_a_compaction() {
+    let line = |id: &str, content: Value| {
+        json!({"type": "message", "id": id, "message": {"role": "user", "content": [content]}}).to_string()
+    };
+    let text = |text: &str| json!({"type": "text", "text": text});
+    for (anchor, live) in [
+        (json!({"id": "a", "index": 0}), vec![1, 2, 3]),
+        (json!({"id": "gone"}), vec![0, 1, 2, 3]),
+        (json!(null), vec![2, 3]),
+    ] {
+        let log = [
+            json!({"type": "session_start", "id": "s", "title": "t", "version": 2}).to_string(),
+            line("a", text("First.")),
+            line("b", text("Second.")),
+            json!({"type": "compaction_state", "id": "c", "summaryText": "It began.", "anchorMessage": anchor})
+                .to_string(),
+            line("d", text("Third.")),
+        ]
+        .join("\n");
+        read_transcripts(&log, |_, transcript| {
+            let messages = transcript.messages.iter().enumerate();
+            let sent: Vec<usize> =
+                messages.filter(|(_, message)| message.standing.is_read()).map(|(at, _)| at).collect();
+            assert_eq!(sent, live, "{anchor}");
+        })
+        .expect("it is read");
+    }
+}
+
+/// `OpenCode` 2 sends a command that the user ran with its output, whatever form that has, unless it runs in the background; a
+/// compaction without a status is finished.
+#[test]
+fn opencode_2_sends_shells_and_finished_compactions() {
+    let item = |at: u32, more: Value| {
+        let mut item = json!({"id": format!("msg_{at}"), "time": {"created": at}});
+        item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        item
+    };
+    let session = json!({"info": {"id": "ses_1", "title": "x", "time": {"created": 1, "updated": 1}}, "messages": [
+        item(1, json!({"type": "user", "text": "Lit?", "files": [], "agents": []})),
+        item(2, json!({"type": "assistant", "agent": "build", "model": {"id": "m", "providerID": "p"}, "content": [{"type": "text", "text": "Yes."}]})),
+        item(3, json!({"type": "compaction", "reason": "auto", "summary": "It is lit.", "recent": ""})),
+        item(4, json!({"type": "shell", "shellID": "a", "command": "date", "output": "noon"})),
+        item(5, json!({"type": "shell", "shellID": "b", "command": "make", "output": {"output": "made"}})),
+        item(6, json!({"type": "shell", "shellID": "c", "command": "serve", "output": "up", "metadata": {"background": true}})),
+        item(7, json!({"type": "user", "text": "And now?", "files": [], "agents": []})),
+    ]});
+    let read = outline(&session.to_string());
+    for said in ["user: It is lit.", "user: date noon", "user: make made", "user: And now?"] {
+        assert!(read.contains(said), "{read}");
+    }
+    assert!(!read.contains("serve"), "{read}");
+}
+
+/// A notice of Copilot without a text is none, and a call whose request was canceled has an empty result.
+#[test]
+fn copilot_says_nothing_where_nothing_is_written() {
+    let notice = |text: &str| json!({"type": "system.notification", "data": {"content": text}}).to_string();
+    let asked = json!({"type": "user.message", "data": {"content": "Row."}}).to_string();
+    let read = outline(&[asked, notice(""), notice("The boat is back.")].join("\n"));
+    assert_eq!(read, "copilot\nuser: Row.\nuser: The boat is back. (automatic)");
+    let round =
+        json!({"response": "I look.", "toolCalls": [{"name": "read", "arguments": "{}", "id": "c"}], "id": "r"});
+    let request = json!({"requestId": "q", "message": {"text": "Lit?"}, "response": [],
+        "result": {"metadata": {"toolCallRounds": [round], "toolCallResults": {}}}});
+    let read = outline(&json!({"version": 3, "sessionId": "b", "requests": [request]}).to_string());
+    assert!(read.ends_with("assistant: I look. read{} ->  [0]"), "{read}");
 }

@@ -318,7 +318,7 @@ fn items_that_are_listed_newest_first_are_refused() {
         (&[REPLY, RESULT, CALL, USER], true),
         (&[RESULT, CALL], true),
         (&[USER, REPLY], false),
-        (&[REPLY, USER], true),
+        (&[REPLY, USER], false),
         (&[REPLY, USER, CALL, RESULT, REPLY, USER], false),
         (&[RESULT, REPLY, USER, REPLY], false),
         (&[REPLY], false),
