@@ -374,7 +374,8 @@ impl<'f> CutReporter<'f> {
     fn report_nothing_left(&mut self) {
         let targets = &self.cutting.targets;
         let writes = targets.is_stdout() || targets.are_files() && !targets.is_in_place();
-        if !writes || self.is_anything_left || self.sums.failed_records == 0 {
+        let was_before = self.sums.finished_before > 0;
+        if !writes || self.is_anything_left || was_before || self.sums.failed_records == 0 {
             return;
         }
         let fate = if self.sums.dropped_records == 0 { "failed" } else { "failed or was dropped" };
@@ -382,7 +383,7 @@ impl<'f> CutReporter<'f> {
             true => "; `curtail repair --damaged` reads what is left of a log",
             false => "",
         };
-        console::error(&format!("nothing was written: every record {fate}{advice}"));
+        console::error(&format!("nothing is left: every record {fate}{advice}"));
         self.failed = true;
     }
 

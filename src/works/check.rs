@@ -106,21 +106,20 @@ impl Work for Checking {
         if let (Some(_), Some(dialect)) = (&self.repair, dialect) {
             refuse_to_write(dialect, 0)?;
         }
-        let repaired = match (&self.repair, &found) {
-            (Some(repair), Ok(found)) => self.repaired(repair, &verdicts, found, unit)?,
-            _ => None,
+        let (repaired, examined) = match (&self.repair, found) {
+            (Some(repair), Ok(before)) => match self.repaired(repair, &verdicts, &before, unit) {
+                Ok(Some((text, after))) => {
+                    out.repaired += before.findings.len().saturating_sub(after.findings.len());
+                    out.changed = true;
+                    hunks(unit.text, &text, unit.line, &mut out.diff);
+                    (Some(text), Ok(after))
+                }
+                Ok(None) => (None, Ok(before)),
+                Err(read_error) => (None, Ok(unrepaired(before, &read_error))),
+            },
+            (_, found) => (None, found),
         };
         let text = repaired.as_deref().unwrap_or(unit.text);
-        let examined = match (&repaired, found) {
-            (Some(text), Ok(before)) => self.inspection.examine(reading, &verdicts, text).and_then(|after| {
-                refuse_new_faults(&before, &after)?;
-                out.repaired += before.findings.len().saturating_sub(after.findings.len());
-                out.changed = true;
-                hunks(unit.text, text, unit.line, &mut out.diff);
-                Ok(after)
-            }),
-            (_, found) => found,
-        };
         let grown = out.grown;
         let done = examined.map(|examined| {
             out.findings.extend(examined.findings.into_iter().map(|finding| in_file(finding, unit, grown)));
@@ -179,11 +178,20 @@ fn refuse_new_faults(before: &Examination, after: &Examination) -> Result<(), Re
     let made = denied.find(|finding| count.get(finding.rule.code) > before.get(finding.rule.code));
     made.map_or(Ok(()), |made| {
         let what = format!(
-            "not repaired, because that would make another fault: {} ({}: {}); repair this transcript by hand",
+            "a repair would make another fault: {} ({}: {}); repair this transcript by hand",
             made.message, made.rule.code, made.rule.name
         );
         Err(ReadError { offset: 0, what })
     })
+}
+
+/// What was found in a transcript that could not be repaired: the findings say why.
+fn unrepaired(mut found: Examination, read_error: &ReadError) -> Examination {
+    for finding in found.findings.iter_mut().filter(|finding| finding.fix != Fix::No) {
+        finding.fix = Fix::No;
+        finding.help = format!("not repaired: {}", read_error.what).into();
+    }
+    found
 }
 
 /// How many denied findings there are of each rule.
@@ -222,14 +230,17 @@ impl Checking {
 // Repairs.
 
 impl Checking {
-    /// The repaired text; `None` if nothing that was found can be repaired.
+    /// The repaired text, and what is found in it; `None` if nothing that was found can be repaired.
+    ///
+    /// # Errors
+    /// The transcript cannot be cut safely, or a repair would make another fault.
     fn repaired(
         &self,
         repair: &TextRepair,
         verdicts: &Verdicts,
         found: &Examination,
         unit: &Unit<'_>,
-    ) -> Result<Option<String>, ReadError> {
+    ) -> Result<Option<(String, Examination)>, ReadError> {
         let reading = &unit.opened.reading;
         let paired = self.paired(repair, verdicts, found, unit)?;
         let text = paired.as_deref().unwrap_or(unit.text);
@@ -238,7 +249,11 @@ impl Checking {
         if paired.is_none() && !mends_part {
             return Ok(None);
         }
-        Ok(self.inspection.mend(reading, verdicts, text, repair.with_unsafe)?.or(paired))
+        let mended = self.inspection.mend(reading, verdicts, text, repair.with_unsafe)?;
+        let Some(text) = mended.or(paired) else { return Ok(None) };
+        let after = self.inspection.examine(reading, verdicts, &text)?;
+        refuse_new_faults(found, &after)?;
+        Ok(Some((text, after)))
     }
 
     /// The text with whole pairs; `None` if no pair is broken.

@@ -93,5 +93,6 @@ fn find_message<'m, 'a>(messages: &'m [Message<'a>], wanted: &str) -> Option<&'m
 }
 
 fn numbered<'m, 'a>(messages: &'m [Message<'a>], number: &str) -> Option<&'m Message<'a>> {
+    let number = Some(number).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?;
     messages.get(number.parse::<usize>().ok()?)
 }

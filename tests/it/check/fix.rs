@@ -373,3 +373,18 @@ fn ids_that_would_become_the_same_stay_apart() {
     let (status, printed, _) = checked("", &after, &[]);
     assert_eq!(status, 0, "{printed}");
 }
+
+/// The others of its file are repaired.
+#[test]
+fn a_transcript_that_cannot_be_cut_keeps_its_findings() {
+    let row = |member: &str| {
+        format!(
+            r#"{{"messages":[{ASK},{{"role":"assistant","content":"I look."{member}}},{{"role":"tool","tool_call_id":"call_1","content":"lit"}}]}}"#
+        )
+    };
+    let rows = lines(&[&row(r#","actions":[{"call":"call_1","fn":"look"}]"#), &row("")]);
+    let (status, printed, after) = checked("", &rows, &["--fix"]);
+    assert!(status == 1 && printed.contains("= help: not repaired: the result after it names a call"), "{printed}");
+    assert!(printed.contains("; 1 repaired"), "{printed}");
+    assert!(after.starts_with(rows.lines().next().unwrap()) && after.matches("tool_call_id").count() == 1, "{after}");
+}

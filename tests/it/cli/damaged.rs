@@ -215,7 +215,7 @@ fn a_run_of_which_nothing_is_left_is_no_success() {
         let done = place.curtail(&limit).args(output).output().unwrap();
         let errors = text(&done.stderr);
         assert_eq!(done.status.code(), Some(2), "{errors}");
-        assert!(errors.ends_with("curtail: nothing was written: every record failed\n"), "{errors}");
+        assert!(errors.ends_with("curtail: nothing is left: every record failed\n"), "{errors}");
     }
 }
 

@@ -482,3 +482,42 @@ fn a_trial_passes_over_what_the_dialect_refuses() {
     let (status, out, stderr) = ran(&place, &["dialects", "--test", "threads.toml", "messages.json"]);
     assert!(status == Some(0) && out.contains("the laws hold on "), "{out}{stderr}");
 }
+
+/// Nothing writes a call, and descriptions that say how one looks are read.
+#[test]
+fn a_description_may_say_how_a_call_is_written() {
+    let place = place();
+    let call = "call = '{\"tool\": $name, \"with\": $arguments}'\n";
+    place.write("calls.toml", format!("{FERRY}{call}").as_bytes());
+    let (status, out, stderr) = ran(&place, &["count", "--dialect-file", "calls.toml", "log.jsonl"]);
+    assert!(status == Some(0), "{out}{stderr}");
+}
+
+/// A text in place of a result does not know what else a new one would have.
+#[test]
+fn a_text_in_place_of_a_result_has_no_empty_ids() {
+    const DECK: &str = r#"
+name = "deck"
+fits = { who = true }
+role = { at = "who", user = "u", assistant = "a", tool = "t" }
+part = [
+    { is = "result", roles = "tool", id = "cid", text = "body[].t" },
+    { is = "call", at = "calls[]", id = "cid", name = "fn", arguments = "args" },
+    { is = "text", at = "body[]", text = "t" },
+]
+[write]
+message = '{"who": $role, "body": [{"t": $text}]}'
+text = '{"t": $text}'
+result-message = '{"who": "t", "cid": $id, "body": [{"ref": $id, "t": $text}]}'
+"#;
+    let place = Place::new();
+    place.write("deck.toml", DECK.as_bytes());
+    let long = "lit ".repeat(40);
+    let log = format!(
+        "{{\"who\":\"u\",\"body\":[{{\"t\":\"Look.\"}}]}}\n{{\"who\":\"a\",\"body\":[],\"calls\":[{{\"cid\":\"1\",\"fn\":\"look\",\"args\":{{}}}}]}}\n{{\"who\":\"t\",\"cid\":\"1\",\"body\":[{{\"t\":\"{long}\"}},{{\"t\":\"{long}\"}}]}}\n{{\"who\":\"a\",\"body\":[{{\"t\":\"Lit.\"}}]}}\n"
+    );
+    place.write("deck.jsonl", log.as_bytes());
+    let filter = ["filter", "--keep-last-results", "0", "--dialect-file", "deck.toml", "deck.jsonl"];
+    let (status, out, stderr) = ran(&place, &filter);
+    assert!(status == Some(0) && out.contains("cleared") && !out.contains(r#""ref":"""#), "{out}{stderr}");
+}

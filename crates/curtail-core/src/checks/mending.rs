@@ -35,7 +35,7 @@ impl Inspection {
             let Some(after) = self.mended_once(reading, verdicts, before, with_unsafe)? else { return Ok(mended) };
             mended = Some(after);
         }
-        let what = format!("not repaired, because {PASSES} passes did not mend all that can be mended");
+        let what = format!("{PASSES} passes did not mend all that can be mended");
         Err(ReadError { offset: 0, what })
     }
 

@@ -1,6 +1,7 @@
 //! Logs of Factory's Droid: sessions, with Anthropic blocks under `message`; and its stream, in which `message`,
 //! `tool_call` and `tool_result` are separate lines.
 
+use std::iter;
 use std::ops::Range;
 
 use super::tree::Tree;
@@ -118,7 +119,7 @@ fn kept_by(items: &[Value<'_>], at: usize) -> Vec<Range<usize>> {
     let anchor = items[at].some("anchorMessage").and_then(|anchor| anchor.get_text("id"));
     let Some(anchor) = anchor.map(Text::into_decoded) else { return Vec::new() };
     let replaced = items[..at].iter().rposition(|item| item.get_text("id").is_some_and(|id| id.is(&anchor)));
-    vec![replaced.map_or(0, |last| last + 1)..at]
+    iter::once(replaced.map_or(0, |last| last + 1)..at).collect()
 }
 
 fn fit_message(message: Value<'_>) -> Fit {

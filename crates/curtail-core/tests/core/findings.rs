@@ -114,6 +114,14 @@ fn limits_of_media_are_those_of_the_provider() {
     {
         assert_eq!(of_rule("S017", provider, text).len(), count, "{provider}: {text}");
     }
+    for (model, count) in [("anthropic/claude-sonnet-4", 1), ("gpt-5", 0)] {
+        let request = format!("{{\"model\":\"{model}\",\"messages\":[{}]}}\n", chat.trim_end());
+        assert_eq!(of_rule("S017", "", &request).len(), count, "{request}");
+    }
+    let any = format!(
+        "{{\"id\":\"1\",\"role\":\"user\",\"parts\":[{{\"type\":\"file\",\"mediaType\":\"image/png\",\"url\":\"data:image/png;base64,{wide}\"}}]}}\n"
+    );
+    assert_eq!(of_rule("S017", "", &any).len(), 1, "{any}");
 }
 
 #[test]

@@ -226,6 +226,16 @@ fn late_instructions_of_every_role_are_said_by_the_user() {
     for role in ["system", "developer"] {
         assert_eq!(mended("", &["system-not-first"], &chat(role)), chat("user"), "{role}");
     }
+    // What the lists of a row repeat is mended in all of them.
+    let row = |role: &str| {
+        let list = |text: &str| {
+            format!(
+                "[{{\"role\":\"user\",\"content\":\"Hi\"}},{{\"role\":\"{role}\",\"content\":\"Be brief.\"}},{{\"role\":\"assistant\",\"content\":\"{text}\"}}]"
+            )
+        };
+        format!("{{\"chosen\":{},\"rejected\":{}}}\n", list("Yes."), list("No."))
+    };
+    assert_eq!(mended("", &["system-not-first"], &row("system")), row("user"));
 }
 
 /// What a provider takes as it is, is left: only calls of functions have their arguments and their output in a text.

@@ -70,7 +70,7 @@ impl Unopened<'_> {
 
     /// Reads on until the lines of a live input show how it is read: the first ones may be what a program printed before its log.
     /// Returns the records among them, if some are damaged. An endless stream of other data must not be read forever, so these
-    /// lines are few. Whoever reports each broken record does not wait.
+    /// lines are few, whether they arrive at once or one by one. Whoever reports each broken record does not wait.
     fn await_record(&self, blocks: &mut Blocks, buffer: &mut Buffer) -> Result<Option<String>, FileError> {
         let waits = match self.input_options.framing {
             None => self.damage != Damage::Fail,
@@ -79,13 +79,13 @@ impl Unopened<'_> {
         let key = self.input_options.messages_key.as_deref();
         let mut more = Buffer::default();
         while waits && !blocks.is_done() && !shows_framing(&readable_head(buffer), key) {
-            let rescued = Rescued::from_text(buffer).filter(|rescued| !rescued.is_empty());
+            let first_lines = first_lines(buffer);
+            let rescued = Rescued::from_text(first_lines).filter(|rescued| !rescued.is_empty());
             let records = rescued.and_then(|rescued| String::from_utf8(rescued.text).ok());
             if let Some(records) = records.filter(|records| shows_framing(records, key)) {
                 return Ok(Some(records));
             }
-            let mut lines = buffer.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-            if lines.nth(MOST_NOISE).is_some() {
+            if first_lines.len() > MOST_NOISE {
                 blocks.leave_rest();
                 return Ok(None);
             }
@@ -137,8 +137,14 @@ fn cannot_open(source: &Source, format: TableFormat) -> FileError {
     FileError::new(ErrorKind::Usage, &source.name, reason)
 }
 
-/// How many lines of a live input may be no record before one is.
-const MOST_NOISE: usize = 16;
+/// Among how many bytes of a live input the first record must begin.
+const MOST_NOISE: usize = 64 << 10;
+
+/// The lines that begin within these.
+fn first_lines(text: &[u8]) -> &[u8] {
+    let Some(rest) = text.get(MOST_NOISE..) else { return text };
+    memchr::memchr(b'\n', rest).map_or(text, |end| &text[..=MOST_NOISE + end])
+}
 
 /// Whether a line of `head` is a record: without one, the first lines of a stream are taken for broken records, and those of a file
 /// for a log.
@@ -194,6 +200,9 @@ mod tests {
             let pieces = ["Starting agent\n{\"type\":\n", "1\n", "{\"messages\": []}\n"];
             assert_eq!(framing(&pieces, damage), (Framing::Records, false));
             assert_eq!(framing(&[&prefixed], damage), (Framing::Records, false));
+            // However it arrives.
+            let noise = "Starting agent\n".repeat(40);
+            assert_eq!(framing(&[&noise, LOG], damage), framing(&[&format!("{noise}{LOG}")], damage));
         }
         // Whoever reports each record does so at once.
         assert_eq!(framing(&["Starting agent\n"], Damage::Fail), (Framing::Records, false));
@@ -202,7 +211,8 @@ mod tests {
     #[test]
     fn nothing_more_is_read_of_a_pipe_of_other_data() {
         for line in ["garbage\n", "1\n"] {
-            assert_eq!(framing(&[line, &line.repeat(16)], Damage::ReadAround), (Framing::Lines, true));
+            let lines = line.repeat(MOST_NOISE / line.len() + 1);
+            assert_eq!(framing(&[line, &lines], Damage::ReadAround), (Framing::Lines, true));
         }
     }
 }

@@ -12,10 +12,16 @@ use crate::transcript::{Content, PartRef, Role};
 /// So many images may have the longer sides.
 const MANY_IMAGES: usize = 20;
 
-/// Whose limits of sides, bytes and pages hold for `provider`: Anthropic's for Bedrock, which sells its models, and for programs that
-/// send a session to any provider.
-fn limits_of(provider: &str) -> &str {
-    if matches!(provider, "" | "bedrock") { "anthropic" } else { provider }
+/// Whose limits of sides, bytes and pages hold: Anthropic's for requests that name one of its models, for Bedrock, which sells
+/// them, and for programs that send a session to any provider.
+fn limits_of<'c>(context: &'c RuleContext<'_, '_>) -> &'c str {
+    let model = context.record.and_then(|record| record.get_text("model"));
+    let is_claude = model.is_some_and(|model| model.decode().contains("claude"));
+    match context.provider_rules.provider {
+        "" | "ai-sdk" | "bedrock" => "anthropic",
+        _ if is_claude => "anthropic",
+        provider => provider,
+    }
 }
 
 pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
@@ -27,7 +33,8 @@ pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
           pixels; above 2,000 pixels if the request has more than 20 images. A screenshot that was accepted alone is \
           rejected some requests later, when others have joined it, and then every further request of the session fails. \
           A PDF may have 600 pages, and 100 with models whose context is below a million tokens. These limits apply to \
-          requests to Anthropic and Bedrock, and to formats that are not of one provider. Bedrock accepts five documents in \
+          requests to Anthropic and Bedrock, to those that name a model of Claude, and to formats that are not of one \
+          provider. Bedrock accepts five documents in \
           a request, and each provider has its own number of images.",
     help: "remove large or old images and documents: `curtail filter --max-media-pixels 2000 --keep-last-media 20`; \
            `--fix --unsafe-fixes` writes a text in place of those that the provider does not accept, of too many the oldest. curtail does not make \
@@ -51,7 +58,7 @@ fn sent_media<'c, 'a>(context: &'c RuleContext<'_, 'a>) -> impl Iterator<Item = 
 }
 
 fn media_too_large<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let limits = limits_of(context.provider_rules.provider);
+    let limits = limits_of(context);
     let sent: Vec<SentMedium<'a>> = sent_media(context).map(SentMedium::new).collect();
     let images: Vec<&SentMedium<'a>> = sent.iter().filter(|sent| sent.facts.kind == "image").collect();
     let is_many = images.len() > MANY_IMAGES || context.is_refused;

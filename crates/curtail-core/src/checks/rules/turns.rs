@@ -248,10 +248,16 @@ fn system_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let mut begun = HashSet::new();
+    let mut lists = HashSet::new();
     let mut matches = Vec::new();
     for (at, message) in context.read_messages() {
-        // A log that keeps the messages of each run in a list of its own has their instructions at the beginning of each.
+        // A log that keeps the messages of each run in a list of its own has their instructions at the beginning of each. Of an
+        // answer that repeats its prompt, what is before stands in another list.
         let list = message.value().and_then(Value::parent).filter(|list| list.is_array());
+        let first = list.and_then(|list| list.items().next());
+        if lists.insert(list) && !begun.is_empty() && first != message.value() {
+            begun.insert(list);
+        }
         if !message.role.instructs() {
             begun.insert(list);
             continue;

@@ -8,6 +8,9 @@ use crate::transcript::Rewrite;
 /// Where a text goes in JSON that is written first.
 const HOLE: &str = "\u{0}";
 
+/// Where something else goes, which a text that replaces another one does not know: an id.
+const OTHER_HOLE: &str = "\u{1}";
+
 /// The JSON before and after a text. It is never freed: a description lives as long as the program.
 type Frame = &'static [&'static str; 2];
 
@@ -91,7 +94,8 @@ fn member_in(template: &Template, key: &str) -> Option<String> {
     let values = document.roots().flat_map(|root| root.within(|_| false));
     let hole = quote(HOLE);
     let around = values.filter_map(|value| Some(value.get(key)?.raw())).filter(|json| json.contains(&hole));
-    around.min_by_key(|json| json.len()).map(|json| json.replacen(&hole, HOLE, 1))
+    let around = around.min_by_key(|json| json.len()).filter(|json| !json.contains(&quote(OTHER_HOLE)));
+    around.map(|json| json.replacen(&hole, HOLE, 1))
 }
 
 /// What a template writes around a text, if that is where a path leads.
@@ -99,12 +103,13 @@ fn element_in(template: &Template, path: &Path) -> Option<String> {
     let written = around_hole(template);
     let document = Document::parse(&written).ok()?;
     let text = path.text(document.roots().next()?)?;
-    text.is(HOLE).then(|| written.replacen(&quote(HOLE), HOLE, 1))
+    let is_whole = !written.contains(&quote(OTHER_HOLE));
+    (is_whole && text.is(HOLE)).then(|| written.replacen(&quote(HOLE), HOLE, 1))
 }
 
-/// What a template writes with a hole as its text.
+/// What a template writes with holes.
 fn around_hole(template: &Template) -> String {
-    template.fill(None, |hole| quote(if hole == Hole::Text { HOLE } else { "" }))
+    template.fill(None, |hole| quote(if hole == Hole::Text { HOLE } else { OTHER_HOLE }))
 }
 
 /// The object that has JSON under `key` alone.

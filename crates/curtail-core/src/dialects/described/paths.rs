@@ -294,6 +294,7 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
         let mut after = after;
         if let Some((number, rest)) = after.strip_prefix('[').and_then(|inside| inside.split_once(']'))
             && number.starts_with(char::is_alphabetic)
+            && steps.last().and_then(Step::key) == Some(key)
         {
             steps.pop();
             steps.push(Step::Chosen { list: key.to_owned(), number: number.to_owned() });

@@ -44,16 +44,18 @@ pub(super) enum Hole {
     Parts,
     Id,
     Name,
+    Arguments,
     Message,
     NewId,
 }
 
-const HOLES: [(&str, Hole); 7] = [
+const HOLES: [(&str, Hole); 8] = [
     ("$role", Hole::Role),
     ("$text", Hole::Text),
     ("$parts", Hole::Parts),
     ("$id", Hole::Id),
     ("$name", Hole::Name),
+    ("$arguments", Hole::Arguments),
     ("$message", Hole::Message),
     ("$new-id", Hole::NewId),
 ];
@@ -64,6 +66,7 @@ const ROLES: [Role; 5] = [Role::System, Role::Developer, Role::User, Role::Assis
 const OF_MESSAGE: &[Hole] = &[Hole::Role, Hole::Text, Hole::Parts, Hole::NewId];
 const OF_TEXT: &[Hole] = &[Hole::Text, Hole::NewId];
 const OF_RESULT: &[Hole] = &[Hole::Id, Hole::Name, Hole::Text, Hole::Role, Hole::NewId];
+const OF_CALL: &[Hole] = &[Hole::Id, Hole::Name, Hole::Arguments, Hole::NewId];
 const OF_ENVELOPE: &[Hole] = &[Hole::Message, Hole::NewId];
 
 impl Writing {
@@ -84,6 +87,8 @@ impl Writing {
             result_message: template("result-message", OF_RESULT)?.or(base.result_message),
             envelope: template("envelope", OF_ENVELOPE)?.or(base.envelope),
         };
+        // Nothing writes a call, but descriptions may say how it looks.
+        template("call", OF_CALL)?;
         let span = table.span.clone();
         table.finish()?;
         let only_envelope = writing.messages.is_empty() && writing.envelope.is_some();

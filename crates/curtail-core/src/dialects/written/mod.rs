@@ -127,19 +127,24 @@ fn may_ask(message: &Message<'_>) -> bool {
     message.role == Role::Assistant && !message.parts.iter().any(|part| part.content.is_tool())
 }
 
-/// Whether a result belongs to a text of no known syntax: it has no id, or its id is in the text. The name of its tool may be in
-/// any text.
+/// Whether a result belongs to a text of no known syntax: it has no id, its id is in the text, or the text calls its tool. Of
+/// sentences, any may name a tool.
 fn is_asked(answer: &Message<'_>, raw: &str) -> bool {
-    answer.results().all(|(_, result)| result.id.as_ref().is_none_or(|id| has_word(raw, &id.decode())))
+    answer.results().all(|(_, result)| {
+        let Some(id) = &result.id else { return true };
+        let is_called = |name: &Text<'_>| words(raw, &name.decode()).any(|after| after.starts_with(['(', '{']));
+        words(raw, &id.decode()).next().is_some() || result.name.as_ref().is_some_and(is_called)
+    })
 }
 
-/// Whether `name` is in `text` as a word, and not inside another one.
-fn has_word(text: &str, name: &str) -> bool {
+/// What follows `name` in `text` wherever it is a word, and not inside another one.
+fn words<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    !name.is_empty()
-        && text
-            .match_indices(name)
-            .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part))
+    let found = text.match_indices(name).filter(|(_, name)| !name.is_empty());
+    let around = found.map(|(at, name)| (&text[..at], &text[at + name.len()..]));
+    around
+        .filter(move |(before, after)| !before.ends_with(is_part) && !after.starts_with(is_part))
+        .map(|(_, after)| after)
 }
 
 /// The text of a message that may be a call: its last one.

@@ -213,3 +213,20 @@ fn a_thought_in_tags_is_reasoning() {
         assert_eq!(kinds, [false, thought], "{said}");
     }
 }
+
+/// The framework makes the id, and the text calls the tool by its name. A sentence that names a tool calls none.
+#[test]
+fn a_text_that_calls_a_tool_by_name_is_answered() {
+    for (text, is_call) in [("ACTION moor(at=3)", true), ("moor{at: 3}", true), ("I use moor at three.", false)] {
+        let lines = [
+            r#"{"role":"user","content":"Where?"}"#.to_owned(),
+            format!("{{\"role\":\"assistant\",\"content\":\"{text}\"}}"),
+            r#"{"role":"tool","tool_call_id":"call_1","name":"moor","content":"berth nine"}"#.to_owned(),
+            r#"{"role":"assistant","content":"At nine."}"#.to_owned(),
+        ];
+        read_transcripts(&(lines.join("\n") + "\n"), |_, transcript| {
+            assert_eq!(transcript.messages.iter().any(|message| message.calls().next().is_some()), is_call, "{text}");
+        })
+        .expect("it is read");
+    }
+}
