@@ -128,15 +128,11 @@ impl Tally {
 
 /// `text` with every model replaced by `model`.
 fn renamed(text: &str, model: &str) -> String {
-    let key = "\"model\":\"";
-    let mut pieces = text.split(key);
-    let mut out = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        out.push_str(key);
-        out.push_str(model);
-        out.push_str(piece.find('"').map_or("", |end| &piece[end..]));
-    }
-    out
+    ["\"model\":\"", "\"modelID\":\"", "\"modelID\": \""].iter().fold(text.to_owned(), |text, key| {
+        let mut pieces = text.split(key);
+        let first = pieces.next().unwrap_or_default().to_owned();
+        pieces.fold(first, |out, piece| format!("{out}{key}{model}{}", piece.find('"').map_or("", |end| &piece[end..])))
+    })
 }
 
 /// The texts of all files that contain signed thoughts, piece by piece.
