@@ -1,11 +1,13 @@
 //! Everything about a transcript that is drawn: its messages with their tokens, pairs, turns and findings, the context at each
 //! request, and the effect of a policy.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::effect::{Drafted, Effect, Fate, Policy, Recorded, State};
+use super::effect::{Drafted, Effect, Fate, Policy, Recorded, State, positions};
 use super::keys::Exposure;
+use super::outside::{OutsideText, Preamble, outside_places, outside_texts};
 use super::requests::{Cost, LoggedUsages, Provided, Request, requests};
 use super::sides::{Side, Starters, sides};
 use super::spending::Spending;
@@ -13,7 +15,7 @@ use super::story::{Story, StorySources};
 use super::visible::{Moment, line};
 use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
 use curtail_core::dialects::{ChangeKind, Dialect};
-use curtail_core::json::{Span, Text};
+use curtail_core::json::Span;
 use curtail_core::processors::{Counting, ProcessorError, View};
 use curtail_core::transcript::{
     Content, Layout, Message, Pairs, Part, PartRef, Role, Transcript, turn_starts, writer_named,
@@ -71,8 +73,8 @@ pub struct Conversation<'a> {
     pub(super) costs: Vec<Cost>,
     /// Tokens outside the messages: instructions, tool definitions and replies, and what a request adds to them.
     pub outside: usize,
-    /// Instructions and tool definitions outside the messages.
-    pub(super) preamble: Vec<OutsideText<'a>>,
+    /// What is outside the messages and before them.
+    pub(super) preamble: Preamble<'a>,
     /// The texts of a reply outside the messages.
     pub(super) replies: Vec<OutsideText<'a>>,
     pub(super) pairs: Pairs,
@@ -105,19 +107,6 @@ pub struct Conversation<'a> {
     pub(super) exposed: Exposed,
 }
 
-/// A text outside the messages.
-pub(super) struct OutsideText<'a> {
-    pub(super) text: Text<'a>,
-    /// Its byte offset in the text that the transcript was read from.
-    pub(super) byte: usize,
-}
-
-/// The texts of `texts` that are not blank, which were read from `source`.
-fn outside_texts<'a>(texts: Vec<Text<'a>>, source: &str) -> Vec<OutsideText<'a>> {
-    let texts = texts.into_iter().filter(|text| !text.is_blank());
-    texts.map(|text| OutsideText { byte: text.offset_in(source).unwrap_or(0) as usize, text }).collect()
-}
-
 /// A conversation of a sub-agent in a file of its own.
 pub(super) struct Attached<'a> {
     pub(super) conversation: Conversation<'a>,
@@ -138,28 +127,56 @@ pub(super) struct Exposed {
 }
 
 impl Exposed {
-    /// Those of `exposure` that are in this transcript.
+    /// Those of `exposure` that are in `messages` or outside of them on the page. A log has more than its page shows.
     fn new(exposure: &Exposure, layout: &Layout<'_>, messages: &[Message<'_>]) -> Self {
-        let mut places: Vec<(Range<usize>, usize)> = Vec::new();
-        places
-            .extend(messages.iter().enumerate().filter_map(|(at, message)| Some((range(message.value()?.span()), at))));
-        places.sort_by_key(|(place, _)| place.start);
-        // Of several messages in one value, the first one is named.
-        places.dedup_by_key(|(place, _)| place.start);
-        let keys = exposure.keys.iter().filter(|key| range(layout.span).contains(&key.place.start));
-        let keys = keys.map(|key| (key.kind, message_at(&places, key.place.start))).collect();
+        let places = shown_places(layout, messages);
+        let mut rest = places.iter().peekable();
+        let mut open: Vec<&ShownPlace> = Vec::new();
+        let mut seen = HashSet::new();
+        let mut keys = Vec::new();
+        for key in &exposure.keys {
+            let byte = key.place.start;
+            while let Some(place) = rest.next_if(|place| place.bytes.start <= byte) {
+                close_ended(&mut open, place.bytes.start);
+                open.push(place);
+            }
+            close_ended(&mut open, byte);
+            if !open.is_empty() && seen.insert(layout.source.get(key.place.clone())) {
+                keys.push((key.kind, open.iter().rev().find_map(|place| place.message)));
+            }
+        }
         Self { keys, homes: exposure.homes, home: exposure.home.clone() }
     }
 }
 
-fn range(span: Span) -> Range<usize> {
-    span.start as usize..span.end as usize
+/// Removes the places that end before `byte`. The others are inside each other, as a message can be inside another one.
+fn close_ended(open: &mut Vec<&ShownPlace>, byte: usize) {
+    while open.pop_if(|place| place.bytes.end <= byte).is_some() {}
 }
 
-/// The message with the byte `byte`; `places` has the bytes of each message, in order.
-fn message_at(places: &[(Range<usize>, usize)], byte: usize) -> Option<usize> {
-    let (place, at) = &places[places.partition_point(|(place, _)| place.start <= byte).checked_sub(1)?];
-    place.contains(&byte).then_some(*at)
+/// Bytes of a log that are on its page.
+struct ShownPlace {
+    bytes: Range<usize>,
+    /// The message that they are read as; `None` outside the messages.
+    message: Option<usize>,
+}
+
+/// The bytes of `messages`, and of what is outside of them, in order.
+fn shown_places(layout: &Layout<'_>, messages: &[Message<'_>]) -> Vec<ShownPlace> {
+    let outside = outside_places(layout).map(|bytes| ShownPlace { bytes, message: None });
+    let inside = messages.iter().enumerate().filter_map(|(at, message)| {
+        let bytes = range(message.value()?.span());
+        Some(ShownPlace { bytes, message: Some(at) })
+    });
+    let mut places: Vec<ShownPlace> = inside.chain(outside).collect();
+    // What is inside another place comes after it. Of several messages in one value, the first one is named.
+    places.sort_by_key(|place| (place.bytes.start, Reverse(place.bytes.end)));
+    places.dedup_by(|other, first| other.bytes == first.bytes);
+    places
+}
+
+fn range(span: Span) -> Range<usize> {
+    span.start as usize..span.end as usize
 }
 
 impl<'a> Conversation<'a> {
@@ -208,8 +225,15 @@ impl<'a> Conversation<'a> {
         let input_price = model.as_deref().and_then(|model| Some(sources.prices?.model(model)?.input / 1e6));
         let exposed = Exposed::new(sources.exposure, &layout, &messages);
         let sides = sides(&messages, &pairs);
-        let recorded =
-            Recorded { layout: &layout, messages: &messages, costs: &costs, requests: &requests, counting, outside };
+        let recorded = Recorded {
+            layout: &layout,
+            messages: &messages,
+            costs: &costs,
+            requests: &requests,
+            counting,
+            outside,
+            positions: positions(&messages),
+        };
         let effect = policy.map(|policy| recorded.effect(policy)).transpose()?;
         Ok(Self {
             dialect: dialect.name(),
@@ -233,7 +257,7 @@ impl<'a> Conversation<'a> {
             turns: turn_starts(&messages),
             costs,
             outside,
-            preamble: outside_texts(layout.preamble, layout.source),
+            preamble: Preamble::new(layout.preamble, layout.source),
             replies: outside_texts(layout.replies, layout.source),
             findings,
             requests,
@@ -426,5 +450,26 @@ mod tests {
         let messages = [first, second, second].map(Clone::clone);
         let exposed = Exposed::new(&Exposure::of_text(log), &transcript.layout, &messages);
         assert_eq!(exposed.keys, [("GitHub token", Some(1))]);
+    }
+
+    /// The keys of `log` that are named on a page of its last `count` messages.
+    fn keys_on_page(log: &str, count: usize) -> Vec<(&'static str, Option<usize>)> {
+        let reading = Reading::new(Framing::Document, Some("openai"), None).unwrap();
+        let document = reading.parse(log).unwrap();
+        let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
+        let messages = &transcript.messages[transcript.messages.len() - count..];
+        Exposed::new(&Exposure::of_text(log), &transcript.layout, messages).keys
+    }
+
+    /// A key that is in several places is counted once, and named where the page has it.
+    #[test]
+    fn only_keys_on_the_page_are_named() {
+        let [one, other, third] = [1, 2, 3].map(|nth| format!("ghp_Zk3vQ9xLr7Tn2WbY5uHdZk3vQ9xLr7Tn2Wb{nth}"));
+        let log = format!(
+            r#"{{"note":"{third}","messages":[{{"role":"user","content":"{one} {other}"}},{{"role":"user","content":"{one}"}}],"tools":[{{"name":"{other}"}}]}}"#
+        );
+        let kind = "GitHub token";
+        assert_eq!(keys_on_page(&log, 2), [(kind, Some(0)), (kind, Some(0))]);
+        assert_eq!(keys_on_page(&log, 1), [(kind, Some(0)), (kind, None)]);
     }
 }

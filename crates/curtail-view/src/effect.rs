@@ -138,6 +138,13 @@ pub(super) struct Recorded<'r, 'a> {
     pub(super) counting: &'r Counting,
     /// Tokens outside the messages.
     pub(super) outside: usize,
+    /// Where each of `messages` is among them, by its index in the transcript that was read: there can be fewer than were read.
+    pub(super) positions: HashMap<usize, usize>,
+}
+
+/// Where each of `messages` is among them, by its index in the transcript that was read.
+pub(super) fn positions(messages: &[Message<'_>]) -> HashMap<usize, usize> {
+    messages.iter().enumerate().filter_map(|(at, message)| Some((message.source_index()?, at))).collect()
 }
 
 impl<'a> Recorded<'_, 'a> {
@@ -147,7 +154,8 @@ impl<'a> Recorded<'_, 'a> {
         let several = policy.chain.stages.len() > 1;
         let run = policy.chain.run(self.layout, self.messages.to_vec(), |stage, messages, plan| {
             for explained in explain(messages, plan) {
-                let Explained { message: Some(at), action, reason, .. } = &explained else { continue };
+                let Explained { message: Some(index), action, reason, .. } = &explained else { continue };
+                let Some(at) = self.positions.get(index) else { continue };
                 reasons.entry(*at).or_default().push(if several {
                     format!("{action} by {}: {reason}", stage.label())
                 } else {
@@ -164,19 +172,24 @@ impl<'a> Recorded<'_, 'a> {
         Ok(Effect { label, fates, drafts, notes, messages: run.messages.len(), tokens, requests })
     }
 
+    /// Where the message that `message` was made of is; `None` for a draft.
+    fn position(&self, message: &Message<'_>) -> Option<usize> {
+        self.positions.get(&message.source_index()?).copied()
+    }
+
     fn fates_and_drafts(
         &self,
         after: &[Message<'a>],
         mut reasons: HashMap<usize, Vec<String>>,
     ) -> (Vec<Fate>, Vec<Drafted<'a>>) {
-        let Self { messages: before, costs, counting, .. } = *self;
+        let Self { messages: before, costs, counting, .. } = self;
         let mut fates: Vec<Fate> = before.iter().map(Fate::of_dropped).collect();
         let mut drafts = Vec::new();
         let mut follows = before.len();
         for message in after.iter().rev() {
-            if let Some(index) = message.source_index() {
-                fates[index] = fate(&before[index], message, costs[index].tokens, counting);
-                follows = index;
+            if let Some(at) = self.position(message) {
+                fates[at] = fate(&before[at], message, costs[at].tokens, counting);
+                follows = at;
             } else {
                 let tokens = counting.message(message);
                 drafts.push(Drafted { before: follows, message: message.clone(), tokens });
@@ -200,8 +213,8 @@ impl<'a> Recorded<'_, 'a> {
         let mut curve = Vec::new();
         for Request { message, .. } in sample(self.requests, SAMPLES) {
             let run = policy.chain.run(self.layout, history_at(self.messages, message), |_, _, _| {})?;
-            let tokens = run.messages.iter().map(|message| match message.source_index() {
-                Some(index) if message.is_intact() => self.costs[index].tokens,
+            let tokens = run.messages.iter().map(|message| match self.position(message) {
+                Some(at) if message.is_intact() => self.costs[at].tokens,
                 _ => self.counting.message(message),
             });
             curve.push(Request { message, tokens: self.outside + tokens.sum::<usize>() });

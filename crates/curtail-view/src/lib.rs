@@ -22,6 +22,7 @@ mod losses;
 mod markdown;
 mod messages;
 mod output;
+mod outside;
 mod overview;
 mod page;
 mod prompts;

@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, Render as _, html};
 
 use super::capped::{NOT_ON_PAGE, capped};
 use super::visible::{Body, more};
-use curtail_core::json::Document;
+use curtail_core::json::{Document, Value, ValueKind};
 use curtail_core::numbers::{counted, figure};
 use curtail_facts::{exit_code, unwrapped};
 
@@ -43,8 +43,29 @@ pub(super) fn output(raw: &str, max_chars: usize, byte: usize) -> Markup {
     }
 }
 
-/// The members of a result in JSON that are shown as output and status.
-const KNOWN: &[&str] = &["output", "stdout", "stderr", "metadata", "exit_code", "exitCode", "returncode"];
+/// The members of a result in JSON that are read for its status.
+const STATUSES: &[&str] = &["metadata", "exit_code", "exitCode", "returncode"];
+
+/// Whether a result in JSON is an output and a status, and nothing else. Any other is shown as JSON, so that nothing is left out.
+fn is_output(result: Value<'_>) -> bool {
+    let mut outputs = 0;
+    let mut errors = 0;
+    for member in result.members() {
+        let key = member.key.decode();
+        let texts = match &*key {
+            "output" | "stdout" => &mut outputs,
+            "stderr" => &mut errors,
+            key if STATUSES.contains(&key) => continue,
+            _ => return false,
+        };
+        match member.value.kind() {
+            ValueKind::String => *texts += 1,
+            ValueKind::Null => {}
+            _ => return false,
+        }
+    }
+    outputs <= 1 && errors <= 1
+}
 
 /// The exit status in the text of a result, if there is one, and the text, without a first line that says nothing else.
 fn status(raw: &str) -> (Option<i32>, Cow<'_, str>) {
@@ -53,9 +74,7 @@ fn status(raw: &str) -> (Option<i32>, Cow<'_, str>) {
         let document = Document::parse(raw).ok();
         let root = document.as_ref().and_then(|document| document.roots().next());
         let code = code.or_else(|| root?.some("returncode")?.raw().parse().ok());
-        // A result with other members is shown as JSON, so that nothing is left out.
-        let is_known = root.is_some_and(|root| root.members().all(|member| KNOWN.contains(&&*member.key.decode())));
-        return (code, if is_known { unwrapped(raw) } else { raw.into() });
+        return (code, if root.is_some_and(is_output) { unwrapped(raw) } else { raw.into() });
     }
     let (first, rest) = raw.split_once('\n').unwrap_or((raw, ""));
     let first = first.trim_end().trim_end_matches("</returncode>");
@@ -227,6 +246,10 @@ mod tests {
             ("{\"a\":1}", None, "{\"a\":1}"),
             (r#"{"stdout":"a","stderr":"b"}"#, None, "a\nb"),
             (r#"{"stdout":"a","hint":"b"}"#, None, r#"{"stdout":"a","hint":"b"}"#),
+            (r#"{"output":null,"stdout":"a","stderr":null}"#, None, "a"),
+            (r#"{"output":[1],"stderr":"b"}"#, None, r#"{"output":[1],"stderr":"b"}"#),
+            (r#"{"output":"a","stderr":{"b":1}}"#, None, r#"{"output":"a","stderr":{"b":1}}"#),
+            (r#"{"output":"a","stdout":"b","exit_code":1}"#, Some(1), r#"{"output":"a","stdout":"b","exit_code":1}"#),
         ] {
             assert_eq!(status(raw), (code, text.into()), "{raw}");
         }

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Effects, Style};
 
 use super::capped::capped;
-use super::conversation::{Conversation, OutsideText};
+use super::conversation::Conversation;
 use super::effect::{Drafted, Fate, PartFate, State, texts};
+use super::outside::{Definitions, OutsideText};
 use super::unread::{UnreadText, unread};
 use super::visible::{line, size};
 use curtail_core::json::Text;
@@ -33,14 +34,14 @@ const BOLD: Style = Style::new().effects(Effects::BOLD);
 pub fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> String {
     let mut chat = TerminalChat { conversation, terminal, out: String::new() };
     chat.headline();
-    chat.outside("program", AnsiColor::Cyan, &conversation.preamble);
+    chat.preamble();
     let end = conversation.messages.len();
     for at in 0..end {
         conversation.drafts(at).iter().for_each(|draft| chat.draft(draft));
         chat.message(at);
     }
     conversation.drafts(end).iter().for_each(|draft| chat.draft(draft));
-    chat.outside("model", AnsiColor::Green, &conversation.replies);
+    chat.replies();
     chat.out
 }
 
@@ -76,17 +77,46 @@ impl TerminalChat<'_, '_> {
         }
     }
 
-    /// Texts outside the messages, which `by` wrote.
-    fn outside(&mut self, by: &str, color: AnsiColor, texts: &[OutsideText<'_>]) {
-        if !texts.is_empty() {
-            let style = color.on_default().bold();
-            self.push(&format!("\n{style}{by}, outside the messages{style:#}"));
+    /// What is outside the messages and before them. Who wrote it is not known.
+    fn preamble(&mut self) {
+        let preamble = &self.conversation.preamble;
+        if preamble.is_empty() {
+            return;
         }
-        for OutsideText { text, .. } in texts {
-            if by == "model" && !matches!(text, Text::Json(_)) {
-                self.text(&text.decode(), "");
-            } else {
+        self.push(&format!("\n{BOLD}outside the messages{BOLD:#}"));
+        for outside in &preamble.texts {
+            self.folded(&outside.text.decode());
+        }
+        self.definitions(&preamble.definitions);
+    }
+
+    /// JSON before the messages: how much there is, and with `--full` all of it.
+    fn definitions(&mut self, definitions: &Definitions<'_>) {
+        if definitions.texts.is_empty() {
+            return;
+        }
+        let size = format!("{}, {}", definitions.counted(), counted(definitions.characters(), "character"));
+        if !self.terminal.full {
+            return self.note("  ", &size, "--full");
+        }
+        self.push(&format!("{QUIET}{size}{QUIET:#}"));
+        for outside in &definitions.texts {
+            self.text(&outside.text.decode(), "  ");
+        }
+    }
+
+    /// The replies of a model outside the messages.
+    fn replies(&mut self) {
+        let replies = &self.conversation.replies;
+        if !replies.is_empty() {
+            let style = AnsiColor::Green.on_default().bold();
+            self.push(&format!("\n{style}model, outside the messages{style:#}"));
+        }
+        for OutsideText { text, .. } in replies {
+            if matches!(text, Text::Json(_)) {
                 self.folded(&text.decode());
+            } else {
+                self.text(&text.decode(), "");
             }
         }
     }

@@ -1,7 +1,9 @@
 //! What `curtail view` shows of a transcript: its boundaries, and every text.
 
+use std::path::{Path, PathBuf};
+
 use super::page;
-use crate::program::{Place, text};
+use crate::program::{Place, root, text};
 
 fn fixture(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/dialects").join(name);
@@ -100,4 +102,88 @@ fn arguments_are_cut_as_other_texts() {
     let input = format!("{{\"role\":\"user\",\"content\":\"Go.\"}}\n{reply}\n");
     let chat = chat(&input, &["--full", "--max-text", "50"]);
     assert!(!chat.contains(&"x".repeat(51)) && chat.contains("462 more characters (--max-text)"), "{chat}");
+}
+
+/// Of hundreds of tools, a page has the first whole, and a terminal their number and size. A definition with nothing in it is left out.
+#[test]
+fn many_tools_are_folded() {
+    let tools: Vec<String> =
+        (0..300).map(|nth| format!("{{\"name\":\"tool{nth}\",\"description\":\"Tides.\"}}")).collect();
+    let row = format!(
+        "{{\"tools\":[{{}},{}],\"messages\":[{{\"role\":\"user\",\"content\":\"When?\"}}]}}\n",
+        tools.join(",")
+    );
+    let chat_of_row = chat(&row, &[]);
+    assert!(
+        chat_of_row.contains("\noutside the messages\n  … 300 tool definitions, 12,190 characters (--full)\n"),
+        "{chat_of_row}"
+    );
+    let full = chat(&row, &["--full"]);
+    assert!(full.contains("\"tool299\"") && !full.contains("{}"), "{full}");
+    let page = page(&row.repeat(100), &[]);
+    assert_eq!(page.matches("Not on this page: 297 more tool definitions, from byte ").count(), 100);
+    assert!(page.contains("tool2\"") && !page.contains("tool3\"") && page.len() < 1_000_000, "{}", page.len());
+    let empty = chat(&fixture("../rules/too-many-tools.jsonl"), &[]);
+    assert!(!empty.contains("{}") && !empty.contains("outside the messages"), "{empty}");
+}
+
+/// What is before the messages can be what a person asked.
+#[test]
+fn what_is_before_the_messages_has_no_writer() {
+    let row = "{\"instruction\":\"And the tide?\",\"input\":\"\",\"output\":\"At six.\",\"history\":[[\"When?\",\"At noon.\"]]}\n";
+    let chat = chat(row, &[]);
+    assert!(chat.contains("\noutside the messages\n  And the tide?\n"), "{chat}");
+    let page = page(row, &[]);
+    assert!(page.contains("<span class=\"role\">outside the messages</span>"), "{page}");
+    assert!(!chat.contains("program") && !page.contains("data-by=\"program\""), "{page}");
+}
+
+/// The fixtures of all dialects.
+fn dialect_fixtures() -> Vec<PathBuf> {
+    let dialects = std::fs::read_dir(root().join("fixtures/dialects")).unwrap();
+    let mut files: Vec<PathBuf> = dialects
+        .flat_map(|dialect| std::fs::read_dir(dialect.unwrap().path()).unwrap())
+        .map(|file| file.unwrap().path())
+        .collect();
+    files.sort();
+    files
+}
+
+/// What `view --text` prints of a file, unless it cannot be read.
+fn chat_of_file(file: &Path, flags: &[&str]) -> Option<String> {
+    let output = Place::new().curtail(&["view", "--text"]).args(flags).arg(file).output().unwrap();
+    assert!(output.status.code() != Some(101), "{}: {}", file.display(), text(&output.stderr));
+    output.status.success().then(|| text(&output.stdout))
+}
+
+/// The messages of a chat that a policy does not drop: who wrote each and its first line, without numbers of messages.
+fn kept(chat: &str) -> Vec<String> {
+    let blocks = chat.split("\n\n").skip(1).filter(|block| !block.contains(" [dropped"));
+    let messages = blocks.filter_map(|block| {
+        let (heading, text) = block.split_once('\n')?;
+        let line = text.lines().find(|line| *line != "dropped:")?.split(" of message ").next()?;
+        let (writer, rest) = heading.split_once(' ')?;
+        rest.starts_with(|c: char| c.is_ascii_digit()).then(|| format!("{writer} {line}"))
+    });
+    messages.collect()
+}
+
+/// With `--live`, a policy decides about fewer messages than were read, and each has its own fate.
+#[test]
+fn a_policy_is_shown_on_what_is_live() {
+    let policy = ["--policy", "window -n 2"];
+    for file in dialect_fixtures() {
+        let Some(live) = chat_of_file(&file, &["--live"]) else { continue };
+        let cut = chat_of_file(&file, &["--live", policy[0], policy[1]]);
+        assert_eq!(kept(&cut.unwrap()).last(), kept(&live).last(), "{}", file.display());
+    }
+    // Where the other messages do not move the window, its messages are those that it has among all.
+    for name in ["claude-code/rewind.jsonl", "codex/compacted.jsonl", "gemini/cli-resumed.jsonl", "kimi/undone.jsonl"] {
+        let input = fixture(name);
+        let live = kept(&chat(&input, &["--live"]));
+        let expected: Vec<String> =
+            kept(&chat(&input, &policy)).into_iter().filter(|message| live.contains(message)).collect();
+        assert_eq!(kept(&chat(&input, &["--live", policy[0], policy[1]])), expected, "{name}");
+        assert!(expected.len() < live.len(), "{name}");
+    }
 }

@@ -5,10 +5,10 @@ use maud::{Markup, html};
 use super::Chat;
 use crate::capped::capped;
 use crate::content::{Passage, code, passage};
-use crate::conversation::OutsideText;
 use crate::effect::{Fate, PartFate, State};
 use crate::images::images;
 use crate::markdown::markdown;
+use crate::outside::{Definitions, OutsideText};
 use crate::unread::{UnreadText, unread};
 use crate::visible::{Body, Shown, gap, line, size};
 use curtail_core::json::Text;
@@ -18,6 +18,8 @@ use curtail_facts::command;
 
 /// A text that a program wrote for the model is folded if it is longer than this many bytes.
 const MAX_UNFOLDED: usize = 400;
+/// How many texts of JSON outside the messages are on a page.
+const MAX_DEFINITIONS: usize = 3;
 
 impl Chat<'_, '_> {
     /// Message `at`; `before` wrote what is above it.
@@ -224,26 +226,60 @@ impl Chat<'_, '_> {
         passage(Passage { text, byte, max_chars: self.limits.max_text, mono })
     }
 
-    /// Texts outside the messages, which `by` wrote.
-    pub(super) fn outside(&self, by: &str, texts: &[OutsideText<'_>]) -> Markup {
+    /// What is outside the messages and before them. Who wrote it is not known.
+    pub(super) fn preamble(&self) -> Markup {
+        let preamble = &self.conversation.preamble;
         html! {
-            article id={ (self.conversation.place.anchor) "outside-" (by) } class={ (by) " kept" } data-by=(by) data-state="kept" {
-                header { h3 { span class="role" { (by) ", outside the messages" } } }
-                @for OutsideText { text, byte } in texts {
-                    @let words = text.decode();
-                    @let byte = self.conversation.place.offset + byte;
-                    @let drawn = if matches!(text, Text::Json(_)) { self.text(byte, text, true) } else { self.prose(byte, text) };
+            article id={ (self.conversation.place.anchor) "outside-before" } class="outside kept" data-by="outside" data-state="kept" {
+                header { h3 { span class="role" { "outside the messages" } } }
+                @for outside in &preamble.texts {
+                    @let words = outside.text.decode();
                     div class="part" {
-                        @if by == "program" && words.len() > MAX_UNFOLDED {
+                        @if words.len() > MAX_UNFOLDED {
                             details class="context" {
                                 summary { span class="preview" { (Shown(&line(&words, 110))) } " " span class="tokens" { (size(words.len())) } }
-                                (drawn)
+                                (self.outside(outside))
                             }
-                        } @else { (drawn) }
+                        } @else { (self.outside(outside)) }
+                    }
+                }
+                @if !preamble.definitions.texts.is_empty() { div class="part" { (self.definitions(&preamble.definitions)) } }
+            }
+        }
+    }
+
+    /// JSON before the messages: the first of it, and how much more there is. A page of many records repeats it in each.
+    fn definitions(&self, definitions: &Definitions<'_>) -> Markup {
+        html! {
+            details class="context" {
+                summary {
+                    span class="preview" { (definitions.counted()) } " "
+                    span class="tokens" { (counted(definitions.characters(), "character")) }
+                }
+                @for outside in definitions.texts.iter().take(MAX_DEFINITIONS) { (self.outside(outside)) }
+                @if let Some((more, next)) = definitions.counted_after(MAX_DEFINITIONS).zip(definitions.texts.get(MAX_DEFINITIONS)) {
+                    p class="note" {
+                        "Not on this page: " (more) ", from byte " (figure(self.conversation.place.offset + next.byte)) " of the file on."
                     }
                 }
             }
         }
+    }
+
+    /// The replies of a model outside the messages.
+    pub(super) fn replies(&self) -> Markup {
+        html! {
+            article id={ (self.conversation.place.anchor) "outside-after" } class="model kept" data-by="model" data-state="kept" {
+                header { h3 { span class="role" { "model, outside the messages" } } }
+                @for outside in &self.conversation.replies { div class="part" { (self.outside(outside)) } }
+            }
+        }
+    }
+
+    /// A text outside the messages.
+    fn outside(&self, OutsideText { text, byte }: &OutsideText<'_>) -> Markup {
+        let byte = self.conversation.place.offset + byte;
+        if matches!(text, Text::Json(_)) { self.text(byte, text, true) } else { self.prose(byte, text) }
     }
 
     /// The byte offset of a part in the file.

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{Chat, LATER_END};
 use crate::charts::Cut;
 use crate::content::{Passage, passage};
-use crate::conversation::{Conversation, OutsideText, writer};
+use crate::conversation::{Conversation, writer};
 use crate::effect::{Drafted, texts};
 use crate::sides::Side;
 use crate::spending::dollars;
@@ -48,7 +48,9 @@ impl Chat<'_, '_> {
     pub(crate) fn draw(&self, out: &mut String, shared: bool) {
         let conversation = self.conversation;
         let rows: Vec<usize> = (0..conversation.messages.len()).filter(|at| self.is_row(*at)).collect();
-        self.draw_outside("program", 0, &conversation.preamble, shared, out);
+        if !conversation.preamble.is_empty() {
+            Self::draw_outside("outside", 0, &self.preamble(), shared, out);
+        }
         let (now, later) = rows.split_at(self.rows_at_once(shared).min(rows.len()));
         let mut between = Between { turns: 0, cut: Cut::of_conversation(conversation), drafts: 0 };
         self.draw_rows(now, Some(&mut between), out);
@@ -65,15 +67,14 @@ impl Chat<'_, '_> {
             out.push_str(&self.attached(attached, None).0);
         }
         let last = conversation.messages.len().saturating_sub(1);
-        self.draw_outside("model", last, &conversation.replies, shared, out);
+        if !conversation.replies.is_empty() {
+            Self::draw_outside("model", last, &self.replies(), shared, out);
+        }
     }
 
-    /// Draws texts outside the messages, which `by` wrote, beside message `near`. On a shared page, the script builds them when they
-    /// come into view.
-    fn draw_outside(&self, by: &str, near: usize, texts: &[OutsideText<'_>], shared: bool, out: &mut String) {
-        if texts.is_empty() {
-            return;
-        }
+    /// Draws what is outside the messages, beside message `near`; the filters find it as `by`. On a shared page, the script builds it
+    /// when it comes into view.
+    fn draw_outside(by: &str, near: usize, outside: &Markup, shared: bool, out: &mut String) {
         if shared {
             let html = html! {
                 div class="later" data-first=(near) data-rows="1" data-by=(by) data-states="kept" style="--rows:1" {}
@@ -81,7 +82,7 @@ impl Chat<'_, '_> {
             out.push_str(html.0.strip_suffix("</div>").unwrap_or(&html.0));
             out.push_str("<noscript>");
         }
-        out.push_str(&self.outside(by, texts).0);
+        out.push_str(&outside.0);
         if shared {
             out.push_str(LATER_END);
         }

@@ -160,6 +160,16 @@ mod tests {
             &["+6</ins> <del>−0"],
         ),
         (
+            "write_file",
+            r#"{"path":"a","content":"<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\nis an edit.\n"}"#,
+            &["+6</ins> <del>−0"],
+        ),
+        (
+            "search_replace",
+            r#"{"file_path":"a","content":"```\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```\n\n"}"#,
+            &["<del>-x\n</del><ins>+y"],
+        ),
+        (
             "apply_diff",
             r#"{"path":"a","diff":"--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y\n"}"#,
             &["edit: <code>a</code>", "+1</ins> <del>−1"],
@@ -203,6 +213,11 @@ mod tests {
         ("task_tracker", r#"{"command":"view"}"#, &["other: "]),
         ("toolbox", r#"{"command":"ls src"}"#, &["shell:"]),
         ("run", r#"{"command":"make"}"#, &["shell:"]),
+        ("pwsh", r#"{"command":"make"}"#, &["shell:"]),
+        ("fish", r#"{"command":"make"}"#, &["shell:"]),
+        ("run_ksh", r#"{"command":"make"}"#, &["shell:"]),
+        ("catch_fish", r#"{"command":"trout"}"#, &["other: "]),
+        ("start_search", r#"{"query":"tides"}"#, &["look: <code>tides</code>"]),
         ("shell", r#"{"command":["ssh","-T","git@github.com"]}"#, &["</span>ssh -T git@github.com"]),
         ("shell", r#"{"command":["/bin/zsh","-lc","ls"]}"#, &["</span>ls"]),
         ("web-search", r#"{"query":"tides"}"#, &["look: <code>tides</code>"]),
@@ -275,12 +290,17 @@ mod tests {
     fn arguments_are_drawn_once() {
         for (name, raw, shown) in [
             ("ask_user", r#"{"question":"Glaze?","choices":["Yes"]}"#, ""),
+            ("ask_user", r#"{"question":"Glaze?","choices":["Yes"],"answers":["No"]}"#, "answers"),
+            ("ask_user", r#"{"question":"Glaze?","options":"Yes or no","choices":["Yes"]}"#, "options"),
+            ("ask_user", r#"{"question":"Glaze?","choices":["Yes",1]}"#, "choices"),
+            ("ask_user", r#"{"question":1,"prompt":"Glaze?"}"#, "question"),
+            ("AskUserQuestion", r#"{"questions":[{"question":"Glaze?"},1]}"#, "questions"),
             ("AskUserQuestion", r#"{"questions":[{"question":"Glaze?"}],"answers":{"Glaze?":"Yes"}}"#, "answers"),
             ("TodoWrite", r#"{"todos":[{"content":"a","status":"done"}]}"#, ""),
             ("task_tracker", r#"{"task_list":[{"title":"a","status":"done","notes":"b"}]}"#, "task_list"),
             ("update_todo_list", r#"{"todos":"Soon:\n[x] a"}"#, "todos"),
         ] {
-            let html = arguments(raw, 0, 1_000, CallKind::from_call(name, raw).shown()).0;
+            let html = arguments(raw, 0, 1_000, &CallKind::from_call(name, raw).shown()).0;
             let keys: Vec<&str> = html.split("<dt>").skip(1).filter_map(|key| Some(key.split_once('<')?.0)).collect();
             assert_eq!(keys.join(", "), shown, "{name}");
         }

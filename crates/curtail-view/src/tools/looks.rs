@@ -58,18 +58,28 @@ const CHANGES: &[&str] = &[
 /// Verbs that change something, but are nouns behind a verb that looks, as in `get_merge_request`.
 const CHANGES_OR_NOUNS: &[&str] = &["book", "merge", "move", "post", "set", "start"];
 
+/// Those of them that change nothing before a search, as in `start_search`.
+const BEFORE_SEARCHES: &[&str] = &["book", "post", "start"];
+
 /// What a tool called `name` looks at, if it does and changes nothing.
 pub(super) fn look_of_name(name: &str) -> Option<Look> {
     let words = name_words(name);
     let first_look = words.iter().position(|word| LOOKS.iter().any(|(verb, _)| word == verb))?;
     let changes = words.iter().enumerate().any(|(at, word)| {
-        let is_verb = at < first_look || at > 0 && matches!(words[at - 1].as_str(), "and" | "or");
+        let is_verb =
+            at < first_look && !begins_search(&words[at..]) || at > 0 && matches!(words[at - 1].as_str(), "and" | "or");
         CHANGES.contains(&word.as_str()) || is_verb && CHANGES_OR_NOUNS.contains(&word.as_str())
     });
     if changes {
         return None;
     }
     LOOKS.iter().find(|(verb, _)| words.iter().any(|word| word == verb)).map(|(_, look)| *look)
+}
+
+/// Whether the first two of `words` say that a search is started.
+fn begins_search(words: &[String]) -> bool {
+    let [first, second, ..] = words else { return false };
+    BEFORE_SEARCHES.contains(&first.as_str()) && LOOKS.contains(&(second.as_str(), Look::Search))
 }
 
 /// What is looked at in few words: of a path, its last part.
@@ -175,12 +185,15 @@ mod tests {
 
     #[test]
     fn tools_that_change_something_do_not_look() {
-        for name in ["read_file", "WebSearch", "list_dir", "get_issue", "open", "get_merge_request", "search_books"] {
+        for name in [
+            "read_file", "WebSearch", "list_dir", "get_issue", "open", "get_merge_request", "search_books",
+            "start_search", "post_search", "bookSearch",
+        ] {
             assert!(look_of_name(name).is_some(), "{name}");
         }
         for name in [
             "find_and_replace", "update_list", "get_or_create", "reply_to_thread", "thread", "checklist",
-            "move_card_to_list", "get_and_set", "cancel_search",
+            "move_card_to_list", "get_and_set", "cancel_search", "set_search", "post_list", "search_and_post",
         ] {
             assert!(look_of_name(name).is_none(), "{name}");
         }

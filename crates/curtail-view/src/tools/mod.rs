@@ -28,8 +28,8 @@ pub(crate) enum CallKind {
     List { items: Vec<Todo>, says_more: bool },
     /// It writes a text for people.
     Prose(String),
-    /// It asks a person one question, or a list of them.
-    Ask { questions: Vec<Question>, is_list: bool },
+    /// It asks a person one question, or a list of them. `drawn` are the arguments that are drawn whole.
+    Ask { questions: Vec<Question>, drawn: Vec<&'static str> },
     /// It reads or searches something.
     Lookup { look: Look, target: String },
     /// Something else.

@@ -20,6 +20,7 @@ const CONTENTS: &[&str] =
     &["content", "contents", "file_text", "new_source", "CodeContent", "code_edit", "insert_text"];
 const REPLACEMENTS: &[&str] = &["edits", "replacements"];
 const LISTS: &[&str] = &["todos", "plan", "items", "todo_list", "task_list", "todoList", "tasks", "checklist"];
+const ASKED: &[&str] = &["question", "prompt", "text"];
 const OFFERS: &[&str] = &["options", "choices", "follow_up", "answers"];
 const PLANS: &[&str] = &["plan"];
 const WORDS: &[&str] = &["thought", "result", "message"];
@@ -64,18 +65,16 @@ impl CallKind {
     }
 
     /// The arguments that [`CallKind::draw`] shows.
-    pub(crate) const fn shown(&self) -> &'static [&'static [&'static str]] {
+    pub(crate) fn shown(&self) -> Vec<&[&'static str]> {
         match self {
-            Self::Shell { .. } => &[COMMANDS, FOLDERS],
+            Self::Shell { .. } => vec![COMMANDS, FOLDERS],
             Self::Edit { .. } => {
-                &[PATHS, PATCHES, OLD_TEXTS, NEW_TEXTS, CONTENTS, REPLACEMENTS, &["command", "search", "replace"]]
+                vec![PATHS, PATCHES, OLD_TEXTS, NEW_TEXTS, CONTENTS, REPLACEMENTS, &["command", "search", "replace"]]
             }
-            Self::List { says_more: true, .. } => &[],
-            Self::List { .. } => &[LISTS],
-            Self::Prose(_) => &[PLANS, WORDS],
-            Self::Ask { is_list: true, .. } => &[&["questions"]],
-            Self::Ask { .. } => &[&["question"], OFFERS],
-            Self::Lookup { .. } | Self::Other => &[],
+            Self::List { says_more: false, .. } => vec![LISTS],
+            Self::Prose(_) => vec![PLANS, WORDS],
+            Self::Ask { drawn, .. } => vec![drawn],
+            Self::List { .. } | Self::Lookup { .. } | Self::Other => Vec::new(),
         }
     }
 }
@@ -104,7 +103,7 @@ fn edit(object: Value<'_>) -> Option<CallKind> {
     }
     if edits.is_empty() {
         edits = member_text(object, CONTENTS)
-            .filter(|text| begins_with_search(text))
+            .filter(|text| is_searched_and_replaced(text))
             .map_or_else(Vec::new, |text| searched_and_replaced(&text));
     }
     if edits.is_empty() {
@@ -143,7 +142,7 @@ fn searched_and_replaced(text: &str) -> Vec<Edit> {
         let mark = line.trim_end();
         if is_search(mark) {
             sides = Some(vec![String::new()]);
-        } else if mark.ends_with(" REPLACE") && mark.starts_with(['>', '+']) {
+        } else if is_replace(mark) {
             if let Some([old, new]) = sides.take().as_deref() {
                 edits.push(Edit::new(old.clone(), Some(new.clone())));
             }
@@ -166,27 +165,46 @@ fn is_search(line: &str) -> bool {
     line.ends_with(" SEARCH") && line.starts_with(['<', '-'])
 }
 
-/// Whether a text, which may be fenced, begins with what is searched. A file that is written may quote it further below.
-fn begins_with_search(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim_end);
-    lines.find(|line| !line.is_empty() && !line.starts_with("```")).is_some_and(is_search)
+/// Whether a line ends what replaces it.
+fn is_replace(line: &str) -> bool {
+    line.ends_with(" REPLACE") && line.starts_with(['>', '+'])
+}
+
+/// Whether a text, which may be fenced, begins with what is searched and ends with what replaces it. A file that is written may
+/// quote both among others.
+fn is_searched_and_replaced(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with("```"));
+    lines.next().is_some_and(is_search) && lines.next_back().is_some_and(is_replace)
 }
 
 /// Questions to a person: one, or a list of them.
 fn ask(name: &str, object: Value<'_>) -> Option<CallKind> {
-    let several: Vec<Question> = items(object, "questions").filter_map(question).collect();
-    if !several.is_empty() {
-        return Some(CallKind::Ask { questions: several, is_list: true });
+    let questions: Vec<Question> = items(object, "questions").filter_map(question).collect();
+    if !questions.is_empty() {
+        let is_whole = questions.len() == items(object, "questions").count();
+        return Some(CallKind::Ask { questions, drawn: if is_whole { vec!["questions"] } else { Vec::new() } });
     }
     let asks = name_words(name).iter().any(|word| word == "ask" || word.starts_with("question"));
     let one = object.some("question").filter(|_| asks).and_then(|_| question(object))?;
-    Some(CallKind::Ask { questions: vec![one], is_list: false })
+    let offers = offers(object).filter(|key| items(object, key).count() == one.answers.len());
+    let drawn = asked(object).into_iter().chain(offers).collect();
+    Some(CallKind::Ask { questions: vec![one], drawn })
 }
 
 fn question(object: Value<'_>) -> Option<Question> {
-    let text = member_text(object, &["question", "prompt", "text"])?;
-    let offered = OFFERS.iter().find_map(|key| object.some(key));
-    Some(Question { text, answers: offered.into_iter().flat_map(Value::items).filter_map(answer).collect() })
+    let text = member_text(object, &[asked(object)?])?;
+    let answers = offers(object).into_iter().flat_map(|key| items(object, key)).filter_map(answer).collect();
+    Some(Question { text, answers })
+}
+
+/// The key of what a question asks.
+fn asked(object: Value<'_>) -> Option<&'static str> {
+    ASKED.iter().copied().find(|key| object.some(key).and_then(Value::text).is_some())
+}
+
+/// The key of the answers that a question offers.
+fn offers(object: Value<'_>) -> Option<&'static str> {
+    OFFERS.iter().copied().find(|key| items(object, key).any(|item| answer(item).is_some()))
 }
 
 fn answer(value: Value<'_>) -> Option<Answer> {
@@ -202,9 +220,11 @@ fn answer(value: Value<'_>) -> Option<Answer> {
 /// Whether a tool of this name runs commands.
 fn is_shell(name: &str) -> bool {
     const SHELLS: &[&str] = &["bash", "shell", "exec", "terminal", "command", "execute", "run_in", "powershell"];
-    const WORDS: &[&str] = &["run", "cmd", "console", "sh", "zsh"];
+    const WORDS: &[&str] = &["run", "cmd", "console", "sh", "zsh", "ksh", "pwsh"];
     let lower = name.to_ascii_lowercase();
-    SHELLS.iter().any(|part| lower.contains(part)) || name_words(name).iter().any(|word| WORDS.contains(&word.as_str()))
+    SHELLS.iter().any(|part| lower.contains(part))
+        || is_shell_program(&lower)
+        || name_words(name).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
 /// Whether the commands of a tool are not those of a shell: of an editor that a server executes, or the slash commands of an agent.

@@ -1,0 +1,177 @@
+//! What is outside the messages of a transcript: instructions and other texts before them, JSON such as the definitions of tools,
+//! and replies.
+
+use std::ops::Range;
+
+use curtail_core::json::{Document, Text, Value};
+use curtail_core::numbers::counted;
+use curtail_core::transcript::Layout;
+
+/// An empty list or object has fewer bytes, unless it is mostly white space.
+const MAX_EMPTY: usize = 100;
+
+/// A text outside the messages.
+pub(super) struct OutsideText<'a> {
+    pub(super) text: Text<'a>,
+    /// Its byte offset in the text that the transcript was read from.
+    pub(super) byte: usize,
+}
+
+/// What is before the messages. Who wrote it is not known: it can be instructions, tools, or what a person asked.
+pub(super) struct Preamble<'a> {
+    pub(super) texts: Vec<OutsideText<'a>>,
+    pub(super) definitions: Definitions<'a>,
+}
+
+/// JSON before the messages: the tools of a request, of which there can be hundreds.
+pub(super) struct Definitions<'a> {
+    pub(super) texts: Vec<OutsideText<'a>>,
+    /// How many definitions each of `texts` has.
+    counts: Vec<usize>,
+    /// Whether one of them is known to define a tool.
+    are_tools: bool,
+}
+
+impl<'a> Preamble<'a> {
+    /// Those of `texts` that are not empty, which were read from `source`.
+    pub(super) fn new(texts: Vec<Text<'a>>, source: &str) -> Self {
+        let (definitions, texts): (Vec<_>, Vec<_>) =
+            outside_texts(texts, source).into_iter().partition(|outside| is_data(&outside.text));
+        Self { texts, definitions: Definitions::new(definitions) }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.texts.is_empty() && self.definitions.texts.is_empty()
+    }
+}
+
+impl<'a> Definitions<'a> {
+    fn new(texts: Vec<OutsideText<'a>>) -> Self {
+        let defined: Vec<Defined> = texts.iter().map(|outside| Defined::in_json(&outside.text.decode())).collect();
+        let are_tools = defined.iter().any(|defined| defined.are_tools);
+        Self { texts, counts: defined.into_iter().map(|defined| defined.count).collect(), are_tools }
+    }
+
+    /// Their number in words.
+    pub(super) fn counted(&self) -> String {
+        counted(self.counts.iter().sum(), self.noun())
+    }
+
+    /// The number of those after the first `shown` texts in words; `None` if there are none.
+    pub(super) fn counted_after(&self, shown: usize) -> Option<String> {
+        let rest = self.counts.get(shown..).filter(|rest| !rest.is_empty())?;
+        Some(counted(rest.iter().sum(), &format!("more {}", self.noun())))
+    }
+
+    /// How many characters they have.
+    pub(super) fn characters(&self) -> usize {
+        self.texts.iter().map(|outside| outside.text.decode().chars().count()).sum()
+    }
+
+    const fn noun(&self) -> &'static str {
+        if self.are_tools { "tool definition" } else { "JSON value" }
+    }
+}
+
+/// Those of `texts` that are not empty, which were read from `source`.
+pub(super) fn outside_texts<'a>(texts: Vec<Text<'a>>, source: &str) -> Vec<OutsideText<'a>> {
+    let texts = texts.into_iter().filter(|text| !is_empty(text));
+    texts.map(|text| OutsideText { byte: text.offset_in(source).unwrap_or(0) as usize, text }).collect()
+}
+
+/// The bytes of each text outside the messages, in the text that the transcript was read from.
+pub(super) fn outside_places(layout: &Layout<'_>) -> impl Iterator<Item = Range<usize>> {
+    layout.outside().filter_map(|text| {
+        let start = text.offset_in(layout.source)? as usize;
+        Some(start..start + text.len_bound())
+    })
+}
+
+/// Whether a text is blank, or has an empty list or object: datasets write the tools of a row as a string.
+fn is_empty(text: &Text<'_>) -> bool {
+    text.is_blank() || text.len_bound() < MAX_EMPTY && matches!(&*text.decode(), "{}" | "[]")
+}
+
+/// Whether a text is JSON, or a string that defines tools.
+fn is_data(text: &Text<'_>) -> bool {
+    matches!(text, Text::Json(_)) || Defined::in_json(&text.decode()).are_tools
+}
+
+/// What is defined in a text.
+#[derive(Default)]
+struct Defined {
+    count: usize,
+    /// Whether a tool is known to be.
+    are_tools: bool,
+}
+
+impl Defined {
+    fn in_json(text: &str) -> Self {
+        if !text.trim_start().starts_with(['[', '{']) {
+            return Self::default();
+        }
+        let Ok(document) = Document::parse(text) else { return Self::default() };
+        let values: Vec<Value<'_>> = document.roots().flat_map(definitions).collect();
+        Self { count: values.len(), are_tools: values.into_iter().any(defines_tool) }
+    }
+}
+
+/// The definitions in a value, which may be a list of them.
+fn definitions(value: Value<'_>) -> Vec<Value<'_>> {
+    let values = if value.is_array() { value.items().collect() } else { vec![value] };
+    values.into_iter().flat_map(declared).collect()
+}
+
+/// The definitions in one value: Gemini and Bedrock have several in it.
+fn declared(value: Value<'_>) -> Vec<Value<'_>> {
+    let keys = ["functionDeclarations", "function_declarations", "tools"];
+    let list = keys.into_iter().map(|key| items(value, key)).find(|list| !list.is_empty());
+    list.unwrap_or_else(|| vec![value])
+}
+
+/// The items of the member `key`, if it is a list.
+fn items<'a>(value: Value<'a>, key: &str) -> Vec<Value<'a>> {
+    value.some(key).into_iter().flat_map(Value::items).collect()
+}
+
+/// Whether a value has the name of a tool, and says what it does or takes.
+fn defines_tool(value: Value<'_>) -> bool {
+    let tool = ["function", "toolSpec"].into_iter().find_map(|key| value.some(key)).unwrap_or(value);
+    let facts = ["description", "parameters", "input_schema", "inputSchema"];
+    tool.get_text("name").is_some() && facts.into_iter().any(|key| tool.some(key).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Preamble, Text};
+
+    #[test]
+    fn definitions_are_counted_in_every_form() {
+        let tool = r#"{"name":"tide","description":"Levels"}"#;
+        let gemini = format!(r#"{{"functionDeclarations":[{tool},{tool}]}}"#);
+        let bedrock = format!(r#"{{"tools":[{{"toolSpec":{tool}}},{{"cachePoint":{{}}}}],"toolChoice":{{}}}}"#);
+        let openai = format!(r#"{{"type":"function","function":{tool}}}"#);
+        for (json, words) in [
+            (vec![tool, "{}", "[ ]", tool], "2 tool definitions"),
+            (vec![&gemini, r#"{"google_search":{}}"#], "3 tool definitions"),
+            (vec![&bedrock], "2 tool definitions"),
+            (vec![&openai], "1 tool definition"),
+            (vec![r#"{"name":"Bob"}"#], "1 JSON value"),
+            (vec!["[1,2]"], "2 JSON values"),
+        ] {
+            let preamble = Preamble::new(json.iter().map(|raw| Text::Json(raw)).collect(), "");
+            assert_eq!(preamble.definitions.counted(), words, "{json:?}");
+        }
+        assert!(Preamble::new(vec![Text::Json("{ }"), Text::Escaped(" "), Text::Escaped("[]")], "").is_empty());
+    }
+
+    /// Rows to train on have their tools as a string, which can also be what a person asked.
+    #[test]
+    fn a_string_can_define_tools() {
+        let tools = r#"[{\"name\":\"tide\",\"description\":\"Levels\"},{\"name\":\"moon\",\"parameters\":{}}]"#;
+        let preamble =
+            Preamble::new(vec![Text::Escaped(tools), Text::Escaped("[1, 2]"), Text::Escaped("Sort it.")], "");
+        assert_eq!(preamble.definitions.counted(), "2 tool definitions");
+        assert_eq!(preamble.texts.len(), 2);
+    }
+}
