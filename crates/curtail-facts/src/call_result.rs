@@ -62,8 +62,9 @@ impl<'c> CallWithResult<'c> {
 /// Whether `result` says that its tool failed. A text that a call only shows may begin like an error.
 #[must_use]
 pub fn failed(call: Option<&ToolCall<'_>>, result: &Part<'_>) -> bool {
-    let is_shown = call.is_some_and(|call| only_shows(&call.name.decode(), &call.arguments.decode()));
     let answered = CallWithResult::new(Pointer::default(), Some(result));
+    let output = answered.output();
+    let is_shown = call.is_some_and(|call| only_shows(&call.name.decode(), &call.arguments.decode(), &output));
     if is_shown { answered.failed() == Some(true) } else { answered.failed_or_refused() }
 }
 

@@ -83,17 +83,18 @@ pub fn todos(name: &str, arguments: &str) -> Option<Vec<Todo>> {
     }
 }
 
-/// Whether a call only shows a text that exists: that of a file, what a search finds, or what `grep` prints.
-pub(super) fn only_shows(name: &str, arguments: &str) -> bool {
+/// Whether `output` is a text that a call only shows: that of a file, what a search finds, or what `grep` prints. One line of a tool
+/// that reads may as well say why it failed.
+pub(super) fn only_shows(name: &str, arguments: &str, output: &str) -> bool {
     if changes(name, arguments) {
         return false;
     }
     match serde_json::from_str(arguments) {
         Ok(Value::Object(members)) => match command_in(&members).and_then(|command| command_line(&command)) {
-            Some(line) => !effects::may_check(&line),
-            None => only_reads(name, READ_WORDS, &members),
+            Some(line) => effects::only_shows(&line),
+            None => only_reads(name, READ_WORDS, &members) && output.trim().contains('\n'),
         },
-        _ => looks_like_shell(name) && !effects::may_check(arguments),
+        _ => looks_like_shell(name) && effects::only_shows(arguments),
     }
 }
 

@@ -66,11 +66,14 @@ fn outcome_by_exit_code(call: &CallWithResult<'_>, status: LineStatus) -> Option
     }
 }
 
-/// Whether a test that failed earlier was run again: a build or a linter runs none.
+/// Whether a test that failed earlier was run again: a build or a linter runs none, unless it says how many ran.
 fn covers(run: &CheckRun, command: &str, runner: &str, outcome: &RunOutcome, failure: &FailedTest) -> bool {
     let has_run = run.targets.is_empty() && failure.runner == runner || run.selects(&failure.name);
     let has_passed = outcome.verdict == Verdict::Passed && command.split(" && ").any(|part| part == failure.command);
-    has_run && run.runs_tests() || has_passed || failure.command == command || outcome.passed.contains(&failure.name)
+    has_run && (run.runs_tests() || outcome.ran_tests)
+        || has_passed
+        || failure.command == command
+        || outcome.passed.contains(&failure.name)
 }
 
 impl CheckRun {

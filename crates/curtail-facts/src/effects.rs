@@ -2,7 +2,7 @@
 //! The known programs are in `programs.toml`.
 
 use super::checks::check;
-use super::git::git_effects;
+use super::git::{self, git_effects};
 use super::kinds::{CheckRun, Effect};
 use super::patches::patch_effects;
 use super::prefixes::without_prefixes;
@@ -129,6 +129,18 @@ pub(super) fn may_check(line: &str) -> bool {
         let words = without_prefixes(&command.words);
         words.first().is_some_and(|program| !lists(&PROGRAMS.viewers, paths::name(program)))
     })
+}
+
+/// Whether the line only shows text, and first what is in files: that may begin like an error.
+pub(super) fn only_shows(line: &str) -> bool {
+    let commands = commands(line);
+    let mut programs = commands.iter().filter_map(|command| without_prefixes(&command.words).split_first());
+    let first = programs.find(|(program, _)| *program != "cd");
+    !may_check(line)
+        && first.is_some_and(|(program, arguments)| match paths::name(program) {
+            "git" => git::shows(arguments),
+            name => lists(&PROGRAMS.readers, name),
+        })
 }
 
 fn effects_of(command: &Simple) -> Vec<Effect> {

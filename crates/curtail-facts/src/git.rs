@@ -30,6 +30,19 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
     Subcommand { before, after, command: &command }.effects(verb)
 }
 
+/// Whether `git` with these arguments shows files, or changes of them.
+pub(super) fn shows(arguments: &[String]) -> bool {
+    let mut words = arguments.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        if VALUED.contains(&word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return matches!(word, "show" | "log" | "diff");
+        }
+    }
+    false
+}
+
 /// The arguments of a subcommand of `git`.
 struct Subcommand<'g> {
     /// Those before a `--`.

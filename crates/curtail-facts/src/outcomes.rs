@@ -18,6 +18,8 @@ pub(super) struct RunOutcome {
     pub(super) verdict: Verdict,
     /// Names of tests that failed, each once.
     pub(super) failed: Vec<String>,
+    /// Whether the output says how many tests ran.
+    pub(super) ran_tests: bool,
     /// Names of tests that passed, where the output lists them.
     pub(super) passed: Vec<String>,
     /// The line that says why it failed, if no test is named.
@@ -41,6 +43,7 @@ struct Table {
     passed: Patterns,
     failed: Patterns,
     none_failed: Patterns,
+    ran: Patterns,
     /// The families of runners, in the order of the table.
     runner: Vec<Runner>,
 }
@@ -214,7 +217,8 @@ impl Runner {
         };
         let is_unexplained = verdict == Verdict::Failed && failed.is_empty();
         let error = if is_unexplained { broken.or_else(|| self.error.reason(output)) } else { None };
-        Some(RunOutcome { runner: &self.name, verdict, failed, passed, error })
+        let ran_tests = TABLE.ran.match_in(output);
+        Some(RunOutcome { runner: &self.name, verdict, ran_tests, failed, passed, error })
     }
 
     /// The names of the tests that failed, each once.
@@ -269,7 +273,7 @@ mod tests {
     #[test]
     fn every_pattern_of_the_table_is_valid() {
         assert!(TABLE.runner.len() > 10 && ERROR_LINE.is_some());
-        for patterns in [&TABLE.passed, &TABLE.failed, &TABLE.none_failed, &TABLE.complaints] {
+        for patterns in [&TABLE.passed, &TABLE.failed, &TABLE.none_failed, &TABLE.complaints, &TABLE.ran] {
             assert_eq!(patterns.all().len(), patterns.sources.len(), "{:?}", patterns.sources);
         }
         for runner in &TABLE.runner {

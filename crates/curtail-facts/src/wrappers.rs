@@ -4,16 +4,23 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// What a line of a wrapper, in lower case, has before an exit code. What a program printed has it elsewhere.
+/// What a line of a wrapper, in lower case, has before an exit code: its label, or a sentence that says how the command ended. What a
+/// program printed has it elsewhere: a compiler says `error: command 'gcc' failed with exit code 1` of what it runs itself.
 static EXIT_CODE_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let command =
-        r"(?:the )?(?:command|process) exited|process finished|(?:the )?command (?:finished|completed|failed)";
-    let label = format!(
-        r"(?:(?:{command}) )?(?:with )?\(?exit (?:code|status):? |(?:(?:the )?(?:command|process) )?exited with code "
-    );
-    Regex::new(&format!(r"(?m)^[\s\[(]*(?:error: )?(?:<returncode>|{label})")).ok()
+    let label = r"(?:exit (?:code|status):? |exited with code )";
+    let command = r"(?:the |shell )?(?:command|program|terminal|tool|bash)\b";
+    let ended = r"\b(?:executed|exited|finished|completed|failed|succeeded|ran)\b";
+    let lines = [
+        String::from("(?:error: )?<returncode>"),
+        format!(r"(?:error: )?(?:exited )?(?:with )?\(?{label}"),
+        format!(r"(?:error:? (?:the )?command failed|process exited|process finished) (?:with )?\(?{label}"),
+        format!(r"process {label}|{command}[^\n]*? exited with code |{command}[^\n]*?{ended}[^\n]*?\b{label}"),
+        String::from("- exit (?:code|status): "),
+    ];
+    Regex::new(&format!(r"(?m)^[\s\[(<>]*(?:system>)?(?:{})", lines.join("|"))).ok()
 });
 
 /// The key of an exit code in a result that is JSON, in lower case.
@@ -21,10 +28,22 @@ static EXIT_CODE_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""
 
 /// The exit code that an output reports, in its first or its last lines.
 pub fn exit_code(output: &str) -> Option<i32> {
-    let head = &output[..output.floor_char_boundary(400)];
-    let tail = &output[output.ceil_char_boundary(output.len().saturating_sub(400))..];
-    let label = if output.starts_with('{') { &EXIT_CODE_KEY } else { &EXIT_CODE_LABEL };
+    if is_object(output) {
+        return code_behind(&EXIT_CODE_KEY, output).or_else(|| code_behind(&EXIT_CODE_LABEL, &unwrapped(output)));
+    }
+    code_behind(&EXIT_CODE_LABEL, output)
+}
+
+/// Whether a text is an object in JSON.
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// The number behind a label in the first or the last lines of a text.
+fn code_behind(label: &LazyLock<Option<Regex>>, text: &str) -> Option<i32> {
     let label = label.as_ref()?;
+    let head = &text[..text.floor_char_boundary(400)];
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(400))..];
     [head, tail].iter().find_map(|part| {
         let lower = part.to_ascii_lowercase();
         label.find_iter(&lower).find_map(|found| code_at(&part[found.end()..]))
@@ -43,7 +62,7 @@ fn code_at(text: &str) -> Option<i32> {
 /// The output inside a wrapper: `{"output":"…"}`, `{"stdout":"…","stderr":"…"}`, or `<output>…</output>` after other tags or at the
 /// beginning of a line.
 pub fn unwrapped(result: &str) -> Cow<'_, str> {
-    if result.starts_with('{')
+    if result.trim_start().starts_with('{')
         && let Ok(Value::Object(members)) = serde_json::from_str(result)
     {
         let output = ["output", "stdout", "content"].iter().find_map(|key| members.get(*key)?.as_str());
@@ -116,6 +135,26 @@ mod tests {
             ("error: command '/usr/bin/gcc' failed with exit code 1", None),
             ("a.py:3: raise Failure('exit code 2')", None),
             ("    // exit code 2", None),
+            ("a.sh:3:  # fails with exit code 2", None),
+            ("assert_eq!(text, \"Command failed with exit code 2\")", None),
+            ("rm: cannot remove 'a.py'\n<exited with exit code 1>", Some(1)),
+            ("On branch main\n<exited with exit code 128>", Some(128)),
+            ("Command executed in terminal within working directory '/x'. Exit code: 0\nOutput:\n", Some(0)),
+            ("ok\n[Command succeeded with exit code 0]", Some(0)),
+            ("<system>ERROR: Command failed with exit code: 1.</system>\nno", Some(1)),
+            ("Command \"cargo clippy\" failed with exit code 1.\n\nno", Some(1)),
+            ("Command `cargo clippy` exited with code 1\nno", Some(1)),
+            ("no\n[Command -1 finished with exit code 1]", Some(1)),
+            ("no\n\nProgram exited with code 1.", Some(1)),
+            ("Command failed: cargo clippy (exit code 1)", Some(1)),
+            ("Tool ran without output. Exit code: 1", Some(1)),
+            ("> exit code: 1\nno", Some(1)),
+            ("- Exit code: 1\n- Output: no", Some(1)),
+            ("no\nerror Command failed with exit code 1.", Some(1)),
+            ("{\"level\":\"error\"}\nno\nCommand exited with code 1", Some(1)),
+            ("{\"exit_code\": 0, \"x\": 1}\nExit code: 1", Some(1)),
+            ("{\"output\":\"no\\nExit code: 1\"}", Some(1)),
+            (" {\"output\":\"exit code 2\",\"metadata\":{\"exit_code\":1}}", Some(1)),
         ] {
             assert_eq!(exit_code(output), code, "{output}");
         }

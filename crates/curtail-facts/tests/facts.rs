@@ -502,7 +502,21 @@ fn a_failure_is_recognized_in_every_spelling() {
         Log::default().runs("run", "Error: 0 hunks could be applied").runs("run", "0 failed").lines,
         Log::default()
             .calls("book_flight", &json!({}), "Error: no seats")
-            .calls("read_file", &json!({"path": "a.log"}), "Error: no seats")
+            .calls("read_file", &json!({"path": "a.log"}), "Error: no seats\nError: no trains")
+            .lines,
+        Log::default()
+            .runs("git push", "error: failed to push some refs to 'origin'")
+            .runs("cd r && git -C a --no-pager log -1", "error: no")
+            .lines,
+        Log::default().runs("git checkout a", "error: pathspec 'a' did not match").runs("git diff", "error: no").lines,
+        Log::default().runs("gh pr view 7", "error: no").runs("cat a | sort", "error: no").lines,
+        Log::default()
+            .calls("read_file", &json!({"path": "a"}), "Error: file not found")
+            .calls("fetch", &json!({"url": "a"}), "Error codes\nError: 404")
+            .lines,
+        Log::default()
+            .calls("get_weather", &json!({"city": "a"}), "Error: unknown city")
+            .calls("web_search", &json!({"query": "a"}), "Error codes\nError: 404")
             .lines,
         Log::default()
             .runs("git apply a.patch && sed -i s/a/b/ a.py", "error: a.py: no")
@@ -555,7 +569,7 @@ fn what_a_call_shows_is_not_what_it_did() {
         .runs("gh run view 7", "X build\nProcess completed with exit code 1.")
         .runs("grep -n exit a.py", "3: fail('exit code 2')")
         .runs("sed -n 1,3p a.md", "Error codes of the service")
-        .calls("Grep", &json!({"pattern": "Error"}), "Error codes of the service")
+        .calls("Grep", &json!({"pattern": "Error"}), "Error codes of the service\nError classes")
         .calls("edit_file", &json!({"path": "a", "old_string": "a", "new_string": "b"}), "Error codes of the service");
     assert_eq!(failures(&log.lines), [false, false, false, false, true]);
 }
@@ -574,6 +588,7 @@ fn only_a_run_of_tests_resolves_a_test() {
     for (failing, output, passing, passed) in [
         ("cargo test", cargo, "cargo clippy", done),
         ("cargo test", cargo, "cargo test --no-run", done),
+        ("cargo test", cargo, "make", done),
         ("pytest", pytest, "ruff check src tests", "All checks passed!"),
         ("pytest", pytest, "mypy tests", "Success: no issues found in 14 source files"),
     ] {
@@ -584,6 +599,10 @@ fn only_a_run_of_tests_resolves_a_test() {
         ("cargo test", cargo, "cargo t", "test result: ok. 1 passed; 0 failed"),
         ("pytest", pytest, "pytest tests", "1 passed in 1s"),
         ("mise run test 2>&1 | tail -20", pytest, "mise run test 2>&1", "1 passed in 1s"),
+        ("npm test", "Tests: 1 failed, 2 passed, 3 total\n  ● a › b", "npm run check", "Tests: 3 passed, 3 total"),
+        ("pytest", pytest, "make", "3 passed in 0.1s"),
+        ("go test ./...", "--- FAIL: TestA (0.00s)\nFAIL\tx", "make", "go vet ./...\nok  \tx\t0.1s"),
+        ("cargo test", cargo, "make", "test result: ok. 3 passed; 0 failed"),
         ("./all.sh 2>&1 | tail -20", pytest, "cd /r && ./all.sh > out.txt 2>&1; cat out.txt", "1 passed in 1s"),
     ] {
         let log = Log::default().runs(failing, output).runs(passing, passed);

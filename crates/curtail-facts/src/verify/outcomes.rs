@@ -142,12 +142,12 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
     }
     let words = outcome_words(text);
     let mut last_first = words.into_iter().rev();
-    let ((start, _), outcome) = last_first.find(|((start, end), _)| {
+    let ((start, end), outcome) = last_first.find(|((start, end), _)| {
         !is_past(&text[*end..]) && !is_wanted(last_words(&text[..*start]), &text[*start..*end])
     })?;
     let before = &text[..start];
     if outcome == Outcome::Failed
-        && let Some(is_mended) = mends(before)
+        && let Some(is_mended) = mends(before, &text[start..end])
     {
         return Some(if is_mended { Outcome::Passed } else { Outcome::Failed });
     }
@@ -160,10 +160,13 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
 }
 
 /// Whether the words before a failure say that it was mended, as in `fixed the failing tests`, or was not; `None` if they say neither.
-fn mends(before: &str) -> Option<bool> {
+/// What `failed` is told of is no thing that was mended.
+fn mends(before: &str, failure: &str) -> Option<bool> {
     let (start, end) = LANGUAGES.mended.places(before).pop()?;
     let between = &before[end..];
-    let is_cut = between.contains([',', ';', ':', '.', '，']) || CONJUNCTIONS.iter().any(|word| between.contains(word));
+    let is_cut = ["fail", "fails", "failed"].contains(&failure.to_lowercase().as_str())
+        || between.contains([',', ';', ':', '.', '，', '/'])
+        || CONJUNCTIONS.iter().chain(&[" to "]).any(|word| between.contains(word));
     let mut words = tokens(between).into_iter().map(|token| token.text);
     let is_object = !is_cut && words.all(|word| is_small(word) || word.bytes().all(|byte| byte.is_ascii_digit()));
     let told = last_words(&before[..start]);
@@ -350,6 +353,9 @@ mod tests {
             "We have failing tests.",
             "I have not fixed the failing tests",
             "The parser is fixed, but the tests are failing",
+            "cargo test: fixed 12 / failed 3",
+            "fixed 12 / failures 3",
+            "cargo test is resolved to fail",
         ] {
             assert_eq!(outcome_in(text), Some(Outcome::Failed), "{text}");
         }

@@ -37,10 +37,18 @@ static IN_CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("(?:{order}|{added}) (?:(?:an?|the|new) )*[`(]?$")).ok()
 });
 
-/// What follows the name of an error in code, and a line that a program prints of an error.
+/// What follows the name of an error in code.
 static CODE_BEHIND: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^[\w.]+(?:\($| as e\w{0,8}:?$|[\w., ]*\) as \w+)").ok());
-static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\w.]*(?:Error|Exception): ").ok());
+
+/// The name of an error as a program prints it. Code that raises or catches it has a verb before it.
+static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:^|\s)[\w.]*(?:Error|Exception): ").ok());
+static RAISED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b(?:raises?|throws?|except|catch)\b").ok());
+
+fn is_printed(line: &str) -> bool {
+    let place = PRINTED.as_ref().and_then(|printed| printed.find(line));
+    place.is_some_and(|place| !RAISED.as_ref().is_some_and(|raised| raised.is_match(&line[..place.start()])))
+}
 
 /// Whether an error at a place of a sentence is only named, as code does, or a list of what may be raised.
 fn is_in_code(text: &str, error: &str, at: usize) -> bool {
@@ -49,15 +57,27 @@ fn is_in_code(text: &str, error: &str, at: usize) -> bool {
         || IN_CODE.as_ref().is_some_and(|in_code| in_code.is_match(&lowered(&text[..at])))
 }
 
-/// A text without blocks of code; of these, the lines that say which error a program printed are left.
+/// A text without blocks of code; of these, the lines that say which error a program printed are left. A fence that nothing closes
+/// begins no block.
 fn without_code(text: &str) -> String {
     let mut fences = Fences::default();
     let mut kept = String::with_capacity(text.len());
+    let mut at = 0;
+    let mut unclosed = (0, 0);
     for line in text.split_inclusive('\n') {
-        let is_printed = PRINTED.as_ref().is_some_and(|printed| printed.is_match(line));
-        if fences.take(line) == FenceLine::Outside || is_printed {
+        let place = fences.take(line);
+        if place == FenceLine::Opening {
+            unclosed = (kept.len(), at);
+        }
+        if place == FenceLine::Outside || is_printed(line) {
             kept.push_str(line);
         }
+        at += line.len();
+    }
+    if fences.is_open() {
+        let (length, open) = unclosed;
+        kept.truncate(length);
+        kept.push_str(&text[open..]);
     }
     kept
 }
@@ -68,9 +88,15 @@ impl Told {
         match spoken.voice {
             Voice::Arguments | Voice::Content | Voice::Result => self.has_calls = true,
             Voice::Person | Voice::Model if !self.has_calls => {
+                each_clause(&spoken.text, |clause| {
+                    if !clause.text.ends_with(['?', '？']) {
+                        self.hear_work(clause.text, spoken);
+                    }
+                });
+                // Code names errors that nobody met.
                 each_clause(&without_code(&spoken.text), |clause| {
                     if !clause.text.ends_with(['?', '？']) {
-                        self.hear_clause(clause.text, spoken);
+                        self.hear_error(clause.text, spoken.message);
                     }
                 });
             }
@@ -78,8 +104,7 @@ impl Told {
         }
     }
 
-    fn hear_clause(&mut self, text: &str, spoken: &Spoken) {
-        let message = spoken.message;
+    fn hear_work(&mut self, text: &str, spoken: &Spoken) {
         for token in tokens(text).into_iter().filter(|token| token.class == Class::Name && !token.inner) {
             if matches!(spelling(token.text), Spelling::Path(_)) && !token.text.contains("://") {
                 self.hear_file(text, token.text, spoken);
@@ -88,10 +113,13 @@ impl Told {
         for (command, targets) in check_commands(text) {
             if let Some(outcome) = outcome_in(part_about(text, &command, &targets)) {
                 let state = if outcome == Outcome::Passed { State::Passed } else { State::Failed };
-                let fact = Fact::new(Kind::Check, command, message).in_state(state);
+                let fact = Fact::new(Kind::Check, command, spoken.message).in_state(state);
                 replace(&mut self.checks, Fact { targets, ..fact });
             }
         }
+    }
+
+    fn hear_error(&mut self, text: &str, message: Option<usize>) {
         let error = ERROR.as_ref().and_then(|error| error.find(text));
         if let Some(found) = error {
             let is_resolved = LANGUAGES.done.are_in(text) && !negates(text);
@@ -187,9 +215,8 @@ fn replace(facts: &mut Vec<Fact>, fact: Fact) {
     facts.push(fact);
 }
 
-/// Words before a program that was run, and words before which `just` is none.
+/// Words before a program that was run.
 const RUN: &[&str] = &["ran", "run", "runs", "rerun", "reran", "running", "executed"];
-const SUBJECTS: &[&str] = &["I", "i", "You", "you", "We", "we", "They", "they", "It", "it"];
 
 /// The checks that a sentence names, each with its targets: a span between backticks, or words that begin with a known program.
 fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
@@ -208,7 +235,7 @@ fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
         let is_plain = if rest.is_empty() {
             (is_stop || LANGUAGES.weak.contains(first)) && !is_run
         } else {
-            is_stop && SUBJECTS.contains(&before)
+            is_stop && LANGUAGES.subject.are_all_of(before)
         };
         let line = rest.iter().fold(first.to_owned(), |line, word| format!("{line} {}", without_stop(word)));
         (!is_plain).then_some(line)
@@ -320,7 +347,6 @@ mod tests {
     #[test]
     fn code_tells_nothing_but_the_errors_that_a_program_printed() {
         for text in [
-            "Look:\n```js\n// removed legacy.js, see utils.js\n```",
             "It reads:\n```python\nexcept json.JSONDecodeError as error:\n    raise ValueError(msg)\n```",
             "except (TypeError, ValueError) as error:",
             "NotImplementedError",
@@ -328,8 +354,27 @@ mod tests {
         ] {
             assert!(told(Voice::Model, text).is_empty(), "{text}");
         }
-        let printed = "It prints:\n```\nTraceback\nKeyError: 'id'\n```";
-        assert_eq!(told(Voice::Person, printed), ["KeyError: 'id': open"]);
+        for (printed, error) in [
+            ("It prints:\n```\nTraceback\nKeyError: 'id'\n```", "KeyError: 'id'"),
+            ("It breaks:\n```\n>       return d['id']\nE       KeyError: 'id'\n```", "KeyError: 'id'"),
+            (
+                "It prints:\n```\nException in thread \"main\" java.lang.NullPointerException: x\n```",
+                "java.lang.NullPointerException: x",
+            ),
+            ("It says:\n```\n  ● adds\n\n    TypeError: add is no function\n```", "TypeError: add is no function"),
+            ("1. Console:\n   ```\n   Uncaught TypeError: no\n   ```", "TypeError: no"),
+            ("Look:\n```\nThen it stops with a TypeError", "TypeError"),
+        ] {
+            assert_eq!(told(Voice::Person, printed), [format!("{error}: open")], "{printed}");
+        }
+    }
+
+    #[test]
+    fn blocks_tell_of_files_and_checks() {
+        let made = "I'll create the file.\n```\ncreate decrypt.py\n```";
+        assert_eq!(told(Voice::Model, made), ["decrypt.py: changed"]);
+        let report = "Done:\n```\nChanged src/a.py and removed src/b.py.\npytest passed.\n```";
+        assert_eq!(told(Voice::Model, report), ["src/a.py: changed", "src/b.py: removed", "pytest: passed"]);
     }
 
     #[test]

@@ -67,15 +67,19 @@ fn says_mended(text: &str) -> bool {
     last.is_some_and(|part| !negates(part) && !LANGUAGES.intended.are_in(part) && !LANGUAGES.wish.are_in(part))
 }
 
-/// Whether a sentence goes on about a failure: it says how that ended after no other words than small ones, numbers, and such for
-/// faults and for checks of this family.
+/// Whether a sentence goes on about a failure: it says how that ended after no other words than small ones, and such for faults and
+/// for checks of this family. A number is such a word if the sentence speaks of all, or of now: else it may be of other checks.
 fn refers_back(text: &str, family: Family) -> bool {
+    if Family::ALL.into_iter().any(|other| other != family && other.is_in(text)) && !family.is_in(text) {
+        return false;
+    }
     let verbs = [&LANGUAGES.mended, &LANGUAGES.pass].into_iter().filter_map(|words| words.first_in(text));
     let Some(verb) = verbs.min() else { return false };
+    let may_count = LANGUAGES.every.are_in(&text[..verb]) || LANGUAGES.now.are_in(text);
     let mut subject = tokens(&text[..verb]).into_iter().map(|token| token.text);
     subject.all(|word| {
-        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        is_number || is_small(word) || LANGUAGES.fault.are_in(word) || family.is_in(word)
+        let is_count = may_count && word.bytes().all(|byte| byte.is_ascii_digit());
+        is_count || is_small(word) || LANGUAGES.fault.are_in(word) || family.is_in(word)
     })
 }
 

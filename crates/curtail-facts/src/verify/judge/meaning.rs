@@ -3,12 +3,12 @@
 use super::without_reason;
 use crate::verify::clauses::segments;
 use crate::verify::fact::{Fact, Kind};
-use crate::verify::languages::LANGUAGES;
+use crate::verify::languages::{LANGUAGES, is_small};
 use crate::verify::lexicon::content_words;
 use crate::verify::negation::negates;
 use crate::verify::said::Sentence;
 use crate::verify::statements::replaced_words;
-use crate::verify::tokens::{Class, is_han, tokens};
+use crate::verify::tokens::{Class, Token, is_han, tokens};
 use crate::verify::word_forms::same_word;
 use crate::words::has_whole;
 
@@ -119,17 +119,40 @@ fn says_done(text: &str, sentence: &Sentence) -> bool {
         return false;
     }
     let says = LANGUAGES.done.are_in(&sentence.text) && !LANGUAGES.done.are_in(text) && !negates(&sentence.text);
-    says || LANGUAGES.done_heading.are_in(heading) || tells_past(text, segment_about(text, &sentence.text))
+    let mut told = segment_about(text, &sentence.text).split(". ");
+    says || LANGUAGES.done_heading.are_in(heading) || told.any(|part| tells_past(text, part))
 }
 
-/// Whether a part of a sentence has the verb of a to-do in a form of the past, and not as one that is only wanted.
+/// Whether a part of a sentence tells that a to-do was done: with its verb in a form of the past, and not as one that is only wanted.
 fn tells_past(text: &str, part: &str) -> bool {
     let own = content_words(text);
-    let Some(verb) = own.first() else { return false };
-    let words = content_words(part);
-    let mut past = words.iter().filter(|word| LANGUAGES.past.are_all_of(word) && !own.contains(word));
-    past.any(|word| same_word(verb, word))
+    // In German, the verb of an order is its last word.
+    let (Some(first), Some(last)) = (own.first(), own.last()) else { return false };
+    let words: Vec<Token<'_>> = tokens(part).into_iter().filter(|token| !token.inner).collect();
+    let mut verbs = (0..words.len()).filter(|at| {
+        let word = words[*at].text.to_lowercase();
+        LANGUAGES.past.are_all_of(&word) && !own.contains(&word) && (same_word(first, &word) || same_word(last, &word))
+    });
+    verbs.any(|at| is_predicate(&words, at))
         && !negates(part)
         && !LANGUAGES.intended.are_in(part)
         && !LANGUAGES.wish.are_in(part)
+}
+
+/// Whether a form of the past tells, and does not describe a noun as in `the updated changelog`: it ends the sentence, or is behind who
+/// did it or an auxiliary, or begins the sentence with an object behind it.
+fn is_predicate(words: &[Token<'_>], at: usize) -> bool {
+    let behind = &words[at + 1..];
+    match at.checked_sub(1).map(|before| words[before].text) {
+        Some(before) => {
+            let tables = [&LANGUAGES.reported, &LANGUAGES.subject, &LANGUAGES.and];
+            behind.is_empty() || tables.iter().any(|table| table.are_all_of(before))
+        }
+        None => behind.first().is_some_and(|next| is_small(next.text) || !behind.iter().any(is_verb)),
+    }
+}
+
+/// Whether a word is an auxiliary, or a verb in a form of the past.
+fn is_verb(token: &Token<'_>) -> bool {
+    [&LANGUAGES.past, &LANGUAGES.reported, &LANGUAGES.single].iter().any(|table| table.are_all_of(token.text))
 }

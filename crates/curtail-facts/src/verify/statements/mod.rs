@@ -10,7 +10,7 @@ mod todos;
 
 use super::clauses::{Clause, each_clause, segments};
 use super::fact::{Fact, Kind};
-use super::languages::LANGUAGES;
+use super::languages::{LANGUAGES, is_small};
 use super::voices::{Spoken, Voice};
 use commands::commands;
 use overtaken::{Permission, Replacement, mark_lifted, mark_overtaken};
@@ -169,15 +169,27 @@ fn asks_before_list(text: &str) -> bool {
 
 /// Whether a sentence says that something is decided, or has a label that does.
 fn decides(text: &str) -> bool {
-    LANGUAGES.decided.are_in(text) || decision_label(text).is_some()
+    LANGUAGES.decided.are_in(text) || chooses(text) || decision_label(text).is_some()
 }
 
-/// Where the label ends with which a decision begins: `Decision: use tabs`.
+/// Whether a sentence begins with a choice, or with a name that was chosen. `Why a city was chosen` tells none.
+fn chooses(text: &str) -> bool {
+    let Some((start, end)) = LANGUAGES.chosen.places(text).first().copied() else { return false };
+    let mut chosen = text[..start].split_whitespace();
+    match chosen.next() {
+        Some(first) => text[..end].ends_with("chosen") && !is_small(first) && chosen.count() <= 1,
+        None => start == 0,
+    }
+}
+
+/// Where the label ends with which a decision begins, behind two other words at most: `Design decision: use tabs`.
 pub(super) fn decision_label(text: &str) -> Option<usize> {
     let bare = text.trim_start_matches('*');
     let (start, end) = *LANGUAGES.decision_label.places(bare).first()?;
+    let begins = bare[..start].split(' ').count() <= 3
+        && !bare[..start].contains(|c: char| !c.is_alphabetic() && !matches!(c, ' ' | '\'' | '’'));
     let rest = bare[end..].trim_start_matches(['*', ' ', '\u{a0}']);
-    let colon = rest.chars().next().filter(|c| start == 0 && matches!(c, ':' | '：'))?;
+    let colon = rest.chars().next().filter(|c| begins && matches!(c, ':' | '：'))?;
     Some(text.len() - rest.len() + colon.len_utf8())
 }
 

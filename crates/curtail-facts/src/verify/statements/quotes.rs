@@ -30,15 +30,21 @@ pub(super) fn without_quotes(text: &str) -> String {
     kept
 }
 
-/// A text without the JSON with which lines begin, such as that of declared tools.
+/// A text without the JSON with which lines begin, such as that of declared tools. Where a line begins like JSON and is none, no JSON
+/// is looked for in what was read to find that out.
 pub(super) fn without_json(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut end = 0;
     let mut json_end = 0;
+    let mut lines_read = 0_usize;
     for line in text.split_inclusive('\n') {
-        if end >= json_end {
-            json_end = end + json_length(&text[end..]);
+        if lines_read == 0 && end >= json_end {
+            match json_length(&text[end..]) {
+                Ok(length) => json_end = end + length,
+                Err(lines) => lines_read = lines,
+            }
         }
+        lines_read = lines_read.saturating_sub(1);
         if end >= json_end {
             kept.push_str(line);
         }
@@ -47,14 +53,18 @@ pub(super) fn without_json(text: &str) -> String {
     kept
 }
 
-/// The bytes of the JSON with which a text begins, such as that of a declared tool: an object, or a list of objects.
-fn json_length(text: &str) -> usize {
+/// The bytes of the JSON with which a text begins, such as that of a declared tool: an object, or a list of objects. If it only begins
+/// like one, the number of lines after which that is clear.
+fn json_length(text: &str) -> Result<usize, usize> {
     let start = text.trim_start();
     if !start.starts_with('{') && !start.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{')) {
-        return 0;
+        return Ok(0);
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    values.next().filter(Result::is_ok).map_or(0, |_| values.byte_offset())
+    match values.next() {
+        Some(Err(error)) => Err(error.line()),
+        _ => Ok(values.byte_offset()),
+    }
 }
 
 /// Whether a text is an address or a name, as opposed to a sentence.
@@ -111,6 +121,12 @@ mod tests {
         for text in ["{{ name }} must be kept\n", "[ ] Never push\n", "{\"a\": never\n"] {
             assert_eq!(without_json(text), text);
         }
+        for end in ["", "x", "}"] {
+            let open = "{\"a\":\n".repeat(40_000) + end;
+            assert_eq!(without_json(&open), open, "in linear time");
+        }
+        let broken = "{\"a\": never\n{\"b\": 1}\nNever push.\n";
+        assert_eq!(without_json(broken), "{\"a\": never\nNever push.\n");
     }
 
     #[test]

@@ -45,11 +45,13 @@ pub(super) fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
         return is_listed;
     }
     let is_code = segment.contains(" = ") || segment.ends_with(['{', ')']) && !segment.contains(['(', '（']);
+    let is_json = segment.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with('"'));
     if is_short
         || is_code
+        || is_json
         || segment.ends_with(['?', '？'])
         || segment.ends_with([':', '：']) && voice != Voice::Person
-        || segment.starts_with(['"', '“', '«', '「', '|', '{'])
+        || segment.starts_with(['"', '“', '«', '「', '|'])
     {
         return false;
     }
@@ -112,6 +114,8 @@ mod tests {
             "Ne modifie jamais ce fichier",
             "Nunca borres la base",
             "From now on use tabs",
+            "{{char}} must never speak for {{user}}.",
+            "{user_name} must never be told",
         ] {
             assert!(is_rule(text, Voice::Person, false), "{text}");
         }
@@ -123,6 +127,8 @@ mod tests {
             "Fix the parser",
             "I always get an error",
             "Should we?",
+            "{\"name\": \"never\"",
+            "{ \"text\": \"You must ask\"",
         ] {
             assert!(!is_rule(text, Voice::Person, false), "{text}");
         }
