@@ -139,7 +139,9 @@ impl ReplayArgs {
             failures.note(&event);
             if let Event::Done { out, .. } = event {
                 for session in out.iter_mut() {
-                    written = std::mem::replace(&mut written, Ok(())).and_then(|()| reporter.session(session));
+                    if written.is_ok() {
+                        written = reporter.session(session);
+                    }
                 }
             }
             if written.is_err() { Flow::Stop } else { Flow::Continue }
@@ -183,10 +185,7 @@ impl ReplayArgs {
         }
         if !Path::new(price).exists() {
             let names: Vec<&str> = built_in.models.iter().map(|model: &ModelPrice| model.name.as_str()).collect();
-            bail!(
-                "--price: `{price}` is neither a file nor a model of the price table; the models are {}",
-                names.join(", ")
-            );
+            bail!(unknown("--price: neither a file nor a model of the price table is called", price, &names));
         }
         let prices = Prices::parse(&read_text(Path::new(price))?).with_context(|| price.clone())?;
         Ok((prices, None))

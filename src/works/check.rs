@@ -203,7 +203,7 @@ fn denied_by_rule(examined: &Examination) -> HashMap<&'static str, usize> {
     counts
 }
 
-/// Where a finding is in an export, whose conversations stand nowhere in the file as they are read.
+/// Where a finding is in an export, which does not contain its conversations as they are read.
 const UNFOLDED: &str = "in what the export contains";
 
 /// A finding in the text of `unit` with its place in the file, whose earlier texts became `grown` bytes longer.

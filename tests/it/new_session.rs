@@ -335,7 +335,8 @@ fn what_cannot_become_a_session_is_refused() {
         let words: Vec<&str> = ["window", "-n", "2", "--as-new-session"].iter().chain(words).copied().collect();
         let (out, said, status) = run(&place, &words);
         assert!(status == Some(2) && out.is_empty(), "{words:?}: {out} {said}");
-        assert!(said.contains(reason) && said.contains("curtail: ") || said.contains("error: "), "{words:?}: {said}");
+        let is_error = ["curtail: ", "error: "].iter().any(|label| said.contains(label));
+        assert!(is_error && said.contains(reason), "{words:?}: {said}");
         assert!(!said.contains("resume it with"), "{words:?}: {said}");
         assert_eq!(files(&place.path("")), before, "{words:?}");
     }

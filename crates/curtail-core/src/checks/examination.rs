@@ -172,7 +172,7 @@ impl Inspection {
         findings
     }
 
-    /// Examines the chat that a log of patches makes. It stands nowhere in the log, so its findings are in the first line.
+    /// Examines the chat that a log of patches makes. The log does not contain it, so its findings are in the first line.
     fn examine_rebuilt(&self, reading: &Reading, verdicts: &Verdicts, chat: &str) -> Vec<Finding> {
         let document = Reading { framing: Framing::Document, ..reading.clone() };
         let found = or_unreadable(self.examine(&document, verdicts, chat), verdicts, chat).findings;
@@ -190,7 +190,7 @@ fn of_log(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> ProviderRules {
     ProviderRules { provider: named.unwrap_or(""), converts: true, ..rules }
 }
 
-/// Where a finding is in a log of patches, whose chat stands nowhere in the text.
+/// Where a finding is in a log of patches, which does not contain its chat.
 pub const REBUILT: &str = "in the chat that the patches make";
 
 /// The examination, or that `text` cannot be read.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::json::{Text, Value};
 use crate::transcript::{Message, Usage};
 
-/// What the program that writes a format adds to the messages: usage, compactions, rewinds.
+/// What the program that writes a format adds to the messages: what it counted, whether it still sends them, and whose they are.
 pub trait LogHabits: Sync {
     /// What `record` contains besides its messages that a cut leaves as it is although a user may expect otherwise, as a
     /// sentence.

@@ -40,7 +40,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The decoded characters, one by one: for code that needs only the first few.
+    /// The decoded characters, one by one, and those of JSON as they are written: for code that needs only the first few.
     pub(crate) fn characters(&self) -> impl Iterator<Item = char> {
         let (escaped, plain) = match self {
             Self::Escaped(raw) => (*raw, ""),
@@ -79,7 +79,7 @@ impl<'a> Text<'a> {
         self.written().len()
     }
 
-    /// Whether the characters may contain `word`, known without decoding: an escape can write a letter of it.
+    /// Whether the characters may contain `word`, of ASCII letters, known without decoding: an escape can write one of them.
     #[must_use]
     pub fn may_contain(&self, word: &str) -> bool {
         // `str::contains` prepares nothing before it searches, as most texts are short.

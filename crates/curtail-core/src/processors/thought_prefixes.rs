@@ -85,7 +85,7 @@ impl ThoughtPrefixes {
         Some(Self { sources, instructions, bounded })
     }
 
-    /// All bound thoughts of `messages`: those after a change that was made before the messages were read.
+    /// All bound thoughts of `messages`, for a cut of what had been changed before it was read: none of them holds.
     #[must_use]
     pub fn all(&self, messages: &[Message<'_>]) -> Vec<PartRef> {
         PartRef::each(messages).filter(|(_, part)| part.is_prefix_bound()).map(|(at, _)| at).collect()

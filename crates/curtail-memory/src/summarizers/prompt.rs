@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use sha2::{Digest as _, Sha256};
+
 use super::{Budget, Failure, Speaker, Utterance};
-use curtail_core::digest::fnv1a_64;
 
 /// Longest text of a tool result or of a call's arguments that is sent to a model, in characters. A file or log of a megabyte
 /// costs 250,000 tokens, and its beginning and end show what it is. What users and models write is sent whole.
@@ -98,11 +99,11 @@ pub(super) fn transcript(utterances: &[Utterance<'_>], missing: Option<&str>) ->
     }
 }
 
-/// A text between two tags. Their number is a digest of the text, so that no text can contain its own closing tag, and the same
-/// text always gives the same request.
+/// A text between two tags. Their number is a digest of the text, so that nobody can write a text with its own closing tag, and the
+/// same text always gives the same request.
 fn tagged(name: &str, text: &str) -> String {
-    let number = fnv1a_64(text.bytes());
-    format!("<{name}-{number:016x}>\n{}\n</{name}-{number:016x}>", text.trim_end())
+    let number: String = Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("<{name}-{number}>\n{}\n</{name}-{number}>", text.trim_end())
 }
 
 /// The facts that an earlier summary lacked, if there was one.
@@ -110,8 +111,8 @@ pub(super) fn missing<'u>(utterances: &'u [Utterance<'_>]) -> Option<&'u str> {
     utterances.iter().find(|utterance| utterance.speaker == Speaker::Missing).map(|missing| &*missing.text)
 }
 
-/// The parts of the transcript's utterances that are sent to a model. A transcript that is sent in halves is shortened before: the halves of a
-/// long text are otherwise as long as itself.
+/// What is sent to a model of the utterances of a transcript. One that is sent in halves is shortened before it is halved: each half
+/// of a long text would be cut to the same length as the whole.
 pub(super) fn shortened<'u>(utterances: &'u [Utterance<'_>]) -> Vec<Utterance<'u>> {
     let spoken = utterances.iter().filter(|utterance| utterance.speaker != Speaker::Missing);
     let short = spoken.map(|whole| Utterance::new(whole.speaker.clone(), shortened_text(whole)));

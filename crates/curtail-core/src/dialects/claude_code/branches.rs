@@ -189,7 +189,7 @@ impl<'a> Trees<'_, 'a> {
         if is_boundary(item) {
             self.kept.extend(anchored(item));
         }
-        // What follows one of them follows the compaction.
+        // What names one of the records that a compaction preserved as its parent follows the compaction.
         let kept = self.kept.remove(&id).unwrap_or_default();
         self.by_record.extend(kept.into_iter().chain([id]).map(|id| (id, (at, tree))));
         self.last.insert(tree, at);

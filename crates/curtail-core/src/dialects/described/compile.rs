@@ -67,6 +67,9 @@ impl Rules {
     /// Compiles all of a table but `[write]`, and refuses a description that reads nothing.
     fn of_reading(table: Table<'_>) -> Result<Self, Fault> {
         let name = required(&table, "name")?;
+        if name.value.is_empty() {
+            return Err(Fault::new(&name.span, String::from("a name is empty")));
+        }
         if let Some(wrong) = name.value.chars().find(|c| !(c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-')) {
             return Err(Fault::new(
                 &name.span,

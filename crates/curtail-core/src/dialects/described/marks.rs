@@ -12,6 +12,7 @@ use super::screen::Screen;
 use super::texts::BUILT_IN;
 use crate::dialects::{Dialect, ReadError};
 use crate::json::Value;
+use crate::transcript::{Content, Message, Role};
 
 impl Rules {
     /// Whether an item has a mark of the description.
@@ -93,7 +94,7 @@ impl Described {
         let (Some(order), [first, .., last]) = (&self.rules.order, items) else { return Ok(()) };
         let time = |item: &Value<'_>| order.first(*item)?.raw().parse::<f64>().ok();
         let sign = match (time(first), time(last)) {
-            _ if order.is_here() && self.is_reversed(items) => Some(String::from("results are before their calls")),
+            _ if order.is_here() => self.sign_of_reversal(items).map(str::to_owned),
             (Some(begins), Some(ends)) if begins > ends => Some(format!("`{order}` falls")),
             _ => None,
         };
@@ -103,18 +104,12 @@ impl Described {
         Err(ReadError { offset: first.span().start as usize, what })
     }
 
-    /// Whether items without a time are written newest first: a result is before its call, and none is after it.
-    fn is_reversed(&self, items: &[Value<'_>]) -> bool {
-        let mut called = HashSet::default();
-        let mut answered = HashSet::default();
-        for message in items.iter().filter_map(|item| self.rules.item(*item).into_message()) {
-            called.extend(message.calls().filter_map(|(_, call)| Some(call.id.as_ref()?.clone().into_decoded())));
-            let mut ids = message.results().filter_map(|(_, result)| Some(result.id.as_ref()?.clone().into_decoded()));
-            if ids.any(|id| called.contains(&id) || !answered.insert(id)) {
-                return false;
-            }
-        }
-        called.iter().any(|id| answered.contains(id))
+    /// What shows that items without a time are written newest first, if nothing shows the opposite.
+    fn sign_of_reversal(&self, items: &[Value<'_>]) -> Option<&'static str> {
+        let messages: Vec<Message<'_>> =
+            items.iter().filter_map(|item| self.rules.item(*item).into_message()).collect();
+        let by_calls = results_first(&messages).map(|first| first.then_some("results are before their calls"));
+        by_calls.unwrap_or_else(|| follows_reply(&messages).then_some("reasoning is behind the reply that it led to"))
     }
 
     /// Whether no item is of another format, and the description knows what all are. In a log, new versions of a program write
@@ -137,4 +132,32 @@ fn reversing(list: Value<'_>) -> String {
         };
     }
     format!("jq -c '{}{path} |= reverse'", if path.starts_with('.') { "" } else { "." })
+}
+
+/// Whether each result is before its call; `None` without a result and its call.
+fn results_first(messages: &[Message<'_>]) -> Option<bool> {
+    let mut called = HashSet::default();
+    let mut answered = HashSet::default();
+    for message in messages {
+        called.extend(message.calls().filter_map(|(_, call)| Some(call.id.as_ref()?.decode())));
+        let mut ids = message.results().filter_map(|(_, result)| Some(result.id.as_ref()?.decode()));
+        if ids.any(|id| called.contains(&id) || !answered.insert(id)) {
+            return Some(false);
+        }
+    }
+    called.iter().any(|id| answered.contains(id)).then_some(true)
+}
+
+/// Whether all reasoning in items of its own is between a reply and a message of somebody else.
+fn follows_reply(messages: &[Message<'_>]) -> bool {
+    let around = messages.windows(3).filter(|three| is_reasoning(&three[1]));
+    let mut follows =
+        around.map(|three| three[0].role == Role::Assistant && three[2].role != Role::Assistant).peekable();
+    let begins = messages.first().is_some_and(is_reasoning);
+    !begins && follows.peek().is_some() && follows.all(|follows| follows)
+}
+
+/// Whether a message is reasoning alone.
+fn is_reasoning(message: &Message<'_>) -> bool {
+    !message.parts.is_empty() && message.parts.iter().all(|part| matches!(part.content, Content::Reasoning(_)))
 }

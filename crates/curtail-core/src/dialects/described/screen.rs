@@ -8,7 +8,7 @@ use crate::json::{Value, ValueKind};
 /// The dialects by their number, as bits.
 pub(super) type Mask = u128;
 
-/// Keys that most formats have: they distinguish nothing.
+/// Keys that most formats of the fixtures have: they distinguish nothing.
 const COMMON: [&str; 25] = [
     "role", "content", "type", "id", "name", "text", "message", "parts", "contents", "tool_calls", "timestamp",
     "model", "metadata", "source", "data", "item", "status", "session_id", "sessionID", "uuid", "output", "input",

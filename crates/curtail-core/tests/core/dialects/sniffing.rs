@@ -313,6 +313,7 @@ fn items_that_are_listed_newest_first_are_refused() {
     const RESULT: &str = r#"{"type":"function_call_output","call_id":"c1","output":"lit"}"#;
     const REPLY: &str =
         r#"{"type":"message","id":"m2","role":"assistant","content":[{"type":"output_text","text":"It is."}]}"#;
+    const THOUGHT: &str = r#"{"type":"reasoning","id":"r1","summary":[{"type":"summary_text","text":"A lamp."}]}"#;
     for (items, is_refused) in [
         (&[USER, CALL, RESULT, REPLY][..], false),
         (&[REPLY, RESULT, CALL, USER], true),
@@ -322,6 +323,12 @@ fn items_that_are_listed_newest_first_are_refused() {
         (&[REPLY, USER, CALL, RESULT, REPLY, USER], false),
         (&[RESULT, REPLY, USER, REPLY], false),
         (&[REPLY], false),
+        (&[USER, THOUGHT, REPLY, USER], false),
+        (&[REPLY, THOUGHT, USER], true),
+        (&[REPLY, THOUGHT, USER, REPLY, THOUGHT, USER], true),
+        // A reply that ended early, after one that did not.
+        (&[USER, THOUGHT, REPLY, THOUGHT, USER], false),
+        (&[THOUGHT, REPLY, THOUGHT, USER], false),
     ] {
         let list = format!(
             r#"{{"object":"list","data":[{}],"first_id":"a","last_id":"b","has_more":false}}"#,
