@@ -156,6 +156,9 @@ impl<'a> CheckReporter<'a> {
         self.file.garbled |= checked.is_garbled;
         self.outcome.transcripts += checked.transcripts;
         self.outcome.repaired += checked.repaired;
+        for error in checked.unrepaired.drain(..) {
+            self.report_error(&error);
+        }
         for finding in checked.findings.drain(..) {
             self.add(file, finding.moved(0, grown));
         }
@@ -256,6 +259,11 @@ impl<'a> CheckReporter<'a> {
             self.file.state = FileState::Failed;
             self.outcome.failed += 1;
         }
+        self.report_error(error);
+    }
+
+    /// Reports an error of a file that was checked all the same.
+    fn report_error(&mut self, error: &FileError) {
         self.progress.aside(|| self.errors.print(error, None, self.global));
         self.outcome.add_error(error.clone());
     }

@@ -14,6 +14,7 @@ use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Exempt, Repair, RepairFor};
 use curtail_core::transcript::{FaultKind, PairingRules};
 use curtail_io::batch::{Unit, Work};
+use curtail_io::{ErrorKind, FileError};
 
 /// How texts are checked.
 pub(crate) struct Checking {
@@ -54,6 +55,8 @@ pub(crate) struct Checked {
     pub(crate) mark: Option<String>,
     /// How many findings the repair removed.
     pub(crate) repaired: usize,
+    /// Why transcripts were not repaired.
+    pub(crate) unrepaired: Vec<FileError>,
     /// Whether the repair changed anything.
     pub(crate) changed: bool,
     /// The repaired texts, if they were requested.
@@ -115,7 +118,10 @@ impl Work for Checking {
                     (Some(text), Ok(after))
                 }
                 Ok(None) => (None, Ok(before)),
-                Err(read_error) => (None, Ok(unrepaired(before, &read_error))),
+                Err(read_error) => {
+                    out.unrepaired.push(not_repaired(unit, &read_error));
+                    (None, Ok(before))
+                }
             },
             (_, found) => (None, found),
         };
@@ -185,13 +191,11 @@ fn refuse_new_faults(before: &Examination, after: &Examination) -> Result<(), Re
     })
 }
 
-/// What was found in a transcript that could not be repaired: the findings say why.
-fn unrepaired(mut found: Examination, read_error: &ReadError) -> Examination {
-    for finding in found.findings.iter_mut().filter(|finding| finding.fix != Fix::No) {
-        finding.fix = Fix::No;
-        finding.help = format!("not repaired: {}", read_error.what).into();
-    }
-    found
+/// Why the transcript of `unit` could not be repaired.
+fn not_repaired(unit: &Unit<'_>, read_error: &ReadError) -> FileError {
+    let place = unit.locator().place(read_error.offset);
+    let what = format!("not repaired: {}", read_error.what);
+    FileError::new(ErrorKind::Content, &unit.opened.source.name, what).at(place)
 }
 
 /// How many denied findings there are of each rule.

@@ -164,9 +164,11 @@ struct ShownPlace {
 /// The bytes of `messages`, and of what is outside of them, in order.
 fn shown_places(layout: &Layout<'_>, messages: &[Message<'_>]) -> Vec<ShownPlace> {
     let outside = outside_places(layout).map(|bytes| ShownPlace { bytes, message: None });
-    let inside = messages.iter().enumerate().filter_map(|(at, message)| {
-        let bytes = range(message.value()?.span());
-        Some(ShownPlace { bytes, message: Some(at) })
+    let inside = messages.iter().enumerate().flat_map(|(at, message)| {
+        // Some formats keep results elsewhere in the log.
+        let parts = message.parts.iter().filter_map(|part| Some(part.place()?.element));
+        let values = message.value().into_iter().chain(parts);
+        values.map(move |value| ShownPlace { bytes: range(value.span()), message: Some(at) })
     });
     let mut places: Vec<ShownPlace> = inside.chain(outside).collect();
     // What is inside another place comes after it. Of several messages in one value, the first one is named.

@@ -23,20 +23,18 @@ pub(super) struct Preamble<'a> {
     pub(super) definitions: Definitions<'a>,
 }
 
-/// JSON before the messages: the tools of a request, of which there can be hundreds.
+/// The tools of a request, of which there can be hundreds.
 pub(super) struct Definitions<'a> {
     pub(super) texts: Vec<OutsideText<'a>>,
     /// How many definitions each of `texts` has.
     counts: Vec<usize>,
-    /// Whether one of them is known to define a tool.
-    are_tools: bool,
 }
 
 impl<'a> Preamble<'a> {
     /// Those of `texts` that are not empty, which were read from `source`.
     pub(super) fn new(texts: Vec<Text<'a>>, source: &str) -> Self {
         let (definitions, texts): (Vec<_>, Vec<_>) =
-            outside_texts(texts, source).into_iter().partition(|outside| is_data(&outside.text));
+            outside_texts(texts, source).into_iter().partition(|outside| defines_tools(&outside.text));
         Self { texts, definitions: Definitions::new(definitions) }
     }
 
@@ -47,29 +45,24 @@ impl<'a> Preamble<'a> {
 
 impl<'a> Definitions<'a> {
     fn new(texts: Vec<OutsideText<'a>>) -> Self {
-        let defined: Vec<Defined> = texts.iter().map(|outside| Defined::in_json(&outside.text.decode())).collect();
-        let are_tools = defined.iter().any(|defined| defined.are_tools);
-        Self { texts, counts: defined.into_iter().map(|defined| defined.count).collect(), are_tools }
+        let counts = texts.iter().map(|outside| Defined::in_json(&outside.text.decode()).count).collect();
+        Self { texts, counts }
     }
 
     /// Their number in words.
     pub(super) fn counted(&self) -> String {
-        counted(self.counts.iter().sum(), self.noun())
+        counted(self.counts.iter().sum(), "tool definition")
     }
 
     /// The number of those after the first `shown` texts in words; `None` if there are none.
     pub(super) fn counted_after(&self, shown: usize) -> Option<String> {
         let rest = self.counts.get(shown..).filter(|rest| !rest.is_empty())?;
-        Some(counted(rest.iter().sum(), &format!("more {}", self.noun())))
+        Some(counted(rest.iter().sum(), "more tool definition"))
     }
 
     /// How many characters they have.
     pub(super) fn characters(&self) -> usize {
         self.texts.iter().map(|outside| outside.text.decode().chars().count()).sum()
-    }
-
-    const fn noun(&self) -> &'static str {
-        if self.are_tools { "tool definition" } else { "JSON value" }
     }
 }
 
@@ -92,9 +85,10 @@ fn is_empty(text: &Text<'_>) -> bool {
     text.is_blank() || text.len_bound() < MAX_EMPTY && matches!(&*text.decode(), "{}" | "[]")
 }
 
-/// Whether a text is JSON, or a string that defines tools.
-fn is_data(text: &Text<'_>) -> bool {
-    matches!(text, Text::Json(_)) || Defined::in_json(&text.decode()).are_tools
+/// Whether a text defines tools: JSON, or a string with a list of them. One object in a string can be what a model is told of itself.
+fn defines_tools(text: &Text<'_>) -> bool {
+    let json = text.decode();
+    (matches!(text, Text::Json(_)) || json.trim_start().starts_with('[')) && Defined::in_json(&json).are_tools
 }
 
 /// What is defined in a text.
@@ -153,11 +147,10 @@ mod tests {
         let openai = format!(r#"{{"type":"function","function":{tool}}}"#);
         for (json, words) in [
             (vec![tool, "{}", "[ ]", tool], "2 tool definitions"),
-            (vec![&gemini, r#"{"google_search":{}}"#], "3 tool definitions"),
+            (vec![&gemini, r#"{"google_search":{}}"#], "2 tool definitions"),
             (vec![&bedrock], "2 tool definitions"),
             (vec![&openai], "1 tool definition"),
-            (vec![r#"{"name":"Bob"}"#], "1 JSON value"),
-            (vec!["[1,2]"], "2 JSON values"),
+            (vec![r#"{"name":"Bob"}"#, "[1,2]"], "0 tool definitions"),
         ] {
             let preamble = Preamble::new(json.iter().map(|raw| Text::Json(raw)).collect(), "");
             assert_eq!(preamble.definitions.counted(), words, "{json:?}");

@@ -90,7 +90,7 @@ impl TerminalChat<'_, '_> {
         self.definitions(&preamble.definitions);
     }
 
-    /// JSON before the messages: how much there is, and with `--full` all of it.
+    /// The tools: how much there is of them, and with `--full` all of it.
     fn definitions(&mut self, definitions: &Definitions<'_>) {
         if definitions.texts.is_empty() {
             return;

@@ -1,12 +1,12 @@
 //! Logs of Factory's Droid: sessions, with Anthropic blocks under `message`; and its stream, in which `message`,
 //! `tool_call` and `tool_result` are separate lines.
 
-use std::iter;
+use std::mem;
 use std::ops::Range;
 
 use super::tree::Tree;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, anthropic, blocks};
-use crate::json::{ObjectWriter, Text, Value, object, or_null};
+use crate::json::{ObjectWriter, Value, object, or_null};
 use crate::transcript::{Draft, DraftResult, Links, Message, MessageKind, PairingRules, ResultPlace, Role};
 
 /// The dialect `droid`.
@@ -73,9 +73,8 @@ impl Dialect for Droid {
     }
 
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
-        if let Some(last) = items.iter().rposition(|item| summary(*item).is_some()) {
-            blocks::preserve(read, kept_by(items, last));
-        }
+        let kept = summaries(items).pop().and_then(|(_, kept)| kept);
+        blocks::preserve(read, kept.into_iter().collect());
     }
 }
 
@@ -106,20 +105,24 @@ impl DialectWriter for Droid {
 
 impl LogHabits for Droid {
     fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
-        HistoryChange::compactions(items.len(), |at| {
-            summary(items[at])?;
-            Some(kept_by(items, at))
-        })
+        let summaries = summaries(items).into_iter();
+        summaries.map(|(at, kept)| HistoryChange::compaction(at, kept.into_iter().collect())).collect()
     }
 }
 
-/// What is still sent of the items before the compaction at `at`: those after the last that it replaces, if it names one. All
-/// are after one that a cut dropped.
-fn kept_by(items: &[Value<'_>], at: usize) -> Vec<Range<usize>> {
-    let anchor = items[at].some("anchorMessage").and_then(|anchor| anchor.get_text("id"));
-    let Some(anchor) = anchor.map(Text::into_decoded) else { return Vec::new() };
-    let replaced = items[..at].iter().rposition(|item| item.get_text("id").is_some_and(|id| id.is(&anchor)));
-    iter::once(replaced.map_or(0, |last| last + 1)..at).collect()
+/// The items with a summary, each with those before it that are still sent: those after the last that it replaces, if it names
+/// one. All are after one that a cut dropped, but for what an earlier summary replaced.
+fn summaries(items: &[Value<'_>]) -> Vec<(usize, Option<Range<usize>>)> {
+    let mut begin = 0;
+    let found = (0..items.len()).filter(|&at| summary(items[at]).is_some());
+    found.map(|at| (at, kept_by(items, mem::replace(&mut begin, at + 1), at))).collect()
+}
+
+/// What the summary at `at` keeps of the items from `begin` on.
+fn kept_by(items: &[Value<'_>], begin: usize, at: usize) -> Option<Range<usize>> {
+    let anchor = items[at].some("anchorMessage")?.get_text("id")?.into_decoded();
+    let replaced = (begin..at).rev().find(|&earlier| items[earlier].get_text("id").is_some_and(|id| id.is(&anchor)));
+    Some(replaced.map_or(begin, |last| last + 1)..at)
 }
 
 fn fit_message(message: Value<'_>) -> Fit {

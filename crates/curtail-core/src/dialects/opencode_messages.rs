@@ -134,10 +134,13 @@ pub(super) fn read_version2(item: Value<'_>) -> Item<'_> {
     blocks::message(role, item, id, parts.into_iter().chain(files).collect())
 }
 
-/// Whether a record of version 2 is a compaction that replaces what is before it: one that is finished, as are those without a
-/// status. What a provider alone can read is no summary, and `OpenCode` sends the messages instead.
+/// Whether a record of version 2 is a compaction that replaces what is before it: one that is finished, as are those with a summary
+/// and without a status. What a provider alone can read is no summary, and `OpenCode` sends the messages instead.
 pub(super) fn is_summary2(item: Value<'_>) -> bool {
-    let is_finished = item.some("status").is_none() || item.member_is("status", "completed");
+    let is_finished = match item.some("status") {
+        Some(status) => status.text().is_some_and(|status| status.is("completed")),
+        None => item.get_text("summary").is_some_and(|summary| !summary.is_blank()),
+    };
     is_compaction(item) && is_finished && item.some("providerContext").is_none()
 }
 

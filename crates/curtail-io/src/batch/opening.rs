@@ -70,7 +70,7 @@ impl Unopened<'_> {
 
     /// Reads on until the lines of a live input show how it is read: the first ones may be what a program printed before its log.
     /// Returns the records among them, if some are damaged. An endless stream of other data must not be read forever, so these
-    /// lines are few, whether they arrive at once or one by one. Whoever reports each broken record does not wait.
+    /// lines are few. Whoever reports each broken record does not wait.
     fn await_record(&self, blocks: &mut Blocks, buffer: &mut Buffer) -> Result<Option<String>, FileError> {
         let waits = match self.input_options.framing {
             None => self.damage != Damage::Fail,

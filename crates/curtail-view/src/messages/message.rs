@@ -18,7 +18,7 @@ use curtail_facts::command;
 
 /// A text that a program wrote for the model is folded if it is longer than this many bytes.
 const MAX_UNFOLDED: usize = 400;
-/// How many texts of JSON outside the messages are on a page.
+/// How many texts that define tools are on a page.
 const MAX_DEFINITIONS: usize = 3;
 
 impl Chat<'_, '_> {
@@ -248,7 +248,7 @@ impl Chat<'_, '_> {
         }
     }
 
-    /// JSON before the messages: the first of it, and how much more there is. A page of many records repeats it in each.
+    /// The tools: the first ones, and how many more there are. A page of many records repeats them in each.
     fn definitions(&self, definitions: &Definitions<'_>) -> Markup {
         html! {
             details class="context" {

@@ -76,9 +76,9 @@ pub(super) fn look_of_name(name: &str) -> Option<Look> {
     LOOKS.iter().find(|(verb, _)| words.iter().any(|word| word == verb)).map(|(_, look)| *look)
 }
 
-/// Whether the first two of `words` say that a search is started.
+/// Whether `words` say that a search is started, and nothing more.
 fn begins_search(words: &[String]) -> bool {
-    let [first, second, ..] = words else { return false };
+    let [first, second] = words else { return false };
     BEFORE_SEARCHES.contains(&first.as_str()) && LOOKS.contains(&(second.as_str(), Look::Search))
 }
 

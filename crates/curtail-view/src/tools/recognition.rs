@@ -40,7 +40,7 @@ impl CallKind {
         let document = Document::parse(raw).ok();
         let root = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
         match root {
-            Some(root) => edit(root)
+            Some(root) => edit(name, root)
                 .or_else(|| ask(name, root))
                 .or_else(|| shell(name, root))
                 .or_else(|| prose(name, root))
@@ -90,7 +90,7 @@ fn items<'a>(object: Value<'a>, name: &str) -> impl Iterator<Item = Value<'a>> {
     object.some(name).into_iter().flat_map(Value::items)
 }
 
-fn edit(object: Value<'_>) -> Option<CallKind> {
+fn edit(name: &str, object: Value<'_>) -> Option<CallKind> {
     let patch = member_text(object, PATCHES);
     if let Some(patch) = patch.as_ref().filter(|text| text.contains(PATCH)) {
         return Some(CallKind::from_patch(patch));
@@ -103,7 +103,7 @@ fn edit(object: Value<'_>) -> Option<CallKind> {
     }
     if edits.is_empty() {
         edits = member_text(object, CONTENTS)
-            .filter(|text| is_searched_and_replaced(text))
+            .filter(|text| is_searched_and_replaced(text, name))
             .map_or_else(Vec::new, |text| searched_and_replaced(&text));
     }
     if edits.is_empty() {
@@ -170,11 +170,12 @@ fn is_replace(line: &str) -> bool {
     line.ends_with(" REPLACE") && line.starts_with(['>', '+'])
 }
 
-/// Whether a text, which may be fenced, begins with what is searched and ends with what replaces it. A file that is written may
-/// quote both among others.
-fn is_searched_and_replaced(text: &str) -> bool {
+/// Whether a text, which may be fenced, is what the tool `name` searches and what it replaces that by. A file that a tool writes may
+/// begin with a quotation of both.
+fn is_searched_and_replaced(text: &str, name: &str) -> bool {
     let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with("```"));
-    lines.next().is_some_and(is_search) && lines.next_back().is_some_and(is_replace)
+    let writes = name_words(name).iter().any(|word| matches!(word.as_str(), "create" | "save" | "write"));
+    lines.next().is_some_and(is_search) && (!writes || lines.next_back().is_some_and(is_replace))
 }
 
 /// Questions to a person: one, or a list of them.

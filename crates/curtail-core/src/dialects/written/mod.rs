@@ -127,14 +127,20 @@ fn may_ask(message: &Message<'_>) -> bool {
     message.role == Role::Assistant && !message.parts.iter().any(|part| part.content.is_tool())
 }
 
-/// Whether a result belongs to a text of no known syntax: it has no id, its id is in the text, or the text calls its tool. Of
-/// sentences, any may name a tool.
+/// Whether a result belongs to a text of no known syntax: it has no id, its id is in the text, or the text ends with a call of its
+/// tool. Of sentences, any may name a tool.
 fn is_asked(answer: &Message<'_>, raw: &str) -> bool {
     answer.results().all(|(_, result)| {
         let Some(id) = &result.id else { return true };
-        let is_called = |name: &Text<'_>| words(raw, &name.decode()).any(|after| after.starts_with(['(', '{']));
-        words(raw, &id.decode()).next().is_some() || result.name.as_ref().is_some_and(is_called)
+        let is_called = result.name.as_ref().is_some_and(|name| ends_with_call(raw, &name.decode()));
+        is_called || words(raw, &id.decode()).next().is_some()
     })
+}
+
+/// Whether the last line of a text, the inside of a JSON string, ends with a call of the tool `name`.
+fn ends_with_call(raw: &str, name: &str) -> bool {
+    let last = raw.trim_end_matches(r"\n").rsplit(r"\n").next().unwrap_or_default().trim_end();
+    last.ends_with([')', '}']) && words(last, name).any(|after| after.starts_with(['(', '{']))
 }
 
 /// What follows `name` in `text` wherever it is a word, and not inside another one.

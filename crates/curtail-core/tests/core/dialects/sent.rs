@@ -263,6 +263,9 @@ fn droid_sends_what_follows_the_anchor_of_a_compaction() {
         json!({"type": "message", "id": id, "message": {"role": "user", "content": [content]}}).to_string()
     };
     let text = |text: &str| json!({"type": "text", "text": text});
+    let summary = |id: &str, anchor: &Value| {
+        json!({"type": "compaction_state", "id": id, "summaryText": "It began.", "anchorMessage": anchor}).to_string()
+    };
     for (anchor, live) in [
         (json!({"id": "a", "index": 0}), vec![1, 2, 3]),
         (json!({"id": "gone"}), vec![0, 1, 2, 3]),
@@ -272,8 +275,7 @@ fn droid_sends_what_follows_the_anchor_of_a_compaction() {
             json!({"type": "session_start", "id": "s", "title": "t", "version": 2}).to_string(),
             line("a", text("First.")),
             line("b", text("Second.")),
-            json!({"type": "compaction_state", "id": "c", "summaryText": "It began.", "anchorMessage": anchor})
-                .to_string(),
+            summary("c", &anchor),
             line("d", text("Third.")),
         ]
         .join("\n");
@@ -285,9 +287,22 @@ fn droid_sends_what_follows_the_anchor_of_a_compaction() {
         })
         .expect("it is read");
     }
+    // What an earlier compaction replaced stays so, whatever the next one names.
+    let log = [
+        json!({"type": "session_start", "id": "s", "title": "t", "version": 2}).to_string(),
+        line("a", text("First.")),
+        summary("b", &json!(null)),
+        line("c", text("Second.")),
+        summary("d", &json!({"id": "gone"})),
+    ];
+    read_transcripts(&log.join("\n"), |_, transcript| {
+        let sent: Vec<bool> = transcript.messages.iter().map(|message| message.standing.is_read()).collect();
+        assert_eq!(sent, [false, false, true, true]);
+    })
+    .expect("it is read");
 }
 
-/// `OpenCode` 2 sends a command that the user ran with its output, whatever form that has, unless it runs in the background; a
+/// `OpenCode` 2 sends a command that the user ran with its output, as a text or in an object, unless it runs in the background; a
 /// compaction without a status is finished.
 #[test]
 fn opencode_2_sends_shells_and_finished_compactions() {
@@ -304,12 +319,18 @@ fn opencode_2_sends_shells_and_finished_compactions() {
         item(5, json!({"type": "shell", "shellID": "b", "command": "make", "output": {"output": "made"}})),
         item(6, json!({"type": "shell", "shellID": "c", "command": "serve", "output": "up", "metadata": {"background": true}})),
         item(7, json!({"type": "user", "text": "And now?", "files": [], "agents": []})),
+        item(8, json!({"type": "compaction", "reason": "auto", "summary": ""})),
     ]});
     let read = outline(&session.to_string());
     for said in ["user: It is lit.", "user: date noon", "user: make made", "user: And now?"] {
         assert!(read.contains(said), "{read}");
     }
     assert!(!read.contains("serve"), "{read}");
+    read_transcripts(&session.to_string(), |_, transcript| {
+        let last = transcript.messages.last().expect("the question");
+        assert!(last.standing.is_read() && !last.is_boundary(), "what has only begun replaces nothing");
+    })
+    .expect("it is read");
 }
 
 /// A notice of Copilot without a text is none, and a call whose request was canceled has an empty result.

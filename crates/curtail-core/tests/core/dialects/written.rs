@@ -217,7 +217,12 @@ fn a_thought_in_tags_is_reasoning() {
 /// The framework makes the id, and the text calls the tool by its name. A sentence that names a tool calls none.
 #[test]
 fn a_text_that_calls_a_tool_by_name_is_answered() {
-    for (text, is_call) in [("ACTION moor(at=3)", true), ("moor{at: 3}", true), ("I use moor at three.", false)] {
+    for (text, is_call) in [
+        ("ACTION moor(at=3)", true),
+        ("moor{at: 3}", true),
+        ("I use moor at three.", false),
+        ("I called moor() and that is all.", false),
+    ] {
         let lines = [
             r#"{"role":"user","content":"Where?"}"#.to_owned(),
             format!("{{\"role\":\"assistant\",\"content\":\"{text}\"}}"),
