@@ -66,14 +66,28 @@ fn outcome_by_exit_code(call: &CallWithResult<'_>, status: LineStatus) -> Option
     }
 }
 
-/// Whether a test that failed earlier was run again: a build or a linter runs none, unless it says how many ran.
+/// Whether a test that failed earlier was run again and did not fail: a build or a linter runs none, unless it says how many ran. A
+/// run that ended at a failure shows nothing of a test that it does not list, and one that leaves tests out may have left out this one.
 fn covers(run: &CheckRun, command: &str, runner: &str, outcome: &RunOutcome, failure: &FailedTest) -> bool {
-    let has_run = run.targets.is_empty() && failure.runner == runner || run.selects(&failure.name);
-    let has_passed = outcome.verdict == Verdict::Passed && command.split(" && ").any(|part| part == failure.command);
-    has_run && (run.runs_tests() || outcome.ran_tests)
-        || has_passed
-        || failure.command == command
-        || outcome.passed.contains(&failure.name)
+    let has_failed = outcome.verdict != Verdict::Passed;
+    if outcome.passed.contains(&failure.name) {
+        return true;
+    }
+    if has_failed && (run.may_stop || outcome.stopped) {
+        return false;
+    }
+    if failure.command == command || !has_failed && command.split(" && ").any(|part| part == failure.command) {
+        return true;
+    }
+    let is_whole = run.targets.is_empty() && has_flags(&failure.command, &run.parts);
+    let has_run = is_whole && failure.runner == runner || run.selects(&failure.name);
+    // What the run in which it failed left out as well was not this test.
+    has_run && has_flags(&failure.command, &run.left_out) && (run.runs_tests() || outcome.ran_tests)
+}
+
+/// Whether a command has all of these flags.
+fn has_flags(command: &str, flags: &[String]) -> bool {
+    flags.iter().all(|flag| format!(" {command} ").contains(&format!(" {flag} ")))
 }
 
 impl CheckRun {

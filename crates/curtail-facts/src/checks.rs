@@ -1,7 +1,7 @@
 //! Which programs build or test, and what of it their arguments select. The programs are in `programs.toml`.
 
 use super::kinds::CheckRun;
-use super::programs::{PROGRAMS, behind_flags, lists};
+use super::programs::{CheckProgram, PROGRAMS, behind_flags, lists};
 use super::words::name_words;
 
 /// The check that the program runs with these arguments; `None` if it runs none.
@@ -27,35 +27,97 @@ pub(super) fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
     let verb = own.iter().take(subcommands).map(String::as_str);
     let scope = has_parts.then(|| std::iter::once(program).chain(verb).collect::<Vec<_>>().join(" "));
     let command = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    let targets = targets(own.get(subcommands..).unwrap_or_default(), &listed.valued);
+    let arguments = own.get(subcommands..).unwrap_or_default();
+    let Selection { targets, left_out, parts } = Selection::of(arguments, listed);
+    let may_stop = may_stop(arguments, listed);
     let runner = listed.runner.as_deref();
-    Some(CheckRun { command, scope, targets, runner, is_quiet: listed.quiet, ..CheckRun::default() })
+    let is_quiet = listed.quiet;
+    Some(CheckRun { command, scope, targets, left_out, parts, may_stop, runner, is_quiet, ..CheckRun::default() })
 }
 
-/// The operands of a check, and the values of flags that narrow it; not those of `valued` flags.
-fn targets(arguments: &[String], valued: &[String]) -> Vec<String> {
-    let mut found = Vec::new();
-    let before = std::iter::once("").chain(arguments.iter().map(String::as_str));
-    for (word, before) in arguments.iter().zip(before).filter(|(_, before)| !lists(valued, before)) {
+/// What the arguments of a check select.
+#[derive(Default)]
+struct Selection {
+    /// The operands, and the values of flags that narrow it; not those of `valued` flags.
+    targets: Vec<String>,
+    /// The flags that leave tests out, each with its value.
+    left_out: Vec<String>,
+    /// The flags that limit it to a kind of its tests.
+    parts: Vec<String>,
+}
+
+impl Selection {
+    fn of(arguments: &[String], listed: &CheckProgram) -> Self {
+        let mut found = Self::default();
+        let before = std::iter::once("").chain(arguments.iter().map(String::as_str));
+        for (word, before) in arguments.iter().zip(before).filter(|(_, before)| !lists(&listed.valued, before)) {
+            found.add(word, before, listed);
+        }
+        found
+    }
+
+    /// Adds an argument, which may be the value of the flag `before` it.
+    fn add(&mut self, word: &str, before: &str, listed: &CheckProgram) {
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        if lists(&PROGRAMS.narrowing_flags, before) {
-            found.push(word.clone());
+        if lists(&listed.parts, word) {
+            self.parts.push(word.to_owned());
+        } else if excludes(before, listed) {
+            self.left_out.push(format!("{before} {word}"));
+        } else if lists(&PROGRAMS.narrowing_flags, before) {
+            self.select(word, &format!("{before} {word}"));
+        } else if lists(&PROGRAMS.limiting_flags, word.split(['=', ':']).next().unwrap_or_default()) {
+            self.left_out.push(word.to_owned());
         } else if let Some((flag, value)) = word.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
-            found.extend(lists(&PROGRAMS.narrowing_flags, flag).then(|| value.to_owned()));
-        } else if !word.starts_with('-') && !matches!(word.as_str(), "." | "./..." | "--" | "run") && !is_number {
-            found.push(word.clone());
+            if lists(&PROGRAMS.narrowing_flags, flag) {
+                self.select(value, word);
+            } else if excludes(flag, listed) {
+                self.left_out.push(word.to_owned());
+            }
+        } else if !word.starts_with('-') && !matches!(word, "." | "./..." | "--" | "run") && !is_number {
+            self.select(word, word);
         }
     }
-    found
+
+    /// Adds a target that is `written` so on the line; one with a negation says what is left out.
+    fn select(&mut self, target: &str, written: &str) {
+        let is_negated = target.starts_with(['!', '~']) || target.split([' ', '(', ')']).any(|word| word == "not");
+        if is_negated {
+            self.left_out.push(written.to_owned());
+        } else {
+            self.targets.push(target.to_owned());
+        }
+    }
+}
+
+/// Whether the value of a flag says what a check leaves out; a linter's `--ignore` may name what it does not complain of.
+fn excludes(flag: &str, listed: &CheckProgram) -> bool {
+    lists(&listed.excluding, flag) || lists(&PROGRAMS.excluding_flags, flag) && !lists(&listed.valued, flag)
+}
+
+/// Whether a check ends at a failure.
+fn may_stop(arguments: &[String], listed: &CheckProgram) -> bool {
+    let goes_on = listed.continuing.is_empty() || arguments.iter().any(|word| lists(&listed.continuing, word));
+    !goes_on || arguments.iter().any(|word| stops(word, listed))
+}
+
+/// Whether a flag ends a check at a failure; one-letter flags may be written together, as in `-xq`.
+fn stops(word: &str, listed: &CheckProgram) -> bool {
+    let letters = word.strip_prefix('-').filter(|letters| letters.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    lists(&PROGRAMS.stopping_flags, word.split('=').next().unwrap_or_default())
+        || letters.is_some_and(|letters| letters.contains(|letter| listed.stopping.contains(letter)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{CheckRun, check};
+
+    fn run(line: &str) -> Option<CheckRun> {
+        let words: Vec<String> = line.split(' ').map(|word| word.replace('·', " ")).collect();
+        check(&words[0], &words[1..])
+    }
 
     fn targets(line: &str) -> Option<Vec<String>> {
-        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        check(&words[0], &words[1..]).map(|run| run.targets)
+        run(line).map(|run| run.targets)
     }
 
     #[test]
@@ -84,6 +146,61 @@ mod tests {
             "cargo +nightly fmt",
         ] {
             assert_eq!(targets(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_check_leaves_out_is_no_target() {
+        for (line, targets, left_out) in [
+            ("pytest --ignore=tests/b.py tests", &["tests"][..], &["--ignore=tests/b.py"][..]),
+            ("pytest --ignore tests/b.py -q", &[], &["--ignore tests/b.py"]),
+            ("pytest tests --deselect tests/b.py::y", &["tests"], &["--deselect tests/b.py::y"]),
+            ("pytest -k not·two -m slow", &["slow"], &["-k not·two"]),
+            ("pytest -k test_not_found -m=!slow", &["test_not_found"], &["-m=!slow"]),
+            ("cargo test --workspace --exclude b", &[], &["--exclude b"]),
+            ("cargo test parse --lib -- --skip two", &["parse"], &["--skip two"]),
+            ("cargo nextest run -E not·test(two)", &[], &["not·test(two)"]),
+            ("go test ./... -short -skip TestA", &[], &["-short", "-skip TestA"]),
+            ("ctest -E slow", &[], &["-E slow"]),
+            ("mvn test -Dtest=!CartTest", &["test"], &["-Dtest=!CartTest"]),
+            ("jest --testPathIgnorePatterns=b --shard=1/2", &[], &["--testPathIgnorePatterns=b", "--shard=1/2"]),
+            ("dotnet test --filter=Cart", &["Cart"], &[]),
+            ("xcodebuild test -skip-testing:App/B", &["test"], &["-skip-testing:App/B"]),
+            ("ruff check --ignore E501 src", &["src"], &[]),
+        ] {
+            let run = run(line).unwrap_or_default();
+            let left_out: Vec<String> = left_out.iter().map(|text| text.replace('·', " ")).collect();
+            assert_eq!((run.targets.as_slice(), run.left_out), (&*owned(targets), left_out), "{line}");
+        }
+    }
+
+    fn owned(words: &[&str]) -> Vec<String> {
+        words.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_check_ends_at_a_failure_by_a_flag_or_of_itself() {
+        for (line, expected) in [
+            ("pytest -q", false),
+            ("pytest -x", true),
+            ("pytest -vxs", true),
+            ("pytest --maxfail=1", true),
+            ("pytest --lf --exitfirst", true),
+            ("pytest -q --max-worker-restart=0", false),
+            ("jest --bail", true),
+            ("npm test -- --bail=1", true),
+            ("mocha -b", true),
+            ("go test ./... -failfast", true),
+            ("go test ./... -run TestX", false),
+            ("cargo test", true),
+            ("cargo test --workspace --no-fail-fast", false),
+            ("cargo nextest run --nff", false),
+            ("python -m unittest", false),
+            ("unittest -f", true),
+            ("rspec --fail-fast", true),
+            ("rspec -f doc", false),
+        ] {
+            assert_eq!(run(line).unwrap_or_default().may_stop, expected, "{line}");
         }
     }
 }

@@ -279,6 +279,12 @@ pub(super) struct CheckRun {
     pub(super) scope: Option<String>,
     /// The files, packages or tests that it is limited to; empty if it checks everything.
     pub(super) targets: Vec<String>,
+    /// The flags with which it leaves tests out, each with its value.
+    pub(super) left_out: Vec<String>,
+    /// The flags that limit it to a kind of its tests, such as those of a library.
+    pub(super) parts: Vec<String>,
+    /// Whether it ends at a failure, and does not run the tests after it.
+    pub(super) may_stop: bool,
     /// The family of runners whose lines it prints, if that is known.
     pub(super) runner: Option<&'static str>,
     /// What the exit code of its line says of it.

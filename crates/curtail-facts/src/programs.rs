@@ -20,6 +20,9 @@ pub(super) struct Programs {
     pub(super) idle_flags: Vec<String>,
     pub(super) dry_runs: Vec<String>,
     pub(super) narrowing_flags: Vec<String>,
+    pub(super) excluding_flags: Vec<String>,
+    pub(super) limiting_flags: Vec<String>,
+    pub(super) stopping_flags: Vec<String>,
     pub(super) interpreters: Vec<String>,
     pub(super) shells: Vec<String>,
     pub(super) script_endings: Vec<String>,
@@ -84,6 +87,14 @@ pub(super) struct CheckProgram {
     pub(super) quiet: bool,
     #[serde(default)]
     pub(super) valued: Vec<String>,
+    #[serde(default)]
+    pub(super) stopping: String,
+    #[serde(default)]
+    pub(super) continuing: Vec<String>,
+    #[serde(default)]
+    pub(super) excluding: Vec<String>,
+    #[serde(default)]
+    pub(super) parts: Vec<String>,
 }
 
 /// Whether a list of the table contains `name`.

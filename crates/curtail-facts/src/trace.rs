@@ -25,6 +25,8 @@ pub(crate) struct Run {
     pub(crate) check: Option<Verdict>,
     /// The targets of a check.
     pub(crate) targets: Vec<String>,
+    /// The flags with which a check leaves tests out, each with its value, or is limited to a kind of them.
+    pub(crate) left_out: Vec<String>,
     /// The program and the verb of a check, if it can check parts of what they check.
     pub(crate) scope: Option<String>,
     /// The line of its output that says why it failed.
@@ -76,6 +78,7 @@ impl Facts {
             check: Some(outcome.verdict),
             // A program that no table lists has no targets but itself.
             targets: run.targets.iter().filter(|target| **target != run.command).cloned().collect(),
+            left_out: [run.left_out.as_slice(), &run.parts].concat(),
             scope: run.scope.clone(),
             error: outcome.error.as_deref().map(short_line),
             failed: Some(outcome.verdict == Verdict::Failed),

@@ -194,6 +194,105 @@ fn a_later_run_retires_what_it_covers() {
     assert!(shown.failing.is_empty() && shown.check.is_none(), "a file is shown");
 }
 
+/// The names of the tests that fail after a first run and then a second.
+fn failing_after(first: (&str, &str), second: (&str, &str)) -> Vec<String> {
+    let facts = Log::default().runs(first.0, first.1).runs(second.0, second.1).whole();
+    facts.failing.into_iter().map(|failure| failure.name).collect()
+}
+
+#[test]
+fn a_run_that_ends_at_a_failure_or_leaves_tests_out_passes_none_that_it_does_not_list() {
+    let both = "FAILED tests/a.py::one - E\nFAILED tests/b.py::two - E\n==== 2 failed, 10 passed in 1.20s ====";
+    let stopped =
+        "FAILED tests/a.py::one - E\n!!!! stopping after 1 failures !!!!\n==== 1 failed, 3 passed in 0.2s ====";
+    let one = "FAILED tests/a.py::one - E\n==== 1 failed, 3 passed in 0.2s ====";
+    let listed = "tests/a.py::one FAILED [ 50%]\ntests/b.py::two PASSED [100%]\n==== 1 failed, 1 passed in 0.2s ====";
+    let summary = "PASSED tests/b.py::two\nFAILED tests/a.py::one - E\n==== 1 failed, 1 passed in 0.2s ====";
+    let no_import = "ERROR tests/c.py\n!!!! Interrupted: 1 error during collection !!!!\n==== 1 error in 0.2s ====";
+    let passed = "==== 11 passed in 0.2s ====";
+    for (second, output, expected) in [
+        ("pytest -q", one, &["a.py::one"][..]),
+        ("pytest -q tests", one, &["a.py::one"]),
+        ("pytest --lf", one, &["a.py::one"]),
+        ("pytest -x", passed, &[]),
+        ("pytest --lf -x", passed, &[]),
+        ("pytest -q", stopped, &["b.py::two", "a.py::one"]),
+        ("pytest -x -q", one, &["b.py::two", "a.py::one"]),
+        ("pytest -xq tests/a.py tests/b.py", one, &["b.py::two", "a.py::one"]),
+        ("pytest --maxfail=1", one, &["b.py::two", "a.py::one"]),
+        ("pytest --lf -x", one, &["b.py::two", "a.py::one"]),
+        ("pytest -xv", listed, &["a.py::one"]),
+        ("pytest -xrA", summary, &["a.py::one"]),
+        ("pytest -q", no_import, &["a.py::one", "b.py::two", "c.py"]),
+        ("pytest --ignore=tests/b.py", passed, &["a.py::one", "b.py::two"]),
+        ("pytest --ignore tests/b.py", passed, &["a.py::one", "b.py::two"]),
+        ("pytest tests/a.py --ignore tests/b.py", passed, &["a.py::one", "b.py::two"]),
+        ("pytest --deselect tests/b.py::two tests/b.py", passed, &["a.py::one", "b.py::two"]),
+        ("pytest -k 'not two'", passed, &["a.py::one", "b.py::two"]),
+        ("pytest -m 'not slow'", passed, &["a.py::one", "b.py::two"]),
+        ("pytest -m 'not slow' -v", listed, &["a.py::one"]),
+        ("pytest -k one", passed, &["b.py::two"]),
+    ] {
+        let expected: Vec<String> = expected.iter().map(|name| format!("tests/{name}")).collect();
+        assert_eq!(failing_after(("pytest", both), (second, output)), expected, "{second}: {output}");
+    }
+    // What both runs leave out says nothing of a test that failed in the first.
+    for (first, second, output) in [
+        ("pytest -m 'not slow'", "pytest -m 'not slow' -q", one),
+        ("pytest --ignore=tests/c.py", "pytest -q --ignore=tests/c.py", one),
+        ("pytest -x", "pytest -x", passed),
+    ] {
+        let failing = failing_after((first, both), (second, output));
+        assert!(!failing.iter().any(|name| name == "tests/b.py::two"), "{second}");
+    }
+}
+
+#[test]
+fn other_runners_that_end_at_a_failure_or_leave_tests_out() {
+    let cargo = "test a::one ... FAILED\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\ntest b::two ... FAILED\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\nerror: 2 targets failed:\n    `-p a --lib`\n    `-p b --lib`\n";
+    let cargo_one = "test a::one ... FAILED\ntest a::ok ... ok\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\nerror: test failed, to rerun pass `-p a --lib`\n";
+    let cargo_all = "test a::one ... FAILED\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\nerror: test failed, to rerun pass `-p a --lib`\ntest result: ok. 1 passed; 0 failed\nerror: 1 target failed:\n    `-p a --lib`\n";
+    let cargo_listed = "test a::one ... FAILED\ntest b::two ... ok\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\nerror: test failed, to rerun pass `--lib`\n";
+    let cargo_ok = "test a::one ... ok\ntest a::ok ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored\n";
+    let quiet_ok = "test result: ok. 2 passed; 0 failed; 0 ignored\n";
+    let jest = "FAIL src/a.test.js\n  ● Cart › one\nFAIL src/b.test.js\n  ● Cart › two\nTests:       2 failed, 3 passed, 5 total";
+    let jest_one = "FAIL src/a.test.js\n  ● Cart › one\nTests:       1 failed, 1 total";
+    let jest_cut =
+        "FAIL src/a.test.js\n  ● Cart › one\nTest Suites: 1 failed, 1 of 4 total\nTests:       1 failed, 1 total";
+    let go = "--- FAIL: TestOne (0.00s)\nFAIL\tm/a\t0.1s\n--- FAIL: TestTwo (0.00s)\nFAIL\tm/b\t0.1s";
+    let go_one = "--- FAIL: TestOne (0.00s)\nFAIL\tm/a\t0.1s";
+    let go_broken = "--- FAIL: TestOne (0.00s)\nFAIL\tm/a\t0.1s\nFAIL\tm/b [build failed]";
+    let nextest = "        FAIL [   0.005s] a one\n        FAIL [   0.005s] b two\n     Summary [ 0.1s] 2 tests run: 0 passed, 2 failed";
+    let nextest_one = "        FAIL [   0.005s] a one\n     Summary [ 0.1s] 1/2 tests run: 0 passed, 1 failed\nwarning: 1/2 tests were not run due to test failure";
+    let nextest_listed = "        PASS [   0.005s] (1/2) b two\n        FAIL [   0.005s] (2/2) a one\n     Summary [ 0.1s] 2 tests run: 1 passed, 1 failed";
+    for (first, output, second, next, fails) in [
+        ("cargo test --no-fail-fast", cargo, "cargo test", cargo_one, true),
+        ("cargo test --no-fail-fast", cargo, "make test", cargo_one, true),
+        ("cargo test --no-fail-fast", cargo, "cargo test", cargo_listed, false),
+        ("cargo test --no-fail-fast", cargo, "cargo test --no-fail-fast -j 2", cargo_all, false),
+        ("cargo test --no-fail-fast", cargo, "cargo test --workspace --exclude b", cargo_ok, true),
+        ("cargo test --no-fail-fast", cargo, "cargo test -- --skip two", cargo_ok, true),
+        ("cargo test --no-fail-fast", cargo, "cargo test --lib", quiet_ok, true),
+        ("cargo test --lib", cargo, "cargo test --lib -q", quiet_ok, false),
+        ("cargo test --no-fail-fast", cargo, "cargo test --lib b::two", quiet_ok, false),
+        ("cargo test --no-fail-fast", cargo, "cargo test", quiet_ok, false),
+        ("cargo nextest run", nextest, "cargo nextest run -j 2", nextest_one, true),
+        ("cargo nextest run", nextest, "cargo nextest run -j 2", nextest_listed, false),
+        ("jest", jest, "jest --bail", jest_one, true),
+        ("jest", jest, "npm test", jest_cut, true),
+        ("jest", jest, "jest --ci", jest_one, false),
+        ("jest", jest, "jest --testPathPattern=src/a", "Tests:       2 passed, 2 total", true),
+        ("go test ./...", go, "go test -failfast ./...", go_one, true),
+        ("go test ./...", go, "go test -v ./...", go_one, false),
+        ("go test ./...", go, "go test -v ./...", go_broken, true),
+        ("go test ./...", go, "go test -short ./...", "ok  \tm/a\t0.1s\nok  \tm/b\t0.1s", true),
+    ] {
+        let failing = failing_after((first, output), (second, next));
+        let still = failing.iter().any(|name| name.to_lowercase().contains("two"));
+        assert_eq!(still, fails, "{second}: {next}: {failing:?}");
+    }
+}
+
 #[test]
 fn an_exit_code_is_that_of_a_check_or_of_another_command() {
     let verdict = |line: &str, code: u8| {

@@ -2,6 +2,7 @@
 //! library nor for a program.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -81,40 +82,37 @@ impl Inspection {
         text: &str,
         examination: &mut Examination,
     ) -> Result<(), ReadError> {
-        let mut lines = None;
         // White space contains no transcript.
         if document.roots().len() == 0 {
             return Ok(());
         }
+        // Lines are indexed only for a text that has findings.
+        let lines = LazyCell::new(|| LineIndex::new(text));
         for (dialect, transcript) in reading.transcripts_or_none(document)? {
             let start = transcript.layout.span.start;
-            let first = examination.findings.len();
             let answers = WholeAnswers::of(&transcript.layout);
             let mut branches = along_branches(dialect, transcript);
+            let mut findings = Vec::new();
             for transcript in &mut branches {
-                let detections = self.detections(dialect, transcript, verdicts)?;
-                let named = (!transcript.messages.is_empty()).then(|| dialect.name());
-                examination.dialect = examination.dialect.or(named);
-                // Lines are indexed only for a text that has findings.
-                for detection in detections {
-                    let lines = lines.get_or_insert_with(|| LineIndex::new(text));
+                for detection in self.detections(dialect, transcript, verdicts)? {
                     let is_mended = answers.allow(&detection);
-                    let finding = detection.locate(lines, start).in_dialect(dialect);
+                    let finding = detection.locate(&lines, start).in_dialect(dialect);
                     let whole = format_args!(", but leaves the answers of a row whole");
-                    examination.findings.push(if is_mended { finding } else { finding.left_by_fix(whole) });
+                    findings.push(if is_mended { finding } else { finding.left_by_fix(whole) });
                 }
             }
             if branches.len() > 1 {
-                remove_repeated(&mut examination.findings, first);
+                remove_repeated(&mut findings);
             }
-            let level = verdicts.level_of(DUPLICATE_TRANSCRIPT);
-            if level > Level::Allow && branches.iter().any(|transcript| !transcript.messages.is_empty()) {
-                let lines = lines.get_or_insert_with(|| LineIndex::new(text));
-                let message = String::from("the transcript has the same messages as an earlier one");
-                let finding = Finding::in_text(DUPLICATE_TRANSCRIPT, level, lines, start, message);
-                examination.fingerprints.push((fingerprint(dialect, &branches), finding));
-            }
+            examination.findings.append(&mut findings);
             examination.transcripts += 1;
+            if branches.iter().any(|transcript| !transcript.messages.is_empty()) {
+                examination.dialect.get_or_insert(dialect.name());
+                let level = verdicts.level_of(DUPLICATE_TRANSCRIPT);
+                if level > Level::Allow {
+                    examination.fingerprints.push((fingerprint(dialect, &branches), copied(level, &lines, start)));
+                }
+            }
         }
         Ok(())
     }
@@ -201,14 +199,10 @@ fn or_unreadable(examined: Result<Examination, ReadError>, verdicts: &Verdicts, 
     })
 }
 
-/// Removes findings from the index `first` on that an earlier branch of the same transcript has as well.
-fn remove_repeated(findings: &mut Vec<Finding>, first: usize) {
+/// Removes the findings of a transcript that an earlier branch of it has as well.
+fn remove_repeated(findings: &mut Vec<Finding>) {
     let mut seen = HashSet::new();
-    for found in findings.split_off(first) {
-        if seen.insert((found.rule.code, found.at.offset, found.message.clone())) {
-            findings.push(found);
-        }
-    }
+    findings.retain(|found| seen.insert((found.rule.code, found.at.offset, found.message.clone())));
 }
 
 /// `text`, or what of it is JSON: with spaces in place of the lines that are not.
@@ -257,15 +251,21 @@ fn joined_records(reading: &Reading, verdicts: &Verdicts, document: &Document<'_
         spans.windows(2).filter(|pair| !text[pair[0].start as usize..pair[1].start as usize].contains(['\n', '\r']));
     let mut findings: Vec<Finding> = Vec::new();
     let mut lines = None;
-    for two in pairs.map(|pair| pair[1]) {
+    for second in pairs.map(|pair| pair[1]) {
         let lines = lines.get_or_insert_with(|| LineIndex::new(text));
         let what = String::from("a second record begins on this line, where programs that read lines may stop");
-        let finding = Finding::in_text(INVALID_JSON, level, lines, two.start, what);
+        let finding = Finding::in_text(INVALID_JSON, level, lines, second.start, what);
         if findings.last().is_none_or(|last| last.at.line < finding.at.line) {
             findings.push(finding);
         }
     }
     findings
+}
+
+/// What to report of the transcript at `start` if an earlier one has the same messages.
+fn copied(level: Level, lines: &LineIndex<'_>, start: u32) -> Finding {
+    let message = String::from("the transcript has the same messages as an earlier one");
+    Finding::in_text(DUPLICATE_TRANSCRIPT, level, lines, start, message)
 }
 
 /// A fingerprint of the messages of a transcript, as values. Among a billion different

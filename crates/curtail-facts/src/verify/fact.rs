@@ -1,5 +1,7 @@
 //! A fact: its kind, its words, its state, and how much it is needed.
 
+use super::grammar::Grammar;
+
 /// What kind of fact it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -134,6 +136,8 @@ pub struct Fact {
     pub(super) sources: Vec<u64>,
     /// The targets of a check.
     pub(super) targets: Vec<String>,
+    /// The languages of its words.
+    pub(super) grammar: Grammar,
 }
 
 impl Fact {
@@ -148,6 +152,7 @@ impl Fact {
             need: 0,
             sources: Vec::new(),
             targets: Vec::new(),
+            grammar: Grammar::default(),
         }
     }
 

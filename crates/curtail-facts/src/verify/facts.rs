@@ -5,6 +5,7 @@ use foldhash::{HashMap, HashSet, HashSetExt as _};
 use super::Side;
 use super::digests::digest;
 use super::fact::{Fact, Kind, State};
+use super::fact_grammars::find_grammars;
 use super::identifiers::Identifiers;
 use super::statements::Statements;
 use super::told::Told;
@@ -42,6 +43,7 @@ pub(super) fn facts_of(side: &Side<'_, '_>) -> SideFacts {
     let printed = identifiers.printed();
     facts.extend(identifiers.finish(&files));
     distinct(&mut facts);
+    find_grammars([&mut facts]);
     let last = side.messages.len().max(1);
     for fact in &mut facts {
         fact.sources = fact.message.map_or_else(|| outside.clone(), |at| sources(side, fact.kind, at, &by_message));

@@ -6,7 +6,7 @@ use super::fact::{Fact, Kind};
 use super::facts::{SideFacts, facts_of};
 use super::judge::{CheckGroups, Fate, Wanted, decide, is_run};
 use super::lexicon::{Lexicon, Term};
-use super::said::Said;
+use super::sentence_index::SentenceIndex;
 use super::voices::{Voice, read_messages};
 use crate::calls::read_path;
 use crate::paths;
@@ -18,13 +18,13 @@ pub fn used(before: &Side<'_, '_>, later: &Side<'_, '_>) -> Vec<bool> {
     let mut lexicon = Lexicon::default();
     let checks = CheckGroups::of(&facts);
     let wanted: Vec<Wanted> = facts.iter().map(|fact| Wanted::of(fact, &checks, &mut lexicon)).collect();
-    let work = Work { said: Said::of(later, &mut lexicon), read: read_again(later) };
+    let work = Work { index: SentenceIndex::of(later, &mut lexicon), read: read_again(later) };
     facts.iter().zip(&wanted).map(|(fact, wanted)| work.comes_back_to(fact, wanted)).collect()
 }
 
 /// What was done after a cut.
 struct Work {
-    said: Said,
+    index: SentenceIndex,
     /// The files that calls read.
     read: Vec<String>,
 }
@@ -43,16 +43,16 @@ impl Work {
         match fact.kind {
             Kind::File => self.read.iter().any(|path| paths::same_file(path, &fact.text)),
             Kind::Identifier => wanted.names.iter().any(|term| self.looks_up(*term)),
-            Kind::Check | Kind::Command => is_run(fact, wanted, &self.said),
+            Kind::Check | Kind::Command => is_run(fact, wanted, &self.index),
             Kind::Rule | Kind::Task | Kind::Instruction | Kind::Todo | Kind::Error | Kind::Decision => {
-                decide(fact, wanted, &self.said).fate == Fate::Kept
+                decide(fact, wanted, &self.index).fate == Fate::Kept
             }
         }
     }
 
     /// Whether the model uses a name after a tool or a person showed it. In the content of a file it only repeats what it read.
     fn looks_up(&self, term: Term) -> bool {
-        let voices = self.said.with(term).map(|sentence| sentence.voice).filter(|voice| *voice != Voice::Content);
+        let voices = self.index.with(term).map(|sentence| sentence.voice).filter(|voice| *voice != Voice::Content);
         voices.skip_while(|voice| voice.is_of_model()).any(Voice::is_of_model)
     }
 }

@@ -7,6 +7,7 @@ use foldhash::HashSet;
 use regex::Regex;
 use serde::Deserialize;
 
+use super::grammar::{Grammar, Language};
 use super::tokens::is_han;
 
 /// The words of every language; `languages.toml` describes the fields.
@@ -77,7 +78,27 @@ pub(super) struct Languages {
     pub(super) build: Phrases,
     pub(super) opposite: Vec<[String; 2]>,
     pub(super) irregular: Vec<Vec<String>>,
-    pub(super) endings: Vec<HashSet<String>>,
+    pub(super) endings: Vec<Endings>,
+}
+
+/// Endings of the forms of one word.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Endings {
+    languages: Vec<Language>,
+    /// The least letters before them.
+    #[serde(default)]
+    stem: usize,
+    forms: HashSet<String>,
+}
+
+impl Endings {
+    /// Whether words of `grammar` that begin with the same `letters` and end so are forms of one.
+    pub(super) fn join(&self, grammar: Grammar, letters: usize, endings: [&str; 2]) -> bool {
+        letters >= self.stem
+            && self.languages.iter().any(|language| grammar.has(*language))
+            && endings.iter().all(|ending| self.forms.contains(*ending))
+    }
 }
 
 pub(super) static LANGUAGES: LazyLock<Languages> =
@@ -168,7 +189,7 @@ pub(super) fn is_small(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Phrases;
+    use super::{LANGUAGES, Phrases};
 
     #[test]
     fn every_pattern_is_valid() {
@@ -181,5 +202,6 @@ mod tests {
             count += 1;
         }
         assert!(count > 50, "{count}");
+        assert!(LANGUAGES.endings.len() > 5);
     }
 }

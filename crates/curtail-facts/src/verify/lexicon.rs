@@ -3,6 +3,7 @@
 
 use foldhash::{HashMap, HashSet};
 
+use super::grammar::Grammar;
 use super::languages::LANGUAGES;
 use super::spelling::{PathName, Spelling, spelling};
 use super::tokens::{Class, Token, is_han, tokens};
@@ -32,13 +33,24 @@ pub(super) struct Lexicon {
     /// Hashes by their first digits.
     hashes: HashMap<String, Vec<(String, Term)>>,
     /// Words by their first letters.
-    words: HashMap<String, Vec<(String, Term)>>,
-    /// Words and pairs of characters by their text.
+    words: HashMap<String, Vec<Word>>,
+    /// The words of each grammar by their text.
+    by_text: HashMap<(String, Grammar), Term>,
+    /// Paths and pairs of characters by their text.
     exact: HashMap<String, Term>,
     /// The terms of words such as `file`.
     fillers: HashSet<Term>,
     /// The terms of words of the searched text.
     known: HashMap<String, Vec<Term>>,
+}
+
+/// A word in lower case.
+#[derive(Debug, Clone)]
+struct Word {
+    text: String,
+    /// The languages that say which other words are forms of it.
+    grammar: Grammar,
+    term: Term,
 }
 
 /// The weight of a name.
@@ -139,24 +151,26 @@ impl Lexicon {
     }
 
     /// The term of a word in lower case.
-    fn word(&mut self, word: String) -> Term {
-        if let Some(&term) = self.exact.get(&word) {
+    fn word(&mut self, text: String, grammar: Grammar) -> Term {
+        let key = (text, grammar);
+        if let Some(&term) = self.by_text.get(&key) {
             return term;
         }
         let term = self.next();
-        self.words.entry(prefix(&word).to_owned()).or_default().push((word.clone(), term));
-        if without_ge(&word) != word {
-            self.words.entry(prefix(without_ge(&word)).to_owned()).or_default().push((word.clone(), term));
+        let word = Word { text: key.0.clone(), grammar, term };
+        self.words.entry(prefix(&key.0).to_owned()).or_default().push(word.clone());
+        if without_ge(&key.0) != key.0 {
+            self.words.entry(prefix(without_ge(&key.0)).to_owned()).or_default().push(word.clone());
         }
-        for form in forms(&word) {
-            self.words.entry(prefix(form).to_owned()).or_default().push((word.clone(), term));
+        for form in forms(&key.0) {
+            self.words.entry(prefix(form).to_owned()).or_default().push(word.clone());
         }
-        self.exact.insert(word, term);
+        self.by_text.insert(key, term);
         term
     }
 
-    /// The terms that carry `text`.
-    pub(super) fn needs(&mut self, text: &str) -> Vec<Need> {
+    /// The terms that carry `text`, whose words are inflected as in `grammar`.
+    pub(super) fn needs(&mut self, text: &str, grammar: Grammar) -> Vec<Need> {
         let tokens = tokens(text);
         let mut needs: Vec<Need> = Vec::new();
         let mut begins = true;
@@ -176,7 +190,7 @@ impl Lexicon {
                     let is_proper =
                         !starts_sentence && token.text.starts_with(char::is_uppercase) && token.text.len() > 2;
                     let is_folder = text[token.at + token.text.len()..].starts_with('/');
-                    self.word_need(token.text, is_proper, is_folder, &mut needs);
+                    needs.extend(self.word_need(token.text, grammar, is_proper, is_folder));
                 }
             }
         }
@@ -194,10 +208,10 @@ impl Lexicon {
         }
     }
 
-    fn word_need(&mut self, word: &str, is_proper: bool, is_folder: bool, needs: &mut Vec<Need>) {
+    fn word_need(&mut self, word: &str, grammar: Grammar, is_proper: bool, is_folder: bool) -> Option<Need> {
         let word = word.to_lowercase();
         if LANGUAGES.stop.contains(&word) || is_modal(&word) || word.chars().count() < 2 {
-            return;
+            return None;
         }
         let weight = match () {
             () if is_folder => NAME,
@@ -205,11 +219,11 @@ impl Lexicon {
             () => 2,
         };
         let is_filler = LANGUAGES.filler.contains(&word);
-        let term = self.word(word);
+        let term = self.word(word, grammar);
         if is_filler {
             self.fillers.insert(term);
         }
-        needs.push(Need { term, weight, is_name: is_proper || is_folder });
+        Some(Need { term, weight, is_name: is_proper || is_folder })
     }
 
     /// Chinese is compared by pairs of characters, without those that carry nothing; of Japanese, also without Hiragana, which
@@ -244,7 +258,8 @@ impl Lexicon {
             let bare = Some(without_ge(&lower)).filter(|bare| *bare != lower);
             let starts = [Some(lower.as_str()), bare].into_iter().flatten().map(prefix);
             let listed = starts.filter_map(|start| self.words.get(start)).flatten();
-            let terms = listed.filter(|(other, _)| same_word(other, &lower)).map(|(_, term)| *term).collect();
+            let same = listed.filter(|other| same_word(&other.text, &lower, other.grammar));
+            let terms = same.map(|word| word.term).collect();
             self.known.insert(word.to_owned(), terms);
         }
         self.known.get(word).map_or(&[], Vec::as_slice)
@@ -334,13 +349,13 @@ fn han_pairs(run: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lexicon, Term};
+    use super::{Grammar, Lexicon, Term};
     use crate::verify::tokens::tokens;
 
     /// Whether `text` contains every term of `fact`.
     fn says(fact: &str, text: &str) -> bool {
         let mut lexicon = Lexicon::default();
-        let needs = lexicon.needs(fact);
+        let needs = lexicon.needs(fact, Grammar::default());
         let mut found: Vec<Term> = Vec::new();
         tokens(text).iter().for_each(|token| lexicon.each_term(token, &mut |term| found.push(term)));
         !needs.is_empty() && needs.iter().all(|need| found.contains(&need.term))

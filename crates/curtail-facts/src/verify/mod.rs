@@ -7,8 +7,10 @@ mod about;
 mod clauses;
 mod digests;
 mod fact;
+mod fact_grammars;
 mod facts;
 mod give_back;
+mod grammar;
 mod hindsight;
 mod identifiers;
 mod judge;
@@ -17,12 +19,11 @@ mod lexicon;
 mod negation;
 mod outcomes;
 mod outdated_names;
-mod said;
+mod sentence_index;
 mod spelling;
 mod statements;
 mod tokens;
 mod told;
-mod tongues;
 mod voices;
 mod word_forms;
 mod work;
@@ -38,7 +39,7 @@ use curtail_core::transcript::{Content, Message, Pairs};
 use facts::{SideFacts, facts_of};
 use judge::{CheckGroups, Decision, Wanted, claim, decide, stale};
 use lexicon::Lexicon;
-use said::Said;
+use sentence_index::SentenceIndex;
 
 /// What a model reads before or after a cut: messages with the texts outside of them, or a text alone.
 #[derive(Debug, Clone, Copy)]
@@ -177,16 +178,16 @@ pub fn compare(before: &Side<'_, '_>, after: &Side<'_, '_>) -> Comparison {
     // Every path of the side before takes part in deciding whether a short name is that of one file.
     let checks = CheckGroups::of(&facts);
     let wanted: Vec<Wanted> = facts.iter().map(|fact| Wanted::of(fact, &checks, &mut lexicon)).collect();
-    let mut said = Said::of(after, &mut lexicon);
+    let mut index = SentenceIndex::of(after, &mut lexicon);
     for (fact, wanted) in facts.iter().zip(&wanted).filter(|(fact, _)| fact.overtaken) {
-        let stale = stale(fact, wanted, &said);
-        said.stale.extend(stale);
+        let stale = stale(fact, wanted, &index);
+        index.stale.extend(stale);
     }
     let is_opaque = after.messages.iter().any(is_encrypted);
     let mut claims = Vec::new();
     let mut judged = Vec::with_capacity(facts.len());
     for (fact, wanted) in facts.into_iter().zip(&wanted) {
-        if let Some(sentence) = claim(&fact, wanted, &said) {
+        if let Some(sentence) = claim(&fact, wanted, &index) {
             claims.push(Claim { about: fact.text.clone(), text: sentence.text.clone() });
         }
         let is_whole = !fact.sources.is_empty() && fact.sources.iter().all(|source| digests.contains(source));
@@ -195,7 +196,7 @@ pub fn compare(before: &Side<'_, '_>, after: &Side<'_, '_>) -> Comparison {
         } else if is_whole {
             Decision::without_sentence(Fate::Kept)
         } else {
-            decide(&fact, wanted, &said).or_unknown_if(is_opaque)
+            decide(&fact, wanted, &index).or_unknown_if(is_opaque)
         };
         judged.push(JudgedFact { fact, fate: decision.fate, near: decision.near });
     }

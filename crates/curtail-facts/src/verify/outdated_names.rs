@@ -1,6 +1,7 @@
 //! Names that no longer hold: values of settings that got another one, and what a sentence says is replaced.
 
 use super::clauses::each_clause;
+use super::grammar::Grammar;
 use super::languages::{LANGUAGES, is_small};
 use super::lexicon::content_words;
 use super::outcomes::parts;
@@ -35,6 +36,7 @@ struct Setting {
     /// The words around it.
     about: Vec<String>,
     message: Option<usize>,
+    grammar: Grammar,
     /// Whether the sentence says that it got this value anew.
     is_new: bool,
 }
@@ -70,16 +72,23 @@ impl Setting {
     fn overtakes(&self, old: &Self) -> bool {
         let kinds = self.kind.as_ref().zip(old.kind.as_ref());
         self.message > old.message
-            && same_word(&self.name, &old.name)
+            && same_word(&self.name, &old.name, old.grammar)
             && self.value != old.value
-            && kinds.is_none_or(|(one, other)| same_word(one, other))
-            && (self.is_new || self.about.iter().any(|word| old.about.iter().any(|other| same_word(word, other))))
+            && kinds.is_none_or(|(one, other)| same_word(one, other, old.grammar))
+            && (self.is_new || self.is_about_the_same_as(old))
+    }
+
+    /// Whether the sentences of both have a word in common.
+    fn is_about_the_same_as(&self, old: &Self) -> bool {
+        let mut words = self.about.iter();
+        words.any(|word| old.about.iter().any(|other| same_word(word, other, old.grammar)))
     }
 }
 
 /// The settings that a sentence gives a value.
 fn settings(text: &str, message: Option<usize>) -> Vec<Setting> {
     let places = LANGUAGES.setting.places(text);
+    let grammar = if places.is_empty() { Grammar::default() } else { Grammar::of(text, Grammar::default()) };
     let settings = places.iter().filter_map(|(start, end)| {
         let mut near = tokens(&text[*end..]).into_iter().take(3).map(|token| token.text);
         let value = near.find(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == 'v'))?;
@@ -87,10 +96,10 @@ fn settings(text: &str, message: Option<usize>) -> Vec<Setting> {
         // Of several settings in one sentence, each is told of in its own part.
         let around = if places.len() > 1 { part_at(text, *start) } else { text };
         let mut about = content_words(around);
-        about.retain(|word| word != value && !same_word(word, &name));
+        about.retain(|word| word != value && !same_word(word, &name, grammar));
         let kind = kind_before(&text[..*start]);
         let is_new = LANGUAGES.anew.are_in(text);
-        Some(Setting { name, kind, value: value.to_owned(), about, message, is_new })
+        Some(Setting { name, kind, value: value.to_owned(), about, message, grammar, is_new })
     });
     settings.collect()
 }

@@ -93,12 +93,13 @@ const REPEATED: usize = 3;
 /// The most runs of everything, the last ones, that say how parts ended.
 const MOST_WHOLE: usize = 100;
 
-/// What names a check, whatever its flags and ports are: its program and its targets.
+/// What names a check, whatever its other flags and ports are: its program, its targets and what it leaves out.
 fn check_words(run: &Run) -> Vec<String> {
     let bare = run.command.split(' ').filter(|word| !word.starts_with('-'));
     let bare = bare.filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
     let mut words: Vec<String> = bare.map(without_port).collect();
     words.extend(run.targets.iter().map(|target| without_port(target)));
+    words.extend(run.left_out.iter().cloned());
     words.sort();
     words.dedup();
     words

@@ -3,10 +3,11 @@
 use foldhash::{HashMap, HashSet};
 
 use crate::verify::fact::{Fact, Kind, State};
+use crate::verify::grammar::Grammar;
 use crate::verify::languages::LANGUAGES;
 use crate::verify::lexicon::{Lexicon, Term};
 use crate::verify::outcomes::Family;
-use crate::verify::said::Sentence;
+use crate::verify::sentence_index::Sentence;
 use crate::verify::tokens::tokens;
 
 /// What a check is called.
@@ -109,7 +110,7 @@ impl CheckNames {
 
 /// The terms that carry a text.
 fn terms(text: &str, lexicon: &mut Lexicon) -> Vec<Term> {
-    lexicon.needs(text).into_iter().map(|need| need.term).collect()
+    lexicon.needs(text, Grammar::default()).into_iter().map(|need| need.term).collect()
 }
 
 /// The words of which the targets of a check consist, without those that say that it tests.

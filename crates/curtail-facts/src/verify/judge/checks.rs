@@ -7,28 +7,28 @@ use crate::verify::fact::{Fact, Kind, State};
 use crate::verify::languages::{LANGUAGES, is_small};
 use crate::verify::negation::negates;
 use crate::verify::outcomes::{Family, Outcome, is_vague, outcome_in, part_about, parts};
-use crate::verify::said::{Said, Sentence};
+use crate::verify::sentence_index::{Sentence, SentenceIndex};
 use crate::verify::tokens::tokens;
 use crate::verify::voices::Voice;
 
 /// The most sentences with a word of a check that are read, the last ones first.
 const MOST_MENTIONS: usize = 500;
 
-pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
+pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) -> Decision {
     let Some(names) = &wanted.check else { return Decision::lost() };
     let wanted_outcome = if fact.state == Some(State::Passed) { Outcome::Passed } else { Outcome::Failed };
-    let newest = names.terms().flat_map(|term| said.places_of(term).rev().take(MOST_MENTIONS));
-    let mut places: Vec<usize> = newest.filter(|at| names.is_in(&said.sentences[*at])).collect();
+    let newest = names.terms().flat_map(|term| index.places_of(term).rev().take(MOST_MENTIONS));
+    let mut places: Vec<usize> = newest.filter(|at| names.is_in(&index.sentences[*at])).collect();
     places.sort_unstable();
     places.dedup();
     let mut vague = None;
     // What is said last is the state.
     for at in places.into_iter().rev() {
-        let sentence = &said.sentences[at];
+        let sentence = &index.sentences[at];
         let outcome = outcome_of(sentence, fact);
         let is_over = outcome == Some(Outcome::Failed)
-            && (wanted_outcome == Outcome::Passed && is_mended(said, at, names.family)
-                || has_passed_since(said, at, names.family));
+            && (wanted_outcome == Outcome::Passed && is_mended(index, at, names.family)
+                || has_passed_since(index, at, names.family));
         match if is_over { Some(Outcome::Passed) } else { outcome } {
             Some(outcome) if outcome == wanted_outcome => return Decision::by(Fate::Kept, sentence),
             Some(_) => return Decision::by(Fate::Lost, sentence),
@@ -36,28 +36,28 @@ pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, said: &Said) -> Decisio
             None => {}
         }
     }
-    decide_family(names, wanted_outcome, said)
+    decide_family(names, wanted_outcome, index)
         .unwrap_or_else(|| vague.map_or_else(Decision::lost, |sentence| Decision::by(Fate::Reworded, sentence)))
 }
 
 /// Whether a failure is told with how it was mended: in the same sentence, or in one after it that goes on about it.
-fn is_mended(said: &Said, at: usize, family: Family) -> bool {
-    let failure = &said.sentences[at];
+fn is_mended(index: &SentenceIndex, at: usize, family: Family) -> bool {
+    let failure = &index.sentences[at];
     let failed = LANGUAGES.fail.first_in(&failure.text).unwrap_or_default();
     if says_mended(&failure.text[failed..]) {
         return true;
     }
-    after_failure(said, at, family).any(|next| refers_back(next, family) && says_mended(next))
+    after_failure(index, at, family).any(|next| refers_back(next, family) && says_mended(next))
 }
 
 /// Whether a failure is told with how the check passed since, in a sentence after it that goes on about it.
-fn has_passed_since(said: &Said, at: usize, family: Family) -> bool {
-    after_failure(said, at, family).any(|next| refers_back(next, family) && outcome_in(next) == Some(Outcome::Passed))
+fn has_passed_since(index: &SentenceIndex, at: usize, family: Family) -> bool {
+    after_failure(index, at, family).any(|next| refers_back(next, family) && outcome_in(next) == Some(Outcome::Passed))
 }
 
 /// The account of a failure, which ends where another outcome is told.
-fn after_failure(said: &Said, at: usize, family: Family) -> impl Iterator<Item = &str> {
-    said.account(at).take_while(move |next| refers_back(next, family) || outcome_in(next).is_none())
+fn after_failure(index: &SentenceIndex, at: usize, family: Family) -> impl Iterator<Item = &str> {
+    index.following(at).take_while(move |next| refers_back(next, family) || outcome_in(next).is_none())
 }
 
 /// Whether the last part of a text that speaks of mending says that it was done.
@@ -84,8 +84,8 @@ fn refers_back(text: &str, family: Family) -> bool {
 }
 
 /// Decides by a sentence about all checks of a kind: `all tests pass`.
-fn decide_family(names: &CheckNames, wanted: Outcome, said: &Said) -> Option<Decision> {
-    for general in said.general.iter().rev().filter(|general| general.families.contains(&names.family)) {
+fn decide_family(names: &CheckNames, wanted: Outcome, index: &SentenceIndex) -> Option<Decision> {
+    for general in index.general.iter().rev().filter(|general| general.families.contains(&names.family)) {
         let speaks_for_all = names.speaks_for_all || wanted == Outcome::Passed && general.is_for_every;
         let fate = match general.outcome {
             Some(outcome) if outcome == wanted && speaks_for_all => Fate::Kept,
@@ -109,13 +109,13 @@ fn outcome_of(sentence: &Sentence, fact: &Fact) -> Option<Outcome> {
 }
 
 /// Whether what is said later runs a check, or a command.
-pub(in crate::verify) fn is_run(fact: &Fact, wanted: &Wanted, said: &Said) -> bool {
+pub(in crate::verify) fn is_run(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) -> bool {
     let words: Vec<&str> = fact.text.split_whitespace().collect();
     let of_command = wanted.sentences.first().and_then(|(_, needs)| needs.first());
     let first = wanted.check.as_ref().map_or(of_command.map(|need| need.term), |names| names.phrase.first().copied());
     let sentences = first
         .into_iter()
-        .flat_map(|term| said.with(term).rev())
+        .flat_map(|term| index.with(term).rev())
         .filter(|sentence| fact.kind == Kind::Check || matches!(sentence.voice, Voice::Arguments | Voice::Content));
     sentences.take(MOST_MENTIONS).any(|sentence| says_command(&sentence.text, &words))
 }

@@ -4,15 +4,15 @@ use super::{Decision, Fate, Wanted};
 use crate::paths;
 use crate::verify::clauses::code_spans;
 use crate::verify::fact::Fact;
-use crate::verify::said::Said;
+use crate::verify::sentence_index::SentenceIndex;
 use crate::verify::tokens::is_han;
 
-pub(super) fn decide_command(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
+pub(super) fn decide_command(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) -> Decision {
     let Some((_, needs)) = wanted.sentences.first() else { return Decision::lost() };
     let words: Vec<&str> = fact.text.split_whitespace().collect();
     let mut near = None;
-    for (at, _) in said.nearest(needs) {
-        let sentence = &said.sentences[at];
+    for (at, _) in index.nearest(needs) {
+        let sentence = &index.sentences[at];
         if says_command(&sentence.text, &words) {
             return Decision::by(Fate::Kept, sentence);
         }
@@ -29,7 +29,7 @@ pub(super) fn decide_command(fact: &Fact, wanted: &Wanted, said: &Said) -> Decis
         }
         let hits = needs.iter().filter(|need| sentence.has(need.term)).count();
         let has_program = needs.first().is_some_and(|need| sentence.has(need.term));
-        if near.is_none() && sentence.is_told() && has_program && hits >= 2 {
+        if near.is_none() && sentence.is_prose() && has_program && hits >= 2 {
             near = Some(sentence);
         }
     }
@@ -38,10 +38,10 @@ pub(super) fn decide_command(fact: &Fact, wanted: &Wanted, said: &Said) -> Decis
 
 /// Whether a text contains these words, one after the other.
 pub(super) fn says_command(text: &str, words: &[&str]) -> bool {
-    let said: Vec<&str> = bare_words(text.split(|c: char| c.is_whitespace() || is_han(c)));
+    let index: Vec<&str> = bare_words(text.split(|c: char| c.is_whitespace() || is_han(c)));
     let wanted: Vec<&str> = bare_words(words.iter().copied());
     !wanted.is_empty()
-        && said.windows(wanted.len()).any(|window| {
+        && index.windows(wanted.len()).any(|window| {
             let mut pairs = window.iter().zip(&wanted);
             pairs.all(|(one, other)| paths::same_file(one, other))
         })

@@ -10,25 +10,25 @@ use crate::verify::clauses::code_spans;
 use crate::verify::fact::{Fact, Kind, State};
 use crate::verify::languages::LANGUAGES;
 use crate::verify::negation::negates;
-use crate::verify::said::{Said, Sentence};
+use crate::verify::sentence_index::{Sentence, SentenceIndex};
 
-pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
+pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) -> Decision {
     let Some(&term) = wanted.names.first() else { return Decision::lost() };
     // A later change takes a removal back.
     if fact.state == Some(State::Removed)
-        && let Some(last) = said.with(term).rev().find(|sentence| tells_state(sentence, &fact.text))
+        && let Some(last) = index.with(term).rev().find(|sentence| tells_state(sentence, &fact.text))
         && !says_removed(last, &fact.text)
     {
         return Decision::by(Fate::Lost, last);
     }
     let mut contrary = None;
-    for sentence in said.with(term) {
+    for sentence in index.with(term) {
         if says_state(sentence, fact) {
             return Decision::by(Fate::Kept, sentence);
         }
         contrary = contrary.or(Some(sentence));
     }
-    contrary.map_or_else(|| decide_by_pieces(wanted, said), |sentence| Decision::by(Fate::Lost, sentence))
+    contrary.map_or_else(|| decide_by_pieces(wanted, index), |sentence| Decision::by(Fate::Lost, sentence))
 }
 
 /// Whether a sentence says that a file was changed or removed.
@@ -52,7 +52,7 @@ fn says_state(sentence: &Sentence, fact: &Fact) -> bool {
 
 /// Whether a sentence says in its words that a file was changed.
 fn says_changed(sentence: &Sentence, file: &str) -> bool {
-    sentence.is_told() && change_of(&sentence.text, file).is_some_and(|part| !negates(part))
+    sentence.is_prose() && change_of(&sentence.text, file).is_some_and(|part| !negates(part))
 }
 
 /// Whether a sentence says that a file was removed: in its words, by its heading, or as a command that removes it.
@@ -62,12 +62,12 @@ fn says_removed(sentence: &Sentence, file: &str) -> bool {
     }
     let heading = sentence.heading.as_deref().unwrap_or_default();
     let is_listed = LANGUAGES.removed.are_in(heading) && !negates(heading) && !LANGUAGES.changed.are_in(&sentence.text);
-    is_listed && !negates(&sentence.text) || !sentence.is_told() && removes(&sentence.text, file)
+    is_listed && !negates(&sentence.text) || !sentence.is_prose() && removes(&sentence.text, file)
 }
 
 /// Whether a sentence tells of a command that removes a file.
 fn cites_removal(sentence: &Sentence, file: &str) -> bool {
-    sentence.is_told()
+    sentence.is_prose()
         && code_spans(&sentence.text)
             .iter()
             .any(|span| removes(span.text, file) && !negates(clause_of(&sentence.text, span.text)))
@@ -93,9 +93,9 @@ fn says_unchanged(sentence: &Sentence, file: &str) -> bool {
 }
 
 /// A sentence that says a file was changed that was only read.
-pub(in crate::verify) fn claim<'s>(fact: &Fact, wanted: &Wanted, said: &'s Said) -> Option<&'s Sentence> {
+pub(in crate::verify) fn claim<'s>(fact: &Fact, wanted: &Wanted, index: &'s SentenceIndex) -> Option<&'s Sentence> {
     let term = wanted.names.first().filter(|_| fact.kind == Kind::File && fact.state == Some(State::Read))?;
-    said.with(*term).filter(|sentence| sentence.is_told()).find(|sentence| {
+    index.with(*term).filter(|sentence| sentence.is_prose()).find(|sentence| {
         let heading = sentence.heading.as_deref().unwrap_or_default();
         let told = change_of(&sentence.text, &fact.text);
         let part = told.or_else(|| LANGUAGES.changed.are_in(heading).then_some(sentence.text.as_str()));

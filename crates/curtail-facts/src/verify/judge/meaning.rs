@@ -3,10 +3,11 @@
 use super::without_reason;
 use crate::verify::clauses::segments;
 use crate::verify::fact::{Fact, Kind};
+use crate::verify::grammar::Grammar;
 use crate::verify::languages::{LANGUAGES, is_small};
 use crate::verify::lexicon::content_words;
 use crate::verify::negation::negates;
-use crate::verify::said::Sentence;
+use crate::verify::sentence_index::Sentence;
 use crate::verify::statements::replaced_words;
 use crate::verify::tokens::{Class, Token, is_han, tokens};
 use crate::verify::word_forms::same_word;
@@ -14,13 +15,13 @@ use crate::words::has_whole;
 
 /// Whether a sentence with all the words of a statement also means it: it says yes or no alike, and the state is the same.
 pub(super) fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bool {
-    let part = segment_about(text, &sentence.text);
+    let part = segment_about(text, &sentence.text, fact.grammar);
     match fact.kind {
-        Kind::Todo => !says_done(text, sentence),
+        Kind::Todo => !says_done(text, sentence, fact.grammar),
         Kind::Error => !(LANGUAGES.done.are_in(part) && !negates(part) && !LANGUAGES.done.are_in(text)),
         Kind::Rule => negates(text) == negates(part) && orders(text, part, sentence),
         Kind::Decision if !decides_the_same(text, &sentence.text) => false,
-        _ => says_alike(text, &sentence.text) && replaces_the_same(text, &sentence.text),
+        _ => says_alike(text, &sentence.text, fact.grammar) && replaces_the_same(text, &sentence.text),
     }
 }
 
@@ -32,10 +33,10 @@ fn decides_the_same(text: &str, sentence: &str) -> bool {
 }
 
 /// Whether a sentence says yes or no to each thing to which a statement does: `A, not B` is not `B, not A`.
-fn says_alike(text: &str, sentence: &str) -> bool {
+fn says_alike(text: &str, sentence: &str, grammar: Grammar) -> bool {
     let own = segments(text);
     if own.len() < 2 {
-        return negates(text) == negates(segment_about(text, sentence));
+        return negates(text) == negates(segment_about(text, sentence, grammar));
     }
     let words: Vec<Vec<String>> = own.iter().map(|segment| content_words(segment)).collect();
     let parts = segments(sentence);
@@ -45,7 +46,7 @@ fn says_alike(text: &str, sentence: &str) -> bool {
         let own = last_first.find(|word| words.iter().filter(|others| others.contains(word)).count() == 1);
         let Some(word) = own else { return true };
         let mut parts = parts.iter();
-        let about = parts.find(|part| content_words(part).iter().any(|other| same_word(word, other)));
+        let about = parts.find(|part| content_words(part).iter().any(|other| same_word(word, other, grammar)));
         about.is_none_or(|part| negates(part) == negates(segment))
     })
 }
@@ -72,17 +73,17 @@ fn orders(text: &str, part: &str, sentence: &Sentence) -> bool {
         || LANGUAGES.order.first_in(part) == Some(0)
         || LANGUAGES.present.are_in(part)
         || bans
-        || !sentence.is_told()
+        || !sentence.is_prose()
         || text.contains(is_han)
 }
 
 /// The segment of a sentence that shares most words with a statement.
-pub(super) fn segment_about<'t>(text: &str, sentence: &'t str) -> &'t str {
+pub(super) fn segment_about<'t>(text: &str, sentence: &'t str, grammar: Grammar) -> &'t str {
     let words = content_words(text);
     let parts = segments(sentence);
     let shared = |part: &str| {
         let others = content_words(part);
-        words.iter().filter(|word| others.iter().any(|other| same_word(word, other))).count()
+        words.iter().filter(|word| others.iter().any(|other| same_word(word, other, grammar))).count()
     };
     // What one item of a list says as a whole has the sense of that item, unless a negation spreads over alternatives.
     let mut items = sentence.split([',', ';', '，', '；']).map(str::trim);
@@ -105,7 +106,7 @@ pub(super) fn segment_about<'t>(text: &str, sentence: &'t str) -> &'t str {
 }
 
 /// Whether a sentence says that a to-do is done.
-fn says_done(text: &str, sentence: &Sentence) -> bool {
+fn says_done(text: &str, sentence: &Sentence, grammar: Grammar) -> bool {
     if ["[x]", "[X]", "✅", "✓", "✔", "☑"].iter().any(|mark| sentence.text.starts_with(mark)) {
         return true;
     }
@@ -119,19 +120,20 @@ fn says_done(text: &str, sentence: &Sentence) -> bool {
         return false;
     }
     let says = LANGUAGES.done.are_in(&sentence.text) && !LANGUAGES.done.are_in(text) && !negates(&sentence.text);
-    let mut told = segment_about(text, &sentence.text).split(". ");
-    says || LANGUAGES.done_heading.are_in(heading) || told.any(|part| tells_past(text, part))
+    let mut told = segment_about(text, &sentence.text, grammar).split(". ");
+    says || LANGUAGES.done_heading.are_in(heading) || told.any(|part| tells_past(text, part, grammar))
 }
 
 /// Whether a part of a sentence tells that a to-do was done: with its verb in a form of the past, and not as one that is only wanted.
-fn tells_past(text: &str, part: &str) -> bool {
+fn tells_past(text: &str, part: &str, grammar: Grammar) -> bool {
     let own = content_words(text);
     // In German, the verb of an order is its last word.
     let (Some(first), Some(last)) = (own.first(), own.last()) else { return false };
     let words: Vec<Token<'_>> = tokens(part).into_iter().filter(|token| !token.inner).collect();
     let mut verbs = (0..words.len()).filter(|at| {
         let word = words[*at].text.to_lowercase();
-        LANGUAGES.past.are_all_of(&word) && !own.contains(&word) && (same_word(first, &word) || same_word(last, &word))
+        let is_form = [first, last].iter().any(|own| same_word(own, &word, grammar));
+        is_form && LANGUAGES.past.are_all_of(&word) && !own.contains(&word)
     });
     verbs.any(|at| is_predicate(&words, at))
         && !negates(part)

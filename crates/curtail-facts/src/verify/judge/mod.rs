@@ -15,9 +15,10 @@ pub(super) use files::claim;
 pub(super) use statements::stale;
 
 use super::fact::{Fact, Kind};
+use super::grammar::Grammar;
 use super::languages::LANGUAGES;
 use super::lexicon::{Lexicon, Need, Term};
-use super::said::{Said, Sentence};
+use super::sentence_index::{Sentence, SentenceIndex};
 use super::statements::decision_label;
 use super::tokens::{Class, tokens};
 use crate::paths;
@@ -102,24 +103,26 @@ impl Wanted {
     pub(super) fn of(fact: &Fact, all: &CheckGroups, lexicon: &mut Lexicon) -> Self {
         let mut wanted = Self { sentences: Vec::new(), names: Vec::new(), pieces: Vec::new(), check: None };
         match fact.kind {
-            Kind::Rule | Kind::Todo => wanted.add_sentence(&fact.text, lexicon),
+            Kind::Rule | Kind::Todo => wanted.add_sentence(&fact.text, fact.grammar, lexicon),
             // That something was decided may be said in many ways.
             Kind::Decision => {
                 let text = LANGUAGES.decided.without(decided(&fact.text));
                 let text = LANGUAGES.chosen.without(&text);
-                wanted.add_sentence(&LANGUAGES.decided_by_person.without(&text), lexicon);
+                wanted.add_sentence(&LANGUAGES.decided_by_person.without(&text), fact.grammar, lexicon);
             }
             Kind::Task | Kind::Instruction => {
-                super::clauses::each_clause(&fact.text, |clause| wanted.add_sentence(clause.text, lexicon));
+                super::clauses::each_clause(&fact.text, |clause| {
+                    wanted.add_sentence(clause.text, fact.grammar, lexicon);
+                });
             }
             Kind::File | Kind::Identifier => {
                 wanted.names.push(lexicon.name(&fact.text));
-                wanted.pieces = pieces(paths::name(&fact.text), lexicon);
+                wanted.pieces = pieces(paths::name(&fact.text), fact.grammar, lexicon);
             }
-            Kind::Command => wanted.add_sentence(&fact.text, lexicon),
+            Kind::Command => wanted.add_sentence(&fact.text, fact.grammar, lexicon),
             Kind::Check => wanted.check = Some(CheckNames::of(fact, all, lexicon)),
             Kind::Error => {
-                wanted.add_sentence(&fact.text, lexicon);
+                wanted.add_sentence(&fact.text, fact.grammar, lexicon);
                 // The name of a test without its file.
                 let name = fact.text.rsplit_once("::").map(|(_, name)| name).filter(|name| is_name(name));
                 wanted.names.extend(name.map(|name| lexicon.name(name)));
@@ -128,8 +131,8 @@ impl Wanted {
         wanted
     }
 
-    fn add_sentence(&mut self, text: &str, lexicon: &mut Lexicon) {
-        let needs = lexicon.needs(text);
+    fn add_sentence(&mut self, text: &str, grammar: Grammar, lexicon: &mut Lexicon) {
+        let needs = lexicon.needs(text, grammar);
         if !needs.is_empty() {
             self.sentences.push((text.to_owned(), needs));
         }
@@ -167,15 +170,15 @@ fn decision_places(text: &str) -> (usize, usize) {
 const SHORTEST: usize = 8;
 
 /// Decides about a fact of which no message that says it is left.
-pub(super) fn decide(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
+pub(super) fn decide(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) -> Decision {
     match fact.kind {
         Kind::Rule | Kind::Decision | Kind::Todo | Kind::Task | Kind::Instruction => {
-            decide_statement(fact, wanted, said)
+            decide_statement(fact, wanted, index)
         }
-        Kind::File => decide_file(fact, wanted, said),
-        Kind::Identifier => decide_name(wanted, said),
-        Kind::Command => decide_command(fact, wanted, said),
-        Kind::Check => decide_check(fact, wanted, said),
-        Kind::Error => decide_error(fact, wanted, said),
+        Kind::File => decide_file(fact, wanted, index),
+        Kind::Identifier => decide_name(wanted, index),
+        Kind::Command => decide_command(fact, wanted, index),
+        Kind::Check => decide_check(fact, wanted, index),
+        Kind::Error => decide_error(fact, wanted, index),
     }
 }

@@ -4,18 +4,18 @@
 use super::meaning::{means_the_same, segment_about};
 use super::{Decision, Fate, Wanted};
 use crate::verify::fact::{Fact, Kind};
+use crate::verify::grammar::language_of;
 use crate::verify::languages::LANGUAGES;
 use crate::verify::lexicon::{Need, Term, content_words};
 use crate::verify::negation::negates;
 use crate::verify::outcomes::{Outcome, outcome_in};
-use crate::verify::said::{Said, Sentence};
+use crate::verify::sentence_index::{Sentence, SentenceIndex};
 use crate::verify::tokens::{Class, is_han, tokens};
-use crate::verify::tongues::tongue;
 use crate::verify::word_forms::are_opposite;
 
-pub(super) fn decide_statement(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
+pub(super) fn decide_statement(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) -> Decision {
     let decisions: Vec<Decision> =
-        wanted.sentences.iter().map(|(text, needs)| decide_sentence(fact, text, needs, said)).collect();
+        wanted.sentences.iter().map(|(text, needs)| decide_sentence(fact, text, needs, index)).collect();
     let count = |fate: Fate| decisions.iter().filter(|decision| decision.fate == fate).count();
     let all = decisions.len();
     let first = |fate: Fate| decisions.iter().find(|decision| decision.fate == fate).cloned();
@@ -34,22 +34,22 @@ pub(super) fn decide_statement(fact: &Fact, wanted: &Wanted, said: &Said) -> Dec
     decided.unwrap_or_else(Decision::lost)
 }
 
-pub(super) fn decide_error(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
-    let named = wanted.names.iter().flat_map(|term| said.with(*term)).next_back();
+pub(super) fn decide_error(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) -> Decision {
+    let named = wanted.names.iter().flat_map(|term| index.with(*term)).next_back();
     if let Some(sentence) = named {
         let passed = outcome_in(&sentence.text) == Some(Outcome::Passed) && !LANGUAGES.fail.are_in(&sentence.text);
         let fate = if passed || !means_the_same(fact, &fact.text, sentence) { Fate::Lost } else { Fate::Kept };
         return Decision::by(fate, sentence);
     }
-    decide_statement(fact, wanted, said)
+    decide_statement(fact, wanted, index)
 }
 
 /// The sentences that say what a later statement overtook: they are not about that one.
-pub(in crate::verify) fn stale(fact: &Fact, wanted: &Wanted, said: &Said) -> Vec<usize> {
+pub(in crate::verify) fn stale(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) -> Vec<usize> {
     let mut found = Vec::new();
     for (text, needs) in &wanted.sentences {
-        let nearest = said.nearest(needs).into_iter().map(|(at, _)| at);
-        found.extend(nearest.filter(|at| matches!(compare(fact, text, needs, &said.sentences[*at]), Match::Same)));
+        let nearest = index.nearest(needs).into_iter().map(|(at, _)| at);
+        found.extend(nearest.filter(|at| matches!(compare(fact, text, needs, &index.sentences[*at]), Match::Same)));
     }
     found
 }
@@ -66,19 +66,19 @@ enum Match {
     Far,
 }
 
-fn decide_sentence(fact: &Fact, text: &str, needs: &[Need], said: &Said) -> Decision {
+fn decide_sentence(fact: &Fact, text: &str, needs: &[Need], index: &SentenceIndex) -> Decision {
     let mut contrary = None;
     let mut near = None;
-    for (at, _) in said.nearest(needs) {
-        let sentence = &said.sentences[at];
+    for (at, _) in index.nearest(needs) {
+        let sentence = &index.sentences[at];
         match compare(fact, text, needs, sentence) {
             Match::Same => return Decision::by(Fate::Kept, sentence),
             Match::Contrary => contrary = contrary.or(Some(sentence)),
-            Match::Near if said.stale.contains(&at) => {}
+            Match::Near if index.stale.contains(&at) => {}
             Match::Near => near = near.or(Some(sentence)),
             Match::Far => {}
         }
-        let joined = neighbors(said, at).filter(|_| fact.kind != Kind::Rule);
+        let joined = neighbors(index, at).filter(|_| fact.kind != Kind::Rule);
         if let Some(joined) = joined
             && matches!(compare(fact, text, needs, &joined), Match::Same)
         {
@@ -88,15 +88,15 @@ fn decide_sentence(fact: &Fact, text: &str, needs: &[Need], said: &Said) -> Deci
     match (contrary, near) {
         (Some(sentence), _) => Decision::by(Fate::Lost, sentence),
         (None, Some(sentence)) => Decision::by(Fate::Reworded, sentence),
-        (None, None) if may_be_translated(text, needs, said) => Decision { fate: Fate::Reworded, near: None },
+        (None, None) if may_be_translated(text, needs, index) => Decision { fate: Fate::Reworded, near: None },
         (None, None) => Decision::lost(),
     }
 }
 
 /// A sentence with the one after it in the same text.
-fn neighbors(said: &Said, at: usize) -> Option<Sentence> {
-    let sentence = &said.sentences[at];
-    let next = said.sentences.get(at + 1).filter(|next| next.part == sentence.part)?;
+fn neighbors(index: &SentenceIndex, at: usize) -> Option<Sentence> {
+    let sentence = &index.sentences[at];
+    let next = index.sentences.get(at + 1).filter(|next| next.part == sentence.part)?;
     let mut terms: Vec<Term> = sentence.terms.iter().chain(&next.terms).copied().collect();
     terms.sort_unstable();
     terms.dedup();
@@ -155,7 +155,7 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
         return Match::Contrary;
     }
     // Most of a rule, said the other way round.
-    let part = segment_about(text, &sentence.text);
+    let part = segment_about(text, &sentence.text, fact.grammar);
     if fact.kind == Kind::Rule && covered * 100 >= total * 60 && negates(text) != negates(part) {
         return Match::Contrary;
     }
@@ -210,8 +210,8 @@ fn names_another(text: &str, sentence: &Sentence) -> bool {
 }
 
 /// Whether the other side may say a statement in another language: it is told in one, and has the names of the statement.
-fn may_be_translated(text: &str, needs: &[Need], said: &Said) -> bool {
-    let (Some(one), Some(other)) = (tongue(text), said.tongue) else { return false };
+fn may_be_translated(text: &str, needs: &[Need], index: &SentenceIndex) -> bool {
+    let (Some(one), Some(other)) = (language_of(text), index.language) else { return false };
     let mut names = needs.iter().filter(|need| need.is_name && need.weight > 2);
-    one != other && names.all(|need| said.has(need.term))
+    one != other && names.all(|need| index.has(need.term))
 }

@@ -10,6 +10,7 @@ mod todos;
 
 use super::clauses::{Clause, each_clause, segments};
 use super::fact::{Fact, Kind};
+use super::fact_grammars::find_grammars;
 use super::languages::{LANGUAGES, is_small};
 use super::voices::{Spoken, Voice};
 use commands::commands;
@@ -132,6 +133,7 @@ impl Statements {
 
     /// The facts, with those that later ones overtook.
     pub(super) fn finish(mut self) -> Vec<Fact> {
+        find_grammars([&mut self.rules, &mut self.decisions, &mut self.commands]);
         for facts in [&mut self.rules, &mut self.decisions, &mut self.commands] {
             mark_overtaken(facts, &self.replacements);
         }

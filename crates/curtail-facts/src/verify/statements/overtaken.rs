@@ -1,6 +1,7 @@
 //! What a later statement overtakes.
 
 use super::super::fact::Fact;
+use super::super::grammar::Grammar;
 use super::super::languages::LANGUAGES;
 use super::super::lexicon::content_words;
 use super::super::negation::negates;
@@ -41,8 +42,8 @@ pub(super) fn mark_lifted(rules: &mut [Fact], permissions: &[Permission]) {
     for rule in rules {
         let words = content_words(&rule.text);
         let mut last = permissions.iter().rev().take(MOST_PERMISSIONS);
-        rule.overtaken |=
-            last.any(|permission| permission.message > rule.message && has_all(&permission.words, &words));
+        rule.overtaken |= last
+            .any(|permission| permission.message > rule.message && has_all(&permission.words, &words, rule.grammar));
     }
 }
 
@@ -67,11 +68,12 @@ impl Replacement {
     /// replaces the same stays true.
     fn overtakes(&self, statement: &Statement<'_>) -> bool {
         let words = &statement.words;
-        let mut shared = words.iter().filter(|word| has(&self.words, word));
+        let grammar = statement.grammar;
+        let mut shared = words.iter().filter(|word| has(&self.words, word, grammar));
         self.message > statement.message
-            && has(words, &self.replaced)
+            && has(words, &self.replaced, grammar)
             && (words.len() == 1 || shared.nth(1).is_some())
-            && !has(&replaced_words(statement.text), &self.replaced)
+            && !has(&replaced_words(statement.text), &self.replaced, grammar)
     }
 }
 
@@ -113,12 +115,13 @@ struct Statement<'f> {
     /// The first letters of its words, sorted: forms of one word have them in common.
     beginnings: Vec<String>,
     message: Option<usize>,
+    grammar: Grammar,
 }
 
 impl<'f> Statement<'f> {
     fn of(fact: &'f Fact) -> Self {
         let words = content_words(&fact.text);
-        Self { text: &fact.text, beginnings: beginnings(&words), words, message: fact.message }
+        Self { text: &fact.text, beginnings: beginnings(&words), words, message: fact.message, grammar: fact.grammar }
     }
 
     /// Whether it says that something is otherwise than before, or can lift a rule.
@@ -144,7 +147,7 @@ impl<'f> Statement<'f> {
     /// Whether it has all words of `earlier`, and one more at most, and one of both says that it is not so.
     fn is_contrary_to(&self, earlier: &Self) -> bool {
         !earlier.words.is_empty()
-            && has_all(&self.words, &earlier.words)
+            && has_all(&self.words, &earlier.words, earlier.grammar)
             && self.words.len() <= earlier.words.len() + 1
             && negates(self.text) != negates(earlier.text)
     }
@@ -152,9 +155,11 @@ impl<'f> Statement<'f> {
     /// Whether it has all words of `earlier` but one, at least two, and another value in place of that one: its opposite, or, if
     /// it tells of a change, a number for a number or a word for a word.
     fn gives_another_value_than(&self, earlier: &Self) -> bool {
-        let mut gone = earlier.words.iter().filter(|word| !has(&self.words, word));
+        let mut gone = earlier.words.iter().filter(|word| !has(&self.words, word, earlier.grammar));
         let (Some(old), None) = (gone.next(), gone.next()) else { return false };
-        let Some(new) = self.words.iter().find(|word| !has(&earlier.words, word)) else { return false };
+        let Some(new) = self.words.iter().find(|word| !has(&earlier.words, word, earlier.grammar)) else {
+            return false;
+        };
         let shared = earlier.words.len() - 1;
         shared >= 2
             && self.words.len() <= shared + 2
@@ -169,13 +174,13 @@ fn beginnings(words: &[String]) -> Vec<String> {
     found
 }
 
-fn has_all(words: &[String], wanted: &[String]) -> bool {
-    wanted.iter().all(|word| has(words, word))
+fn has_all(words: &[String], wanted: &[String], grammar: Grammar) -> bool {
+    wanted.iter().all(|word| has(words, word, grammar))
 }
 
 /// Whether a form of `wanted` is among `words`.
-fn has(words: &[String], wanted: &str) -> bool {
-    words.iter().any(|word| same_word(word, wanted))
+fn has(words: &[String], wanted: &str, grammar: Grammar) -> bool {
+    words.iter().any(|word| same_word(word, wanted, grammar))
 }
 
 fn is_number(word: &str) -> bool {

@@ -1,13 +1,13 @@
-//! What a side says, searched once for the terms of all facts: the sentences that contain any of them.
+//! The sentences of a side, searched once for the terms of all facts: the sentences that contain any of them.
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use super::Side;
 use super::clauses::each_clause;
+use super::grammar::{Language, language_of};
 use super::lexicon::{Lexicon, Need, Term};
 use super::outcomes::General;
 use super::tokens::tokens;
-use super::tongues::{Tongue, tongue};
 use super::voices::{Spoken, Voice, each_spoken};
 use curtail_core::steps;
 
@@ -29,8 +29,8 @@ pub(super) struct Sentence {
 
 impl Sentence {
     /// Whether somebody says it, as opposed to the arguments and results of calls.
-    pub(super) const fn is_told(&self) -> bool {
-        is_told(self.voice)
+    pub(super) const fn is_prose(&self) -> bool {
+        is_prose(self.voice)
     }
 
     pub(super) fn has(&self, term: Term) -> bool {
@@ -45,58 +45,58 @@ impl Sentence {
 
 /// The sentences of a side with terms of facts.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct SentenceIndex {
     pub(super) sentences: Vec<Sentence>,
     /// The sentences with each term.
     places: HashMap<Term, Vec<usize>>,
     /// What is said of all checks of a kind.
     pub(super) general: Vec<General>,
-    /// The sentences that say what a later statement overtook.
+    /// The sentences that say what a later statement replaced.
     pub(super) stale: HashSet<usize>,
-    /// The language in which it is told.
-    pub(super) tongue: Option<Tongue>,
+    /// The language of the messages.
+    pub(super) language: Option<Language>,
 }
 
-/// Bytes of what is told by which its language is recognized.
+/// Bytes of messages by which their language is recognized.
 const SAMPLE: usize = 8000;
 
-/// The most sentences after one that go on with what it tells.
-const ACCOUNT: usize = 4;
+/// The most sentences after one that continue it.
+const MOST_FOLLOWING: usize = 4;
 
 /// The most sentences of one term that are compared with a fact.
 const MOST_PLACES: usize = 200;
 
-const fn is_told(voice: Voice) -> bool {
+const fn is_prose(voice: Voice) -> bool {
     !matches!(voice, Voice::Arguments | Voice::Content | Voice::Result)
 }
 
-impl Said {
+impl SentenceIndex {
     /// Reads a side.
     pub(super) fn of(side: &Side<'_, '_>, lexicon: &mut Lexicon) -> Self {
-        let mut said = Self::default();
+        let mut index = Self::default();
         let mut sample = String::new();
         let mut part = 0;
         each_spoken(side, &mut |spoken| {
             part += 1;
-            said.read(spoken, part, lexicon, &mut sample);
+            index.read(spoken, part, lexicon, &mut sample);
         });
-        said.tongue = tongue(&sample);
-        for (at, sentence) in said.sentences.iter().enumerate() {
+        index.language = language_of(&sample);
+        for (at, sentence) in index.sentences.iter().enumerate() {
             for term in &sentence.terms {
-                said.places.entry(*term).or_default().push(at);
+                index.places.entry(*term).or_default().push(at);
             }
         }
-        said
+        index
     }
 
     fn read(&mut self, spoken: &Spoken, part: usize, lexicon: &mut Lexicon, sample: &mut String) {
         let voice = spoken.voice;
-        if is_told(voice) && sample.len() < SAMPLE {
+        if is_prose(voice) && sample.len() < SAMPLE {
             sample.push_str(&spoken.text[..spoken.text.floor_char_boundary(SAMPLE)]);
             sample.push('\n');
         }
-        // Only what somebody says is an account, of which more than one sentence is read.
-        let most_following = if is_told(voice) { ACCOUNT } else { 1 };
+        // Only of what somebody says is more than one sentence read.
+        let most_following = if is_prose(voice) { MOST_FOLLOWING } else { 1 };
         let first = self.sentences.len();
         each_clause(&spoken.text, |clause| {
             let mut terms: Vec<Term> = Vec::new();
@@ -106,7 +106,7 @@ impl Said {
             }
             terms.sort_unstable();
             terms.dedup();
-            if is_told(voice) {
+            if is_prose(voice) {
                 self.general.extend(General::all_in(clause.text));
             }
             if terms.is_empty() {
@@ -138,12 +138,12 @@ impl Said {
         self.places.get(&term).into_iter().flatten().copied()
     }
 
-    /// The sentences that go on with what one tells, in the same text.
-    pub(super) fn account(&self, at: usize) -> impl Iterator<Item = &str> {
-        let told = &self.sentences[at];
-        let later = self.sentences[at + 1..].iter().take(ACCOUNT).take_while(|next| next.part == told.part);
+    /// The sentences that continue one, in the same text.
+    pub(super) fn following(&self, at: usize) -> impl Iterator<Item = &str> {
+        let sentence = &self.sentences[at];
+        let later = self.sentences[at + 1..].iter().take(MOST_FOLLOWING).take_while(|next| next.part == sentence.part);
         let later = later.flat_map(|next| std::iter::once(&next.text).chain(&next.following));
-        told.following.iter().chain(later).take(ACCOUNT).map(String::as_str)
+        sentence.following.iter().chain(later).take(MOST_FOLLOWING).map(String::as_str)
     }
 
     /// Whether a term is said anywhere.
