@@ -70,6 +70,7 @@ pub(super) struct Languages {
     pub(super) anew: Phrases,
     pub(super) new_plan: Phrases,
     pub(super) announcing: Phrases,
+    pub(super) example: Phrases,
     pub(super) object_start: Phrases,
     pub(super) reason: Phrases,
     pub(super) permit: Phrases,
