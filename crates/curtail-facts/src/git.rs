@@ -32,8 +32,8 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
 
 /// Subcommands that change the history, the index or files, or send them: what they print tells how that went.
 const ACTING: &[&str] = &[
-    "add", "am", "apply", "checkout", "cherry-pick", "clone", "commit", "fetch", "merge", "mv", "pull", "push", "rebase", "reset",
-    "restore", "revert", "rm", "switch",
+    "add", "am", "apply", "checkout", "cherry-pick", "clone", "commit", "fetch", "merge", "mv", "pull", "push",
+    "rebase", "reset", "restore", "revert", "rm", "switch",
 ];
 
 /// Whether `git` with these arguments does something, and does not only show files or changes.

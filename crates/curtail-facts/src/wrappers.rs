@@ -17,7 +17,9 @@ static EXIT_CODE_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
         String::from("(?:error: )?<returncode>"),
         format!(r"(?:error: )?(?:exited )?(?:with )?\(?{label}"),
         format!(r"(?:error:? (?:the )?command failed|(?:process|program) (?:exited|finished)) (?:with )?\(?{label}"),
-        format!(r"(?:process|program) {label}|{command}[^\n]*? exited with code |{command}[^\n]*?{ended}[^\n]*?\b{label}"),
+        format!(
+            r"(?:process|program) {label}|{command}[^\n]*? exited with code |{command}[^\n]*?{ended}[^\n]*?\b{label}"
+        ),
         String::from("- exit code: "),
     ];
     Regex::new(&format!(r"(?m)^[\s\[(<>]*(?:system>)?(?:{})", lines.join("|"))).ok()
@@ -64,7 +66,8 @@ fn code_behind(label: &LazyLock<Option<Regex>>, text: &str) -> Option<i32> {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(400))..];
     [head, tail].iter().find_map(|part| {
         let lower = part.to_ascii_lowercase();
-        let mut labels = label.find_iter(&lower).filter(|found| !found.as_str().ends_with("- exit code: ") || has_output(&lower));
+        let mut labels =
+            label.find_iter(&lower).filter(|found| !found.as_str().ends_with("- exit code: ") || has_output(&lower));
         labels.find_map(|found| code_at(&part[found.end()..]))
     })
 }

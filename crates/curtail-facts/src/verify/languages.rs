@@ -54,7 +54,7 @@ pub(super) struct Languages {
     pub(super) intended: Phrases,
     pub(super) place: Phrases,
     pub(super) earlier: Phrases,
-    pub(super) now: Phrases,
+    pub(super) since: Phrases,
     pub(super) single: Phrases,
     pub(super) and: Phrases,
     pub(super) or: Phrases,

@@ -66,9 +66,8 @@ impl Told {
                 let is_model = spoken.voice == Voice::Model;
                 let reported = without_code(&spoken.text, |block, line| is_model && block.tells(line));
                 each_statement(&reported, |text| self.hear_files(text, spoken));
-                let ran = without_code(&spoken.text, |block, line| {
-                    is_model && block.tells(line) && !block.has_language()
-                });
+                let ran =
+                    without_code(&spoken.text, |block, line| is_model && block.tells(line) && !block.has_language());
                 each_statement(&ran, |text| self.hear_checks(text, spoken.message));
                 let printed = without_code(&spoken.text, Block::is_printed);
                 each_statement(&printed, |text| self.hear_error(text, spoken.message));

@@ -184,7 +184,10 @@ fn chooses(text: &str) -> bool {
     let names = match &*lowered(&text[start..end]) {
         "chose" => before.is_empty() && is_named,
         verb if verb.ends_with("chosen") => !before.contains(' ') && has_name(before),
-        _ => LANGUAGES.condition.first_in(text) != Some(0) && (is_named || INTRODUCING.iter().any(|word| rest.starts_with(word))),
+        _ => {
+            LANGUAGES.condition.first_in(text) != Some(0)
+                && (is_named || INTRODUCING.iter().any(|word| rest.starts_with(word)))
+        }
     };
     names && !LANGUAGES.ill_chosen.are_in(text)
 }
