@@ -18,7 +18,7 @@ static EXIT_CODE_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
         format!(r"(?:error: )?(?:exited )?(?:with )?\(?{label}"),
         format!(r"(?:error:? (?:the )?command failed|(?:process|program) (?:exited|finished)) (?:with )?\(?{label}"),
         format!(
-            r"(?:process|program) {label}|{command}[^\n]*? exited with code |{command}[^\n]*?{ended}[^\n]*?\b{label}"
+            r"(?:process|program) {label}|{command}[^\n]*? exited with code |{command}[^\n]*?{ended}(?:[^\n]*?(?:\(|\. | with ))? ?{label}"
         ),
         String::from("- exit code: "),
     ];
@@ -175,6 +175,7 @@ mod tests {
             ("no\n\nProgram exited with code 1.", Some(1)),
             ("Command failed: cargo clippy (exit code 1)", Some(1)),
             ("Tool ran without output. Exit code: 1", Some(1)),
+            ("Command line tools that failed return exit code 1", None),
             ("> exit code: 1\nno", Some(1)),
             ("- Exit code: 1\n- Output: no", Some(1)),
             ("no\nerror Command failed with exit code 1.", Some(1)),

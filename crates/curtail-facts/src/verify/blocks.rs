@@ -27,8 +27,8 @@ static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"^{before}[\w.]*[A-Z]\w*(?:Error|Exception): ")).ok()
 });
 
-/// A line that is a comment, or has a quotation: code that says something to others.
-static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"^\s*(?://|#|--|/\*)|"|\B'"#).ok());
+/// A line that is a comment, or has one or a quotation: code that says something to others.
+static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"^\s*(?://|#|--|/\*)|\s(?://|#) |"|\B'"#).ok());
 
 impl<'t> Block<'t> {
     fn new(fence: &'t str, before: &str) -> Self {

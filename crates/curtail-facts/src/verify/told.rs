@@ -328,6 +328,8 @@ mod tests {
             "Run it:\n```\nif ! pytest; then echo \"pytest failed\"; fi\n```",
             "Save it:\n```python\n# config.py was changed in 2019\nprint(\"created out.txt\")\n```",
             "The log:\n```text\npytest failed\n```",
+            "The tree:\n```\nsrc/\n  a.py   # added\n```",
+            "A message could be:\n```\nfix: updated parser.py\n```",
             "An example of a changelog:\n```\n- Added src/a.py\n- Removed src/b.py\n```",
             "Done:\n```python\ndef load(p):\n    \"\"\"Load.\n\n    Raises:\n        ValueError: If p is empty.\n    \"\"\"\n```",
             "Try:\n```ts\nuseQuery({\n  onError: (e) => {\n  lastError: string;\n```",
