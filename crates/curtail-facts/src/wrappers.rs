@@ -17,9 +17,8 @@ static EXIT_CODE_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
         String::from("(?:error: )?<returncode>"),
         format!(r"(?:error: )?(?:exited )?(?:with )?\(?{label}"),
         format!(r"(?:error:? (?:the )?command failed|(?:process|program) (?:exited|finished)) (?:with )?\(?{label}"),
-        format!(
-            r"(?:process|program) {label}|{command}[^\n]*? exited with code |{command}[^\n]*?{ended}(?:[^\n]*?(?:\(|\. | with ))? ?{label}"
-        ),
+        format!("(?:process|program) {label}|{command}[^\\n]*? exited with code "),
+        format!(r"{command}[^\n]*?{ended}(?:[^\n]*?(?:\(|\. | with ))? ?{label}"),
         String::from("- exit code: "),
     ];
     Regex::new(&format!(r"(?m)^[\s\[(<>]*(?:system>)?(?:{})", lines.join("|"))).ok()
@@ -33,15 +32,28 @@ pub fn exit_code(output: &str) -> Option<i32> {
     code_in(output, |text| code_behind(&EXIT_CODE_LABEL, text))
 }
 
-/// The exit code that a wrapper reports around a text which may contain others: on the first or the last line. A package manager
-/// writes the last line of its log with `error` and no colon.
+/// The exit code that a wrapper reports around a text which may contain others: on the first or the last line, or behind lines such as
+/// `Wall time: 0.1 seconds`. A package manager writes the last line of its log with `error` and no colon.
 pub(super) fn exit_code_around(output: &str) -> Option<i32> {
-    code_in(output, |text| {
-        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        let ends = [lines.next(), lines.next_back()].into_iter().flatten();
-        ends.filter(|line| !line.starts_with("error ")).find_map(|line| code_behind(&EXIT_CODE_LABEL, line))
-    })
+    code_in(output, |text| code_on_edge(text.lines()).or_else(|| code_on_edge(text.lines().rev())))
 }
+
+/// The most lines of a wrapper before an output, or behind it.
+const MOST_AROUND: usize = 8;
+
+/// The code on the first line, or on one that only lines with a label are before.
+fn code_on_edge<'o>(lines: impl Iterator<Item = &'o str>) -> Option<i32> {
+    for line in lines.filter(|line| !line.trim().is_empty()).take(MOST_AROUND) {
+        let code = code_behind(&EXIT_CODE_LABEL, line).filter(|_| !line.starts_with("error "));
+        if code.is_some() || line.starts_with("Output:") || !LABELLED.as_ref()?.is_match(line) {
+            return code;
+        }
+    }
+    None
+}
+
+/// A line in which a label names a value.
+static LABELLED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[A-Z][A-Za-z ]{1,20}: ").ok());
 
 /// The exit code beside an output, or else in it. A text in JSON that is no output is what a file contains.
 fn code_in(output: &str, find: impl Fn(&str) -> Option<i32>) -> Option<i32> {
@@ -195,6 +207,8 @@ mod tests {
         for (output, code) in [
             ("Exit code: 1\ncat: a.md: No such file or directory", Some(1)),
             ("# Codes\n[Command finished with exit code 0]\n\n", Some(0)),
+            ("Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\nExit code: 2", Some(1)),
+            ("Output: # Codes\nExit code: 2\nError: (none)\nExit Code: 0\nSignal: (none)", Some(0)),
             ("{\"output\":\"# Codes\",\"exit_code\":0}", Some(0)),
             ("{\"output\":\"# Codes\\nExit code: 2\\nBad usage\"}", None),
             ("# Codes\nExit code: 2\nBad usage", None),
