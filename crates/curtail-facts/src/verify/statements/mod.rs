@@ -186,6 +186,7 @@ fn chooses(text: &str) -> bool {
         verb if verb.ends_with("chosen") => !before.contains(' ') && has_name(before),
         _ => {
             LANGUAGES.condition.first_in(text) != Some(0)
+                && LANGUAGES.intended.first_in(rest) != Some(0)
                 && (is_named || INTRODUCING.iter().any(|word| rest.starts_with(word)))
         }
     };
