@@ -53,6 +53,14 @@ impl<'c> CallWithResult<'c> {
         self.exit_code().map(|code| code != 0)
     }
 
+    /// The same of a call that only shows a text, in which exit codes may be.
+    pub(super) fn failed_to_show(&self) -> Option<bool> {
+        if self.result.is_some_and(reports_failure) {
+            return Some(true);
+        }
+        wrappers::exit_code_around(self.result_text()?).map(|code| code != 0)
+    }
+
     /// Whether a call failed that does not only show a text: without an exit code, how its result begins decides.
     pub(super) fn failed_or_refused(&self) -> bool {
         self.failed().unwrap_or_else(|| self.refused())
@@ -65,7 +73,7 @@ pub fn failed(call: Option<&ToolCall<'_>>, result: &Part<'_>) -> bool {
     let answered = CallWithResult::new(Pointer::default(), Some(result));
     let output = answered.output();
     let is_shown = call.is_some_and(|call| only_shows(&call.name.decode(), &call.arguments.decode(), &output));
-    if is_shown { answered.failed() == Some(true) } else { answered.failed_or_refused() }
+    if is_shown { answered.failed_to_show() == Some(true) } else { answered.failed_or_refused() }
 }
 
 /// The texts of a result as one.

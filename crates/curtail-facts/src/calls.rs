@@ -92,10 +92,24 @@ pub(super) fn only_shows(name: &str, arguments: &str, output: &str) -> bool {
     match serde_json::from_str(arguments) {
         Ok(Value::Object(members)) => match command_in(&members).and_then(|command| command_line(&command)) {
             Some(line) => effects::only_shows(&line),
-            None => only_reads(name, READ_WORDS, &members) && output.trim().contains('\n'),
+            None => only_reads(name, READ_WORDS, &members) && (searches(name) || !tells_failure(output)),
         },
         _ => looks_like_shell(name) && effects::only_shows(arguments),
     }
+}
+
+fn searches(name: &str) -> bool {
+    has_any(&name_words(name), &["grep", "search", "find", "glob"])
+}
+
+/// What a line says that tells why a file was not read.
+const UNREAD: &[&str] = &["not found", "does not exist", "no such", "permission"];
+
+/// Whether an output is one line that tells why a tool failed, and not what a file contains.
+fn tells_failure(output: &str) -> bool {
+    let line = output.trim().to_lowercase();
+    let is_labelled = line.starts_with("error:") || line.starts_with("failed:");
+    !line.contains('\n') && (is_labelled || UNREAD.iter().any(|reason| line.contains(reason)))
 }
 
 /// The files that a call shows: the path of a tool that reads, not of one that searches, or the operands of a command that shows files.

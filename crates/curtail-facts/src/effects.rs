@@ -131,16 +131,11 @@ pub(super) fn may_check(line: &str) -> bool {
     })
 }
 
-/// Whether the line only shows text, and first what is in files: that may begin like an error.
+/// Whether the line only shows text, which may begin like an error.
 pub(super) fn only_shows(line: &str) -> bool {
     let commands = commands(line);
-    let mut programs = commands.iter().filter_map(|command| without_prefixes(&command.words).split_first());
-    let first = programs.find(|(program, _)| *program != "cd");
-    !may_check(line)
-        && first.is_some_and(|(program, arguments)| match paths::name(program) {
-            "git" => git::shows(arguments),
-            name => lists(&PROGRAMS.readers, name),
-        })
+    let mut calls = commands.iter().filter_map(|command| without_prefixes(&command.words).split_first());
+    !may_check(line) && !calls.any(|(program, arguments)| paths::name(program) == "git" && git::acts(arguments))
 }
 
 fn effects_of(command: &Simple) -> Vec<Effect> {

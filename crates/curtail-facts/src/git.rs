@@ -30,14 +30,20 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
     Subcommand { before, after, command: &command }.effects(verb)
 }
 
-/// Whether `git` with these arguments shows files, or changes of them.
-pub(super) fn shows(arguments: &[String]) -> bool {
+/// Subcommands that change the history, the index or files, or send them: what they print tells how that went.
+const ACTING: &[&str] = &[
+    "add", "am", "apply", "checkout", "cherry-pick", "clone", "commit", "fetch", "merge", "mv", "pull", "push",
+    "rebase", "reset", "restore", "revert", "rm", "switch",
+];
+
+/// Whether `git` with these arguments does something, and does not only show files or changes.
+pub(super) fn acts(arguments: &[String]) -> bool {
     let mut words = arguments.iter().map(String::as_str);
     while let Some(word) = words.next() {
         if VALUED.contains(&word) {
             words.next();
         } else if !word.starts_with('-') {
-            return matches!(word, "show" | "log" | "diff");
+            return ACTING.contains(&word);
         }
     }
     false

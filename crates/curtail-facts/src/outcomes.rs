@@ -193,9 +193,9 @@ pub(super) fn complaint(output: &str) -> Option<&str> {
     last_line(output).filter(|line| TABLE.complaints.match_in(&line.to_lowercase()))
 }
 
-/// The last line of `output` that says something: more than an exit code.
+/// The last line of `output` that says something: more than an exit code, or a fence around what was printed.
 pub(super) fn last_line(output: &str) -> Option<&str> {
-    let mut lines = output.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    let mut lines = output.lines().rev().map(str::trim).filter(|line| !line.trim_matches('`').is_empty());
     lines.find(|line| line.len() > 60 || super::wrappers::exit_code(line).is_none())
 }
 

@@ -11,7 +11,6 @@ pub(super) struct Programs {
     pub(super) wrappers: Vec<Wrapper>,
     pub(super) runners: Vec<Runner>,
     pub(super) viewers: Vec<String>,
-    pub(super) readers: Vec<String>,
     pub(super) files: Vec<FileProgram>,
     pub(super) backups: Vec<String>,
     pub(super) checks: Vec<CheckProgram>,

@@ -58,8 +58,11 @@ impl Facts {
         // Colors are no part of an error.
         let output = without_escapes(&output);
         let reported = if effects::may_check(line) { error_line(&output) } else { None };
-        let is_refused = !effects::only_shows(line) && call.refused();
-        let failed = call.failed().or(is_refused.then_some(true));
+        let failed = if effects::only_shows(line) {
+            call.failed_to_show()
+        } else {
+            call.failed().or(call.refused().then_some(true))
+        };
         let error = if failed == Some(true) { reported.or_else(|| complaint(&output)) } else { reported };
         trace.runs.push(Run {
             command: line.to_owned(),

@@ -5,20 +5,21 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::de::IgnoredAny;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What a line of a wrapper, in lower case, has before an exit code: its label, or a sentence that says how the command ended. What a
 /// program printed has it elsewhere: a compiler says `error: command 'gcc' failed with exit code 1` of what it runs itself.
 static EXIT_CODE_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let label = r"(?:exit (?:code|status):? |exited with code )";
-    let command = r"(?:the |shell )?(?:command|program|terminal|tool|bash)\b";
+    let command = r"(?:the |shell )?(?:command|terminal|tool|bash)\b";
     let ended = r"\b(?:executed|exited|finished|completed|failed|succeeded|ran)\b";
     let lines = [
         String::from("(?:error: )?<returncode>"),
         format!(r"(?:error: )?(?:exited )?(?:with )?\(?{label}"),
-        format!(r"(?:error:? (?:the )?command failed|process exited|process finished) (?:with )?\(?{label}"),
-        format!(r"process {label}|{command}[^\n]*? exited with code |{command}[^\n]*?{ended}[^\n]*?\b{label}"),
-        String::from("- exit (?:code|status): "),
+        format!(r"(?:error:? (?:the )?command failed|(?:process|program) (?:exited|finished)) (?:with )?\(?{label}"),
+        format!("(?:process|program) {label}|{command}[^\\n]*? exited with code "),
+        format!(r"{command}[^\n]*?{ended}(?:[^\n]*?(?:\(|\. | with ))? ?{label}"),
+        String::from("- exit code: "),
     ];
     Regex::new(&format!(r"(?m)^[\s\[(<>]*(?:system>)?(?:{})", lines.join("|"))).ok()
 });
@@ -28,10 +29,41 @@ static EXIT_CODE_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""
 
 /// The exit code that an output reports, in its first or its last lines.
 pub fn exit_code(output: &str) -> Option<i32> {
-    if is_object(output) {
-        return code_behind(&EXIT_CODE_KEY, output).or_else(|| code_behind(&EXIT_CODE_LABEL, &unwrapped(output)));
+    code_in(output, |text| code_behind(&EXIT_CODE_LABEL, text))
+}
+
+/// The exit code that a wrapper reports around a text which may contain others: on the first or the last line, or behind lines such as
+/// `Wall time: 0.1 seconds`. A package manager writes the last line of its log with `error` and no colon.
+pub(super) fn exit_code_around(output: &str) -> Option<i32> {
+    code_in(output, |text| code_on_edge(text.lines()).or_else(|| code_on_edge(text.lines().rev())))
+}
+
+/// The most lines of a wrapper before an output, or behind it.
+const MOST_AROUND: usize = 8;
+
+/// The code on the first line, or on one that only lines with a label are before.
+fn code_on_edge<'o>(lines: impl Iterator<Item = &'o str>) -> Option<i32> {
+    for line in lines.filter(|line| !line.trim().is_empty()).take(MOST_AROUND) {
+        let code = code_behind(&EXIT_CODE_LABEL, line).filter(|_| !line.starts_with("error "));
+        if code.is_some() || line.starts_with("Output:") || !LABELLED.as_ref()?.is_match(line) {
+            return code;
+        }
     }
-    code_behind(&EXIT_CODE_LABEL, output)
+    None
+}
+
+/// A line in which a label names a value.
+static LABELLED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[A-Z][A-Za-z ]{1,20}: ").ok());
+
+/// The exit code beside an output, or else in it. A text in JSON that is no output is what a file contains.
+fn code_in(output: &str, find: impl Fn(&str) -> Option<i32>) -> Option<i32> {
+    if !is_object(output) {
+        return find(output);
+    }
+    code_behind(&EXIT_CODE_KEY, output).or_else(|| {
+        let members: Map<String, Value> = serde_json::from_str(output).ok()?;
+        find(["output", "stdout"].iter().find_map(|key| members.get(*key)?.as_str())?)
+    })
 }
 
 /// Whether a text is an object in JSON.
@@ -46,8 +78,15 @@ fn code_behind(label: &LazyLock<Option<Regex>>, text: &str) -> Option<i32> {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(400))..];
     [head, tail].iter().find_map(|part| {
         let lower = part.to_ascii_lowercase();
-        label.find_iter(&lower).find_map(|found| code_at(&part[found.end()..]))
+        let mut labels =
+            label.find_iter(&lower).filter(|found| !found.as_str().ends_with("- exit code: ") || has_output(&lower));
+        labels.find_map(|found| code_at(&part[found.end()..]))
     })
+}
+
+/// Whether a list names the output beside the exit code: a list of all exit codes does not.
+fn has_output(lower: &str) -> bool {
+    lower.lines().any(|line| line.starts_with("- output:"))
 }
 
 /// The number at the beginning of `text`, after white space; `None` if a sentence about exit codes goes on behind it.
@@ -90,7 +129,7 @@ pub(super) fn says_nothing(output: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{exit_code, says_nothing, unwrapped};
+    use super::{exit_code, exit_code_around, says_nothing, unwrapped};
 
     #[test]
     fn an_empty_output_has_several_names() {
@@ -148,15 +187,34 @@ mod tests {
             ("no\n\nProgram exited with code 1.", Some(1)),
             ("Command failed: cargo clippy (exit code 1)", Some(1)),
             ("Tool ran without output. Exit code: 1", Some(1)),
+            ("Command line tools that failed return exit code 1", None),
             ("> exit code: 1\nno", Some(1)),
             ("- Exit code: 1\n- Output: no", Some(1)),
             ("no\nerror Command failed with exit code 1.", Some(1)),
             ("{\"level\":\"error\"}\nno\nCommand exited with code 1", Some(1)),
             ("{\"exit_code\": 0, \"x\": 1}\nExit code: 1", Some(1)),
             ("{\"output\":\"no\\nExit code: 1\"}", Some(1)),
+            ("{\"content\":\"# Codes\\nExit code: 2\\nBad usage\"}", None),
+            ("# Codes\n\n- Exit code: 2 - bad usage\n- Exit code: 1 - other", None),
+            ("The program '[1] a.exe' has exited with code 1 (0x1).", None),
             (" {\"output\":\"exit code 2\",\"metadata\":{\"exit_code\":1}}", Some(1)),
         ] {
             assert_eq!(exit_code(output), code, "{output}");
+        }
+    }
+    #[test]
+    fn exit_codes_in_a_text_that_is_shown_are_not_its_own() {
+        for (output, code) in [
+            ("Exit code: 1\ncat: a.md: No such file or directory", Some(1)),
+            ("# Codes\n[Command finished with exit code 0]\n\n", Some(0)),
+            ("Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\nExit code: 2", Some(1)),
+            ("Output: # Codes\nExit code: 2\nError: (none)\nExit Code: 0\nSignal: (none)", Some(0)),
+            ("{\"output\":\"# Codes\",\"exit_code\":0}", Some(0)),
+            ("{\"output\":\"# Codes\\nExit code: 2\\nBad usage\"}", None),
+            ("# Codes\nExit code: 2\nBad usage", None),
+            ("yarn run v1\nerror Command failed with exit code 1.\n", None),
+        ] {
+            assert_eq!(exit_code_around(output), code, "{output}");
         }
     }
 }

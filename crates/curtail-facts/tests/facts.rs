@@ -608,7 +608,25 @@ fn a_failure_is_recognized_in_every_spelling() {
             .runs("cd r && git -C a --no-pager log -1", "error: no")
             .lines,
         Log::default().runs("git checkout a", "error: pathspec 'a' did not match").runs("git diff", "error: no").lines,
-        Log::default().runs("gh pr view 7", "error: no").runs("cat a | sort", "error: no").lines,
+        Log::default().runs("cd r && git pull", "error: no").runs("gh pr view 7", "error: no").lines,
+        Log::default().runs("make", "Exit code: 1\nno").runs("sleep 5; tail -3 server.log", "Error: no\n  at x").lines,
+        Log::default().runs("ls a", "Exit code 2\nno").runs("[ -f e.log ] && cat e.log", "error: no").lines,
+        Log::default()
+            .runs("yarn lint", "yarn run v1\nerror Command failed with exit code 1.")
+            .runs("cat yarn.log", "yarn run v1\nerror Command failed with exit code 1.")
+            .lines,
+        Log::default()
+            .calls("read_file", &json!({"path": "a"}), "Error, a.md does not exist")
+            .calls("read_file", &json!({"path": "a"}), "Error codes of the service")
+            .lines,
+        Log::default()
+            .calls("read_file", &json!({"path": "a"}), "File does not exist: a")
+            .calls("Grep", &json!({"pattern": "Error"}), "Error: bad id")
+            .lines,
+        Log::default()
+            .runs("git -C a merge topic", "error: no")
+            .calls("read_file", &json!({"path": "a"}), "{\"content\":\"# Codes\\nExit code: 2\\nBad usage\"}")
+            .lines,
         Log::default()
             .calls("read_file", &json!({"path": "a"}), "Error: file not found")
             .calls("fetch", &json!({"url": "a"}), "Error codes\nError: 404")

@@ -142,12 +142,12 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
     }
     let words = outcome_words(text);
     let mut last_first = words.into_iter().rev();
-    let ((start, end), outcome) = last_first.find(|((start, end), _)| {
+    let ((start, _), outcome) = last_first.find(|((start, end), _)| {
         !is_past(&text[*end..]) && !is_wanted(last_words(&text[..*start]), &text[*start..*end])
     })?;
     let before = &text[..start];
     if outcome == Outcome::Failed
-        && let Some(is_mended) = mends(before, &text[start..end])
+        && let Some(is_mended) = mends(before, &text[start..])
     {
         return Some(if is_mended { Outcome::Passed } else { Outcome::Failed });
     }
@@ -160,11 +160,11 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
 }
 
 /// Whether the words before a failure say that it was mended, as in `fixed the failing tests`, or was not; `None` if they say neither.
-/// What `failed` is told of is no thing that was mended.
+/// What `failed` is told of is no thing that was mended, but `the failed tests` are one.
 fn mends(before: &str, failure: &str) -> Option<bool> {
     let (start, end) = LANGUAGES.mended.places(before).pop()?;
     let between = &before[end..];
-    let is_cut = ["fail", "fails", "failed"].contains(&failure.to_lowercase().as_str())
+    let is_cut = tells_failure(failure)
         || between.contains([',', ';', ':', '.', '，', '/'])
         || CONJUNCTIONS.iter().chain(&[" to "]).any(|word| between.contains(word));
     let mut words = tokens(between).into_iter().map(|token| token.text);
@@ -172,6 +172,17 @@ fn mends(before: &str, failure: &str) -> Option<bool> {
     let told = last_words(&before[..start]);
     is_object.then(|| !negates(told) && !LANGUAGES.intended.are_in(told) && !LANGUAGES.wish.are_in(told))
 }
+
+/// Whether a text begins with a verb that tells of a failure, and not with a word before what failed: `failed tests`.
+fn tells_failure(text: &str) -> bool {
+    let lower = lowered(text);
+    let mut words = lower.split(' ').map(|word| word.trim_end_matches(['.', '!']));
+    let verb = words.next().unwrap_or_default();
+    matches!(verb, "fail" | "fails" | "failed") && !words.take(2).any(|word| FAILING.contains(&word))
+}
+
+/// What is called failed behind that word.
+const FAILING: &[&str] = &["test", "tests", "run", "runs", "check", "checks", "case", "cases", "build", "builds"];
 
 /// Whether an outcome before `rest` is one of an earlier time.
 fn is_past(rest: &str) -> bool {
@@ -330,6 +341,9 @@ mod tests {
             "All tests pass on Node 20, errors are gone.",
             "Fixed the failing tests.",
             "I fixed all failing tests",
+            "pytest: fixed the failed tests.",
+            "fixed all failed tests",
+            "Resolved the failed pytest run.",
         ] {
             assert_eq!(outcome_in(text), Some(Outcome::Passed), "{text}");
         }
@@ -354,6 +368,7 @@ mod tests {
             "I have not fixed the failing tests",
             "The parser is fixed, but the tests are failing",
             "cargo test: fixed 12 / failed 3",
+            "cargo test: fixed 12 / failed tests 3",
             "fixed 12 / failures 3",
             "cargo test is resolved to fail",
         ] {

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::about::{part_removal_of, removal_of, said_about};
+use super::blocks::{Block, without_code};
 use super::clauses::{code_spans, each_clause};
 use super::fact::{Fact, Kind, State};
 use super::languages::{LANGUAGES, Phrases, lowered};
@@ -14,7 +15,6 @@ use super::spelling::{Spelling, spelling};
 use super::tokens::{Class, tokens};
 use super::voices::{Spoken, Voice};
 use crate::effects::effects;
-use crate::fences::{FenceLine, Fences};
 use crate::kinds::Effect;
 
 /// What was told so far.
@@ -41,15 +41,6 @@ static IN_CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static CODE_BEHIND: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^[\w.]+(?:\($| as e\w{0,8}:?$|[\w., ]*\) as \w+)").ok());
 
-/// The name of an error as a program prints it. Code that raises or catches it has a verb before it.
-static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:^|\s)[\w.]*(?:Error|Exception): ").ok());
-static RAISED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b(?:raises?|throws?|except|catch)\b").ok());
-
-fn is_printed(line: &str) -> bool {
-    let place = PRINTED.as_ref().and_then(|printed| printed.find(line));
-    place.is_some_and(|place| !RAISED.as_ref().is_some_and(|raised| raised.is_match(&line[..place.start()])))
-}
-
 /// Whether an error at a place of a sentence is only named, as code does, or a list of what may be raised.
 fn is_in_code(text: &str, error: &str, at: usize) -> bool {
     error == text && !error.contains([' ', ':'])
@@ -57,29 +48,13 @@ fn is_in_code(text: &str, error: &str, at: usize) -> bool {
         || IN_CODE.as_ref().is_some_and(|in_code| in_code.is_match(&lowered(&text[..at])))
 }
 
-/// A text without blocks of code; of these, the lines that say which error a program printed are left. A fence that nothing closes
-/// begins no block.
-fn without_code(text: &str) -> String {
-    let mut fences = Fences::default();
-    let mut kept = String::with_capacity(text.len());
-    let mut at = 0;
-    let mut unclosed = (0, 0);
-    for line in text.split_inclusive('\n') {
-        let place = fences.take(line);
-        if place == FenceLine::Opening {
-            unclosed = (kept.len(), at);
+/// Calls `each` with the sentences of a text that are no questions.
+fn each_statement(text: &str, mut each: impl FnMut(&str)) {
+    each_clause(text, |clause| {
+        if !clause.text.ends_with(['?', '？']) {
+            each(clause.text);
         }
-        if place == FenceLine::Outside || is_printed(line) {
-            kept.push_str(line);
-        }
-        at += line.len();
-    }
-    if fences.is_open() {
-        let (length, open) = unclosed;
-        kept.truncate(length);
-        kept.push_str(&text[open..]);
-    }
-    kept
+    });
 }
 
 impl Told {
@@ -88,32 +63,32 @@ impl Told {
         match spoken.voice {
             Voice::Arguments | Voice::Content | Voice::Result => self.has_calls = true,
             Voice::Person | Voice::Model if !self.has_calls => {
-                each_clause(&spoken.text, |clause| {
-                    if !clause.text.ends_with(['?', '？']) {
-                        self.hear_work(clause.text, spoken);
-                    }
-                });
-                // Code names errors that nobody met.
-                each_clause(&without_code(&spoken.text), |clause| {
-                    if !clause.text.ends_with(['?', '？']) {
-                        self.hear_error(clause.text, spoken.message);
-                    }
-                });
+                let is_model = spoken.voice == Voice::Model;
+                let reported = without_code(&spoken.text, |block, line| is_model && block.tells(line));
+                each_statement(&reported, |text| self.hear_files(text, spoken));
+                let ran =
+                    without_code(&spoken.text, |block, line| is_model && block.tells(line) && !block.has_language());
+                each_statement(&ran, |text| self.hear_checks(text, spoken.message));
+                let printed = without_code(&spoken.text, Block::is_printed);
+                each_statement(&printed, |text| self.hear_error(text, spoken.message));
             }
             _ => {}
         }
     }
 
-    fn hear_work(&mut self, text: &str, spoken: &Spoken) {
+    fn hear_files(&mut self, text: &str, spoken: &Spoken) {
         for token in tokens(text).into_iter().filter(|token| token.class == Class::Name && !token.inner) {
             if matches!(spelling(token.text), Spelling::Path(_)) && !token.text.contains("://") {
                 self.hear_file(text, token.text, spoken);
             }
         }
+    }
+
+    fn hear_checks(&mut self, text: &str, message: Option<usize>) {
         for (command, targets) in check_commands(text) {
             if let Some(outcome) = outcome_in(part_about(text, &command, &targets)) {
                 let state = if outcome == Outcome::Passed { State::Passed } else { State::Failed };
-                let fact = Fact::new(Kind::Check, command, spoken.message).in_state(state);
+                let fact = Fact::new(Kind::Check, command, message).in_state(state);
                 replace(&mut self.checks, Fact { targets, ..fact });
             }
         }
@@ -347,6 +322,19 @@ mod tests {
     #[test]
     fn code_tells_nothing_but_the_errors_that_a_program_printed() {
         for text in [
+            "Look:\n```js\n// removed legacy.js, see utils.js\n```",
+            "Run it:\n```bash\ngit commit -m \"Removed old.py, updated main.py\"\n```",
+            "Run it:\n```\ngit commit -m 'Removed old.py, updated main.py'\n```",
+            "Run it:\n```\nif ! pytest; then echo \"pytest failed\"; fi\n```",
+            "Save it:\n```python\n# config.py was changed in 2019\nprint(\"created out.txt\")\n```",
+            "The log:\n```text\npytest failed\n```",
+            "The tree:\n```\nsrc/\n  a.py   # added\n```",
+            "A message could be:\n```\nfix: updated parser.py\n```",
+            "An example of a changelog:\n```\n- Added src/a.py\n- Removed src/b.py\n```",
+            "Done:\n```python\ndef load(p):\n    \"\"\"Load.\n\n    Raises:\n        ValueError: If p is empty.\n    \"\"\"\n```",
+            "Try:\n```ts\nuseQuery({\n  onError: (e) => {\n  lastError: string;\n```",
+            "Spec:\n```yaml\nerrors:\n  ValidationError: 400\n# TypeError: no\n```",
+            "Cut off:\n```python\ndef load():\n    it stops with a TypeError",
             "It reads:\n```python\nexcept json.JSONDecodeError as error:\n    raise ValueError(msg)\n```",
             "except (TypeError, ValueError) as error:",
             "NotImplementedError",
@@ -371,10 +359,14 @@ mod tests {
 
     #[test]
     fn blocks_tell_of_files_and_checks() {
+        let pasted = "Here:\n```\ncreate decrypt.py\npytest passed\n```";
+        assert!(told(Voice::Person, pasted).is_empty());
         let made = "I'll create the file.\n```\ncreate decrypt.py\n```";
         assert_eq!(told(Voice::Model, made), ["decrypt.py: changed"]);
         let report = "Done:\n```\nChanged src/a.py and removed src/b.py.\npytest passed.\n```";
         assert_eq!(told(Voice::Model, report), ["src/a.py: changed", "src/b.py: removed", "pytest: passed"]);
+        let report = report.replacen("```", "```text", 1);
+        assert_eq!(told(Voice::Model, &report), ["src/a.py: changed", "src/b.py: removed"]);
     }
 
     #[test]

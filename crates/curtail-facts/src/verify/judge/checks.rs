@@ -68,19 +68,31 @@ fn says_mended(text: &str) -> bool {
 }
 
 /// Whether a sentence goes on about a failure: it says how that ended after no other words than small ones, and such for faults and
-/// for checks of this family. A number is such a word if the sentence speaks of all, or of now: else it may be of other checks.
+/// for checks of this family. A number is such a word if the sentence speaks of all, of faults, or of a later time: else it may be of
+/// other checks.
 fn refers_back(text: &str, family: Family) -> bool {
-    if Family::ALL.into_iter().any(|other| other != family && other.is_in(text)) && !family.is_in(text) {
+    let pass = LANGUAGES.pass.first_in(text);
+    let Some(verb) = [LANGUAGES.mended.first_in(text), pass].into_iter().flatten().min() else { return false };
+    let is_other = Family::ALL.into_iter().any(|other| other != family && other.is_in(text)) && !family.is_in(text);
+    if is_other && pass == Some(verb) {
         return false;
     }
-    let verbs = [&LANGUAGES.mended, &LANGUAGES.pass].into_iter().filter_map(|words| words.first_in(text));
-    let Some(verb) = verbs.min() else { return false };
-    let may_count = LANGUAGES.every.are_in(&text[..verb]) || LANGUAGES.now.are_in(text);
-    let mut subject = tokens(&text[..verb]).into_iter().map(|token| token.text);
+    let before = &text[..verb];
+    let may_count = LANGUAGES.every.are_in(before)
+        || LANGUAGES.fault.are_in(before)
+        || LANGUAGES.since.are_in(text)
+        || counts_all(before);
+    let mut subject = tokens(before).into_iter().flat_map(|token| token.text.split('/'));
     subject.all(|word| {
         let is_count = may_count && word.bytes().all(|byte| byte.is_ascii_digit());
         is_count || is_small(word) || LANGUAGES.fault.are_in(word) || family.is_in(word)
     })
+}
+
+/// Whether a text says that all of some number did something: `12 of 12`, `12/12`.
+fn counts_all(text: &str) -> bool {
+    let words: Vec<&str> = text.split([' ', '/']).filter(|word| !matches!(*word, "" | "of")).collect();
+    words.windows(2).any(|pair| pair[0] == pair[1] && pair[0].bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Decides by a sentence about all checks of a kind: `all tests pass`.

@@ -4,7 +4,7 @@ use super::without_reason;
 use crate::verify::clauses::segments;
 use crate::verify::fact::{Fact, Kind};
 use crate::verify::grammar::Grammar;
-use crate::verify::languages::{LANGUAGES, is_small};
+use crate::verify::languages::LANGUAGES;
 use crate::verify::lexicon::content_words;
 use crate::verify::negation::negates;
 use crate::verify::sentence_index::Sentence;
@@ -135,26 +135,18 @@ fn tells_past(text: &str, part: &str, grammar: Grammar) -> bool {
         let is_form = [first, last].iter().any(|own| same_word(own, &word, grammar));
         is_form && LANGUAGES.past.are_all_of(&word) && !own.contains(&word)
     });
-    verbs.any(|at| is_predicate(&words, at))
+    verbs.any(|at| !is_attribute(&words, at, part))
         && !negates(part)
         && !LANGUAGES.intended.are_in(part)
         && !LANGUAGES.wish.are_in(part)
 }
 
-/// Whether a form of the past tells, and does not describe a noun as in `the updated changelog`: it ends the sentence, or is behind who
-/// did it or an auxiliary, or begins the sentence with an object behind it.
-fn is_predicate(words: &[Token<'_>], at: usize) -> bool {
-    let behind = &words[at + 1..];
-    match at.checked_sub(1).map(|before| words[before].text) {
-        Some(before) => {
-            let tables = [&LANGUAGES.reported, &LANGUAGES.subject, &LANGUAGES.and];
-            behind.is_empty() || tables.iter().any(|table| table.are_all_of(before))
-        }
-        None => behind.first().is_some_and(|next| is_small(next.text) || !behind.iter().any(is_verb)),
+/// Whether a form of the past describes a noun: behind an article, as in `the updated changelog`, or in `Updated changelog needed`. An
+/// article behind it begins its object.
+fn is_attribute(words: &[Token<'_>], at: usize, part: &str) -> bool {
+    let Some(next) = words.get(at + 1).filter(|next| !LANGUAGES.article.are_all_of(next.text)) else { return false };
+    match at.checked_sub(1) {
+        Some(before) => LANGUAGES.article.are_all_of(words[before].text),
+        None => LANGUAGES.needed.are_in(part[next.at..].trim_end_matches('.')),
     }
-}
-
-/// Whether a word is an auxiliary, or a verb in a form of the past.
-fn is_verb(token: &Token<'_>) -> bool {
-    [&LANGUAGES.past, &LANGUAGES.reported, &LANGUAGES.single].iter().any(|table| table.are_all_of(token.text))
 }

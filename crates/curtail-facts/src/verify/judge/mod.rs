@@ -107,7 +107,7 @@ impl Wanted {
             // That something was decided may be said in many ways.
             Kind::Decision => {
                 let text = LANGUAGES.decided.without(decided(&fact.text));
-                let text = LANGUAGES.chosen.without(&text);
+                let text = LANGUAGES.choice.without(&text);
                 wanted.add_sentence(&LANGUAGES.decided_by_person.without(&text), fact.grammar, lexicon);
             }
             Kind::Task | Kind::Instruction => {
@@ -158,7 +158,7 @@ fn without_reason(text: &str) -> &str {
 
 /// Where the word stands that says that something is decided, and where, behind a colon, what is decided begins.
 fn decision_places(text: &str) -> (usize, usize) {
-    let tables = [&LANGUAGES.decided, &LANGUAGES.decided_by_person, &LANGUAGES.chosen];
+    let tables = [&LANGUAGES.decided, &LANGUAGES.decided_by_person, &LANGUAGES.choice];
     let Some(at) = tables.iter().find_map(|table| table.first_in(text)) else {
         let start = decision_label(text).unwrap_or_default();
         return (start, start);

@@ -11,7 +11,8 @@ mod todos;
 use super::clauses::{Clause, each_clause, segments};
 use super::fact::{Fact, Kind};
 use super::fact_grammars::find_grammars;
-use super::languages::{LANGUAGES, is_small};
+use super::languages::{LANGUAGES, lowered};
+use super::tokens::{Class, tokens};
 use super::voices::{Spoken, Voice};
 use commands::commands;
 use overtaken::{Permission, Replacement, mark_lifted, mark_overtaken};
@@ -174,24 +175,40 @@ fn decides(text: &str) -> bool {
     LANGUAGES.decided.are_in(text) || chooses(text) || decision_label(text).is_some()
 }
 
-/// Whether a sentence begins with a choice, or with a name that was chosen. `Why a city was chosen` tells none.
+/// Whether a sentence names what is chosen: `Chose Leaflet`, or `SQLite was chosen`. `A hero was chosen` tells a story, and `The decision
+/// is yours` leaves it open.
 fn chooses(text: &str) -> bool {
-    let Some((start, end)) = LANGUAGES.chosen.places(text).first().copied() else { return false };
-    let mut chosen = text[..start].split_whitespace();
-    match chosen.next() {
-        Some(first) => text[..end].ends_with("chosen") && !is_small(first) && chosen.count() <= 1,
-        None => start == 0,
-    }
+    let Some((start, end)) = LANGUAGES.choice.places(text).first().copied() else { return false };
+    let before = text[..start].trim();
+    let rest = text[end..].trim_start();
+    let next = rest.split_whitespace().next().unwrap_or_default();
+    let is_named = next.starts_with(char::is_uppercase) || has_name(next);
+    let names = match &*lowered(&text[start..end]) {
+        "chose" => before.is_empty() && is_named,
+        verb if verb.ends_with("chosen") => !before.contains(' ') && has_name(before),
+        _ => {
+            LANGUAGES.condition.first_in(text) != Some(0)
+                && LANGUAGES.intended.first_in(rest) != Some(0)
+                && (is_named || INTRODUCING.iter().any(|word| rest.starts_with(word)))
+        }
+    };
+    names && !LANGUAGES.ill_chosen.are_in(text)
 }
 
-/// Where the label ends with which a decision begins, behind two other words at most: `Design decision: use tabs`.
+/// What introduces a decision that names nothing.
+const INTRODUCING: &[&str] = &["to ", "that ", "for ", "not to "];
+
+/// Whether a word is code, or has what only names have, such as capitals inside.
+fn has_name(word: &str) -> bool {
+    word.contains('`') || tokens(word).iter().any(|token| token.class == Class::Name)
+}
+
+/// Where the label ends with which a decision begins: `Design decision: use tabs`.
 pub(super) fn decision_label(text: &str) -> Option<usize> {
     let bare = text.trim_start_matches('*');
     let (start, end) = *LANGUAGES.decision_label.places(bare).first()?;
-    let begins = bare[..start].split(' ').count() <= 3
-        && !bare[..start].contains(|c: char| !c.is_alphabetic() && !matches!(c, ' ' | '\'' | '’'));
     let rest = bare[end..].trim_start_matches(['*', ' ', '\u{a0}']);
-    let colon = rest.chars().next().filter(|c| begins && matches!(c, ':' | '：'))?;
+    let colon = rest.chars().next().filter(|c| start == 0 && matches!(c, ':' | '：'))?;
     Some(text.len() - rest.len() + colon.len_utf8())
 }
 
