@@ -65,6 +65,8 @@ struct CheckedFile {
     garbled: bool,
     /// The repaired file.
     sink: Option<FileSink>,
+    /// Whether it was reported that a transcript in it could not be repaired.
+    unrepaired: bool,
     /// Whether differences were printed.
     hunks: bool,
     /// Whether it was reported how it is read.
@@ -156,8 +158,11 @@ impl<'a> CheckReporter<'a> {
         self.file.garbled |= checked.is_garbled;
         self.outcome.transcripts += checked.transcripts;
         self.outcome.repaired += checked.repaired;
-        for error in checked.unrepaired.drain(..) {
-            self.report_error(&error);
+        // The findings say it of each.
+        let first = checked.unrepaired.drain(..).next().filter(|_| !self.file.unrepaired);
+        if let Some(error) = first {
+            self.file.unrepaired = true;
+            self.progress.aside(|| console::warning(&error));
         }
         for finding in checked.findings.drain(..) {
             self.add(file, finding.moved(0, grown));
@@ -259,11 +264,6 @@ impl<'a> CheckReporter<'a> {
             self.file.state = FileState::Failed;
             self.outcome.failed += 1;
         }
-        self.report_error(error);
-    }
-
-    /// Reports an error of a file that was checked all the same.
-    fn report_error(&mut self, error: &FileError) {
         self.progress.aside(|| self.errors.print(error, None, self.global));
         self.outcome.add_error(error.clone());
     }

@@ -120,7 +120,7 @@ impl Work for Checking {
                 Ok(None) => (None, Ok(before)),
                 Err(read_error) => {
                     out.unrepaired.push(not_repaired(unit, &read_error));
-                    (None, Ok(before))
+                    (None, Ok(repair.left(before, &read_error)))
                 }
             },
             (_, found) => (None, found),
@@ -189,6 +189,19 @@ fn refuse_new_faults(before: &Examination, after: &Examination) -> Result<(), Re
         );
         Err(ReadError { offset: 0, what })
     })
+}
+
+impl TextRepair {
+    /// What was found in a transcript that could not be repaired: the findings say why.
+    fn left(&self, mut found: Examination, read_error: &ReadError) -> Examination {
+        for finding in &mut found.findings {
+            if finding.fix != Fix::No && (finding.fix != Fix::Unsafe || self.with_unsafe) {
+                finding.fix = Fix::No;
+                finding.help = format!("not repaired: {}", read_error.what).into();
+            }
+        }
+        found
+    }
 }
 
 /// Why the transcript of `unit` could not be repaired.

@@ -85,10 +85,13 @@ fn is_empty(text: &Text<'_>) -> bool {
     text.is_blank() || text.len_bound() < MAX_EMPTY && matches!(&*text.decode(), "{}" | "[]")
 }
 
-/// Whether a text defines tools: JSON, or a string with a list of them. One object in a string can be what a model is told of itself.
+/// Whether a text defines tools: JSON, or a string with a list of them or with what one takes. Other objects in a string can be what a
+/// model is told of itself.
 fn defines_tools(text: &Text<'_>) -> bool {
     let json = text.decode();
-    (matches!(text, Text::Json(_)) || json.trim_start().starts_with('[')) && Defined::in_json(&json).are_tools
+    let takes = || ["\"function\"", "\"parameters\"", "\"input_schema\""].iter().any(|key| json.contains(key));
+    let may_be = matches!(text, Text::Json(_)) || json.trim_start().starts_with('[') || takes();
+    may_be && Defined::in_json(&json).are_tools
 }
 
 /// What is defined in a text.
@@ -128,11 +131,16 @@ fn items<'a>(value: Value<'a>, key: &str) -> Vec<Value<'a>> {
     value.some(key).into_iter().flat_map(Value::items).collect()
 }
 
-/// Whether a value has the name of a tool, and says what it does or takes.
+/// Whether a value declares a function, has the name of a tool and says what that does or takes, or is a tool of a provider: a type
+/// without a text, or keys that only turn it on.
 fn defines_tool(value: Value<'_>) -> bool {
-    let tool = ["function", "toolSpec"].into_iter().find_map(|key| value.some(key)).unwrap_or(value);
-    let facts = ["description", "parameters", "input_schema", "inputSchema"];
-    tool.get_text("name").is_some() && facts.into_iter().any(|key| tool.some(key).is_some())
+    let has = |keys: &[&str]| keys.iter().any(|key| value.some(key).is_some());
+    let is_named =
+        value.get_text("name").is_some() && has(&["description", "parameters", "input_schema", "inputSchema"]);
+    let is_typed = value.get_text("type").is_some() && !has(&["text", "content", "value"]);
+    let mut members = value.members().peekable();
+    let is_switch = members.peek().is_some() && members.all(|member| is_empty(&Text::Json(member.value.raw())));
+    is_named || is_typed || is_switch || has(&["function", "toolSpec"])
 }
 
 #[cfg(test)]
@@ -147,10 +155,11 @@ mod tests {
         let openai = format!(r#"{{"type":"function","function":{tool}}}"#);
         for (json, words) in [
             (vec![tool, "{}", "[ ]", tool], "2 tool definitions"),
-            (vec![&gemini, r#"{"google_search":{}}"#], "2 tool definitions"),
+            (vec![&gemini, r#"{"google_search":{}}"#], "3 tool definitions"),
+            (vec![r#"{"type":"bash_20250124","name":"bash"}"#, r#"{"type":"web_search"}"#], "2 tool definitions"),
             (vec![&bedrock], "2 tool definitions"),
             (vec![&openai], "1 tool definition"),
-            (vec![r#"{"name":"Bob"}"#, "[1,2]"], "0 tool definitions"),
+            (vec![r#"{"name":"Bob"}"#, "[1,2]", r#"{"description":"Time","value":"noon"}"#], "0 tool definitions"),
         ] {
             let preamble = Preamble::new(json.iter().map(|raw| Text::Json(raw)).collect(), "");
             assert_eq!(preamble.definitions.counted(), words, "{json:?}");

@@ -1,8 +1,10 @@
 //! Logs of Factory's Droid: sessions, with Anthropic blocks under `message`; and its stream, in which `message`,
 //! `tool_call` and `tool_result` are separate lines.
 
-use std::mem;
+use std::iter;
 use std::ops::Range;
+
+use foldhash::HashMap;
 
 use super::tree::Tree;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, anthropic, blocks};
@@ -73,8 +75,9 @@ impl Dialect for Droid {
     }
 
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
-        let kept = summaries(items).pop().and_then(|(_, kept)| kept);
-        blocks::preserve(read, kept.into_iter().collect());
+        if let Some((_, kept)) = summaries(items).pop() {
+            blocks::preserve(read, kept);
+        }
     }
 }
 
@@ -106,23 +109,35 @@ impl DialectWriter for Droid {
 impl LogHabits for Droid {
     fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
         let summaries = summaries(items).into_iter();
-        summaries.map(|(at, kept)| HistoryChange::compaction(at, kept.into_iter().collect())).collect()
+        summaries.map(|(at, kept)| HistoryChange::compaction(at, kept)).collect()
     }
 }
 
-/// The items with a summary, each with those before it that are still sent: those after the last that it replaces, if it names
-/// one. All are after one that a cut dropped, but for what an earlier summary replaced.
-fn summaries(items: &[Value<'_>]) -> Vec<(usize, Option<Range<usize>>)> {
-    let mut begin = 0;
-    let found = (0..items.len()).filter(|&at| summary(items[at]).is_some());
-    found.map(|at| (at, kept_by(items, mem::replace(&mut begin, at + 1), at))).collect()
+/// The items with a summary, each with those before it that are still sent.
+fn summaries(items: &[Value<'_>]) -> Vec<(usize, Vec<Range<usize>>)> {
+    let mut places = HashMap::default();
+    let mut earlier = None;
+    let mut found = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        if summary(*item).is_some() {
+            let anchor = item.some("anchorMessage").and_then(|anchor| anchor.get_text("id"));
+            let kept = anchor.map(|id| kept_before(at, places.get(&id.into_decoded()).copied(), earlier));
+            found.push((at, kept.unwrap_or_default()));
+            earlier = Some(at);
+        }
+        places.extend(item.get_text("id").map(|id| (id.into_decoded(), at)));
+    }
+    found
 }
 
-/// What the summary at `at` keeps of the items from `begin` on.
-fn kept_by(items: &[Value<'_>], begin: usize, at: usize) -> Option<Range<usize>> {
-    let anchor = items[at].some("anchorMessage")?.get_text("id")?.into_decoded();
-    let replaced = (begin..at).rev().find(|&earlier| items[earlier].get_text("id").is_some_and(|id| id.is(&anchor)));
-    Some(replaced.map_or(begin, |last| last + 1)..at)
+/// What the summary at `at` keeps, which names `anchor` as the last message that it replaces: all after it but an `earlier` summary. If
+/// a cut dropped the anchor, all that the earlier summary did not replace.
+fn kept_before(at: usize, anchor: Option<usize>, earlier: Option<usize>) -> Vec<Range<usize>> {
+    let after = |index: Option<usize>| index.map_or(0, |index| index + 1);
+    match (anchor, earlier) {
+        (Some(anchor), Some(earlier)) if anchor < earlier => vec![anchor + 1..earlier, earlier + 1..at],
+        (anchor, earlier) => iter::once(after(anchor.or(earlier))..at).collect(),
+    }
 }
 
 fn fit_message(message: Value<'_>) -> Fit {

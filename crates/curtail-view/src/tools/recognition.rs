@@ -103,7 +103,7 @@ fn edit(name: &str, object: Value<'_>) -> Option<CallKind> {
     }
     if edits.is_empty() {
         edits = member_text(object, CONTENTS)
-            .filter(|text| is_searched_and_replaced(text, name))
+            .filter(|text| is_searched_and_replaced(text, replaces(name, object)))
             .map_or_else(Vec::new, |text| searched_and_replaced(&text));
     }
     if edits.is_empty() {
@@ -170,12 +170,17 @@ fn is_replace(line: &str) -> bool {
     line.ends_with(" REPLACE") && line.starts_with(['>', '+'])
 }
 
-/// Whether a text, which may be fenced, is what the tool `name` searches and what it replaces that by. A file that a tool writes may
-/// begin with a quotation of both.
-fn is_searched_and_replaced(text: &str, name: &str) -> bool {
+/// Whether a text, which may be fenced, is what is searched and what replaces it. A file that is written may begin with a quotation
+/// of both.
+fn is_searched_and_replaced(text: &str, replaces: bool) -> bool {
     let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with("```"));
-    let writes = name_words(name).iter().any(|word| matches!(word.as_str(), "create" | "save" | "write"));
-    lines.next().is_some_and(is_search) && (!writes || lines.next_back().is_some_and(is_replace))
+    lines.next().is_some_and(is_search) && (replaces || lines.next_back().is_some_and(is_replace))
+}
+
+/// Whether the tool `name` replaces text in a file, and is not told to create one.
+fn replaces(name: &str, object: Value<'_>) -> bool {
+    let creates = object.get_text("command").is_some_and(|command| command.is("create"));
+    !creates && name_words(name).iter().any(|word| word == "replace")
 }
 
 /// Questions to a person: one, or a list of them.

@@ -127,6 +127,9 @@ impl Rules {
         if let Some(boundary) = table.table("boundary")? {
             self.boundary = conditions(&boundary)?;
         }
+        if let Some(automatic) = table.table("automatic")? {
+            self.automatic = conditions(&automatic)?;
+        }
         Ok(())
     }
 

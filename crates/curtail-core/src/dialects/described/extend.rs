@@ -86,6 +86,7 @@ impl Rules {
             reply,
             order,
             boundary,
+            automatic,
             name: _,
             about: _,
             base: _,
@@ -98,7 +99,8 @@ impl Rules {
         let mut paths: Vec<&mut Path> = [message, model, reply, order].into_iter().flatten().collect();
         paths.extend(lists.iter_mut().flat_map(|place| std::iter::once(&mut place.list).chain(&mut place.inner)));
         paths.extend(records.iter_mut().chain(preamble));
-        paths.extend(marks.iter_mut().chain(unlike).flatten().chain(boundary).map(|one| &mut one.path));
+        paths
+            .extend(marks.iter_mut().chain(unlike).flatten().chain(boundary).chain(automatic).map(|one| &mut one.path));
         for role in roles {
             paths.extend(role.at.iter_mut().chain(role.when.iter_mut().map(|one| &mut one.path)));
         }

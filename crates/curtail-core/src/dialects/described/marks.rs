@@ -148,13 +148,15 @@ fn results_first(messages: &[Message<'_>]) -> Option<bool> {
     called.iter().any(|id| answered.contains(id)).then_some(true)
 }
 
-/// Whether all reasoning in items of its own is between a reply and a message of somebody else.
+/// Whether all reasoning in items of its own is between a reply and a message of somebody else, of messages that begin with a reply
+/// and end with such a message.
 fn follows_reply(messages: &[Message<'_>]) -> bool {
     let around = messages.windows(3).filter(|three| is_reasoning(&three[1]));
     let mut follows =
         around.map(|three| three[0].role == Role::Assistant && three[2].role != Role::Assistant).peekable();
-    let begins = messages.first().is_some_and(is_reasoning);
-    !begins && follows.peek().is_some() && follows.all(|follows| follows)
+    let [first, .., last] = messages else { return false };
+    let is_reply = |message: &Message<'_>| message.role == Role::Assistant && !is_reasoning(message);
+    is_reply(first) && last.role != Role::Assistant && follows.peek().is_some() && follows.all(|follows| follows)
 }
 
 /// Whether a message is reasoning alone.

@@ -103,6 +103,7 @@ impl Rules {
         if !self.boundary.is_empty() && all_hold(&self.boundary, said, Some(item)) {
             message.set_boundary();
         }
+        message.automatic = !self.automatic.is_empty() && all_hold(&self.automatic, said, Some(item));
         message
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Rules {
     pub(super) order: Option<Path>,
     /// When a message stands for everything before it.
     pub(super) boundary: Vec<Condition>,
+    /// When a program wrote a message of the user.
+    pub(super) automatic: Vec<Condition>,
     pub(super) results: ResultPlace,
     pub(super) is_log: bool,
     pub(super) writing: Option<Writing>,

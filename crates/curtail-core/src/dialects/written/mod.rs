@@ -130,17 +130,25 @@ fn may_ask(message: &Message<'_>) -> bool {
 /// Whether a result belongs to a text of no known syntax: it has no id, its id is in the text, or the text ends with a call of its
 /// tool. Of sentences, any may name a tool.
 fn is_asked(answer: &Message<'_>, raw: &str) -> bool {
+    let text = raw.replace(r"\r", "").replace(r"\n", "\n").replace(r"\t", "\t");
     answer.results().all(|(_, result)| {
         let Some(id) = &result.id else { return true };
-        let is_called = result.name.as_ref().is_some_and(|name| ends_with_call(raw, &name.decode()));
-        is_called || words(raw, &id.decode()).next().is_some()
+        let is_called = result.name.as_ref().is_some_and(|name| ends_with_call(&text, &name.decode()));
+        is_called || words(&text, &id.decode()).next().is_some()
     })
 }
 
-/// Whether the last line of a text, the inside of a JSON string, ends with a call of the tool `name`.
-fn ends_with_call(raw: &str, name: &str) -> bool {
-    let last = raw.trim_end_matches(r"\n").rsplit(r"\n").next().unwrap_or_default().trim_end();
-    last.ends_with([')', '}']) && words(last, name).any(|after| after.starts_with(['(', '{']))
+/// Whether a text ends with a call of the tool `name`, or with a call that has it as an argument.
+fn ends_with_call(text: &str, name: &str) -> bool {
+    let mut text = text;
+    loop {
+        text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ';' | '`'));
+        match text.strip_suffix('>').and_then(|tagged| tagged.rfind('<')) {
+            Some(tag) => text = &text[..tag],
+            None => break,
+        }
+    }
+    text.ends_with([')', '}']) && words(text, name).any(|after| after.starts_with(['(', '{']))
 }
 
 /// What follows `name` in `text` wherever it is a word, and not inside another one.

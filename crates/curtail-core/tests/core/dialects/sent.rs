@@ -287,19 +287,22 @@ fn droid_sends_what_follows_the_anchor_of_a_compaction() {
         })
         .expect("it is read");
     }
-    // What an earlier compaction replaced stays so, whatever the next one names.
-    let log = [
-        json!({"type": "session_start", "id": "s", "title": "t", "version": 2}).to_string(),
-        line("a", text("First.")),
-        summary("b", &json!(null)),
-        line("c", text("Second.")),
-        summary("d", &json!({"id": "gone"})),
-    ];
-    read_transcripts(&log.join("\n"), |_, transcript| {
-        let sent: Vec<bool> = transcript.messages.iter().map(|message| message.standing.is_read()).collect();
-        assert_eq!(sent, [false, false, true, true]);
-    })
-    .expect("it is read");
+    // What an earlier compaction replaced stays so if the next one names a message that is gone.
+    for (anchor, live) in [("gone", [false, false, false, true, true]), ("a", [false, true, false, true, true])] {
+        let log = [
+            json!({"type": "session_start", "id": "s", "title": "t", "version": 2}).to_string(),
+            line("a", text("First.")),
+            line("b", text("Second.")),
+            summary("c", &json!(null)),
+            line("d", text("Third.")),
+            summary("e", &json!({"id": anchor})),
+        ];
+        read_transcripts(&log.join("\n"), |_, transcript| {
+            let sent: Vec<bool> = transcript.messages.iter().map(|message| message.standing.is_read()).collect();
+            assert_eq!(sent, live, "{anchor}");
+        })
+        .expect("it is read");
+    }
 }
 
 /// `OpenCode` 2 sends a command that the user ran with its output, as a text or in an object, unless it runs in the background; a

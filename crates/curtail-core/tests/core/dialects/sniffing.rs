@@ -329,6 +329,7 @@ fn items_that_are_listed_newest_first_are_refused() {
         // A reply that ended early, after one that did not.
         (&[USER, THOUGHT, REPLY, THOUGHT, USER], false),
         (&[THOUGHT, REPLY, THOUGHT, USER], false),
+        (&[USER, REPLY, USER, REPLY, THOUGHT, USER, REPLY], false),
     ] {
         let list = format!(
             r#"{{"object":"list","data":[{}],"first_id":"a","last_id":"b","has_more":false}}"#,

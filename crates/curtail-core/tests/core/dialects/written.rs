@@ -220,6 +220,8 @@ fn a_text_that_calls_a_tool_by_name_is_answered() {
     for (text, is_call) in [
         ("ACTION moor(at=3)", true),
         ("moor{at: 3}", true),
+        (r"I look.\nmoor(\n  at=3,\n)\n", true),
+        ("`moor(at=3);`<|im_end|>", true),
         ("I use moor at three.", false),
         ("I called moor() and that is all.", false),
     ] {
