@@ -103,12 +103,16 @@ fn searches(name: &str) -> bool {
 }
 
 /// What a line says that tells why a file was not read.
-const UNREAD: &[&str] = &["not found", "does not exist", "no such", "permission"];
+const UNREAD: &[&str] = &["not found", "does not exist", "no such", "permission", "could not find", "is a directory"];
+
+/// How such a line begins.
+const UNREAD_STARTS: &[&str] =
+    &["error:", "failed:", "error reading", "error executing", "failed to", "could not", "invalid path"];
 
 /// Whether an output is one line that tells why a tool failed, and not what a file contains.
 fn tells_failure(output: &str) -> bool {
     let line = output.trim().to_lowercase();
-    let is_labelled = line.starts_with("error:") || line.starts_with("failed:");
+    let is_labelled = UNREAD_STARTS.iter().any(|start| line.starts_with(start));
     !line.contains('\n') && (is_labelled || UNREAD.iter().any(|reason| line.contains(reason)))
 }
 

@@ -94,15 +94,20 @@ fn excludes(flag: &str, listed: &CheckProgram) -> bool {
     lists(&listed.excluding, flag) || lists(&PROGRAMS.excluding_flags, flag) && !lists(&listed.valued, flag)
 }
 
-/// Whether a check ends at a failure.
+/// Whether a check ends at a failure: one of several targets may end it, and a target runs all its tests.
 fn may_stop(arguments: &[String], listed: &CheckProgram) -> bool {
+    let mut single = arguments.iter().filter(|word| lists(&listed.single, word.split('=').next().unwrap_or_default()));
+    let is_single = single.next().is_some() && single.next().is_none();
     let goes_on = listed.continuing.is_empty() || arguments.iter().any(|word| lists(&listed.continuing, word));
-    !goes_on || arguments.iter().any(|word| stops(word, listed))
+    !goes_on && !is_single || arguments.iter().any(|word| stops(word, listed))
 }
 
-/// Whether a flag ends a check at a failure; one-letter flags may be written together, as in `-xq`.
+/// Whether a flag ends a check at a failure; one-letter flags may be written together, as in `-xq`. Those behind an `r` say what is
+/// reported.
 fn stops(word: &str, listed: &CheckProgram) -> bool {
-    let letters = word.strip_prefix('-').filter(|letters| letters.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let letters = word
+        .strip_prefix('-')
+        .filter(|letters| !letters.starts_with('r') && letters.bytes().all(|byte| byte.is_ascii_alphabetic()));
     lists(&PROGRAMS.stopping_flags, word.split('=').next().unwrap_or_default())
         || letters.is_some_and(|letters| letters.contains(|letter| listed.stopping.contains(letter)))
 }
@@ -198,6 +203,9 @@ mod tests {
             ("python -m unittest", false),
             ("unittest -f", true),
             ("rspec --fail-fast", true),
+            ("pytest -rxX", false),
+            ("cargo test --lib", false),
+            ("cargo test --test api --test pages", true),
             ("rspec -f doc", false),
         ] {
             assert_eq!(run(line).unwrap_or_default().may_stop, expected, "{line}");

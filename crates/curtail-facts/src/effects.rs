@@ -133,9 +133,21 @@ pub(super) fn may_check(line: &str) -> bool {
 
 /// Whether the line only shows text, which may begin like an error.
 pub(super) fn only_shows(line: &str) -> bool {
-    let commands = commands(line);
-    let mut calls = commands.iter().filter_map(|command| without_prefixes(&command.words).split_first());
-    !may_check(line) && !calls.any(|(program, arguments)| paths::name(program) == "git" && git::acts(arguments))
+    !may_check(line) && !commands(line).iter().any(acts)
+}
+
+/// Verbs of `gh` that only show something.
+const GH_SHOWS: &[&str] = &["checks", "diff", "list", "search", "status", "view"];
+
+/// Whether a command of the viewers does something: it writes a file, or what it does depends on its verb.
+fn acts(command: &Simple) -> bool {
+    let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return false };
+    !command.writes.is_empty()
+        || match paths::name(program) {
+            "git" => git::acts(arguments),
+            "gh" => !arguments.iter().any(|word| GH_SHOWS.contains(&word.as_str())),
+            _ => false,
+        }
 }
 
 fn effects_of(command: &Simple) -> Vec<Effect> {

@@ -30,10 +30,10 @@ pub(super) fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect>
     Subcommand { before, after, command: &command }.effects(verb)
 }
 
-/// Subcommands that change the history, the index or files, or send them: what they print tells how that went.
-const ACTING: &[&str] = &[
-    "add", "am", "apply", "checkout", "cherry-pick", "clone", "commit", "fetch", "merge", "mv", "pull", "push",
-    "rebase", "reset", "restore", "revert", "rm", "switch",
+/// Subcommands that only show files or changes, whose text may begin like an error. What others print tells how they went.
+const SHOWING: &[&str] = &[
+    "annotate", "blame", "cat-file", "describe", "diff", "grep", "log", "ls-files", "ls-tree", "reflog", "rev-list",
+    "shortlog", "show", "status", "whatchanged",
 ];
 
 /// Whether `git` with these arguments does something, and does not only show files or changes.
@@ -43,7 +43,7 @@ pub(super) fn acts(arguments: &[String]) -> bool {
         if VALUED.contains(&word) {
             words.next();
         } else if !word.starts_with('-') {
-            return ACTING.contains(&word);
+            return !SHOWING.contains(&word);
         }
     }
     false

@@ -90,6 +90,9 @@ pub(super) struct CheckProgram {
     pub(super) stopping: String,
     #[serde(default)]
     pub(super) continuing: Vec<String>,
+    /// The flags that select one target, which runs all its tests.
+    #[serde(default)]
+    pub(super) single: Vec<String>,
     #[serde(default)]
     pub(super) excluding: Vec<String>,
     #[serde(default)]

@@ -45,7 +45,9 @@ const MOST_AROUND: usize = 8;
 fn code_on_edge<'o>(lines: impl Iterator<Item = &'o str>) -> Option<i32> {
     for line in lines.filter(|line| !line.trim().is_empty()).take(MOST_AROUND) {
         let code = code_behind(&EXIT_CODE_LABEL, line).filter(|_| !line.starts_with("error "));
-        if code.is_some() || line.starts_with("Output:") || !LABELLED.as_ref()?.is_match(line) {
+        let goes_on = LABELLED.as_ref()?.is_match(line)
+            || ["Command executed", "The command"].iter().any(|start| line.starts_with(start));
+        if code.is_some() || line.starts_with("Output:") || !goes_on {
             return code;
         }
     }
@@ -207,6 +209,10 @@ mod tests {
         for (output, code) in [
             ("Exit code: 1\ncat: a.md: No such file or directory", Some(1)),
             ("# Codes\n[Command finished with exit code 0]\n\n", Some(0)),
+            (
+                "Command executed in terminal within '/w'. It was not successful.\nExit code: 1\nOutput:\nls: no",
+                Some(1),
+            ),
             ("Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\nExit code: 2", Some(1)),
             ("Output: # Codes\nExit code: 2\nError: (none)\nExit Code: 0\nSignal: (none)", Some(0)),
             ("{\"output\":\"# Codes\",\"exit_code\":0}", Some(0)),

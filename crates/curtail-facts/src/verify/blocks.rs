@@ -21,11 +21,13 @@ pub(super) struct Block<'t> {
     is_closed: bool,
 }
 
-/// The name of an error at the beginning of a line that a program prints of it.
-static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let before = r#"(?:E\s+|Uncaught |Exception in thread "[^"]*" |Caused by: )?"#;
-    Regex::new(&format!(r"^{before}[\w.]*[A-Z]\w*(?:Error|Exception): ")).ok()
-});
+/// The name of an error in a line that a program prints of it.
+static PRINTED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:^|\s)[\w.]*[A-Z]\w*(?:Error|Exception): ").ok());
+
+/// What is before the name of an error in code: a comment, or the word that raises or catches it.
+static IN_CODE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^\s*(?:#|--|/?\*)|//|\b(?:raise|throws?|except|catch|new|class)\b").ok());
 
 /// A line that is a comment, or has one or a quotation: code that says something to others.
 static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"^\s*(?://|#|--|/\*)|\s(?://|#) |"|\B'"#).ok());
@@ -59,10 +61,14 @@ impl<'t> Block<'t> {
         !self.language.is_empty()
     }
 
-    /// Whether a program printed the line, which says what error it met.
+    /// Whether a program printed the line, which says what error it met. Outside of a report, what is only indented is code.
     pub(super) fn is_printed(&self, line: &str) -> bool {
         let line = if self.is_report { line.trim_start() } else { line };
-        PRINTED.as_ref().is_some_and(|printed| printed.is_match(line))
+        let Some(name) = PRINTED.as_ref().and_then(|printed| printed.find(line)) else { return false };
+        let before = &line[..name.start()];
+        let is_indented = line.starts_with(char::is_whitespace) && before.trim().is_empty();
+        let is_quoted = ['"', '\''].iter().any(|quote| before.matches(*quote).count() % 2 == 1);
+        !is_indented && !is_quoted && !IN_CODE.as_ref().is_some_and(|code| code.is_match(before))
     }
 
     /// Its lines that `keeps` takes; all of them, if nothing shows that it is code and nothing ends it.

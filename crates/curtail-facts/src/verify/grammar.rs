@@ -1,5 +1,6 @@
 //! The language of a text: a statement in another one may be a translation.
 
+use foldhash::HashSet;
 use serde::Deserialize;
 
 use super::tokens::is_han;
@@ -65,10 +66,10 @@ fn by_script(text: &str) -> Option<Language> {
     text.contains(|c: char| matches!(c, 'а'..='я')).then_some(Language::Russian)
 }
 
-/// The languages of which `text` has the most small words, each with how many.
+/// The languages of which `text` has the most small words, each with how many different ones. `e2e` is one word.
 fn by_small_words(text: &str) -> Vec<(Language, usize)> {
-    let words: Vec<String> = text
-        .split(|c: char| !c.is_alphabetic())
+    let words: HashSet<String> = text
+        .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .take(400)
         .map(str::to_lowercase)

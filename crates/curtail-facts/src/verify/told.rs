@@ -344,6 +344,8 @@ mod tests {
         }
         for (printed, error) in [
             ("It prints:\n```\nTraceback\nKeyError: 'id'\n```", "KeyError: 'id'"),
+            ("In the console:\n```\nUncaught (in promise) TypeError: no\n```", "TypeError: no"),
+            ("I get this:\n```\n2026-05-01 10:00:00 ERROR app ValueError: no\n```", "ValueError: no"),
             ("It breaks:\n```\n>       return d['id']\nE       KeyError: 'id'\n```", "KeyError: 'id'"),
             (
                 "It prints:\n```\nException in thread \"main\" java.lang.NullPointerException: x\n```",

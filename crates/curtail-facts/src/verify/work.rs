@@ -159,7 +159,7 @@ fn checks(runs: &[Run]) -> Vec<Fact> {
 
 /// Whether a run of everything says how a part ended, or one of the packages below a folder, as `./cmd/...`, how some of them did.
 fn is_part(part: &Run, whole: &Run) -> bool {
-    if part.scope != whole.scope || part.targets == whole.targets {
+    if part.scope != whole.scope || part.targets == whole.targets && part.left_out == whole.left_out {
         return false;
     }
     let words = check_words(part);
@@ -204,16 +204,21 @@ fn errors(recorded: &Facts, runs: &[Run]) -> Vec<Fact> {
             .map(|name| error(name, last_failed.get(name.as_str()).copied(), State::Resolved).overtaken()),
     );
     let mut succeeded: HashSet<String> = HashSet::new();
+    let mut passed: Vec<&Run> = Vec::new();
     for run in runs.iter().rev() {
         let key = run_key(run);
         match (&run.error, run.failed) {
             (_, Some(false)) => {
                 if run.check.is_some() {
                     succeeded.extend(single_runs(run).iter().map(run_key));
+                    passed.extend(Some(run).filter(|run| run.scope.is_some()));
                 }
                 succeeded.insert(key);
             }
-            (Some(text), Some(true)) if succeeded.contains(&key) => {
+            (Some(text), Some(true))
+                if succeeded.contains(&key)
+                    || passed.iter().rev().take(MOST_WHOLE).any(|whole| is_part(run, whole)) =>
+            {
                 facts.push(error(text, Some(run.at), State::Resolved).overtaken());
             }
             (Some(text), Some(true)) => {
