@@ -385,7 +385,7 @@ fn a_transcript_that_cannot_be_cut_keeps_its_findings() {
     let rows = lines(&[&row(r#","actions":[{"call":"call_1","fn":"look"}]"#), &row("")]);
     let (status, printed, after) = checked("", &rows, &["--fix"]);
     assert!(status == 1 && printed.contains("= help: not repaired: the result after it names a call"), "{printed}");
-    assert_eq!(printed.matches("raw/k.jsonl:1:95: not repaired: ").count(), 1, "{printed}");
+    assert_eq!(printed.matches("curtail: raw/k.jsonl:1:115: not repaired: ").count(), 1, "{printed}");
     assert!(printed.contains("; 1 repaired"), "{printed}");
     assert!(after.starts_with(rows.lines().next().unwrap()) && after.matches("tool_call_id").count() == 1, "{after}");
 }
