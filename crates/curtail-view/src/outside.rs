@@ -89,9 +89,10 @@ fn is_empty(text: &Text<'_>) -> bool {
 /// model is told of itself.
 fn defines_tools(text: &Text<'_>) -> bool {
     let json = text.decode();
-    let takes = || ["\"function\"", "\"parameters\"", "\"input_schema\""].iter().any(|key| json.contains(key));
-    let may_be = matches!(text, Text::Json(_)) || json.trim_start().starts_with('[') || takes();
-    may_be && Defined::in_json(&json).are_tools
+    let may_define = matches!(text, Text::Json(_))
+        || json.trim_start().starts_with('[')
+        || ["\"function\"", "\"parameters\"", "\"input_schema\""].iter().any(|key| json.contains(key));
+    may_define && Defined::in_json(&json).are_tools
 }
 
 /// What is defined in a text.
@@ -134,13 +135,12 @@ fn items<'a>(value: Value<'a>, key: &str) -> Vec<Value<'a>> {
 /// Whether a value declares a function, has the name of a tool and says what that does or takes, or is a tool of a provider: a type
 /// without a text, or keys that only turn it on.
 fn defines_tool(value: Value<'_>) -> bool {
-    let has = |keys: &[&str]| keys.iter().any(|key| value.some(key).is_some());
     let is_named =
-        value.get_text("name").is_some() && has(&["description", "parameters", "input_schema", "inputSchema"]);
-    let is_typed = value.get_text("type").is_some() && !has(&["text", "content", "value"]);
+        value.get_text("name").is_some() && value.has_any(["description", "parameters", "input_schema", "inputSchema"]);
+    let is_typed = value.get_text("type").is_some() && !value.has_any(["text", "content", "value"]);
     let mut members = value.members().peekable();
     let is_switch = members.peek().is_some() && members.all(|member| is_empty(&Text::Json(member.value.raw())));
-    is_named || is_typed || is_switch || has(&["function", "toolSpec"])
+    is_named || is_typed || is_switch || value.has_any(["function", "toolSpec"])
 }
 
 #[cfg(test)]

@@ -521,3 +521,19 @@ result-message = '{"who": "t", "cid": $id, "body": [{"ref": $id, "t": $text}]}'
     let (status, out, stderr) = ran(&place, &filter);
     assert!(status == Some(0) && out.contains("cleared") && !out.contains(r#""ref":"""#), "{out}{stderr}");
 }
+
+/// Also of messages that a dialect in code reads in their envelopes.
+#[test]
+fn a_description_says_what_a_program_wrote_and_what_stands_for_all_before() {
+    const LOGGED: &str = "name = \"logged\"\nextends = \"anthropic\"\nmessage = \"said\"\nfits = { at = true }\nautomatic = { \"^at\" = \"3\" }\nboundary = { \"^at\" = \"2\" }\n";
+    let place = Place::new();
+    place.write("logged.toml", LOGGED.as_bytes());
+    let line =
+        |at: u32, text: &str| format!("{{\"at\":\"{at}\",\"said\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n");
+    let log = [line(1, "Go."), line(2, "It went."), line(3, "Go on."), line(4, "And back?")].concat();
+    place.write("log.jsonl", log.as_bytes());
+    let (_, out, stderr) = ran(&place, &["view", "--text", "--dialect-file", "logged.toml", "log.jsonl"]);
+    assert!(out.contains("program"), "{out}{stderr}");
+    let (_, out, stderr) = ran(&place, &["show", "--dialect-file", "logged.toml", "log.jsonl"]);
+    assert!(out.contains("[boundary]") && out.contains("[superseded]"), "{out}{stderr}");
+}

@@ -133,10 +133,9 @@ fn summaries(items: &[Value<'_>]) -> Vec<(usize, Vec<Range<usize>>)> {
 /// What the summary at `at` keeps, which names `anchor` as the last message that it replaces: all after it but an `earlier` summary. If
 /// a cut dropped the anchor, all that the earlier summary did not replace.
 fn kept_before(at: usize, anchor: Option<usize>, earlier: Option<usize>) -> Vec<Range<usize>> {
-    let after = |index: Option<usize>| index.map_or(0, |index| index + 1);
     match (anchor, earlier) {
         (Some(anchor), Some(earlier)) if anchor < earlier => vec![anchor + 1..earlier, earlier + 1..at],
-        (anchor, earlier) => iter::once(after(anchor.or(earlier))..at).collect(),
+        (anchor, earlier) => iter::once(anchor.or(earlier).map_or(0, |last| last + 1)..at).collect(),
     }
 }
 

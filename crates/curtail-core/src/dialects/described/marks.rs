@@ -155,8 +155,8 @@ fn follows_reply(messages: &[Message<'_>]) -> bool {
     let mut follows =
         around.map(|three| three[0].role == Role::Assistant && three[2].role != Role::Assistant).peekable();
     let [first, .., last] = messages else { return false };
-    let is_reply = |message: &Message<'_>| message.role == Role::Assistant && !is_reasoning(message);
-    is_reply(first) && last.role != Role::Assistant && follows.peek().is_some() && follows.all(|follows| follows)
+    let begins_with_reply = first.role == Role::Assistant && !is_reasoning(first);
+    begins_with_reply && last.role != Role::Assistant && follows.peek().is_some() && follows.all(|follows| follows)
 }
 
 /// Whether a message is reasoning alone.

@@ -21,11 +21,11 @@ impl Rules {
             return match speaker {
                 Ok(Speaker::Metadata) => Item::Metadata,
                 Ok(Speaker::Pinned) => Item::Pinned,
-                _ => self.in_envelope(base.read(said), item, said),
+                _ => self.marked(self.in_envelope(base.read(said), item, said), item, said),
             };
         }
         match speaker {
-            Ok(Speaker::Role(role)) => Item::Message(self.message_of(role, item, said)),
+            Ok(Speaker::Role(role)) => self.marked(Item::Message(self.message_of(role, item, said)), item, said),
             Ok(Speaker::Metadata) => Item::Metadata,
             Ok(Speaker::Pinned) => Item::Pinned,
             Err(unknown) => Item::Unknown(unknown),
@@ -52,6 +52,16 @@ impl Rules {
             }
             read => read,
         }
+    }
+
+    /// What was read of an item, with what the description says of the message as a whole.
+    fn marked<'a>(&self, mut read: Item<'a>, item: Value<'a>, said: Value<'a>) -> Item<'a> {
+        let Some(message) = read.message_mut() else { return read };
+        if !self.boundary.is_empty() && all_hold(&self.boundary, said, Some(item)) {
+            message.set_boundary();
+        }
+        message.automatic |= !self.automatic.is_empty() && all_hold(&self.automatic, said, Some(item));
+        read
     }
 
     /// The list inside an item that contains one.
@@ -100,10 +110,6 @@ impl Rules {
         // Where results have no ids and may be anywhere, nothing says that one had a call.
         message.call_rules.unasked = self.results == ResultPlace::Anywhere && !self.has_ids();
         message.id = self.reply.as_ref().and_then(|reply| reply.text(said));
-        if !self.boundary.is_empty() && all_hold(&self.boundary, said, Some(item)) {
-            message.set_boundary();
-        }
-        message.automatic = !self.automatic.is_empty() && all_hold(&self.automatic, said, Some(item));
         message
     }
 
