@@ -1,7 +1,11 @@
 //! The configuration of a check: which files its globs match, what a file that was found may not do, and that a report names
 //! what is silenced.
 
-use super::{ASK, RESULT, SAY, lines, reported};
+use std::fs;
+
+use serde_json::Value;
+
+use super::{ASK, RESULT, SAY, curtail, lines, reported};
 use crate::program::{Place, text};
 
 const SILENT: &str = "[check]\nallow = ['all']\n";
@@ -258,4 +262,28 @@ fn the_closest_configuration_applies_to_each_file() {
     assert!(status == 1 && out.contains("5 errors in 5 transcripts of 5 files"), "{out}");
     let (_, out, _) = run(&place, "p", &["check", "one", "two", "three", "--no-config"]);
     assert!(out.contains("5 errors in 5 transcripts of 5 files"), "{out}");
+}
+
+#[test]
+fn levels_are_configured_by_path() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("raw")).unwrap();
+    for name in ["raw/a.jsonl", "b.jsonl"] {
+        fs::write(folder.path().join(name), lines(&[ASK, RESULT, SAY])).unwrap();
+    }
+    let config = "[check]\nwarn = ['orphan-result']\n[[check.paths]]\npath = 'raw/**'\nallow = ['all']\n";
+    fs::write(folder.path().join("curtail.toml"), config).unwrap();
+    let output = curtail(folder.path(), &["check", "--output-format", "json", "raw", "b.jsonl"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        (reported(&report), &report["findings"][0]["file"]),
+        (vec!["orphan-result warn 2:1".into()], &"b.jsonl".into())
+    );
+    let flagged = curtail(folder.path(), &["check", "-D", "pairing", "raw", "b.jsonl"]);
+    assert_eq!(flagged.status.code(), Some(1));
+    fs::write(folder.path().join("curtail.toml"), "[check]\ndenny = ['x']\n").unwrap();
+    let wrong = curtail(folder.path(), &["check", "b.jsonl"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("denny"), "{wrong:?}");
 }

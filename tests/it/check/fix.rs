@@ -1,6 +1,10 @@
 //! What `check --fix` changes: what was found, and nothing else.
 
-use super::{ASK, CALL, RESULT, SAY, lines};
+use std::fs;
+
+use assert_cmd::Command;
+
+use super::{ASK, CALL, RESULT, SAY, curtail, lines};
 use crate::program::{Place, text};
 
 /// Each fault alone: its code and a transcript that has it.
@@ -388,4 +392,64 @@ fn a_transcript_that_cannot_be_cut_keeps_its_findings() {
     assert_eq!(printed.matches("curtail: raw/k.jsonl:1:115: not repaired: ").count(), 1, "{printed}");
     assert!(printed.contains("; 1 repaired"), "{printed}");
     assert!(after.starts_with(rows.lines().next().unwrap()) && after.matches("tool_call_id").count() == 1, "{after}");
+}
+
+#[test]
+fn fixing_mends_in_place_and_tells_what_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chat.jsonl");
+    let broken = lines(&[ASK, CALL, ASK, RESULT, SAY, CALL]);
+    let fixed = [("drop", lines(&[ASK, ASK, SAY, CALL])), ("move", lines(&[ASK, CALL, RESULT, ASK, SAY, CALL]))];
+    for (mode, expected) in fixed {
+        fs::write(&path, &broken).unwrap();
+        let diff = curtail(folder.path(), &["check", "--diff", &format!("--fix={mode}"), "chat.jsonl"]);
+        assert_eq!(diff.status.code(), Some(1));
+        assert!(diff.stdout.starts_with(b"--- chat.jsonl\n+++ chat.jsonl\n@@ "), "{diff:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), broken, "--diff writes nothing");
+        let output = curtail(folder.path(), &["check", &format!("--fix={mode}"), "chat.jsonl"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{mode}");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 repaired"), "{output:?}");
+        let again = curtail(folder.path(), &["check", "--diff", &format!("--fix={mode}"), "chat.jsonl"]);
+        assert_eq!((again.status.code(), again.stdout.len()), (Some(0), 0), "{again:?}");
+    }
+    fs::write(&path, lines(&[ASK, CALL, ASK, SAY, "{"])).unwrap();
+    let torn = curtail(folder.path(), &["check", "--fix", "chat.jsonl"]);
+    assert_eq!(torn.status.code(), Some(1), "{torn:?}");
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        lines(&[ASK, CALL, ASK, SAY, "{"]),
+        "what cannot be read is not written"
+    );
+}
+
+#[test]
+fn the_diff_is_what_a_patch_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken: String = [lines(&[ASK, CALL, ASK]), lines(&[RESULT, SAY, ASK, CALL, ASK, SAY])].concat();
+    fs::write(folder.path().join("chat.jsonl"), &broken).unwrap();
+    fs::write(folder.path().join("copy.jsonl"), &broken).unwrap();
+    let diff = curtail(folder.path(), &["check", "--diff", "--fix=stub", "chat.jsonl"]);
+    curtail(folder.path(), &["check", "--fix=stub", "chat.jsonl"]);
+    let patch = Command::new("patch").current_dir(folder.path()).arg("copy.jsonl").write_stdin(diff.stdout).output();
+    // Not every machine has `patch`; where there is one, it must agree.
+    if let Ok(patched) = patch {
+        assert!(patched.status.success(), "{patched:?}");
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(read("copy.jsonl"), read("chat.jsonl"));
+    }
+}
+
+#[test]
+fn a_call_that_no_tool_could_have_taken_gets_no_stub() {
+    let folder = tempfile::tempdir().unwrap();
+    let torn = CALL.replace(r#""arguments":"{}""#, r#""arguments":"{\"city\":""#);
+    let both = CALL
+        .replace("]}", &format!(",{}]}}", &torn[torn.find("{\"id\"").unwrap()..torn.len() - 2]))
+        .replacen("call_1", "call_0", 1);
+    fs::write(folder.path().join("a.jsonl"), lines(&[ASK, &both, ASK, SAY])).unwrap();
+    let done = curtail(folder.path(), &["check", "--fix=stub", "a.jsonl"]);
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stdout));
+    let text = fs::read_to_string(folder.path().join("a.jsonl")).unwrap();
+    assert!(text.contains(r#""tool_call_id":"call_0""#) && !text.contains("call_1"), "{text}");
 }

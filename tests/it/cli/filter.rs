@@ -484,3 +484,20 @@ fn a_rule_without_the_limit_that_it_needs_is_an_error() {
     assert!(status == 0 && err.contains("truncated-target does not run"), "{err}");
     assert!(!with(&["check", "-t", "100", "-A", "too-long"]).2.contains("does not run"));
 }
+
+#[test]
+fn a_filter_leaves_no_pending_call_behind_a_round_that_is_over() {
+    let record = |id: &str, parent: &str, reply: &str, block: &str| {
+        format!(
+            r#"{{"parentUuid":"{parent}","isSidechain":false,"sessionId":"s","type":"assistant","message":{{"id":"{reply}","role":"assistant","content":[{block}]}},"uuid":"{id}"}}"#
+        )
+    };
+    let question = r#"{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Is it raining?"},"uuid":"u"}"#;
+    let pending_call = record("a", "u", "m1", r#"{"type":"tool_use","id":"t1","name":"weather","input":{}}"#);
+    let text_line = record("b", "a", "m2", r#"{"type":"text","text":"I look."}"#);
+    let second_call = record("c", "b", "m2", r#"{"type":"tool_use","id":"t2","name":"look","input":{}}"#);
+    let log = [question, &pending_call, &text_line, &second_call].map(|line| format!("{line}\n")).concat();
+    let without_both = [question, &text_line.replace("\"parentUuid\":\"a\"", "\"parentUuid\":\"u\"")];
+    assert_eq!(filter(&["-x", "look"], &log), without_both.map(|line| format!("{line}\n")).concat());
+    assert_eq!(filter(&["-x", "other"], &log), log);
+}
