@@ -13,7 +13,7 @@ use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::options::numbers::Share;
 use crate::options::replay::{PolicyFlags, all_policies};
-use crate::process::Interrupt;
+use crate::process::end_summarizers_first;
 use crate::reports::progress::{Progress, Show};
 use crate::reports::remarks;
 use crate::reports::replay::columns::columns;
@@ -123,15 +123,11 @@ impl ReplayArgs {
         remarks::counted(&replay.counting);
         let (sources, missing) = self.input.sources(None)?;
         let failures = remarks::Failures::of_inputs(&sources, &missing, global);
-        let interrupt = Interrupt::watch(false)?;
+        end_summarizers_first()?;
         let progress =
             Arc::new(Progress::new(Show::chosen(global, self.output_format != ReplayFormat::Text), &sources));
         let mut failures = failures.beside(&progress);
-        let batch = Batch {
-            stop: interrupt.flag(),
-            progress: Some(Arc::<Progress>::clone(&progress)),
-            ..self.input.batch(global)?
-        };
+        let batch = Batch { progress: Some(Arc::<Progress>::clone(&progress)), ..self.input.batch(global)? };
         let work = Replaying(replay);
         let mut reporter = ReplayReporter::new(self.output_format, &work.0, self.keep_references.0, &self.columns);
         let mut written = reporter.begin();
@@ -150,7 +146,7 @@ impl ReplayArgs {
         written?;
         let status = failures.status;
         reporter.finish(status != ExitCode::SUCCESS)?;
-        Ok(interrupt.status().map_or(status, ExitCode::from))
+        Ok(status)
     }
 
     fn replay(&self) -> anyhow::Result<Replay> {

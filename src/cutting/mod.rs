@@ -143,12 +143,13 @@ pub(crate) fn run(cuts: &impl Cuts, global: &Global) -> anyhow::Result<ExitCode>
         stop: interrupt.flag(),
     };
     let inputs = sources.len() + missing.len();
-    let rejects = flags.output.rejects.as_ref();
+    let writes = !flags.dry_run;
+    let rejects = flags.output.rejects.as_ref().filter(|_| writes);
     let beside = SideOutputs {
         manifest,
         rejects: rejects.map(|path| LineFile::open(path, flags, &sources)).transpose()?,
         new_session: NewSessionWriter::new(flags, global, &uses, inputs)?,
-        map: map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?,
+        map: map.filter(|_| writes).map(|map| SplitMap::open(&map, flags, &sources)).transpose()?,
     };
     let shown = Arc::clone(&progress);
     let mut reporter = CutReporter::new(flags, global, &cutting, shown, beside, sources.len(), finished_before);

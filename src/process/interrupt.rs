@@ -8,7 +8,7 @@ use signal_hook::consts::SIGINT;
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use signal_hook::flag;
 
-use curtail_memory::summarizers::stop_flag;
+use curtail_memory::summarizers::{stop_flag, stop_programs};
 
 /// Beside Ctrl-C: `kill`, and the end of the terminal.
 #[cfg(unix)]
@@ -61,6 +61,28 @@ impl Interrupt {
         let signal = u8::try_from(self.signal.load(Ordering::Relaxed)).unwrap_or_default();
         self.received.load(Ordering::Relaxed).then_some(128 + signal)
     }
+}
+
+/// Lets a signal end the programs that make summaries before it ends this one, as it does at once in any filter: they run in
+/// process groups of their own, so that a terminal does not send it to them.
+#[cfg(unix)]
+pub(crate) fn end_summarizers_first() -> std::io::Result<()> {
+    let ignored = ignored_signals();
+    let heard = SIGNALS.iter().chain(&[SIGINT]).filter(|&signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = signal_hook::iterator::Signals::new(heard)?;
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            stop_programs();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+    Ok(())
+}
+
+/// A terminal of Windows sends Ctrl-C to every program in it.
+#[cfg(not(unix))]
+pub(crate) const fn end_summarizers_first() -> std::io::Result<()> {
+    Ok(())
 }
 
 /// The signals that the parent process set to be ignored: bit 0 is signal 1. Only Linux has the file that says so; elsewhere, a

@@ -5,7 +5,7 @@ mod interrupt;
 mod limits;
 mod rendering;
 
-pub(crate) use interrupt::Interrupt;
+pub(crate) use interrupt::{Interrupt, end_summarizers_first};
 #[cfg(unix)]
 pub(crate) use limits::raise_file_limit;
 pub(crate) use rendering::{RENDER_COMMAND, open_template, serve_templates, set_program};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::console;
 use crate::options::cut::CutFlags;
 use crate::options::global::Global;
+use crate::process::end_summarizers_first;
 use crate::reports::progress::{Progress, Show};
 use crate::reports::remarks;
 use curtail_core::dialects::{Dialect, ReadError};
@@ -79,6 +80,7 @@ pub(crate) fn write_texts(
     TextOutput { at_once, for_people, whole_records }: TextOutput,
     text: impl Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync,
 ) -> anyhow::Result<ExitCode> {
+    end_summarizers_first()?;
     let (sources, missing) = flags.input.sources(None)?;
     let progress = Arc::new(Progress::new(Show::chosen(global, true), &sources));
     let mut failures = remarks::Failures::of_inputs(&sources, &missing, global).beside(&progress);

@@ -12,6 +12,7 @@ use crate::options::global::{Environment, iso_time};
 use crate::options::input::Input;
 use crate::options::numbers::at_least_one;
 use crate::options::store::StoreFlag;
+use crate::process::end_summarizers_first;
 use curtail_core::dialects::Framing;
 use curtail_memory::rolling::{RollingSummary, Shown, Taken};
 
@@ -56,6 +57,7 @@ impl ThreadFlags {
         environment: &Environment,
         summary: &RollingSummary,
     ) -> anyhow::Result<ExitCode> {
+        end_summarizers_first()?;
         // An unknown dialect or time is an error before anything is read.
         let options = input.prepare()?;
         environment.now()?;

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Write as _};
 use std::process::{Child, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock};
 use std::thread::{sleep, spawn};
@@ -33,6 +33,18 @@ const GRACE: Duration = Duration::from_millis(500);
 pub fn stop_flag() -> &'static Arc<AtomicBool> {
     static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
     &STOP
+}
+
+/// How many programs that make summaries run now.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// Stops all programs that make summaries and waits until they have ended, for a process that is about to end itself.
+pub fn stop_programs() {
+    stop_flag().store(true, Ordering::Relaxed);
+    let deadline = Instant::now() + GRACE;
+    while RUNNING.load(Ordering::Relaxed) > 0 && Instant::now() < deadline {
+        sleep(POLL_INTERVAL);
+    }
 }
 
 /// Runs a program for each summary.
@@ -82,6 +94,13 @@ impl Command {
 
     /// Runs the program to its end and returns what it wrote.
     fn run(&self, input: String, tokens: usize) -> Result<Vec<u8>, Failure> {
+        RUNNING.fetch_add(1, Ordering::Relaxed);
+        let output = self.output(input, tokens);
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+        output
+    }
+
+    fn output(&self, input: String, tokens: usize) -> Result<Vec<u8>, Failure> {
         let deadline = Instant::now() + self.timeout;
         let mut child = self.start(tokens)?;
         if let Some(mut pipe) = child.stdin.take() {

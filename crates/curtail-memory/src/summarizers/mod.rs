@@ -22,7 +22,7 @@ mod wrappers;
 pub use api::Api;
 pub use cached::Cached;
 pub use clip::clip;
-pub use command::{Command, stop_flag};
+pub use command::{Command, stop_flag, stop_programs};
 pub use connections::Authorities;
 pub use endpoint::{Endpoint, shown_endpoint};
 pub use extractive::Extractive;
