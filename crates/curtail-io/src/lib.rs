@@ -1,8 +1,9 @@
 //! Input and output: finds and reads inputs, decompresses and compresses them, and writes outputs without damaging
 //! files.
 //!
-//! This layer knows files, streams and lines. Only [`batch`] knows that a text contains transcripts, and it knows none of their
-//! messages.
+//! This layer knows files, streams, lines, and the columns of tables. It reads no transcript: [`batch`] passes texts on, and
+//! recognizes records of a damaged log by their keys and by the usual types of blocks; `event_folders` recognizes logs with one
+//! event per file; `shape` fits JSON values to the columns of a table, of which it knows where messages have their text.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]

@@ -1,6 +1,7 @@
 //! Measures what policies cost and lose: recorded sessions are replayed, request by request, under every policy.
 //!
-//! It reads transcripts and applies chains. It writes no transcript and sends nothing to a provider.
+//! It reads transcripts and applies chains. It writes no transcript, and sends nothing itself: only a summarizer in a chain may ask a
+//! model or run a command.
 
 mod applied;
 mod billing;
@@ -319,9 +320,6 @@ fn main_model(session: &Session) -> Option<&str> {
     names.into_iter().rev().max_by_key(|(_, count)| *count).map(|(name, _)| name)
 }
 
-/// The largest relative error (90th percentile) with which the tokens of a session are meaningful.
-const MAX_ERROR: f64 = 0.1;
-
 impl Scene<'_, '_> {
     /// The price of a request whose input is `billed` and whose reply has `output` tokens; `None` if the price is not known.
     fn cost(&self, nth: usize, billed: CacheUse, output: u64) -> Option<f64> {
@@ -341,8 +339,7 @@ impl Scene<'_, '_> {
         let requests = &session.requests;
         let numbers =
             |is: &dyn Fn(usize) -> bool| (0..requests.len()).filter(|&nth| is(nth)).map(|nth| nth + 1).collect();
-        let accuracy = Accuracy::from_requests(policies.first().map_or(&[][..], |policy| &policy.requests));
-        SessionReport {
+        let mut report = SessionReport {
             model: main_model(session).map(str::to_owned),
             times: requests.iter().all(|request| request.seconds.is_some()),
             requests: requests.len(),
@@ -354,10 +351,10 @@ impl Scene<'_, '_> {
             stray_counts: numbers(&self.strays()),
             calibration: calibrations(self),
             policies,
-            inaccurate: accuracy.as_ref().is_some_and(|accuracy| accuracy.p90_error > MAX_ERROR),
-            accuracy,
             ..SessionReport::default()
-        }
+        };
+        report.set_accuracy();
+        report
     }
 }
 

@@ -164,7 +164,8 @@ impl<'a> Subject<'_, 'a> {
     }
 
     /// The messages that a local policy sends. If such a policy drops the message at a joint, it decides the same from
-    /// this joint on as from the beginning. So the time depends on what is sent, not on the length of the history.
+    /// this joint on as from the beginning. So the time depends on what is sent, as long as the last prompt and the last texts are
+    /// behind the joint: while one prompt is followed by calls alone, every request reads the whole history.
     ///
     /// After messages 0 to 99, each of which is a joint, `window -n 3` sends 97 to 99. From joint 98 on it would send 98, which
     /// shows nothing about 97. The search goes back in growing steps, to 97 and to 95. There, the policy drops 95, so it would

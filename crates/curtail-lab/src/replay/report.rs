@@ -12,6 +12,9 @@ use crate::calibration::percentile;
 use crate::copies::SeenRequests;
 use curtail_core::transcript::Usage;
 
+/// The largest relative error (90th percentile) with which the tokens of a session are meaningful.
+const MAX_ERROR: f64 = 0.1;
+
 /// A session and every policy that was applied to it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct SessionReport {
@@ -77,7 +80,13 @@ impl SessionReport {
             policy.missing.retain(|missing| !shared.get(missing.request - 1).is_some_and(|shared| *shared));
             policy.sum_up();
         }
+        self.set_accuracy();
+    }
+
+    /// Computes the accuracy from the requests that no earlier session contains.
+    pub(super) fn set_accuracy(&mut self) {
         self.accuracy = Accuracy::from_requests(self.policies.first().map_or(&[][..], |policy| &policy.requests));
+        self.inaccurate = self.accuracy.as_ref().is_some_and(|accuracy| accuracy.p90_error > MAX_ERROR);
     }
 }
 
@@ -500,5 +509,31 @@ impl Accuracy {
         self.cache_read_predicted = read / tokens.max(1.0);
         self.cache_read_recorded = recorded_read / input.max(1.0);
         self.cache_read_error = self.cache_read_predicted - self.cache_read_recorded;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A session with one request whose prediction is twice the count.
+    fn session() -> SessionReport {
+        let predicted = Predicted { tokens_sent: 200, cache_read: 0, cost: None, held: true };
+        let request =
+            RequestReport { number: 1, tokens_sent: 100, predicted: Some(predicted), ..RequestReport::default() };
+        let recorded = PolicyReport { requests: vec![request], ..PolicyReport::default() };
+        let mut session = SessionReport { policies: vec![recorded], keys: vec![vec![1]], ..SessionReport::default() };
+        session.set_accuracy();
+        session
+    }
+
+    #[test]
+    fn a_session_is_inaccurate_only_by_requests_of_its_own() {
+        let mut earlier = SeenRequests::default();
+        for is_inaccurate in [true, false] {
+            let mut session = session();
+            session.count_once(&mut earlier);
+            assert_eq!((session.inaccurate, session.accuracy.is_some()), (is_inaccurate, is_inaccurate));
+        }
     }
 }

@@ -119,7 +119,7 @@ pub struct Verdict {
     pub policy: Option<String>,
     /// Whether any policy changes a request.
     pub changes: bool,
-    /// Whether it is worth it: it saves 1 % or more, and more than the error.
+    /// Whether it is worth it: it saves 1 % or more, and no less than the error.
     pub worth_it: bool,
     /// The error of the cost, or of the tokens, that 90 % of the requests do not exceed; `None` if the logs cannot tell.
     pub error: Option<f64>,
@@ -129,7 +129,7 @@ pub struct Verdict {
     pub saved: f64,
     /// The share of the needed references that it keeps.
     pub kept: f64,
-    /// If the policy is not worth it: among the policies that save 1 % or more, the number of the one that keeps most.
+    /// If the policy is not worth it: among the policies that save 1 % or more, and no less than `error`, the number of the one that keeps most.
     pub next: Option<usize>,
     /// The share that `next` saves.
     pub next_saved: f64,

@@ -1,5 +1,6 @@
-//! Summarizers: utterances in, a short summary out. There is one per file, and one file for those that ask another one.
-//! A summarizer knows neither files nor dialects, nor which messages the utterances come from.
+//! Summarizers: utterances in, a short summary out. There is one per file, and one file for those that ask another one;
+//! `cached`, which does so as well, has its own. Summaries are kept in files only there, and `key` and `connections` read a file that
+//! the user names. A summarizer knows neither dialects nor which messages the utterances come from.
 
 mod api;
 mod cached;

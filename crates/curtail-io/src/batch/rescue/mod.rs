@@ -1,5 +1,6 @@
-//! What can be read of a damaged log: lines that are JSON, and records among others on one line. What cannot is named, and
-//! nothing is guessed.
+//! What can be read of a damaged log: lines that are JSON, and records among others on one line. What cannot is named.
+//! Where a damaged line can be read in several ways, a record is guessed by its keys, compared with those of sound records and of
+//! the objects inside of them: the last part of a torn record that is unlike all of these is taken for a record.
 
 mod damaged_line;
 mod known;
