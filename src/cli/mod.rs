@@ -143,6 +143,8 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return report_usage(error, &given),
     };
+    #[cfg(unix)]
+    process::survive_file_size_limit();
     cli.global.apply();
     cli.remark.iter().for_each(console::warning);
     // A tokenizer that was loaded from a file can panic on a text, which is an error of the file.

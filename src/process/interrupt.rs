@@ -27,9 +27,6 @@ impl Interrupt {
     /// Handles signals if `graceful`; otherwise they end the program at once, as in any filter.
     pub(crate) fn watch(graceful: bool) -> std::io::Result<Self> {
         let interrupt = Self { received: Arc::default(), signal: Arc::default() };
-        // A file that exceeds `ulimit -f` is an error like a full disk, not the end of the process.
-        #[cfg(unix)]
-        flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         if graceful {
             // A shell lets what a script starts in the background ignore Ctrl-C, but whoever stops the script means the batch, too.
             interrupt.register(SIGINT)?;

@@ -1,6 +1,9 @@
 //! The limits of the system on this process.
 
 #[cfg(unix)]
+use std::sync::Arc;
+
+#[cfg(unix)]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The files that macOS lets a program open if it has no limit. It refuses more.
@@ -18,6 +21,13 @@ pub(crate) fn raise_file_limit() {
             break;
         }
     }
+}
+
+/// Makes a file that exceeds the size that the system allows (`ulimit -f`) an error like a full disk, not the end of the process.
+#[cfg(unix)]
+pub(crate) fn survive_file_size_limit() {
+    // Without the handler, the signal ends the process: nothing else depends on it.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 /// Maximum memory of a rendering process, in bytes. Only Unix has such a limit.

@@ -7,5 +7,5 @@ mod rendering;
 
 pub(crate) use interrupt::{Interrupt, end_summarizers_first};
 #[cfg(unix)]
-pub(crate) use limits::raise_file_limit;
+pub(crate) use limits::{raise_file_limit, survive_file_size_limit};
 pub(crate) use rendering::{RENDER_COMMAND, open_template, serve_templates, set_program};

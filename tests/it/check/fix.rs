@@ -453,3 +453,27 @@ fn a_call_that_no_tool_could_have_taken_gets_no_stub() {
     let text = fs::read_to_string(folder.path().join("a.jsonl")).unwrap();
     assert!(text.contains(r#""tool_call_id":"call_0""#) && !text.contains("call_1"), "{text}");
 }
+
+/// A transcript of which a repair would leave no message stays as it is, and that is said, in every framing.
+#[test]
+fn what_would_be_empty_is_not_repaired() {
+    let place = Place::new();
+    let thought = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Rain?","signature":"c2ln"}]}"#;
+    for (name, broken) in [
+        ("log.jsonl", lines(&[RESULT])),
+        ("list.json", format!("[{RESULT}]\n")),
+        ("rows.jsonl", format!("{{\"messages\":[{RESULT}]}}\n{{\"messages\":[{ASK},{SAY}]}}\n")),
+        ("thought.json", format!("[{thought}]\n")),
+    ] {
+        place.write(name, broken.as_bytes());
+        let fixed = place.curtail(&["check", "--fix", "--unsafe-fixes", name]).output().unwrap();
+        assert_eq!(place.read(name), broken.as_bytes(), "{name}");
+        assert!(text(&fixed.stdout).contains("not repaired: "), "{name}: {}", text(&fixed.stdout));
+        assert!(!text(&fixed.stdout).contains(" repaired\n"), "{name}: {}", text(&fixed.stdout));
+        if name != "thought.json" {
+            let repaired = place.curtail(&["repair", name]).output().unwrap();
+            assert_eq!(repaired.status.code(), Some(2), "{name}: {}", text(&repaired.stderr));
+            assert!(text(&repaired.stderr).contains("repair would drop the only message"), "{name}");
+        }
+    }
+}

@@ -477,3 +477,19 @@ fn wrong_input_is_explained() {
     place.write("--zzzz", b"");
     assert!(tip(&place));
 }
+
+#[test]
+fn a_dry_run_writes_no_map_and_no_rejects() {
+    let place = Place::new();
+    place.write("a.jsonl", chat("a", 4).as_bytes());
+    place.write("d.jsonl", b"{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\nnot JSON\n");
+    place.write("kept", b"precious\n");
+    for arguments in [
+        &["split", "-t", "30", "-O", "parts", "--map", "kept", "a.jsonl"][..],
+        &["window", "-n", "1", "--on-error", "skip", "--rejects", "kept", "d.jsonl"],
+    ] {
+        place.curtail(&[arguments, &["--dry-run", "--force"]].concat()).output().unwrap();
+        assert_eq!(place.read("kept"), b"precious\n", "{arguments:?}");
+        assert_eq!(place.list(), ["a.jsonl", "d.jsonl", "kept"], "{arguments:?}");
+    }
+}

@@ -230,3 +230,40 @@ fn a_signal_ends_the_wait_for_an_input() {
         }
     }
 }
+
+/// A summarizer's program runs in a process group of its own, and must not outlive the program that asked it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_the_program_of_a_summarizer() {
+    let place = crate::program::Place::new();
+    place.write("slow.sh", b"echo $$ > running.new; mv running.new running; exec sleep 600\n");
+    let rain = "rain ".repeat(80);
+    let round =
+        format!("{{\"role\":\"user\",\"content\":\"{rain}?\"}}\n{{\"role\":\"assistant\",\"content\":\"{rain}.\"}}\n");
+    place.write("chat.jsonl", round.repeat(60).as_bytes());
+    let asks = ["--summarizer-cmd", "sh slow.sh", "chat.jsonl"];
+    let policy = "summarize -n 2 --summarizer-cmd 'sh slow.sh'";
+    for arguments in [
+        [&["summarize", "--handoff"][..], &asks].concat(),
+        [&["summarize", "--emit", "state"][..], &asks].concat(),
+        [&["summarize", "--thread", "t", "--on-summary-error", "extractive"][..], &asks].concat(),
+        vec!["replay", "--allow-summarizer", "--policy", policy, "chat.jsonl"],
+    ] {
+        for (signal, status) in [("-INT", 2), ("-TERM", 15)] {
+            let mut child = place.command(&arguments);
+            let mut child = child.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            crate::program::wait_until("a program that summarizes", || place.path("running").exists());
+            let running = text(&place.read("running")).trim().to_owned();
+            assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+            let mut written = String::new();
+            child.stdout.take().unwrap().read_to_string(&mut written).unwrap();
+            assert_eq!(written, "", "made of a summary that was stopped: {arguments:?}");
+            let ended = child.wait().unwrap();
+            assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(status), "{arguments:?} {signal}");
+            crate::program::wait_until("the end of a program that summarizes", || {
+                !std::path::Path::new("/proc").join(&running).exists()
+            });
+            std::fs::remove_file(place.path("running")).unwrap();
+        }
+    }
+}

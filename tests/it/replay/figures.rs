@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{codex, codex_message, per_request, replay, replay_named, tokens};
+use super::{per_request, replay, replay_named, tokens};
 
 /// Input, tokens read from and written to the cache, as the log has them, of every request of `as recorded`.
 fn recorded(report: &Value) -> Vec<Option<[u64; 3]>> {
@@ -198,30 +198,4 @@ fn openhands_counts_in_updates_of_its_state() {
     let one = |id: &str, input: u64, read: u64| json!({"response_id": id, "prompt_tokens": input, "cache_read_tokens": read, "cache_write_tokens": 0});
     let named = late(json!({"token_usages": [one("r1", 90, 0), one("r2", 190, 64)]}));
     assert_eq!(named, [Some([90, 0, 0]), Some([190, 64, 0])]);
-}
-
-#[test]
-fn a_turn_is_sent_until_the_event_that_takes_it_back() {
-    let back = |turns: u64| codex("event_msg", &json!({"type": "thread_rolled_back", "num_turns": turns}));
-    let log = [
-        codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
-        codex_message("user", 'a', 100),
-        codex_message("assistant", 'b', 10),
-        codex_message("user", 'c', 100),
-        codex_message("assistant", 'd', 10),
-        codex_message("user", 'e', 100),
-        codex_message("assistant", 'f', 10),
-        back(1),
-        codex_message("user", 'g', 50),
-        codex_message("assistant", 'h', 10),
-        // Rolls back the turn before it, and the one before the turn that was rolled back first.
-        back(2),
-        codex_message("user", 'i', 30),
-        codex_message("assistant", 'j', 10),
-    ]
-    .concat();
-    let report = replay(&log, &["-p", "window -n 1000"]);
-    for policy in 0..2 {
-        assert_eq!(per_request(&report, policy, "tokens_sent"), [100, 210, 320, 270, 140], "{policy}");
-    }
 }

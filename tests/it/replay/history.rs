@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{codex, codex_message, item, per_request, place_with, replay, reported, tokens};
+use super::{item, per_request, place_with, replay, reported, tokens};
 
 /// A Claude Code session: a question, an answer, a compaction to 20 tokens, a question, an answer.
 fn compacted() -> String {
@@ -34,21 +34,38 @@ fn what_was_recorded_begins_anew_at_a_compaction_and_policies_do_not() {
     assert_eq!(per_request(&live, 1, "tokens_sent"), [100, 120]);
 }
 
+fn codex(kind: &str, payload: &Value) -> String {
+    json!({"timestamp": "2026-01-01T00:00:00Z", "type": kind, "payload": payload}).to_string() + "\n"
+}
+
+fn codex_message(role: &str, letter: char, count: usize) -> String {
+    codex("response_item", &item(role, letter, count))
+}
+
+fn codex_start() -> String {
+    codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"}))
+}
+
+/// A question of `count` tokens and an answer of 10.
+fn codex_turn(question: char, count: usize, answer: char) -> String {
+    codex_message("user", question, count) + &codex_message("assistant", answer, 10)
+}
+
+fn rolled_back(turns: u64) -> String {
+    codex("event_msg", &json!({"type": "thread_rolled_back", "num_turns": turns}))
+}
+
 #[test]
 fn codex_sends_the_history_that_a_compaction_wrote() {
     let compacted = |history: Value| codex("compacted", &json!({"message": "", "replacement_history": history}));
     let log = [
-        codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
-        codex_message("user", 'a', 100),
-        codex_message("assistant", 'b', 10),
+        codex_start(),
+        codex_turn('a', 100, 'b'),
         compacted(json!([item("user", 'a', 100), item("user", 's', 20)])),
-        codex_message("user", 'c', 100),
-        codex_message("assistant", 'd', 10),
+        codex_turn('c', 100, 'd'),
         compacted(json!([item("user", 'c', 100), item("user", 't', 30)])),
-        codex_message("user", 'e', 100),
-        codex_message("assistant", 'f', 10),
-        codex_message("user", 'g', 100),
-        codex_message("assistant", 'h', 10),
+        codex_turn('e', 100, 'f'),
+        codex_turn('g', 100, 'h'),
     ]
     .concat();
     let report = replay(&log, &["-p", "window -n 1000"]);
@@ -62,17 +79,9 @@ fn codex_sends_the_history_that_a_compaction_wrote() {
 
 #[test]
 fn codex_sends_no_turns_that_were_rolled_back() {
-    let log = [
-        codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
-        codex_message("user", 'a', 100),
-        codex_message("assistant", 'b', 10),
-        codex_message("user", 'c', 100),
-        codex_message("assistant", 'd', 10),
-        codex("event_msg", &json!({"type": "thread_rolled_back", "num_turns": 1})),
-        codex_message("user", 'e', 50),
-        codex_message("assistant", 'f', 10),
-    ]
-    .concat();
+    let log =
+        [codex_start(), codex_turn('a', 100, 'b'), codex_turn('c', 100, 'd'), rolled_back(1), codex_turn('e', 50, 'f')]
+            .concat();
     let report = replay(&log, &["-p", "window -n 1000", "-p", "limit -t 1000"]);
     for policy in 0..3 {
         assert_eq!(per_request(&report, policy, "tokens_sent"), [100, 210, 160], "{policy}");
@@ -89,18 +98,36 @@ fn codex_sends_again_what_a_rolled_back_compaction_replaced() {
     // In the middle of the turn, and at its beginning, before the message.
     for (turn, sent) in [([&begin, &question, &compaction], 20), ([&begin, &compaction, &question], 100)] {
         let log = [
-            codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
-            codex_message("user", 'a', 100),
-            codex_message("assistant", 'b', 10),
+            codex_start(),
+            codex_turn('a', 100, 'b'),
             turn.map(String::as_str).concat(),
             codex_message("assistant", 'd', 10),
-            codex("event_msg", &json!({"type": "thread_rolled_back", "num_turns": 1})),
-            codex_message("user", 'e', 50),
-            codex_message("assistant", 'f', 10),
+            rolled_back(1),
+            codex_turn('e', 50, 'f'),
         ]
         .concat();
         let report = replay(&log, &["-p", "window -n 1000"]);
         assert_eq!(per_request(&report, 0, "tokens_sent"), [100, sent, 160]);
+    }
+}
+
+#[test]
+fn a_turn_is_sent_until_the_event_that_takes_it_back() {
+    let log = [
+        codex_start(),
+        codex_turn('a', 100, 'b'),
+        codex_turn('c', 100, 'd'),
+        codex_turn('e', 100, 'f'),
+        rolled_back(1),
+        codex_turn('g', 50, 'h'),
+        // Rolls back the turn before it, and the one before the turn that was rolled back first.
+        rolled_back(2),
+        codex_turn('i', 30, 'j'),
+    ]
+    .concat();
+    let report = replay(&log, &["-p", "window -n 1000"]);
+    for policy in 0..2 {
+        assert_eq!(per_request(&report, policy, "tokens_sent"), [100, 210, 320, 270, 140], "{policy}");
     }
 }
 

@@ -146,14 +146,6 @@ fn nothing_is_read_after_a_pause_longer_than_the_lifetime() {
 }
 
 /// A line of a Codex log.
-fn codex(kind: &str, payload: &Value) -> String {
-    json!({"timestamp": "2026-01-01T00:00:00Z", "type": kind, "payload": payload}).to_string() + "\n"
-}
-
-fn codex_message(role: &str, letter: char, count: usize) -> String {
-    codex("response_item", &item(role, letter, count))
-}
-
 fn item(role: &str, letter: char, count: usize) -> Value {
     let kind = if role == "assistant" { "output_text" } else { "input_text" };
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": tokens(letter, count)}]})

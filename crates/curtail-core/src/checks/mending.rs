@@ -9,7 +9,7 @@ use super::{Inspection, Mend, Verdicts};
 use crate::dialects::{ReadError, Reading, along_branches};
 use crate::json::Span;
 use crate::pipeline::{Chain, TextCutter};
-use crate::processors::{DropSet, Plan, Processor, ProcessorError, Reason, Traits, View};
+use crate::processors::{DropSet, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::{Pairs, PartRef};
 
 /// A mended fault can bring another to light, such as an emptied message, and a mend waits where another one writes. More passes
@@ -86,10 +86,6 @@ struct CutFaults {
 impl Processor for CutFaults {
     fn name(&self) -> &'static str {
         "check"
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { may_empty: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

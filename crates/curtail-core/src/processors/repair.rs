@@ -69,13 +69,7 @@ impl Processor for Repair {
             // known log needs; the remaining faults are dropped by the stage that follows.
             RepairMode::Stub | RepairMode::Move => 64,
         };
-        Traits {
-            passes,
-            writes: self.mode != RepairMode::Drop,
-            repairs_pairs: true,
-            may_empty: true,
-            ..Traits::default()
-        }
+        Traits { passes, writes: self.mode != RepairMode::Drop, repairs_pairs: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

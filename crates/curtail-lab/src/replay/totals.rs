@@ -129,7 +129,8 @@ pub struct Verdict {
     pub saved: f64,
     /// The share of the needed references that it keeps.
     pub kept: f64,
-    /// If the policy is not worth it: among the policies that save 1 % or more, and no less than `error`, the number of the one that keeps most.
+    /// If the policy is not worth it: among the policies that save 1 % or more, and no less than `error`, the number of the one
+    /// that keeps most.
     pub next: Option<usize>,
     /// The share that `next` saves.
     pub next_saved: f64,

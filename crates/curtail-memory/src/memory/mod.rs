@@ -1,5 +1,6 @@
 //! Working memory: notes that a model writes with tool calls, replayed, validated and put back into its context.
-//! Only `tool` knows wire formats, those in which providers define tools: an update is a call id and JSON text. `stored` keeps the notes in the store between runs.
+//! Only `tool` knows wire formats, those in which providers define tools: an update is a call id and JSON text. `stored` keeps the
+//! notes in the store between runs.
 
 mod block;
 mod merging;

@@ -6,7 +6,7 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock};
-use std::thread::{sleep, spawn};
+use std::thread::{park, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -38,11 +38,16 @@ pub fn stop_flag() -> &'static Arc<AtomicBool> {
 /// How many programs that make summaries run now.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-/// Stops all programs that make summaries and waits until they have ended, for a process that is about to end itself.
+/// Whether this process is about to end.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Stops all programs that make summaries and waits until they have ended, for a process that is about to end itself. The threads
+/// that wait for a summary never get one, so that nothing is made of what was stopped.
 pub fn stop_programs() {
-    stop_flag().store(true, Ordering::Relaxed);
+    ENDING.store(true, Ordering::SeqCst);
+    stop_flag().store(true, Ordering::SeqCst);
     let deadline = Instant::now() + GRACE;
-    while RUNNING.load(Ordering::Relaxed) > 0 && Instant::now() < deadline {
+    while RUNNING.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
         sleep(POLL_INTERVAL);
     }
 }
@@ -94,9 +99,12 @@ impl Command {
 
     /// Runs the program to its end and returns what it wrote.
     fn run(&self, input: String, tokens: usize) -> Result<Vec<u8>, Failure> {
-        RUNNING.fetch_add(1, Ordering::Relaxed);
+        RUNNING.fetch_add(1, Ordering::SeqCst);
         let output = self.output(input, tokens);
-        RUNNING.fetch_sub(1, Ordering::Relaxed);
+        RUNNING.fetch_sub(1, Ordering::SeqCst);
+        while ENDING.load(Ordering::SeqCst) {
+            park();
+        }
         output
     }
 
