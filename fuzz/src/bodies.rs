@@ -9,7 +9,7 @@ use curtail_core::processors::{Repair, RepairMode};
 use curtail_memory::store::{Clash, Store};
 
 use crate::laws::cases::CASES;
-use crate::laws::check::{check_laws, cut_with, read_seen};
+use crate::laws::check::{check_laws, cut_unless_refused, cut_with, read_seen};
 
 /// The JSON reader accepts what `serde_json` accepts, and finds the same values. It also reads a lone surrogate, as U+FFFD.
 pub fn json(data: &[u8]) {
@@ -114,7 +114,8 @@ pub fn repair(data: &[u8]) {
     if dialect.is_none() {
         return;
     }
-    let once = cut_with(repairs(mode), dialect, framing, text).unwrap_or_else(|error| panic!("{error}"));
+    let once = cut_unless_refused(repairs(mode), dialect, framing, text).unwrap_or_else(|error| panic!("{error}"));
+    let Some(once) = once else { return };
     let faults = read_seen(dialect, framing, &once).faults;
     assert!(faults.is_empty(), "{dialect:?}: {faults:?} left\nin  {text}\nout {once}");
     let twice = cut_with(repairs(mode), dialect, framing, &once).unwrap_or_else(|error| panic!("{error}"));

@@ -353,7 +353,8 @@ fn images(count: usize) -> String {
 
 /// A list of records, each with an orphan.
 fn orphans_in_a_list(records: usize) -> String {
-    format!("[{}]\n", vec![r#"{"messages":[{"role":"tool","tool_call_id":"c","content":"one"}]}"#; records].join(",\n"))
+    let record = r#"{"messages":[{"role":"user","content":"go"},{"role":"tool","tool_call_id":"c","content":"one"}]}"#;
+    format!("[{}]\n", vec![record; records].join(",\n"))
 }
 
 /// Conversations of a dataset in one list.

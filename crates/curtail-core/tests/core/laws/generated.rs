@@ -6,18 +6,10 @@ use curtail_core::processors::{Keep, Overflow, Repair, RepairMode, SlidingWindow
 use proptest::prelude::*;
 
 use super::cases::{CASES, Change, LawCase, globs, history, keep, limit, persist};
-use super::check::{Stage, check_laws, check_stages, cut_with, is_refused, read_seen};
+use super::check::{Stage, check_laws, check_stages, cut_unless_refused, cut_with, is_refused, read_seen};
 use crate::properties::{drawn, tried};
 use crate::serializers::unknown::with_unknown;
 use crate::serializers::{SERIALIZERS, Serializer, WRITTEN, broken_script, respace, sound_script};
-
-/// `text` after a repair; `None` if no message would be left, which is refused.
-fn repaired(chain: Chain, dialect: &str, framing: Framing, text: &str) -> Result<Option<String>, TestCaseError> {
-    match cut_with(chain, Some(dialect), framing, text) {
-        Err(TestCaseError::Fail(reason)) if is_refused(reason.message()) => Ok(None),
-        repaired => repaired.map(Some),
-    }
-}
 
 /// Items as a text of some framing, with white space of its own.
 pub fn frame(items: &[String], framing: Framing, seed: u64) -> String {
@@ -130,7 +122,7 @@ proptest! {
         let idle = Chain::default().then(history(100_000, WindowUnit::Items, Keep::default()));
         prop_assert_eq!(&cut_with(idle, Some(serializer.0), framing, &text)?, &text);
         let repair = || Chain::default().then(Repair { mode: RepairMode::Drop, pending: true });
-        if let Some(mended) = repaired(repair(), serializer.0, framing, &text)? {
+        if let Some(mended) = cut_unless_refused(repair(), Some(serializer.0), framing, &text)? {
             prop_assert!(read_seen(Some(serializer.0), framing, &mended).faults.is_empty());
             prop_assert_eq!(&cut_with(repair(), Some(serializer.0), framing, &mended)?, &mended);
         }
@@ -163,7 +155,7 @@ proptest! {
         for chain in tried(repairs, drawn) {
             let case = LawCase { name: "repair", chain, change: Change::Writes };
             let text = frame(&(serializer.1)(&script), framing, seed);
-            let Some(mended) = repaired((case.chain)(), serializer.0, framing, &text)? else { continue };
+            let Some(mended) = cut_unless_refused((case.chain)(), Some(serializer.0), framing, &text)? else { continue };
             let faults = read_seen(Some(serializer.0), framing, &mended).faults;
             prop_assert!(faults.is_empty(), "{:?} left\nin  {}\nout {}", faults, text, mended);
             prop_assert_eq!(&cut_with((case.chain)(), Some(serializer.0), framing, &mended)?, &mended, "repairing twice");
