@@ -50,6 +50,33 @@ fn a_thread_reads_what_others_read() {
     assert!(text(&follow.stderr).contains("this one is compressed"), "{}", text(&follow.stderr));
 }
 
+/// A request that was saved, or a row of a dataset: its messages are in one object.
+#[test]
+fn a_record_is_summarized_as_its_messages_are() {
+    let place = Place::new();
+    let message = |n: usize| format!("{{\"role\":\"{}\",\"content\":\"line {n}\"}}", ["user", "assistant"][n % 2]);
+    let messages: Vec<String> = (0..12).map(message).collect();
+    place.write("list.json", format!("[{}]\n", messages.join(",")).as_bytes());
+    place.write("record.jsonl", format!("{{\"messages\":[{}]}}\n", messages.join(",")).as_bytes());
+    place.write("request.json", format!("{{\n\"model\":\"m\",\n\"messages\":[{}]}}\n", messages.join(",")).as_bytes());
+    let summaries = |file: &str| {
+        let state = good(&place, &["--emit", "state", "--store", "s.db", "--thread", file, file]);
+        let state: serde_json::Value = serde_json::from_str(&state).unwrap();
+        state["summaries"].as_array().unwrap().iter().map(|summary| summary["text"].clone()).collect::<Vec<_>>()
+    };
+    let expected = summaries("list.json");
+    assert!(!expected.is_empty());
+    for file in ["record.jsonl", "request.json"] {
+        assert_eq!(summaries(file), expected, "{file}");
+        // Another record is another transcript.
+        place.write("other.jsonl", b"{\"messages\":[{\"role\":\"user\",\"content\":\"new\"}]}\n");
+        let other = place.curtail(&["summarize", "--store", "s.db", "--thread", file, "other.jsonl"]).output().unwrap();
+        assert_eq!(other.status.code(), Some(2), "{}", text(&other.stdout));
+        assert!(text(&other.stderr).contains("2 transcripts"), "{}", text(&other.stderr));
+        assert_eq!(summaries(file), expected, "{file}");
+    }
+}
+
 #[test]
 fn a_log_in_pieces_is_the_log_in_one_go() {
     let mut compared = 0;

@@ -56,7 +56,15 @@ impl Thread {
         let dialect = self.dialect.as_deref().and_then(dialects::dialect_named);
         let framing = if is_list(document) { Framing::Document } else { Framing::Lines };
         let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: None };
-        let read = reading.transcripts_or_none(document).map_err(|error| ThreadError::Stored(error.what))?;
+        let mut read = reading.transcripts_or_none(document).map_err(|error| ThreadError::Stored(error.what))?;
+        if framing == Framing::Lines && read.iter().all(|(_, transcript)| transcript.messages.is_empty()) {
+            // A line that contains its messages is a record.
+            let record = Reading { framing: Framing::Records, ..reading };
+            read = record.transcripts_or_none(document).unwrap_or(read);
+        }
+        if read.len() > 1 {
+            return Err(ThreadError::SeveralTranscripts(read.len()));
+        }
         let first = read.into_iter().next();
         let (dialect, Transcript { mut layout, messages }) = first.ok_or(ThreadError::Empty)?;
         let values = line_values(document);

@@ -13,8 +13,8 @@ pub enum ThreadError {
     /// The input cannot be read, with the offset of the byte.
     #[error("{1}")]
     Input(usize, String),
-    /// The input contains this many transcripts instead of one.
-    #[error("{0} transcripts found; append one transcript at a time to a thread")]
+    /// The input, or the thread with it, contains this many transcripts instead of one.
+    #[error("{0} transcripts found, and a thread is one; append its messages, in a list or one per line")]
     SeveralTranscripts(usize),
     /// The thread is stored with interactions of another kind.
     #[error("the thread was stored with --unit {kept}, not {asked}; pass --unit {kept}")]
