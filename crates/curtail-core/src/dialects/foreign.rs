@@ -52,7 +52,8 @@ const OASST: Foreign = foreign(
 );
 const RENDERED: Foreign = foreign(
     "a text that a chat template rendered",
-    "cut the messages that it was rendered from, and render again: `curtail limit --template`",
+    "cut the messages that it was rendered from (`curtail limit --template` counts what the template renders), and render those \
+     again with it",
 );
 const CLINE_UI: Foreign =
     foreign("what Cline shows on its screen", "the messages are in `api_conversation_history.json` beside it");

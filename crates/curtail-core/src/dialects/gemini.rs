@@ -155,7 +155,7 @@ impl DialectWriter for Gemini {
     }
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        tree::name_records("id", layout, remaining);
+        tree::name_records(|item| item.get_text("id"), layout, remaining);
     }
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {

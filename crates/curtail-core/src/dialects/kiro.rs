@@ -1,10 +1,19 @@
 //! Kiro CLI, and Amazon Q before it: lines with `kind` and `data`, or a stored conversation with a `history` of entries.
 
+use std::borrow::Cow;
+
+use foldhash::HashMap;
+
 use super::kiro_entries::{is_entry, prepend_results, read_entry, write_entry};
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, blocks};
-use crate::json::{Text, Value, list, object};
+use super::{
+    BY_ID, ChangeKind, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining,
+    blocks, tree,
+};
+use crate::json::{Json, ObjectWriter, Text, Value, list, object};
+use crate::steps;
 use crate::transcript::{
-    Content, Draft, DraftPart, DraftResult, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown,
+    Content, Draft, DraftPart, DraftResult, Layout, Links, Message, PairingRules, Part, PartPlace, ProviderRules,
+    ResultPlace, Role, Standing, Unknown,
 };
 
 /// The dialect `kiro`.
@@ -14,12 +23,13 @@ impl Dialect for Kiro {
     fn format(&self) -> &'static Format {
         &Format {
             name: "kiro",
-            signature: "`kind` `Prompt`, `AssistantMessage`, `ToolResults` and `data`; \
+            signature: "`kind` `Prompt`, `AssistantMessage`, `ToolResults`, `Compaction` and `data`; \
                 or `user` and `assistant` with `Response` or `ToolUse`",
             pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
             is_log: true,
             writer: Some(&Kiro),
+            log: &Kiro,
             ..Format::PLAIN
         }
     }
@@ -28,12 +38,10 @@ impl Dialect for Kiro {
         if is_entry(item) {
             return Fit::Certain;
         }
-        let known = item.get_text("kind").is_some_and(|kind| role_of(&kind.decode()).is_some());
-        if known && item.some("data").is_some_and(|data| data.get("content").is_some()) {
-            Fit::Certain
-        } else {
-            Fit::No
-        }
+        let kind = item.word("kind");
+        let said = if kind == "Compaction" { "messages_snapshot" } else { "content" };
+        let known = said != "content" || role_of(&kind).is_some();
+        if known && item.some("data").is_some_and(|data| data.has(said)) { Fit::Certain } else { Fit::No }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -41,12 +49,35 @@ impl Dialect for Kiro {
             return read_entry(item);
         }
         let kind = item.word("kind");
-        let Some(role) = role_of(&kind) else { return blocks::unknown_kind(kind) };
-        let Some(content) = item.some("data").and_then(|data| data.get("content")) else {
+        let data = item.some("data");
+        let role = match &*kind {
+            "Compaction" => return data.map_or(Item::Unknown(Unknown::NoMessage), |data| read_compaction(item, data)),
+            "Clear" | "CancelledPrompt" => return Item::Metadata,
+            kind => role_of(kind),
+        };
+        let Some(role) = role else { return blocks::unknown_kind(kind) };
+        let Some((data, content)) = data.and_then(|data| Some((data, data.get("content")?))) else {
             return Item::Unknown(Unknown::NoMessage);
         };
-        let id = item.some("data").and_then(|data| data.get_text("message_id"));
-        blocks::message(role, item, id, blocks::text_or_parts(Some(content), read_block))
+        let mut parts = blocks::text_or_parts(Some(content), read_block);
+        add_outputs(&mut parts, data);
+        blocks::message(role, item, data.get_text("message_id"), parts)
+    }
+
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        let mut cleared = 0;
+        for HistoryChange { at, kind } in self.history(items) {
+            let ChangeKind::Rollback { first } = kind else { continue };
+            if items[at].member_is("kind", "Clear") {
+                read[cleared..at].iter_mut().filter_map(Item::message_mut).for_each(take_back);
+                // It stays, and so nothing before it is sent again.
+                read[at] = Item::Pinned;
+                cleared = at;
+            } else if let Item::Message(prompt) = &mut read[first] {
+                take_back(prompt);
+                read[at] = Item::With(first);
+            }
+        }
     }
 }
 
@@ -61,7 +92,14 @@ impl DialectWriter for Kiro {
             _ if results => "ToolResults",
             _ => "Prompt",
         };
-        object! { "kind": kind, "data": object! { "content": blocks::parts(self, draft) } }.0
+        let content = blocks::parts(self, draft);
+        let Some(Links { id, .. }) = draft.links.clone().or_else(|| self.links(draft, anchor)) else {
+            return object! { "kind": kind, "data": object! { "content": content } }.0;
+        };
+        let data = ObjectWriter::new().member("message_id", &id.to_string()).member("content", &content);
+        // What the program shows of each result, which it requires.
+        let data = if kind == "ToolResults" { data.member("results", &Json("{}")) } else { data };
+        ObjectWriter::new().copied(anchor, &["version"]).member("kind", kind).member("data", &data.end()).end().0
     }
 
     fn write_text(&self, text: &str) -> String {
@@ -80,6 +118,72 @@ impl DialectWriter for Kiro {
         }
         let list = message.some("data")?.get("content").filter(|content| content.is_array())?;
         blocks::prepend_parts(list, parts, str::to_owned)
+    }
+
+    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
+        let anchor = anchor.filter(|line| line.has("version"))?;
+        Some(tree::first_links("message_id", draft, Some(anchor.get("data").unwrap_or(anchor))))
+    }
+
+    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+        tree::name_records(|line| line.get("data")?.get_text("message_id"), layout, remaining);
+    }
+}
+
+impl LogHabits for Kiro {
+    /// A compaction replaces what is before it, `Clear` removes it, and `CancelledPrompt` removes the last message, if it is of the
+    /// user.
+    fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
+        steps::count(items.len());
+        let mut sent: Vec<(usize, Option<Role>)> = Vec::new();
+        let mut changes = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            match &*item.word("kind") {
+                "Compaction" => {
+                    // What is cancelled behind it would be in it.
+                    sent = vec![(at, None)];
+                    changes.push(HistoryChange::compaction(at, Vec::new()));
+                }
+                "Clear" => {
+                    sent.clear();
+                    changes.push(HistoryChange::rollback(at, 0));
+                }
+                "CancelledPrompt" => {
+                    let prompt = sent.pop_if(|(_, role)| *role == Some(Role::User));
+                    changes.extend(prompt.map(|(prompt, _)| HistoryChange::rollback(at, prompt)));
+                }
+                kind => sent.extend(role_of(kind).map(|role| (at, Some(role)))),
+            }
+        }
+        changes
+    }
+}
+
+fn take_back(message: &mut Message<'_>) {
+    message.roll_back(Standing::RolledBack);
+}
+
+/// A compaction: the model reads its summary, and the messages that it left.
+fn read_compaction<'a>(item: Value<'a>, data: Value<'a>) -> Item<'a> {
+    let [summary, left] = data.get_each(["summary", "messages_snapshot"]);
+    let left = left.filter(|list| list.items().next().is_some());
+    let summary = summary.and_then(|value| Some(blocks::whole(value, Content::Text(value.text()?))));
+    let left = left.map(|list| blocks::whole(list, Content::Text(Text::Json(list.raw()))));
+    let mut message = blocks::notice(item, None, summary.into_iter().chain(left).collect());
+    message.set_boundary();
+    Item::Message(message)
+}
+
+/// What the program shows of each result is in `results`, by the id of its call.
+fn add_outputs<'a>(parts: &mut [Part<'a>], data: Value<'a>) {
+    let Some(results) = data.some("results") else { return };
+    let outputs: HashMap<Cow<'a, str>, Value<'a>> =
+        results.members().map(|member| (member.key.into_decoded(), member.value)).collect();
+    for part in parts {
+        let id = part.content.result().and_then(|result| result.id.as_ref());
+        if let Some(&output) = id.and_then(|id| outputs.get(&*id.decode())) {
+            part.add_copy(output);
+        }
     }
 }
 

@@ -188,24 +188,21 @@ fn response(item: Value<'_>) -> Option<Value<'_>> {
     item.some("extra")?.some("response")
 }
 
-/// `reasoning_content`, which routers call `reasoning`. If a message has both, they are the same. The model reads them before
-/// anything else in the message.
+/// `reasoning_content`, which routers call `reasoning`, and the lists of thoughts beside it. If a message has several of them, they
+/// are the same. The model reads them before anything else in the message.
 fn thought(item: Value<'_>) -> Option<Part<'_>> {
     let [content, reasoning, thinking, blocks, details] =
         item.get_each(["reasoning_content", "reasoning", "thinking", "thinking_blocks", "reasoning_details"]);
-    let lists = [blocks, details].into_iter().flatten().filter(|list| list.is_array());
-    let signed = lists.clone().filter(|list| is_claudes(*list));
+    let lists = [blocks, details].into_iter().flatten().filter(|list| list.items().next().is_some());
+    let is_signed = lists.clone().any(is_claudes);
     let texts = [content, reasoning, thinking].into_iter().flatten().filter(|value| value.text().is_some());
-    let mut places: Vec<Value<'_>> = texts.chain(signed.clone()).collect();
-    if places.is_empty() {
-        places.extend(lists.filter(|list| list.items().next().is_some()));
-    }
+    let mut places: Vec<Value<'_>> = texts.chain(lists).collect();
     // Some write a member without a text beside the one with the text.
     places.sort_by_key(|place| place.is(""));
     let first = places.first().copied()?;
     let text = first.text().unwrap_or_else(|| thought_in(first));
     let place = PartPlace { copies: places.into_iter().skip(1).collect(), ..PartPlace::element(first) };
-    let part = Part::from_source(Content::Reasoning(text), place).bound_to_prefix(signed.count() > 0);
+    let part = Part::from_source(Content::Reasoning(text), place).bound_to_prefix(is_signed);
     Some(part.read_at(item.span().start + 1))
 }
 

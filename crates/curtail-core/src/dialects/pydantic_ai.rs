@@ -41,6 +41,9 @@ impl Dialect for PydanticAi {
             message.automatic = is_automatic(&message);
             message.instructs_alone();
         }
+        if item.items_under("parts").any(is_compaction) {
+            message.set_boundary();
+        }
         Item::Message(message)
     }
 
@@ -158,10 +161,17 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
         "retry-prompt" if part.some("tool_name").is_none() => return tried(part, content),
         "tool-return" | "retry-prompt" => return vec![blocks::rewritable(part, result(part, content), content)],
         "file" => Content::Media(Text::Json(part.raw())),
+        "compaction" => part.get_text("content").map_or(Content::Other, Content::Text),
         "tool-availability-delta" | "capability-load-delta" | "model-settings-delta" => Content::Other,
         _ => blocks::unknown(part),
     };
     vec![blocks::whole(part, content)]
+}
+
+/// Whether a part is a summary of a provider, which sends nothing before it to the model. It may be sealed in `provider_details`.
+fn is_compaction(part: Value<'_>) -> bool {
+    part.member_is("part_kind", "compaction")
+        && (part.some_text("content").is_some() || part.some("provider_details").is_some())
 }
 
 /// Text and media of a user: a string, or a list of strings and of objects with a `kind`.

@@ -68,15 +68,15 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
     }
 
     /// Whether a stub would pair with this call and no other. A call with invalid arguments is dropped instead: no tool could
-    /// have accepted it. So is a program that made calls, because its result comes after theirs, and a call without an id in a
-    /// format with ids, because no result can name it. In formats without ids, results pair by name and order, so a stub next to
+    /// have accepted it. So is a program that made calls, because its result comes after theirs, a call of a computer, because its
+    /// result is a picture, and a call without an id in a format with ids, because no result can name it. In formats without ids, results pair by name and order, so a stub next to
     /// a result of the same tool could pair with the wrong call.
     pub(super) fn can_answer(&self, fault: &Fault) -> bool {
         let call = self.message(fault.at).parts[fault.at.part].content.call();
         let Some(call) = call.filter(|call| is_unanswered(fault) && call.argument_fault().is_none()) else {
             return false;
         };
-        if self.programs.contains(&fault.at) {
+        if self.programs.contains(&fault.at) || call.family == Family::Computer {
             return false;
         }
         match &call.id {

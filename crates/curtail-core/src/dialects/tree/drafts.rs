@@ -48,12 +48,16 @@ pub(in crate::dialects) fn part_names(draft: &Draft) -> impl Iterator<Item = &st
     })
 }
 
-/// Gives drafts of records that have ids under `key`, but no parents, different ones.
-pub(in crate::dialects) fn name_records(key: &str, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+/// Gives drafts of records that have ids, which `id_of` finds, but no parents, different ones.
+pub(in crate::dialects) fn name_records<'a>(
+    id_of: impl Fn(Value<'a>) -> Option<Text<'a>>,
+    layout: &Layout<'a>,
+    remaining: &mut Remaining<'_>,
+) {
     if remaining.written.is_empty() {
         return;
     }
-    let read = layout.elements.iter().filter_map(|item| item.get_text(key));
+    let read = layout.elements.iter().filter_map(|item| id_of(*item));
     let known: HashSet<Cow<'_, str>> = read.map(Text::into_decoded).collect();
     make_ids_unique(remaining, |id| known.contains(id));
 }
