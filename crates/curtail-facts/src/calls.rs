@@ -14,7 +14,7 @@ use super::todos::todo_action;
 use super::words::{has_any, name_words};
 
 /// Names of arguments that contain the path of a file, in lower case without separators.
-const PATH_KEYS: &[&str] = &[
+pub const PATH_KEYS: &[&str] = &[
     "filepath", "path", "filename", "file", "notebookpath", "targetfile", "absolutepath", "relativeworkspacepath",
     "target", "uri",
 ];
@@ -32,8 +32,8 @@ const OTHER_TEXT_KEYS: &[&str] = &["text", "data"];
 const SOURCE_KEYS: &[&str] = &["source", "sourcepath", "oldpath"];
 const DESTINATION_KEYS: &[&str] = &["destination", "destinationpath", "newpath"];
 
-/// Names of arguments that contain a command line.
-const COMMAND_KEYS: &[&str] = &["command", "cmd", "commandline", "script", "commands", "bash"];
+/// Names of arguments that contain a command line, in lower case without separators.
+pub const COMMAND_KEYS: &[&str] = &["command", "cmd", "commandline", "script", "commands", "bash"];
 
 /// Words in the names of tools that change files, and of those that only read.
 const CHANGE_WORDS: &[&str] =
@@ -296,7 +296,7 @@ fn values<'m>(members: &'m Map<String, Value>, keys: &[&str]) -> impl Iterator<I
 }
 
 /// A key in lower case without separators: `filePath` and `file_path` are equal.
-fn normalized(key: &str) -> String {
+pub fn normalized(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 

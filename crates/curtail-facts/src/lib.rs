@@ -39,7 +39,7 @@ mod writers;
 mod written_facts;
 
 pub use call_result::failed;
-pub use calls::{file_read, todos};
+pub use calls::{COMMAND_KEYS, PATH_KEYS, file_read, normalized, todos};
 pub use fences::{FenceLine, Fences};
 pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
 pub use words::name_words;

@@ -2,8 +2,10 @@
 //! request, and the effect of a policy.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::iter::Peekable;
 use std::ops::Range;
+use std::slice;
 
 use super::effect::{Drafted, Effect, Fate, Policy, Recorded, State, positions};
 use super::keys::Exposure;
@@ -121,37 +123,54 @@ pub(super) struct Attached<'a> {
 pub(super) struct Exposed {
     /// What each string looks like a key of, and the message that has it first.
     pub(super) keys: Vec<(&'static str, Option<usize>)>,
-    /// Paths below home folders.
-    pub(super) homes: usize,
-    pub(super) home: Option<String>,
+    /// Home folders, each with the number of paths below it.
+    pub(super) homes: BTreeMap<String, usize>,
 }
 
 impl Exposed {
     /// Those of `exposure` that are in `messages` or outside of them on the page. A log has more than its page shows.
     fn new(exposure: &Exposure, layout: &Layout<'_>, messages: &[Message<'_>]) -> Self {
         let places = shown_places(layout, messages);
-        let mut rest = places.iter().peekable();
-        let mut open: Vec<&ShownPlace> = Vec::new();
+        let mut exposed = Self::default();
         let mut seen = HashSet::new();
-        let mut keys = Vec::new();
+        let mut around = PlacesAround::new(&places);
         for key in &exposure.keys {
-            let byte = key.place.start;
-            while let Some(place) = rest.next_if(|place| place.bytes.start <= byte) {
-                close_ended(&mut open, place.bytes.start);
-                open.push(place);
-            }
-            close_ended(&mut open, byte);
+            let open = around.go_to(key.place.start);
             if !open.is_empty() && seen.insert(layout.source.get(key.place.clone())) {
-                keys.push((key.kind, open.iter().rev().find_map(|place| place.message)));
+                exposed.keys.push((key.kind, open.iter().rev().find_map(|place| place.message)));
             }
         }
-        Self { keys, homes: exposure.homes, home: exposure.home.clone() }
+        let mut around = PlacesAround::new(&places);
+        for home in exposure.homes.iter().filter(|home| !around.go_to(home.start).is_empty()) {
+            *exposed.homes.entry(layout.source[home.clone()].to_owned()).or_default() += 1;
+        }
+        exposed
     }
 }
 
-/// Removes the places that end before `byte`. The others are inside each other, as a message can be inside another one.
-fn close_ended(open: &mut Vec<&ShownPlace>, byte: usize) {
-    while open.pop_if(|place| place.bytes.end <= byte).is_some() {}
+/// The places around a byte, which goes on through the log. They are inside each other, as a message can be inside another one.
+struct PlacesAround<'p> {
+    rest: Peekable<slice::Iter<'p, ShownPlace>>,
+    open: Vec<&'p ShownPlace>,
+}
+
+impl<'p> PlacesAround<'p> {
+    fn new(places: &'p [ShownPlace]) -> Self {
+        Self { rest: places.iter().peekable(), open: Vec::new() }
+    }
+
+    fn go_to(&mut self, byte: usize) -> &[&'p ShownPlace] {
+        while let Some(place) = self.rest.next_if(|place| place.bytes.start <= byte) {
+            self.close_ended(place.bytes.start);
+            self.open.push(place);
+        }
+        self.close_ended(byte);
+        &self.open
+    }
+
+    fn close_ended(&mut self, byte: usize) {
+        while self.open.pop_if(|place| place.bytes.end <= byte).is_some() {}
+    }
 }
 
 /// Bytes of a log that are on its page.
@@ -454,13 +473,13 @@ mod tests {
         assert_eq!(exposed.keys, [("GitHub token", Some(1))]);
     }
 
-    /// The keys of `log` that are named on a page of its last `count` messages.
-    fn keys_on_page(log: &str, count: usize) -> Vec<(&'static str, Option<usize>)> {
+    /// What of `log` is named on a page of its last `count` messages.
+    fn exposed_on_page(log: &str, count: usize) -> Exposed {
         let reading = Reading::new(Framing::Document, Some("openai"), None).unwrap();
         let document = reading.parse(log).unwrap();
         let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
         let messages = &transcript.messages[transcript.messages.len() - count..];
-        Exposed::new(&Exposure::of_text(log), &transcript.layout, messages).keys
+        Exposed::new(&Exposure::of_text(log), &transcript.layout, messages)
     }
 
     /// A key that is in several places is counted once, and named where the page has it.
@@ -471,7 +490,16 @@ mod tests {
             r#"{{"note":"{third}","messages":[{{"role":"user","content":"{one} {other}"}},{{"role":"user","content":"{one}"}}],"tools":[{{"name":"{other}"}}]}}"#
         );
         let kind = "GitHub token";
-        assert_eq!(keys_on_page(&log, 2), [(kind, Some(0)), (kind, Some(0))]);
-        assert_eq!(keys_on_page(&log, 1), [(kind, Some(0)), (kind, None)]);
+        assert_eq!(exposed_on_page(&log, 2).keys, [(kind, Some(0)), (kind, Some(0))]);
+        assert_eq!(exposed_on_page(&log, 1).keys, [(kind, Some(0)), (kind, None)]);
+    }
+
+    #[test]
+    fn only_home_folders_on_the_page_are_counted() {
+        let log = r#"{"note":"/home/eve/a","messages":[{"role":"user","content":"/home/ada/a /home/ada/b"},{"role":"user","content":"/home/ada/a /Users/bob/a"}]}"#;
+        for (count, homes) in [(2, vec![("/Users/bob", 1), ("/home/ada", 3)]), (0, Vec::new())] {
+            let exposed = exposed_on_page(log, count).homes;
+            assert_eq!(exposed.iter().map(|(home, paths)| (home.as_str(), *paths)).collect::<Vec<_>>(), homes);
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! are.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -79,10 +79,8 @@ static HOME_FOLDERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub struct Exposure {
     /// Strings that look like keys, in order.
     pub keys: Vec<ExposedKey>,
-    /// Paths below home folders.
-    pub homes: usize,
-    /// The home folder that most of them are below.
-    pub home: Option<String>,
+    /// The bytes of the home folders of paths in the text, in order.
+    pub homes: Vec<Range<usize>>,
 }
 
 /// A string that looks like a key.
@@ -97,13 +95,7 @@ pub struct ExposedKey {
 impl Exposure {
     /// Looks through `text`, which may be JSON.
     pub fn of_text(text: &str) -> Self {
-        let keys = keys(text).collect();
-        let mut homes: BTreeMap<&str, usize> = BTreeMap::new();
-        for found in home_folders(text) {
-            *homes.entry(&text[found.whole]).or_default() += 1;
-        }
-        let home = homes.iter().max_by_key(|(_, count)| **count).map(|(home, _)| (*home).to_owned());
-        Self { keys, homes: homes.values().sum(), home }
+        Self { keys: keys(text).collect(), homes: home_folders(text).into_iter().map(|home| home.whole).collect() }
     }
 }
 
@@ -295,7 +287,9 @@ mod tests {
     fn home_folders_are_counted_by_path() {
         let text = format!(r"{KEY} /home/ada/a /home/ada/b C:\\Users\\Ada\\c -Users-ada-kiln /home/");
         let found = Exposure::of_text(&text);
-        assert_eq!((found.keys.len(), found.homes, found.home.as_deref()), (1, 4, Some("/home/ada")));
+        let homes: Vec<&str> = found.homes.iter().map(|home| &text[home.clone()]).collect();
+        assert_eq!(found.keys.len(), 1);
+        assert_eq!(homes, ["/home/ada", "/home/ada", r"C:\\Users\\Ada", "-Users-ada"]);
         assert!(masked(&text).ends_with(r"/home/xxx/a /home/xxx/b C:\\Users\\xxx\\c -Users-xxx-kiln /home/"));
         assert_eq!(masked("/home/mary-ann/a /Users/Zoë/b"), "/home/xxxxxxxx/a /Users/xxxx/b");
         assert_eq!(masked(r"/Users/Zo\u00eb/b /c/Users/Mary Ann/a"), "/Users/xxxxxxxx/b /c/Users/xxxxxxxx/a");

@@ -143,9 +143,10 @@ fn warning(conversation: &Conversation<'_>) -> Markup {
                 }
                 @if exposed.keys.len() > MAX_KEYS { ", and " (figure(exposed.keys.len() - MAX_KEYS)) " more" }
                 ")"
-                @if exposed.homes > 0 {
-                    " and " (counted(exposed.homes, "path")) " below "
-                    code { (Shown(exposed.home.as_deref().unwrap_or("a home folder"))) }
+                @if let Some((home, _)) = exposed.homes.iter().max_by_key(|(_, count)| **count) {
+                    " and " (counted(exposed.homes.values().sum(), "path")) " below "
+                    @if exposed.homes.len() > 1 { "home folders such as " }
+                    code { (Shown(home)) }
                 }
                 ". " code { "curtail view --mask" } " blanks them."
             }

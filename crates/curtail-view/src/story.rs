@@ -216,7 +216,7 @@ impl TurnEnd {
                 return Self::of_reply(message, at, pairs).unwrap_or_default();
             }
             if message.has_tools() {
-                return Self::Result;
+                return Self::of_results(messages, pairs, at);
             }
         }
         Self::Unanswered
@@ -234,6 +234,14 @@ impl TurnEnd {
         })
     }
 
+    /// How a turn ended whose last message, at `at`, has results: some programs write one for the call that hands in the work.
+    fn of_results(messages: &[Message<'_>], pairs: &Pairs, at: usize) -> Self {
+        let calls = messages[at].results().filter_map(|(part, _)| pairs.counterpart(PartRef { message: at, part }));
+        let mut parts = calls.filter_map(|call| Some((call.message, messages[call.message].parts.get(call.part)?)));
+        let ends = parts.find(|(_, part)| part.content.call().is_some_and(hands_in));
+        ends.map_or(Self::Result, |(call, _)| Self::Submitted(words_of(&messages[call])))
+    }
+
     fn of_text(text: &str) -> Self {
         let last = text.trim_end().lines().next_back().unwrap_or_default();
         let is_question = last.trim_end_matches(['*', '_', ' ']).ends_with(['?', '？']);
@@ -241,7 +249,7 @@ impl TurnEnd {
     }
 }
 
-/// Names of tools that end a run, in which the model hands in its work; no result follows.
+/// Names of tools that end a run, in which the model hands in its work.
 const ENDS: &[&str] = &["submit", "finish", "complete", "completion", "done", "terminate", "final"];
 
 /// What a command prints that hands in the work, in mini-swe-agent.
@@ -309,6 +317,20 @@ mod tests {
             let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
             let pairs = Pairs::from_messages(&transcript.messages);
             assert_eq!(TurnEnd::of_turn(&transcript.messages, &pairs, 0..2), end, "{parts}");
+        }
+    }
+
+    #[test]
+    fn a_turn_ends_with_the_call_that_hands_in_its_work() {
+        for (tool, end) in [("finish", TurnEnd::Submitted("Done.".into())), ("timetable", TurnEnd::Result)] {
+            let log = format!(
+                r#"[{{"role":"user","content":"When?"}},{{"role":"assistant","content":"Done.","tool_calls":[{{"id":"c","type":"function","function":{{"name":"{tool}","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"c","content":"17:58"}}]"#
+            );
+            let reading = Reading::new(Framing::Document, Some("openai"), None).unwrap();
+            let document = reading.parse(&log).unwrap();
+            let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
+            let pairs = Pairs::from_messages(&transcript.messages);
+            assert_eq!(TurnEnd::of_turn(&transcript.messages, &pairs, 0..3), end, "{tool}");
         }
     }
 

@@ -82,7 +82,7 @@ impl Chat<'_, '_> {
         };
         html! {
             @match called.kind.draw(byte, max_chars, &answer) {
-                Some(drawn) => { (arguments(raw, byte, max_chars, &called.kind.shown())) (drawn) },
+                Some(drawn) => { (arguments(raw, byte, max_chars, called.kind.shown())) (drawn) },
                 // The sub-agent shows its task.
                 None if called.has_agents => {
                     details class="aside" { summary { "Show the arguments" } (arguments(raw, byte, max_chars, &[])) }

@@ -11,7 +11,7 @@ use crate::effect::{Drafted, texts};
 use crate::sides::Side;
 use crate::spending::dollars;
 use crate::visible::duration;
-use curtail_core::numbers::counted;
+use curtail_core::numbers::{counted, figure};
 
 /// Messages of a long conversation that are built immediately.
 const FIRST_ROWS: usize = 200;
@@ -214,7 +214,11 @@ impl Row<'_> {
 fn start_of_kept(cut: &Cut) -> Markup {
     html! {
         p class="gone" {
-            span { strong { "The policy starts to keep here." } " What is above is dropped." }
+            span {
+                strong { "The policy starts to keep here." } " "
+                @if cut.messages == cut.message { "What is above is dropped." }
+                @else { (figure(cut.messages)) " of the " (counted(cut.message, "message")) " above are dropped." }
+            }
             span class="of" { (counted(cut.messages, "message")) ", " (counted(cut.tokens, "token")) }
         }
     }

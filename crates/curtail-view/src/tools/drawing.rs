@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Answer, CallKind, Question};
+use super::{Answer, CallKind, Question, arguments};
 use crate::capped::capped;
 use crate::content::{Passage, command, passage};
 use crate::markdown::markdown;
@@ -14,7 +14,7 @@ impl CallKind {
     pub(crate) fn target(&self) -> Markup {
         match self {
             Self::Shell { command, .. } => html! { span class="preview" { (Shown(&line(command, 90))) } },
-            Self::Edit { path, edits } => {
+            Self::Edit { path, edits, .. } => {
                 let added: usize = edits.iter().map(|edit| edit.diff().added).sum();
                 let removed: usize = edits.iter().map(|edit| edit.diff().removed).sum();
                 html! {
@@ -26,7 +26,7 @@ impl CallKind {
                 let done = items.iter().filter(|item| item.progress == Progress::Done).count();
                 html! { span class="tokens" { (done) " of " (items.len()) " done" } }
             }
-            Self::Prose(_) | Self::Ask { .. } | Self::Other => html! {},
+            Self::Prose { .. } | Self::Ask { .. } | Self::Other => html! {},
             Self::Lookup { target, .. } => html! { code { (Shown(&line(target, 140))) } },
         }
     }
@@ -34,10 +34,15 @@ impl CallKind {
     /// The call in a form that people know; `None` to show only the arguments. `answer` is its result, if it asks.
     pub(crate) fn draw(&self, byte: usize, max_chars: usize, answer: &str) -> Option<Markup> {
         Some(match self {
-            Self::Shell { command: text, folder } => command(text, folder.as_deref(), byte, max_chars),
-            Self::Edit { edits, .. } => html! { @for edit in edits { (edit.diff().draw(byte, max_chars)) } },
+            Self::Shell { command: text, folder, .. } => command(text, folder.as_deref(), byte, max_chars),
+            Self::Edit { edits, .. } => html! {
+                @for edit in edits {
+                    (arguments(&edit.item, byte, max_chars, &edit.drawn))
+                    (edit.diff().draw(byte, max_chars))
+                }
+            },
             Self::List { items, .. } => html! { ul class="todos" { @for item in items { (todo(item)) } } },
-            Self::Prose(text) => {
+            Self::Prose { text, .. } => {
                 let html = if capped(text, max_chars).1 > 0 { None } else { markdown(text) };
                 html.unwrap_or_else(|| passage(Passage { text, byte, max_chars, mono: false }))
             }
@@ -189,6 +194,26 @@ mod tests {
             r#"{"replacements":[{"filePath":"a","oldString":"x","newString":"y"}]}"#,
             &["edit: <code>a</code>", "<del>-x\n</del><ins>+y"],
         ),
+        (
+            "multi_replace_string_in_file",
+            r#"{"replacements":[{"filePath":"a","oldString":"x","newString":"y"},{"filePath":"b","oldString":"v","newString":"w"}]}"#,
+            &[
+                "<code>a and 1 other file</code>",
+                "<dt>filePath</dt><dd><code>b</code></dd></div></dl><pre class=\"diff\"><del>-v",
+            ],
+        ),
+        (
+            "MultiEdit",
+            r#"{"file_path":"a","edits":[{"old_string":"x","new_string":"y","replace_all":true}]}"#,
+            &["edit: <code>a</code>", "<dt>replace_all</dt><dd><code>true</code>"],
+        ),
+        (
+            "single_find_and_replace",
+            r#"{"filepath":"a","old_string":"x","new_string":"y"}"#,
+            &["edit: <code>a</code>", "<del>-x\n</del><ins>+y"],
+        ),
+        ("builtin_read_file", r#"{"filepath":"a"}"#, &["look: <code>a</code>"]),
+        ("send_message", r#"{"target":"bob","content":"hi"}"#, &["other: "]),
         ("find_and_replace", r#"{"path":"a","pattern":"x","with":"y"}"#, &["other: "]),
         ("str_replace_based_edit_tool", r#"{"command":"view","path":"src"}"#, &["look: <code>src</code>"]),
         ("apply_patch", "*** Begin Patch\n*** Add File: n\n+1\n*** End Patch", &["edit: <code>n</code>", "<ins>+1"]),
@@ -299,8 +324,14 @@ mod tests {
             ("TodoWrite", r#"{"todos":[{"content":"a","status":"done"}]}"#, ""),
             ("task_tracker", r#"{"task_list":[{"title":"a","status":"done","notes":"b"}]}"#, "task_list"),
             ("update_todo_list", r#"{"todos":"Soon:\n[x] a"}"#, "todos"),
+            ("Edit", r#"{"file_path":"a","old_string":"x","new_string":"y","content":"z"}"#, "content"),
+            ("edit", r#"{"command":"create","path":"a","file_text":"x","old_str":null,"new_str":""}"#, ""),
+            ("edit", r#"{"command":"make it","path":"a","content":"x"}"#, "command"),
+            ("MultiEdit", r#"{"file_path":"a","edits":[{"old_string":"x","new_string":"y"},{"new":1}]}"#, "edits"),
+            ("bash", r#"{"command":"ls","script":"pwd","cwd":"a"}"#, "script"),
+            ("finish", r#"{"message":"Done.","result":"ok"}"#, "message"),
         ] {
-            let html = arguments(raw, 0, 1_000, &CallKind::from_call(name, raw).shown()).0;
+            let html = arguments(raw, 0, 1_000, CallKind::from_call(name, raw).shown()).0;
             let keys: Vec<&str> = html.split("<dt>").skip(1).filter_map(|key| Some(key.split_once('<')?.0)).collect();
             assert_eq!(keys.join(", "), shown, "{name}");
         }

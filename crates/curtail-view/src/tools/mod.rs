@@ -18,18 +18,18 @@ pub(crate) use looks::Look;
 /// Longer arguments, in bytes, are not parsed, and shown unchanged.
 const MAX_ARGUMENTS: usize = 1_000_000;
 
-/// What a call does.
+/// What a call does. `drawn` are the arguments that need not be shown beside the form that people know.
 pub(crate) enum CallKind {
     /// It runs a command.
-    Shell { command: String, folder: Option<String> },
-    /// It changes a file.
-    Edit { path: String, edits: Vec<Edit> },
+    Shell { command: String, folder: Option<String>, drawn: Vec<String> },
+    /// It changes files.
+    Edit { path: String, edits: Vec<Edit>, drawn: Vec<String> },
     /// It writes a plan or a list, which may say more than its items.
-    List { items: Vec<Todo>, says_more: bool },
+    List { items: Vec<Todo>, drawn: Vec<String> },
     /// It writes a text for people.
-    Prose(String),
-    /// It asks a person one question, or a list of them. `drawn` are the arguments that are drawn whole.
-    Ask { questions: Vec<Question>, drawn: Vec<&'static str> },
+    Prose { text: String, drawn: Vec<String> },
+    /// It asks a person one question, or a list of them.
+    Ask { questions: Vec<Question>, drawn: Vec<String> },
     /// It reads or searches something.
     Lookup { look: Look, target: String },
     /// Something else.
@@ -41,12 +41,16 @@ pub(crate) struct Edit {
     old: String,
     /// The text that replaces it; `None` if the first is a patch.
     new: Option<String>,
+    /// The item of a list that it is; empty if it is the only edit of its call.
+    item: String,
+    /// The members of this item that need not be shown beside the diff.
+    drawn: Vec<String>,
     diff: OnceCell<Diff>,
 }
 
 impl Edit {
     const fn new(old: String, new: Option<String>) -> Self {
-        Self { old, new, diff: OnceCell::new() }
+        Self { old, new, item: String::new(), drawn: Vec::new(), diff: OnceCell::new() }
     }
 
     fn diff(&self) -> &Diff {
@@ -76,7 +80,7 @@ impl CallKind {
             Self::Shell { .. } => "shell",
             Self::Edit { .. } => "edit",
             Self::List { .. } => "todo",
-            Self::Prose(_) => "plan",
+            Self::Prose { .. } => "plan",
             Self::Ask { .. } => "ask",
             Self::Lookup { .. } => "look",
             Self::Other => "other",
@@ -90,7 +94,7 @@ impl CallKind {
 
     /// Whether its result adds little to the call, so that it is folded.
     pub(crate) const fn folds_result(&self) -> bool {
-        matches!(self, Self::Edit { .. } | Self::List { .. } | Self::Prose(_) | Self::Ask { .. })
+        matches!(self, Self::Edit { .. } | Self::List { .. } | Self::Prose { .. } | Self::Ask { .. })
     }
 
     /// What it looks at, if it changes nothing: a short name of it.

@@ -3,27 +3,31 @@
 use super::looks::look_of_name;
 use super::{Answer, CallKind, Edit, Look, MAX_ARGUMENTS, Question, member_text};
 use crate::diffs::is_diff;
-use curtail_core::json::{Document, Value};
+use curtail_core::json::{Document, Value, ValueKind};
 use curtail_core::numbers::counted;
-use curtail_facts::{name_words, todos};
+use curtail_facts::{COMMAND_KEYS, PATH_KEYS, name_words, normalized, todos};
 
-const PATHS: &[&str] = &[
-    "file_path", "path", "filePath", "filename", "file", "target_file", "absolute_path", "relative_path",
-    "notebook_path", "AbsolutePath", "TargetFile",
-];
-const COMMANDS: &[&str] = &["command", "cmd", "commands", "script", "CommandLine"];
-const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory"];
-const PATCHES: &[&str] = &["input", "patch", "patchText", "diff"];
-const OLD_TEXTS: &[&str] = &["old_string", "old_str", "oldText", "old_text", "oldString"];
-const NEW_TEXTS: &[&str] = &["new_string", "new_str", "newText", "new_text", "newString"];
-const CONTENTS: &[&str] =
-    &["content", "contents", "file_text", "new_source", "CodeContent", "code_edit", "insert_text"];
+// Names of arguments, in lower case without separators.
+/// What also names something else than a file, such as a person or a page.
+const NOT_ONLY_PATHS: &[&str] = &["target", "uri"];
+/// What names a file or a folder.
+const OTHER_PATH: &str = "relativepath";
+const FOLDERS: &[&str] = &["workdir", "cwd", "workingdirectory"];
+const PATCHES: &[&str] = &["input", "patch", "patchtext", "diff"];
+const OLD_TEXTS: &[&str] = &["oldstring", "oldstr", "oldtext"];
+const NEW_TEXTS: &[&str] = &["newstring", "newstr", "newtext"];
+const SEARCHED: &[&str] = &["search"];
+const REPLACING: &[&str] = &["replace"];
+const CONTENTS: &[&str] = &["content", "contents", "filetext", "newsource", "codecontent", "codeedit", "inserttext"];
 const REPLACEMENTS: &[&str] = &["edits", "replacements"];
-const LISTS: &[&str] = &["todos", "plan", "items", "todo_list", "task_list", "todoList", "tasks", "checklist"];
+const LISTS: &[&str] = &["todos", "plan", "items", "todolist", "tasklist", "tasks", "checklist"];
 const ASKED: &[&str] = &["question", "prompt", "text"];
 const OFFERS: &[&str] = &["options", "choices", "follow_up", "answers"];
 const PLANS: &[&str] = &["plan"];
 const WORDS: &[&str] = &["thought", "result", "message"];
+
+/// Values of the argument `command` of an editor whose effect a diff shows.
+const EDIT_MODES: &[&str] = &["create", "str_replace", "insert"];
 
 /// The line that a patch begins with.
 const PATCH: &str = "*** Begin Patch";
@@ -35,7 +39,7 @@ impl CallKind {
             return Self::Other;
         }
         if raw.trim_start().starts_with(PATCH) {
-            return Self::from_patch(raw);
+            return Self::from_patch(raw, Vec::new());
         }
         let document = Document::parse(raw).ok();
         let root = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
@@ -48,34 +52,74 @@ impl CallKind {
                 .or_else(|| lookup(name, root))
                 .unwrap_or(Self::Other),
             None if is_shell(name) && !has_own_commands(name) && !raw.trim().is_empty() => {
-                Self::Shell { command: raw.to_owned(), folder: None }
+                Self::Shell { command: raw.to_owned(), folder: None, drawn: Vec::new() }
             }
             None => Self::Other,
         }
     }
 
-    fn from_patch(text: &str) -> Self {
+    fn from_patch(text: &str, drawn: Vec<String>) -> Self {
         let files: Vec<&str> = text.lines().filter_map(patched_file).collect();
-        let path = match files.as_slice() {
-            [] => String::from("patch"),
-            [file] => (*file).to_owned(),
-            [file, rest @ ..] => format!("{file} and {}", counted(rest.len(), "other file")),
-        };
-        Self::Edit { path, edits: vec![Edit::new(text.to_owned(), None)] }
+        let path = if files.is_empty() { String::from("patch") } else { title(&files) };
+        Self::Edit { path, edits: vec![Edit::new(text.to_owned(), None)], drawn }
     }
 
-    /// The arguments that [`CallKind::draw`] shows.
-    pub(crate) fn shown(&self) -> Vec<&[&'static str]> {
+    /// The arguments that [`CallKind::draw`] shows whole, and of an edit, those that say nothing.
+    pub(crate) fn shown(&self) -> &[String] {
         match self {
-            Self::Shell { .. } => vec![COMMANDS, FOLDERS],
-            Self::Edit { .. } => {
-                vec![PATHS, PATCHES, OLD_TEXTS, NEW_TEXTS, CONTENTS, REPLACEMENTS, &["command", "search", "replace"]]
-            }
-            Self::List { says_more: false, .. } => vec![LISTS],
-            Self::Prose(_) => vec![PLANS, WORDS],
-            Self::Ask { drawn, .. } => vec![drawn],
-            Self::List { .. } | Self::Lookup { .. } | Self::Other => Vec::new(),
+            Self::Shell { drawn, .. }
+            | Self::Edit { drawn, .. }
+            | Self::List { drawn, .. }
+            | Self::Prose { drawn, .. }
+            | Self::Ask { drawn, .. } => drawn,
+            Self::Lookup { .. } | Self::Other => &[],
         }
+    }
+}
+
+/// An argument of a call.
+struct Argument<T> {
+    key: String,
+    value: T,
+}
+
+/// The member of `object` with the first of `keys` of which `read` returns something; of several with one key, the last one.
+fn argument<'a, T>(object: Value<'a>, keys: &[&str], read: impl Fn(Value<'a>) -> Option<T>) -> Option<Argument<T>> {
+    let mut best = keys.len();
+    let mut found = None;
+    for member in object.members() {
+        let key = member.key.decode();
+        let name = normalized(&key);
+        let Some(rank) = keys.iter().position(|known| *known == name).filter(|rank| *rank <= best) else { continue };
+        if let Some(value) = read(member.value) {
+            best = rank;
+            found = Some(Argument { key: key.into_owned(), value });
+        }
+    }
+    found
+}
+
+/// The first of the arguments `keys` that is a text.
+fn text_argument(object: Value<'_>, keys: &[&str]) -> Option<Argument<String>> {
+    argument(object, keys, |value| value.text().map(|text| text.decode().into_owned()))
+}
+
+fn text_of(object: Value<'_>, keys: &[&str]) -> Option<String> {
+    text_argument(object, keys).map(|found| found.value)
+}
+
+/// The path of the file that the arguments name.
+fn path_argument(object: Value<'_>) -> Option<Argument<String>> {
+    let certain = PATH_KEYS.iter().copied().filter(|key| !NOT_ONLY_PATHS.contains(key));
+    text_argument(object, &certain.chain([OTHER_PATH]).collect::<Vec<_>>())
+}
+
+/// The first of several files, and the number of the others.
+fn title(files: &[&str]) -> String {
+    match files {
+        [] => String::new(),
+        [file] => (*file).to_owned(),
+        [file, rest @ ..] => format!("{file} and {}", counted(rest.len(), "other file")),
     }
 }
 
@@ -90,43 +134,94 @@ fn items<'a>(object: Value<'a>, name: &str) -> impl Iterator<Item = Value<'a>> {
     object.some(name).into_iter().flat_map(Value::items)
 }
 
+/// The edits of a call, with the arguments that contain them.
+struct Edits {
+    edits: Vec<Edit>,
+    keys: Vec<String>,
+}
+
+impl Edits {
+    /// The edits that `read` finds in an argument, if it finds any.
+    fn in_argument(argument: &Argument<String>, read: impl Fn(&str) -> Vec<Edit>) -> Option<Self> {
+        let edits = read(&argument.value);
+        (!edits.is_empty()).then(|| Self { edits, keys: vec![argument.key.clone()] })
+    }
+}
+
 fn edit(name: &str, object: Value<'_>) -> Option<CallKind> {
-    let patch = member_text(object, PATCHES);
-    if let Some(patch) = patch.as_ref().filter(|text| text.contains(PATCH)) {
-        return Some(CallKind::from_patch(patch));
+    let patch = text_argument(object, PATCHES);
+    if let Some(patch) = patch.as_ref().filter(|patch| patch.value.contains(PATCH)) {
+        return Some(CallKind::from_patch(&patch.value, vec![patch.key.clone()]));
     }
-    let listed: Vec<Value<'_>> = REPLACEMENTS.iter().flat_map(|name| items(object, name)).collect();
-    let path = member_text(object, PATHS).or_else(|| listed.iter().find_map(|item| member_text(*item, PATHS)))?;
-    let mut edits: Vec<Edit> = listed.into_iter().filter_map(replacement).collect();
-    if edits.is_empty() {
-        edits.extend(replacement(object));
+    let own = path_argument(object);
+    let mut files: Vec<String> = own.iter().map(|path| path.value.clone()).collect();
+    let content =
+        text_argument(object, CONTENTS).filter(|text| is_searched_and_replaced(&text.value, replaces(name, object)));
+    let Edits { edits, mut keys } = replacements(object, &mut files)
+        .or_else(|| replacement(object))
+        .or_else(|| Edits::in_argument(&content?, searched_and_replaced))
+        .or_else(|| written(object))
+        .or_else(|| Edits::in_argument(&patch?, patched))?;
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    keys.extend(own.map(|path| path.key));
+    (!files.is_empty()).then(|| CallKind::Edit { path: title(&files), edits, drawn: with_silent(keys, object) })
+}
+
+/// The edits in a list of them; their files are added to `files`. If they are in several files, each one names its own.
+fn replacements(object: Value<'_>, files: &mut Vec<String>) -> Option<Edits> {
+    let list =
+        argument(object, REPLACEMENTS, |list| list.items().any(|item| replacement(item).is_some()).then_some(list))?;
+    for path in list.value.items().filter_map(path_argument) {
+        if !files.contains(&path.value) {
+            files.push(path.value);
+        }
     }
-    if edits.is_empty() {
-        edits = member_text(object, CONTENTS)
-            .filter(|text| is_searched_and_replaced(text, replaces(name, object)))
-            .map_or_else(Vec::new, |text| searched_and_replaced(&text));
+    let edits = list.value.items().filter_map(|item| {
+        let Edits { mut edits, mut keys } = replacement(item)?;
+        keys.extend(path_argument(item).filter(|_| files.len() == 1).map(|path| path.key));
+        let edit = edits.pop()?;
+        Some(Edit { item: item.raw().to_owned(), drawn: with_silent(keys, item), ..edit })
+    });
+    let edits: Vec<Edit> = edits.collect();
+    let is_whole = edits.len() == list.value.items().count();
+    Some(Edits { edits, keys: if is_whole { vec![list.key] } else { Vec::new() } })
+}
+
+/// `keys` and those of an edit that say nothing: they have no value, or a diff shows their mode.
+fn with_silent(mut keys: Vec<String>, object: Value<'_>) -> Vec<String> {
+    let tables = [PATCHES, OLD_TEXTS, NEW_TEXTS, SEARCHED, REPLACING, CONTENTS, REPLACEMENTS];
+    for member in object.members() {
+        let key = member.key.decode();
+        let is_silent = match member.value.text() {
+            Some(text) => text.is("") || key == "command" && EDIT_MODES.iter().any(|mode| text.is(mode)),
+            None => member.value.kind() == ValueKind::Null,
+        };
+        if is_silent && (key == "command" || tables.iter().any(|table| table.contains(&normalized(&key).as_str()))) {
+            keys.push(key.into_owned());
+        }
     }
-    if edits.is_empty() {
-        edits.extend(written(object));
-    }
-    if edits.is_empty() {
-        edits = patched(&patch?);
-    }
-    (!edits.is_empty()).then_some(CallKind::Edit { path, edits })
+    keys
 }
 
 /// The text that `object` replaces by another, or removes.
-fn replacement(object: Value<'_>) -> Option<Edit> {
-    if let Some(old) = member_text(object, OLD_TEXTS) {
-        return Some(Edit::new(old, Some(member_text(object, NEW_TEXTS).unwrap_or_default())));
+fn replacement(object: Value<'_>) -> Option<Edits> {
+    let (old, new) = match text_argument(object, OLD_TEXTS) {
+        Some(old) => (old, text_argument(object, NEW_TEXTS)),
+        None => (text_argument(object, SEARCHED)?, Some(text_argument(object, REPLACING)?)),
+    };
+    let mut keys = vec![old.key];
+    let mut text = String::new();
+    if let Some(new) = new {
+        keys.push(new.key);
+        text = new.value;
     }
-    Some(Edit::new(member_text(object, &["search"])?, Some(member_text(object, &["replace"])?)))
+    Some(Edits { edits: vec![Edit::new(old.value, Some(text))], keys })
 }
 
 /// The text that `object` inserts, or writes as a whole file.
-fn written(object: Value<'_>) -> Option<Edit> {
-    let text = member_text(object, CONTENTS).or_else(|| member_text(object, NEW_TEXTS))?;
-    Some(Edit::new(String::new(), Some(text)))
+fn written(object: Value<'_>) -> Option<Edits> {
+    let text = text_argument(object, CONTENTS).or_else(|| text_argument(object, NEW_TEXTS))?;
+    Some(Edits { edits: vec![Edit::new(String::new(), Some(text.value))], keys: vec![text.key] })
 }
 
 /// The edits in a text: itself if it is a diff, or its blocks of what is searched and what replaces it.
@@ -188,12 +283,12 @@ fn ask(name: &str, object: Value<'_>) -> Option<CallKind> {
     let questions: Vec<Question> = items(object, "questions").filter_map(question).collect();
     if !questions.is_empty() {
         let is_whole = questions.len() == items(object, "questions").count();
-        return Some(CallKind::Ask { questions, drawn: if is_whole { vec!["questions"] } else { Vec::new() } });
+        return Some(CallKind::Ask { questions, drawn: if is_whole { vec!["questions".into()] } else { Vec::new() } });
     }
     let asks = name_words(name).iter().any(|word| word == "ask" || word.starts_with("question"));
     let one = object.some("question").filter(|_| asks).and_then(|_| question(object))?;
     let offers = offers(object).filter(|key| items(object, key).count() == one.answers.len());
-    let drawn = asked(object).into_iter().chain(offers).collect();
+    let drawn = asked(object).into_iter().chain(offers).map(str::to_owned).collect();
     Some(CallKind::Ask { questions: vec![one], drawn })
 }
 
@@ -240,23 +335,28 @@ fn has_own_commands(name: &str) -> bool {
 }
 
 fn shell(name: &str, object: Value<'_>) -> Option<CallKind> {
-    let (key, value) = COMMANDS.iter().find_map(|key| Some((*key, object.some(key)?)))?;
+    let Argument { key, value } =
+        argument(object, COMMAND_KEYS, |value| (value.kind() != ValueKind::Null).then_some(value))?;
     let words = command_words(value);
     let command = match words.as_slice() {
         [] => return None,
-        lines if key == "commands" => lines.join("\n"),
-        [program, patch] if program == "apply_patch" => return Some(CallKind::from_patch(patch)),
+        lines if normalized(&key) == "commands" => lines.join("\n"),
+        [program, patch] if program == "apply_patch" => {
+            return Some(CallKind::from_patch(patch, vec![key]));
+        }
         // Only the command line matters, not the shell that runs it.
         [program, flag, line] if flag.starts_with('-') && is_shell_program(program) => line.clone(),
         words => words.join(" "),
     };
     if let Some(patch) = applied_patch(&command) {
-        return Some(CallKind::from_patch(patch));
+        return Some(CallKind::from_patch(patch, vec![key]));
     }
     // A single word may as well be what an editor does to a file, or the name of a skill.
-    let is_line = command.contains(char::is_whitespace) && member_text(object, PATHS).is_none();
+    let is_line = command.contains(char::is_whitespace) && path_argument(object).is_none();
     let is_command = (is_shell(name) || is_line) && !has_own_commands(name);
-    is_command.then(|| CallKind::Shell { command, folder: member_text(object, FOLDERS) })
+    let folder = text_argument(object, FOLDERS);
+    let drawn = std::iter::once(key).chain(folder.iter().map(|folder| folder.key.clone())).collect();
+    is_command.then(|| CallKind::Shell { command, folder: folder.map(|folder| folder.value), drawn })
 }
 
 /// The words of a command in a list; one that is a text, as one word.
@@ -281,13 +381,13 @@ fn is_shell_program(program: &str) -> bool {
 
 /// A list of what is to be done.
 fn list(name: &str, raw: &str, object: Value<'_>) -> Option<CallKind> {
-    let list = LISTS.iter().find_map(|key| object.some(key))?;
+    let list = argument(object, LISTS, |value| (value.kind() != ValueKind::Null).then_some(value))?;
     let items = todos(name, raw).filter(|items| !items.is_empty())?;
-    let says_more = match list.text() {
+    let says_more = match list.value.text() {
         Some(text) => text.decode().lines().filter(|line| !line.trim().is_empty()).count() > items.len(),
-        None => list.items().any(has_notes),
+        None => list.value.items().any(has_notes),
     };
-    Some(CallKind::List { items, says_more })
+    Some(CallKind::List { items, drawn: if says_more { Vec::new() } else { vec![list.key] } })
 }
 
 /// Whether an item of a list has a text beside its name.
@@ -303,15 +403,16 @@ fn prose(name: &str, object: Value<'_>) -> Option<CallKind> {
         "think" | "attempt_completion" | "finish" => WORDS,
         _ => return None,
     };
-    member_text(object, keys).map(CallKind::Prose)
+    text_argument(object, keys).map(|text| CallKind::Prose { text: text.value, drawn: vec![text.key] })
 }
 
 fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
     // An editor may name what it does to a file `command`.
     let verb = member_text(object, &["command"]).filter(|verb| verb.len() < 20).unwrap_or_default();
     let look = look_of_name(&verb).or_else(|| look_of_name(&format!("{verb} {name}")))?;
-    let pattern = member_text(object, &["pattern", "query", "regex", "q", "glob", "url", "search_term", "keyword"]);
-    let path = member_text(object, PATHS).or_else(|| member_text(object, &["directory", "dir", "dir_path", "include"]));
+    let pattern = text_of(object, &["pattern", "query", "regex", "q", "glob", "url", "searchterm", "keyword"]);
+    let path = path_argument(object).map(|path| path.value);
+    let path = path.or_else(|| text_of(object, &["directory", "dir", "dirpath", "include"]));
     let target = match (pattern, path) {
         (Some(pattern), Some(path)) => format!("{pattern} in {path}"),
         (Some(one), None) | (None, Some(one)) => one,
@@ -326,8 +427,8 @@ fn lines_read(look: Look, object: Value<'_>) -> String {
         return String::new();
     }
     let mut range = items(object, "view_range").map(|line| line.raw().parse().ok());
-    let from = member_number(object, &["offset", "start_line", "line_start", "startLine"]).or(range.next().flatten());
-    let to = member_number(object, &["end_line", "line_end", "endLine"]).or(range.next().flatten());
+    let from = member_number(object, &["offset", "startline", "linestart"]).or(range.next().flatten());
+    let to = member_number(object, &["endline", "lineend"]).or(range.next().flatten());
     let count = member_number(object, &["limit"]).or_else(|| Some(to?.saturating_sub(from?).saturating_add(1)));
     // Some tools number lines from 0, so that a number of 0 is the beginning of the file.
     match (from.filter(|from| *from > 0), count.filter(|count| *count > 0)) {
@@ -338,7 +439,7 @@ fn lines_read(look: Look, object: Value<'_>) -> String {
     }
 }
 
-/// The first of the members `names` of `object` that is a number.
-fn member_number(object: Value<'_>, names: &[&str]) -> Option<u64> {
-    names.iter().find_map(|name| object.some(name)?.raw().parse().ok())
+/// The first of the arguments `keys` that is a number.
+fn member_number(object: Value<'_>, keys: &[&str]) -> Option<u64> {
+    argument(object, keys, |value| value.raw().parse().ok()).map(|number| number.value)
 }
