@@ -127,8 +127,9 @@ fn every_answer_leads_to_its_rule_and_line_however_it_is_quoted() {
                 all += 1;
                 let findings = found(&text, rule.bad);
                 let is_right = findings.iter().any(|finding| {
-                    finding.at.line == fault.at.line
-                        || finding.other.as_ref().is_some_and(|other| other.line == fault.at.line)
+                    finding.rule.code == rule.code
+                        && (finding.at.line == fault.at.line
+                            || finding.other.as_ref().is_some_and(|other| other.line == fault.at.line))
                 });
                 if !is_right {
                     wrong.push(format!(

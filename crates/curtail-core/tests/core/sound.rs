@@ -1,4 +1,4 @@
-//! What a provider or a program accepts has no finding, and what no rule says is not cut by a mend.
+//! What a provider or a program accepts has no finding.
 
 use curtail_core::checks::{Inspection, Levels, Profile, Table};
 use curtail_core::dialects::{Reading, detect_framing};
@@ -67,13 +67,13 @@ fn logs_of_sound_sessions_have_no_finding() {
     // Each run has a list of its own, which begins with its instructions.
     assert!(codes("", &[], &fixture("agno/session.json")).is_empty());
     // An entry is a question and its answer.
-    assert!(!codes("", &[], &fixture("kiro/stored.json")).contains(&"T001"));
+    assert!(codes("", &[], &fixture("kiro/stored.json")).is_empty());
     // Models that sign no thought have none without a signature.
     assert!(codes("", &["pending-call"], &fixture("pi/trace.jsonl")).is_empty());
     // What a compaction replaced began with the user.
-    assert!(!codes("", &[], &fixture("anthropic/compaction.jsonl")).contains(&"T002"));
+    assert!(codes("", &[], &fixture("anthropic/compaction.jsonl")).is_empty());
     // A call that could not be read is an error in the log, and is not sent.
-    assert!(!codes("", &[], &fixture("goose/failed.jsonl")).contains(&"S005"));
+    assert_eq!(codes("", &[], &fixture("goose/failed.jsonl")), ["S022", "S016", "P003"]);
 }
 
 /// A boundary that keeps what it replaces in another member is not empty.

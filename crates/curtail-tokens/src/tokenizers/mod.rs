@@ -28,7 +28,7 @@ pub fn tokenizer_panic() -> Option<&'static str> {
     PANIC.get().map(String::as_str)
 }
 
-/// Which text a tokenizer could not encode first. A global, as above.
+/// Which tokenizer could not encode a text first, and why. A global, as above.
 static UNENCODED: OnceLock<String> = OnceLock::new();
 
 /// That a tokenizer could not encode a text, so that its characters were counted as tokens; `None` if all were encoded.

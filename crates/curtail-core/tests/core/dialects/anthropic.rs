@@ -1,9 +1,9 @@
-//! Blocks of the Messages API that look like others: compactions that failed, and messages that set only the effort.
+//! The compactions of the Messages API: those that failed, and the calls in front of one.
 
 use curtail_core::dialects::{Framing, Reading};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Repair, RepairMode};
-use curtail_core::transcript::{Role, Standing};
+use curtail_core::transcript::Standing;
 
 use super::files::read_transcripts;
 
@@ -29,15 +29,6 @@ fn a_compaction_that_failed_is_no_boundary() {
         });
         read.expect("it is read");
     }
-}
-
-/// A message of the system without content sets the effort from there on: it is preserved, and nothing is missing in it.
-#[test]
-fn a_message_that_sets_the_effort_is_not_empty() {
-    let effort = "{\"role\":\"system\",\"content\":[],\"output_config\":{\"effort\":\"low\"}}\n";
-    let chat = chat(r#"{"type":"thinking","thinking":"Green?","signature":"c2ln"}"#);
-    let chat = format!("{chat}{effort}{chat}");
-    read_transcripts(&chat, |_, transcript| assert_eq!(transcript.messages[3].role, Role::System)).expect("it is read");
 }
 
 /// The API reads nothing in front of a compaction: an answer to a call there stands there too, and changes no thought behind it.

@@ -124,6 +124,11 @@ pub const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
     Keep { system, first, start_on_user, first_user: false, question: Question::InFlight }
 }
 
+/// The case of that name.
+pub fn named(name: &str) -> &'static LawCase {
+    CASES.iter().find(|case| case.name == name).expect("there is such a case")
+}
+
 pub const CASES: &[LawCase] = &[
     LawCase {
         name: "history 3",
@@ -430,7 +435,7 @@ pub const CASES: &[LawCase] = &[
         change: Change::Cuts,
     },
     LawCase {
-        name: "limit 60 pinned in steps",
+        name: "limit 90 pinned in steps",
         chain: || {
             let limit = TokenLimit { first_user: true, preserve_system: true, ..limit(90, Overflow::Truncate) };
             Chain::default().then(TokenLimit { step: 40, trigger: Some(100), ..limit })

@@ -88,10 +88,12 @@ fn nothing_to_do_is_the_identity_on_real_transcripts() {
         let text = std::fs::read_to_string(&file).expect("transcripts are UTF-8");
         let (framing, pieces) = pieces(&text);
         for piece in pieces {
+            if dialect_of(framing, piece).is_none() {
+                continue;
+            }
             for chain in idle() {
-                if let Ok(cut) = cut_with(chain, None, framing, piece) {
-                    assert!(cut == piece, "{} changed", file.display());
-                }
+                let cut = cut_with(chain, None, framing, piece).expect("what changes nothing cuts everything");
+                assert!(cut == piece, "{} changed", file.display());
             }
         }
     }

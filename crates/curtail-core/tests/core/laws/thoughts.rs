@@ -11,7 +11,7 @@ use curtail_memory::rolling::{Shown, Taken, Thread};
 use proptest::prelude::*;
 
 use super::boundaries::{BOUNDED, marked};
-use super::cases::{CASES, Change, LawCase, rolling};
+use super::cases::{CASES, Change, LawCase, named, rolling};
 use super::check::{cut_with, is_refused, reading};
 use super::signed::{SIGNED, Signed};
 use crate::properties::{Drawn, drawn, tried};
@@ -50,10 +50,9 @@ const MORE: &[LawCase] = &[
     LawCase {
         name: "a chain",
         chain: || {
-            let mut chain = (CASES[0].chain)();
-            for case in [11, 13, 17, 20] {
-                let case: &LawCase = &CASES[case];
-                chain.stages.extend((case.chain)().stages);
+            let mut chain = (named("history 3").chain)();
+            for name in ["filter exclude", "clear results", "cap results", "supersede reads, dedupe results"] {
+                chain.stages.extend((named(name).chain)().stages);
             }
             chain.then(Repair { mode: RepairMode::Drop, pending: true })
         },
@@ -253,9 +252,9 @@ fn every_dialect_signs_its_thoughts() {
         let text = signed.text(&(signed.serialize)(&script), Some(CHECKING));
         let (valid, invalid) = signed.verify(&text);
         assert!(valid >= 2 && invalid == 0, "{}: {text}", signed.dialect);
-        // A window of one message leaves no thought that holds.
-        let window = cut(&CASES[3], Thinking::Auto, signed, &text).unwrap().unwrap();
-        let kept = cut(&CASES[3], Thinking::Keep, signed, &text).unwrap().unwrap();
+        // A window of one turn leaves no thought that holds.
+        let window = cut(named("history turns"), Thinking::Auto, signed, &text).unwrap().unwrap();
+        let kept = cut(named("history turns"), Thinking::Keep, signed, &text).unwrap().unwrap();
         assert_eq!(signed.count(&window), 0, "{}: {window}", signed.dialect);
         assert!(signed.count(&kept) > 0, "{}: {kept}", signed.dialect);
     }

@@ -1,6 +1,6 @@
-//! Neutral scripts, and their form in each dialect, on which the laws are tested.
+//! Neutral scripts, and their form in the dialects of `SERIALIZERS`, on which the laws are tested.
 //!
-//! A dialect's file has one function `serialize(&[Turn]) -> Vec<String>`: the items of the transcript, each as compact JSON.
+//! A serializer is a function `fn(&[Turn]) -> Vec<String>`: the items of the transcript, each as compact JSON.
 
 pub mod agentkit;
 pub mod ai_sdk;
@@ -59,7 +59,8 @@ pub struct Call {
 /// A dialect's name and its serializer.
 pub type Serializer = (&'static str, fn(&[Turn]) -> Vec<String>);
 
-/// Every dialect, with its serializer.
+/// The serializers, each with the name of its dialect. Some dialects have several, for the forms that they are written in;
+/// the laws are tested on the others with fixtures alone.
 pub const SERIALIZERS: &[Serializer] = &[
     ("openai", openai::serialize),
     ("responses", responses::serialize),
