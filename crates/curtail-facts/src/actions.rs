@@ -28,11 +28,9 @@ impl Facts {
             Effect::Remove(path) => self.remove(&path, call),
             Effect::RemoveBelow(path) => self.remove_below(&path, call),
             Effect::Move { from, to } => self.rename(&from, &to, call),
-            Effect::Commit { subject, amend, paths } => self.commit(subject, amend, &paths, call),
+            Effect::Commit { subject, amend } => self.commit(subject, amend, call),
             Effect::Restore(files) => self.restore(files.as_deref()),
             Effect::Commits => self.shown_commits(call),
-            Effect::Uncommit(count) => self.uncommit(count),
-            Effect::Unstage(places) => self.unstage(places.as_deref()),
             Effect::Add { places, any } => self.add(&places, any, call),
             Effect::Changes(compared) => {
                 let listed = git::changes(&call.output(), compared.as_deref());
@@ -66,8 +64,6 @@ impl Facts {
                 | Effect::RemoveBelow(_)
                 | Effect::Move { .. }
                 | Effect::Restore(_)
-                | Effect::Uncommit(_)
-                | Effect::Unstage(_)
                 | Effect::Add { .. } => has_failed,
                 // The file that its output goes to was written all the same.
                 _ => false,
@@ -90,20 +86,15 @@ impl Facts {
 }
 
 /// Which of the checks of a line its output says nothing of: it is that of another one, and that failed, or says nothing of those
-/// before it. Where it names tests that failed, it is not that of a build, nor of a check of other tests if one selects them all.
+/// before it. Where it names tests that failed, it is not that of a build.
 fn silent(checks: &[&CheckRun], call: &CallWithResult<'_>) -> impl Fn(&CheckRun) -> bool + use<> {
     let outcome = if checks.len() > 1 { outcomes::read_output(&call.output()) } else { None };
     let printed = outcome.filter(|outcome| checks.iter().any(|run| run.runner == Some(outcome.runner)));
     let have_tests = checks.iter().any(|run| run.runs_tests());
-    let is_told_apart = printed.as_ref().is_some_and(|outcome| {
-        checks.iter().any(|run| run.selects_by_name() && outcome.failed.iter().all(|name| run.selects(name)))
-    });
     move |run| {
         printed.as_ref().is_some_and(|outcome| {
             let is_build = have_tests && !run.runs_tests() && !outcome.failed.is_empty();
-            let has_none = run.selects_by_name() && !outcome.failed.iter().any(|name| run.selects(name));
-            let is_of_others = is_told_apart && !outcome.failed.is_empty() && has_none;
-            let is_other = run.runner != Some(outcome.runner) || is_build || is_of_others;
+            let is_other = run.runner != Some(outcome.runner) || is_build;
             is_other && (outcome.verdict == Verdict::Failed || run.status == LineStatus::Other)
         })
     }

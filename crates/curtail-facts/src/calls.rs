@@ -26,7 +26,6 @@ const PART_KEYS: &[&str] = &[
     "replacementcontent", "replacementchunks", "replace", "diff", "patch", "insertline", "inserttext", "newsource",
 ];
 const WHOLE_KEYS: &[&str] = &["filetext", "content", "contents", "codecontent", "newcontent"];
-const OTHER_TEXT_KEYS: &[&str] = &["text", "data"];
 
 /// Names of the arguments of a tool that moves a file: from where, and where to.
 const SOURCE_KEYS: &[&str] = &["source", "sourcepath", "oldpath"];
@@ -207,13 +206,10 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     // Some logs list each argument that a tool has, also those without a value.
     let part = values(members, PART_KEYS).find(|value| all.is_none() || !value.is_null() && *value != "");
     let text = all.or(part);
-    let other_text = member(members, OTHER_TEXT_KEYS);
-    let has_other_text =
-        path.is_some_and(|path| paths::name(path).contains('.')) && other_text.is_some_and(Value::is_string);
-    let writes = text.is_some() || has_other_text || has(CHANGE_WORDS) && !has(&["directory", "folder", "dir"]);
+    let writes = text.is_some() || has(CHANGE_WORDS) && !has(&["directory", "folder", "dir"]);
     match path {
         Some(path) if writes && !only_reads => {
-            let body = text.or(other_text).and_then(Value::as_str).unwrap_or_default();
+            let body = text.and_then(Value::as_str).unwrap_or_default();
             let whole = mode == "create" || part.is_none() && !has(&["append", "insert"]);
             let change = Effect::Change { path: path.to_owned(), whole };
             let script = Effect::script(path.to_owned(), files_written_by(path, body));
@@ -341,7 +337,6 @@ mod tests {
             ("str_replace_based_edit_tool", r#"{"command":"create","path":"a.rs","file_text":"x"}"#),
             ("edit_file", r#"{"command":"create","path":"a.rs","file_text":"x","old_str":null,"insert_line":0}"#),
             ("write_file", r#"{"path":"a.rs","content":"x","diff":"","edits":null}"#),
-            ("store_file", r#"{"path":"a.rs","text":"x"}"#),
             ("apply_patch", "*** Begin Patch\n*** Add File: a.rs\n+y\n*** End Patch"),
             ("shell", r#"{"command":["apply_patch","*** Begin Patch\n*** Add File: a.rs\n+y\n*** End Patch"]}"#),
         ] {

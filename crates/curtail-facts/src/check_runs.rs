@@ -66,23 +66,19 @@ fn outcome_by_exit_code(call: &CallWithResult<'_>, status: LineStatus) -> Option
     }
 }
 
-/// Whether a test that failed earlier was run again and did not fail: a build or a linter runs none, unless it says how many ran. A
-/// run that ended at a failure shows nothing of a test that it does not list, and one that leaves tests out may have left out this one.
+/// Whether a test that failed earlier was run again and did not fail. A run that failed may have ended before a test that it does not
+/// list, unless it is the command in which that failed. A run that leaves tests out may have left out this one, and a build or a linter
+/// runs none, unless it says how many ran.
 fn covers(run: &CheckRun, command: &str, runner: &str, outcome: &RunOutcome, failure: &FailedTest) -> bool {
-    let has_failed = outcome.verdict != Verdict::Passed;
-    if outcome.passed.contains(&failure.name) {
+    if failure.command == command || outcome.passed.contains(&failure.name) {
         return true;
     }
-    if has_failed && (run.may_stop || outcome.stopped) {
-        return false;
-    }
-    if failure.command == command || !has_failed && command.split(" && ").any(|part| part == failure.command) {
-        return true;
-    }
-    let is_whole = run.targets.is_empty() && has_flags(&failure.command, &run.parts);
-    let has_run = is_whole && failure.runner == runner || run.selects(&failure.name);
+    let has_run = run.targets.is_empty() && failure.runner == runner || run.selects(&failure.name);
     // What the run in which it failed left out as well was not this test.
-    has_run && has_flags(&failure.command, &run.left_out) && (run.runs_tests() || outcome.ran_tests)
+    has_run
+        && outcome.verdict == Verdict::Passed
+        && has_flags(&failure.command, &run.left_out)
+        && (run.runs_tests() || outcome.ran_tests)
 }
 
 /// Whether a command has all of these flags.
@@ -99,14 +95,8 @@ impl CheckRun {
                 || self.scope.as_ref().is_some_and(|scope| scope.ends_with(" t")))
     }
 
-    /// Whether the names of tests show which of them its targets select: other targets may be packages.
-    pub(super) fn selects_by_name(&self) -> bool {
-        !self.targets.is_empty()
-            && self.targets.iter().all(|target| target.contains(['/', '.']) || target.contains("::"))
-    }
-
     /// Whether one of its targets selects a test.
-    pub(super) fn selects(&self, test: &str) -> bool {
+    fn selects(&self, test: &str) -> bool {
         self.targets.iter().any(|target| selects(target, test))
     }
 }

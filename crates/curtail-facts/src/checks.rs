@@ -28,11 +28,10 @@ pub(super) fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
     let scope = has_parts.then(|| std::iter::once(program).chain(verb).collect::<Vec<_>>().join(" "));
     let command = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
     let arguments = own.get(subcommands..).unwrap_or_default();
-    let Selection { targets, left_out, parts } = Selection::of(arguments, listed);
-    let may_stop = may_stop(arguments, listed);
+    let Selection { targets, left_out } = Selection::of(arguments, listed);
     let runner = listed.runner.as_deref();
     let is_quiet = listed.quiet;
-    Some(CheckRun { command, scope, targets, left_out, parts, may_stop, runner, is_quiet, ..CheckRun::default() })
+    Some(CheckRun { command, scope, targets, left_out, runner, is_quiet, ..CheckRun::default() })
 }
 
 /// What the arguments of a check select.
@@ -40,10 +39,8 @@ pub(super) fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
 struct Selection {
     /// The operands, and the values of flags that narrow it; not those of `valued` flags.
     targets: Vec<String>,
-    /// The flags that leave tests out, each with its value.
+    /// The flags that leave tests out, each with its value, or limit it to a kind of its tests.
     left_out: Vec<String>,
-    /// The flags that limit it to a kind of its tests.
-    parts: Vec<String>,
 }
 
 impl Selection {
@@ -59,13 +56,13 @@ impl Selection {
     /// Adds an argument, which may be the value of the flag `before` it.
     fn add(&mut self, word: &str, before: &str, listed: &CheckProgram) {
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        if lists(&listed.parts, word) {
-            self.parts.push(word.to_owned());
-        } else if excludes(before, listed) {
+        if excludes(before, listed) {
             self.left_out.push(format!("{before} {word}"));
         } else if lists(&PROGRAMS.narrowing_flags, before) {
             self.select(word, &format!("{before} {word}"));
-        } else if lists(&PROGRAMS.limiting_flags, word.split(['=', ':']).next().unwrap_or_default()) {
+        } else if lists(&listed.parts, word)
+            || lists(&PROGRAMS.limiting_flags, word.split(['=', ':']).next().unwrap_or_default())
+        {
             self.left_out.push(word.to_owned());
         } else if let Some((flag, value)) = word.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
             if lists(&PROGRAMS.narrowing_flags, flag) {
@@ -92,24 +89,6 @@ impl Selection {
 /// Whether the value of a flag says what a check leaves out; a linter's `--ignore` may name what it does not complain of.
 fn excludes(flag: &str, listed: &CheckProgram) -> bool {
     lists(&listed.excluding, flag) || lists(&PROGRAMS.excluding_flags, flag) && !lists(&listed.valued, flag)
-}
-
-/// Whether a check ends at a failure: one of several targets may end it, and a target runs all its tests.
-fn may_stop(arguments: &[String], listed: &CheckProgram) -> bool {
-    let mut single = arguments.iter().filter(|word| lists(&listed.single, word.split('=').next().unwrap_or_default()));
-    let is_single = single.next().is_some() && single.next().is_none();
-    let goes_on = listed.continuing.is_empty() || arguments.iter().any(|word| lists(&listed.continuing, word));
-    !goes_on && !is_single || arguments.iter().any(|word| stops(word, listed))
-}
-
-/// Whether a flag ends a check at a failure; one-letter flags may be written together, as in `-xq`. Those behind an `r` say what is
-/// reported.
-fn stops(word: &str, listed: &CheckProgram) -> bool {
-    let letters = word
-        .strip_prefix('-')
-        .filter(|letters| !letters.starts_with('r') && letters.bytes().all(|byte| byte.is_ascii_alphabetic()));
-    lists(&PROGRAMS.stopping_flags, word.split('=').next().unwrap_or_default())
-        || letters.is_some_and(|letters| letters.contains(|letter| listed.stopping.contains(letter)))
 }
 
 #[cfg(test)]
@@ -163,7 +142,7 @@ mod tests {
             ("pytest -k not·two -m slow", &["slow"], &["-k not·two"]),
             ("pytest -k test_not_found -m=!slow", &["test_not_found"], &["-m=!slow"]),
             ("cargo test --workspace --exclude b", &[], &["--exclude b"]),
-            ("cargo test parse --lib -- --skip two", &["parse"], &["--skip two"]),
+            ("cargo test parse --lib -- --skip two", &["parse"], &["--lib", "--skip two"]),
             ("cargo nextest run -E not·test(two)", &[], &["not·test(two)"]),
             ("go test ./... -short -skip TestA", &[], &["-short", "-skip TestA"]),
             ("ctest -E slow", &[], &["-E slow"]),
@@ -181,34 +160,5 @@ mod tests {
 
     fn owned(words: &[&str]) -> Vec<String> {
         words.iter().map(|&word| word.to_owned()).collect()
-    }
-
-    #[test]
-    fn a_check_ends_at_a_failure_by_a_flag_or_of_itself() {
-        for (line, expected) in [
-            ("pytest -q", false),
-            ("pytest -x", true),
-            ("pytest -vxs", true),
-            ("pytest --maxfail=1", true),
-            ("pytest --lf --exitfirst", true),
-            ("pytest -q --max-worker-restart=0", false),
-            ("jest --bail", true),
-            ("npm test -- --bail=1", true),
-            ("mocha -b", true),
-            ("go test ./... -failfast", true),
-            ("go test ./... -run TestX", false),
-            ("cargo test", true),
-            ("cargo test --workspace --no-fail-fast", false),
-            ("cargo nextest run --nff", false),
-            ("python -m unittest", false),
-            ("unittest -f", true),
-            ("rspec --fail-fast", true),
-            ("pytest -rxX", false),
-            ("cargo test --lib", false),
-            ("cargo test --test api --test pages", true),
-            ("rspec -f doc", false),
-        ] {
-            assert_eq!(run(line).unwrap_or_default().may_stop, expected, "{line}");
-        }
     }
 }

@@ -65,7 +65,7 @@ impl<'g> Subcommand<'g> {
             "revert" | "cherry-pick" if !self.has(&["-n", "--no-commit", "--abort", "--quit", "--skip"]) => {
                 vec![Effect::Commits]
             }
-            "mv" => self.mv(),
+            "mv" => self.command.moved(self.operands()),
             "rm" if self.has(&["--cached"]) => Vec::new(),
             "rm" if self.has_letter('r') => {
                 self.operands().filter_map(|word| self.command.folder_at(word)).map(Effect::RemoveBelow).collect()
@@ -79,17 +79,9 @@ impl<'g> Subcommand<'g> {
             }
             // Another branch may keep the commits that this one no longer has.
             "reset" if self.has(&["--hard"]) => vec![Effect::Restore(None)],
-            "reset" => self.reset(),
-            "stash"
-                if matches!(self.operands().next(), None | Some("push" | "save"))
-                    && !self.has(&["-k", "--keep-index"]) =>
-            {
-                vec![Effect::Unstage(self.places(self.after.get(1..).unwrap_or_default()))]
-            }
             "restore" if !self.has(&["--staged", "-S"]) || self.has(&["--worktree", "-W"]) => {
                 self.restored(&self.restored_words())
             }
-            "restore" => vec![Effect::Unstage(self.places(&self.restored_words()))],
             // Without a `--`, only a word with a mark of paths is looked up among the known files: others are branches.
             "checkout" if !self.has(&["-b", "-B", "--orphan"]) => {
                 let mut words = self.restored_words();
@@ -118,17 +110,17 @@ impl<'g> Subcommand<'g> {
         self.before.iter().chain(self.after).copied().filter(|word| !is_flag(word))
     }
 
-    /// A commit takes only the files that it names, instead of those that were added, unless it includes both.
+    /// What a commit names is added to it.
     fn commit(&self) -> Vec<Effect> {
         let mut words: Vec<&str> = self.committed_words().collect();
-        let any_of = words.iter().any(|word| *word == "." || word.contains(['*', '?']));
-        words.retain(|_| !any_of);
-        let any = any_of || self.has(&["--all"]) || self.has_letter('a');
-        let named = words.into_iter().filter_map(|word| self.command.folder_at(word)).collect();
-        let includes = self.has(&["--include"]) || self.has_letter('i');
-        let (places, paths) = if includes { (named, Vec::new()) } else { (Vec::new(), named) };
-        let commit = Effect::Commit { subject: subject(self.before), amend: self.has(&["--amend"]), paths };
-        vec![Effect::Add { places, any }, commit]
+        let names_any = words.iter().any(|word| *word == "." || word.contains(['*', '?']));
+        words.retain(|_| !names_any);
+        let any = names_any || self.has(&["--all"]) || self.has_letter('a');
+        let places = words.into_iter().filter_map(|word| self.command.folder_at(word)).collect();
+        vec![
+            Effect::Add { places, any },
+            Effect::Commit { subject: subject(self.before), amend: self.has(&["--amend"]) },
+        ]
     }
 
     /// The words of `git commit` that may be files or folders: not the values of flags.
@@ -136,17 +128,6 @@ impl<'g> Subcommand<'g> {
         let words = self.before.iter().zip(std::iter::once(&"").chain(self.before));
         let operands = words.filter(|(word, previous)| !is_flag(word) && !takes_value(previous)).map(|(word, _)| word);
         operands.chain(self.after.iter().skip(1)).copied()
-    }
-
-    fn mv(&self) -> Vec<Effect> {
-        let mut effects = self.command.moved(self.operands());
-        let to = effects.iter().filter_map(|effect| match effect {
-            Effect::Move { to, .. } => Some(format!("{to}/")),
-            _ => None,
-        });
-        let added = Effect::Add { places: to.collect(), any: false };
-        effects.push(added);
-        effects
     }
 
     /// The effect of adding the files and folders that words name, and without words or for a pattern, others.
@@ -163,16 +144,6 @@ impl<'g> Subcommand<'g> {
         Effect::Add { places, any }
     }
 
-    fn reset(&self) -> Vec<Effect> {
-        let mut operands = self.operands();
-        let back = operands.next().and_then(commits_back);
-        let count = back.filter(|_| operands.next().is_none() && self.after.is_empty());
-        let mut words = self.restored_words();
-        words.retain(|word| *word != "HEAD" && commits_back(word).is_none());
-        let unstaged = (!self.has(&["--soft"])).then(|| Effect::Unstage(self.places(&words)));
-        count.map(Effect::Uncommit).into_iter().chain(unstaged).collect()
-    }
-
     /// The files and folders that a command restores: what stands behind a `--`, or else all words that are no flags and no sources.
     fn restored_words(&self) -> Vec<&'g str> {
         if let Some((_, words)) = self.after.split_first() {
@@ -185,13 +156,12 @@ impl<'g> Subcommand<'g> {
 
     /// The effects of discarding the changes of these files and folders.
     fn restored(&self, words: &[&str]) -> Vec<Effect> {
-        if words.is_empty() { Vec::new() } else { vec![Effect::Restore(self.places(words))] }
-    }
-
-    /// The files and folders that words name; `None` if that is all of them.
-    fn places(&self, words: &[&str]) -> Option<Vec<String>> {
-        let all = words.is_empty() || words.iter().any(|word| matches!(*word, "." | ":/" | "*"));
-        (!all).then(|| words.iter().filter_map(|word| self.command.folder_at(word)).collect())
+        if words.is_empty() {
+            return Vec::new();
+        }
+        let all = words.iter().any(|word| matches!(*word, "." | ":/" | "*"));
+        let places = (!all).then(|| words.iter().filter_map(|word| self.command.folder_at(word)).collect());
+        vec![Effect::Restore(places)]
     }
 }
 
@@ -202,16 +172,6 @@ fn takes_value(flag: &str) -> bool {
 
 fn is_flag(word: &str) -> bool {
     word.starts_with('-')
-}
-
-/// How many commits before the last one a word names: `HEAD~2`, `HEAD^`.
-fn commits_back(word: &str) -> Option<usize> {
-    match word.strip_prefix("HEAD")?.split_at_checked(1)? {
-        ("~", "") => Some(1),
-        ("~", count) => count.parse().ok(),
-        ("^", more) => more.bytes().all(|byte| byte == b'^').then_some(1 + more.len()),
-        _ => None,
-    }
 }
 
 /// The first line of the commit message in the arguments of `git commit`; `None` if the shell makes it.

@@ -224,15 +224,10 @@ pub(super) enum Effect {
     RemoveBelow(String),
     /// Gives a file another path.
     Move { from: String, to: String },
-    /// Commits what was added to the commit, or only the changes at `paths` if one of them is that of a known file; the subject is
-    /// `None` if the command does not contain it.
-    Commit { subject: Option<String>, amend: bool, paths: Vec<String> },
+    /// Commits what was added to the commit; the subject is `None` if the command does not contain it.
+    Commit { subject: Option<String>, amend: bool },
     /// Makes commits from others. Only the output shows them.
     Commits,
-    /// Takes back this many commits; what they contain stays added to the next one.
-    Uncommit(usize),
-    /// Takes changes out of the next commit: those of these files and folders, or all if `None`.
-    Unstage(Option<Vec<String>>),
     /// Discards uncommitted changes: of these files and folders, or of all if `None`.
     Restore(Option<Vec<String>>),
     /// Adds changes to the next commit: those of these files and folders, and those of `any` others if a pattern selects them. With a
@@ -251,7 +246,7 @@ pub(super) enum Effect {
 impl Effect {
     /// Whether it changes a file or the history.
     pub(super) const fn is_change(&self) -> bool {
-        !matches!(self, Self::Check(_) | Self::Changes(_) | Self::RunScript(_) | Self::Unstage(_))
+        !matches!(self, Self::Check(_) | Self::Changes(_) | Self::RunScript(_))
     }
 
     /// Writes a whole file.
@@ -279,12 +274,8 @@ pub(super) struct CheckRun {
     pub(super) scope: Option<String>,
     /// The files, packages or tests that it is limited to; empty if it checks everything.
     pub(super) targets: Vec<String>,
-    /// The flags with which it leaves tests out, each with its value.
+    /// The flags with which it leaves tests out, each with its value, or is limited to a kind of them, such as those of a library.
     pub(super) left_out: Vec<String>,
-    /// The flags that limit it to a kind of its tests, such as those of a library.
-    pub(super) parts: Vec<String>,
-    /// Whether it ends at a failure, and does not run the tests after it.
-    pub(super) may_stop: bool,
     /// The family of runners whose lines it prints, if that is known.
     pub(super) runner: Option<&'static str>,
     /// What the exit code of its line says of it.

@@ -20,8 +20,6 @@ pub(super) struct RunOutcome {
     pub(super) failed: Vec<String>,
     /// Whether the output says how many tests ran.
     pub(super) ran_tests: bool,
-    /// Whether the output says that tests after a failure did not run.
-    pub(super) stopped: bool,
     /// Names of tests that passed, where the output lists them.
     pub(super) passed: Vec<String>,
     /// The line that says why it failed, if no test is named.
@@ -82,10 +80,6 @@ struct Runner {
     error: Patterns,
     #[serde(default)]
     broken: Patterns,
-    #[serde(default)]
-    stopped: Patterns,
-    #[serde(default)]
-    went_on: Patterns,
     #[serde(default)]
     except: Vec<String>,
 }
@@ -224,8 +218,7 @@ impl Runner {
         let is_unexplained = verdict == Verdict::Failed && failed.is_empty();
         let error = if is_unexplained { broken.or_else(|| self.error.reason(output)) } else { None };
         let ran_tests = TABLE.ran.match_in(output);
-        let stopped = self.stopped.match_in(output) && !self.went_on.match_in(output);
-        Some(RunOutcome { runner: &self.name, verdict, ran_tests, stopped, failed, passed, error })
+        Some(RunOutcome { runner: &self.name, verdict, ran_tests, failed, passed, error })
     }
 
     /// The names of the tests that failed, each once.
@@ -285,8 +278,7 @@ mod tests {
         }
         for runner in &TABLE.runner {
             let Runner { fail, otherwise, pass, count, passed, failed, frame, error, broken, .. } = runner;
-            let Runner { stopped, went_on, .. } = runner;
-            for patterns in [fail, otherwise, pass, count, passed, failed, frame, error, broken, stopped, went_on] {
+            for patterns in [fail, otherwise, pass, count, passed, failed, frame, error, broken] {
                 assert_eq!(patterns.all().len(), patterns.sources.len(), "{}: {:?}", runner.name, patterns.sources);
             }
         }

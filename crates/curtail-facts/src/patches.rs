@@ -24,8 +24,8 @@ pub(super) fn patch_effects(text: &str) -> Vec<Effect> {
             found.push(Effect::write(path.trim().to_owned()));
         } else if let Some(path) = line.strip_prefix("*** Update File: ") {
             found.push(Effect::edit(path.trim().to_owned()));
-        } else if let Some(path) = deleted_on(line) {
-            found.push(Effect::Remove(path.to_owned()));
+        } else if let Some(path) = line.strip_prefix("*** Delete File: ") {
+            found.push(Effect::Remove(path.trim().to_owned()));
         } else if let Some(to) = line.strip_prefix("*** Move to: ")
             && let Some(Effect::Change { path: from, .. }) = found.pop_if(|last| matches!(last, Effect::Change { .. }))
         {
@@ -33,11 +33,6 @@ pub(super) fn patch_effects(text: &str) -> Vec<Effect> {
         }
     }
     found
-}
-
-/// The file that a line of a patch deletes.
-pub(super) fn deleted_on(line: &str) -> Option<&str> {
-    line.strip_prefix("*** Delete File: ").map(str::trim)
 }
 
 #[cfg(test)]

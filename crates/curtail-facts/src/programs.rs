@@ -21,7 +21,6 @@ pub(super) struct Programs {
     pub(super) narrowing_flags: Vec<String>,
     pub(super) excluding_flags: Vec<String>,
     pub(super) limiting_flags: Vec<String>,
-    pub(super) stopping_flags: Vec<String>,
     pub(super) interpreters: Vec<String>,
     pub(super) shells: Vec<String>,
     pub(super) script_endings: Vec<String>,
@@ -86,13 +85,6 @@ pub(super) struct CheckProgram {
     pub(super) quiet: bool,
     #[serde(default)]
     pub(super) valued: Vec<String>,
-    #[serde(default)]
-    pub(super) stopping: String,
-    #[serde(default)]
-    pub(super) continuing: Vec<String>,
-    /// The flags that select one target, which runs all its tests.
-    #[serde(default)]
-    pub(super) single: Vec<String>,
     #[serde(default)]
     pub(super) excluding: Vec<String>,
     #[serde(default)]

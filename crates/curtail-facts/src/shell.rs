@@ -79,83 +79,27 @@ impl Simple {
 
 /// Sets what the exit code of the line says of each command, from the last one to the first.
 fn set_statuses(commands: &mut [Simple]) {
-    let options = options(commands);
-    // What the code says of the next command, and whether only because a failure ends the script.
-    let mut next = (LineStatus::Own, false);
-    let mut is_followed_by_end = false;
+    let mut next = LineStatus::Own;
     let mut is_filter = false;
-    for (command, options) in commands.iter_mut().zip(options).rev() {
+    for command in commands.iter_mut().rev() {
         next = match command.joint {
-            _ if is_condition(command) => (LineStatus::Other, false),
-            None => (LineStatus::Own, false),
-            Some(Joint::And) if next.1 => (LineStatus::Other, false),
+            _ if is_condition(command) => LineStatus::Other,
+            None => LineStatus::Own,
             Some(Joint::And) => next,
-            Some(Joint::Pipe) if options.pipefail => next,
-            Some(Joint::Pipe) => (next.0.max(LineStatus::Hidden), next.1),
-            Some(Joint::Or) => (LineStatus::Hidden, false),
-            Some(Joint::Background) => (LineStatus::Other, false),
-            Some(Joint::Next) if is_followed_by_end => next,
-            Some(Joint::Next) if options.errexit => (LineStatus::Own, true),
-            Some(Joint::Next) => (LineStatus::Other, false),
+            Some(Joint::Pipe) => next.max(LineStatus::Hidden),
+            Some(Joint::Or) => LineStatus::Hidden,
+            Some(Joint::Background | Joint::Next) => LineStatus::Other,
         };
-        command.status = next.0;
+        command.status = next;
         command.is_filtered = is_filter && command.joint == Some(Joint::Pipe);
         is_filter =
             command.is_filtered || !command.words.first().is_some_and(|word| matches!(word.as_str(), "head" | "tail"));
-        is_followed_by_end = is_end(command);
     }
 }
 
 /// Whether what follows depends on the success of a command.
 fn is_condition(command: &Simple) -> bool {
     command.words.first().is_some_and(|word| matches!(word.as_str(), "if" | "elif" | "while" | "until" | "!"))
-}
-
-/// Whether a command only ends a group, or passes the exit code on.
-fn is_end(command: &Simple) -> bool {
-    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
-    matches!(words[..], ["fi" | "esac" | "}", ..] | ["exit", "$?"])
-}
-
-/// The options of a shell that decide what its exit code says.
-#[derive(Debug, Clone, Copy, Default)]
-struct ShellOptions {
-    /// `set -e`: the first failure ends the script.
-    errexit: bool,
-    /// `set -o pipefail`: a pipe fails if any of its commands does.
-    pipefail: bool,
-}
-
-/// The options with which each command runs.
-fn options(commands: &[Simple]) -> Vec<ShellOptions> {
-    let mut options = ShellOptions::default();
-    let mut found = Vec::with_capacity(commands.len());
-    for command in commands {
-        if let Some((set, words)) = command.words.split_first()
-            && set == "set"
-        {
-            options.set(words);
-        }
-        found.push(options);
-    }
-    found
-}
-
-impl ShellOptions {
-    /// Reads the words of a `set`: `-e`, `-euo pipefail`, `-o errexit`; with a `+`, an option is unset.
-    fn set(&mut self, words: &[String]) {
-        for (nth, word) in words.iter().enumerate() {
-            let Some(flags) = word.strip_prefix(['-', '+']) else { continue };
-            let is_set = word.starts_with('-');
-            let named = if flags.ends_with('o') { words.get(nth + 1).map_or("", String::as_str) } else { "" };
-            if flags.contains('e') || named == "errexit" {
-                self.errexit = is_set;
-            }
-            if named == "pipefail" {
-                self.pipefail = is_set;
-            }
-        }
-    }
 }
 
 #[derive(Default)]

@@ -81,7 +81,7 @@ impl Facts {
             check: Some(outcome.verdict),
             // A program that no table lists has no targets but itself.
             targets: run.targets.iter().filter(|target| **target != run.command).cloned().collect(),
-            left_out: [run.left_out.as_slice(), &run.parts].concat(),
+            left_out: run.left_out.clone(),
             scope: run.scope.clone(),
             error: outcome.error.as_deref().map(short_line),
             failed: Some(outcome.verdict == Verdict::Failed),

@@ -131,14 +131,7 @@ impl Facts {
     }
 
     /// Records a commit, unless its result shows that there is none. `amend` is set if it takes the place of the last one.
-    /// If `places` has known files, it contains only these.
-    pub(super) fn commit(
-        &mut self,
-        subject: Option<String>,
-        amend: bool,
-        places: &[String],
-        call: &CallWithResult<'_>,
-    ) {
+    pub(super) fn commit(&mut self, subject: Option<String>, amend: bool, call: &CallWithResult<'_>) {
         let output = call.output();
         let mut lines = output.lines().filter_map(hash_and_subject);
         // Of several commits in one call, each has its own line; a command before it may have taken all of them.
@@ -155,31 +148,17 @@ impl Facts {
         let Some(subject) = shown_subject.or(subject).or(before.map(|commit| commit.subject)) else { return };
         self.commits.push(Commit { hash, subject: short_line(&subject), at: call.at.clone() });
         keep_newest(&mut self.commits, MAX_FACTS);
-        self.mark_committed(places);
+        self.mark_committed();
     }
 
-    /// Records that a commit contains the changes at `paths`, or if there are none, those that were added to it, or all if no call
-    /// shows which. A removal may have been added with its command.
-    fn mark_committed(&mut self, paths: &[String]) {
-        let root = self.root();
-        let is_named = |change: &Change| paths.iter().any(|place| is_at_or_below(&change.path, place, &root));
-        let is_limited = self.changed.iter().any(is_named);
+    /// Records that a commit contains the changes that were added to it, or all if no call shows which. A removal may have been
+    /// added with its command.
+    fn mark_committed(&mut self) {
         let is_any_staged = self.changed.iter().any(|change| change.staged);
         for change in &mut self.changed {
-            let is_added = change.staged || change.deleted || !is_any_staged;
-            let is_in = if is_limited { is_named(change) } else { is_added };
-            if is_in {
+            if change.staged || change.deleted || !is_any_staged {
                 (change.committed, change.in_commits, change.staged) = (true, change.times, false);
             }
-        }
-    }
-
-    /// Records that changes were taken out of the next commit. `places` is `None` for all files.
-    pub(super) fn unstage(&mut self, places: Option<&[String]>) {
-        let root = self.root();
-        for change in &mut self.changed {
-            change.staged &=
-                places.is_some_and(|places| !places.iter().any(|place| is_at_or_below(&change.path, place, &root)));
         }
     }
 
@@ -191,16 +170,6 @@ impl Facts {
             }
         }
         keep_newest(&mut self.commits, MAX_FACTS);
-    }
-
-    /// Records that the last commits were taken back. They contain the changes since the commit before them.
-    pub(super) fn uncommit(&mut self, count: usize) {
-        self.commits.truncate(self.commits.len().saturating_sub(count));
-        let last = self.commits.last().and_then(|commit| commit.at.message);
-        for change in self.changed.iter_mut().filter(|change| change.committed && change.at.message > last) {
-            (change.committed, change.staged) = (false, true);
-            change.in_commits = change.in_commits.min(change.times.saturating_sub(1));
-        }
     }
 
     fn has_commit(&self, hash: &str) -> bool {

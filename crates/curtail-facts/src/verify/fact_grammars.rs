@@ -24,7 +24,7 @@ fn grammar_around<'f>(facts: impl Iterator<Item = &'f Fact>) -> Grammar {
         sample.push_str(&fact.text[..fact.text.floor_char_boundary(SAMPLE)]);
         sample.push('\n');
     }
-    Grammar::of(&sample, Grammar::NONE)
+    Grammar::of(&sample, Grammar::default())
 }
 
 const fn is_statement(kind: Kind) -> bool {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::tokens::is_han;
 
 /// The language of a text, as far as it has to be told from others: by its script, or by its most frequent small words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Language {
     English,
@@ -83,50 +83,28 @@ fn by_small_words(text: &str) -> Vec<(Language, usize)> {
     scores
 }
 
-/// The languages by whose endings the words of a text are inflected: one, unless that is uncertain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Grammar(u16);
+/// The languages by whose endings the words of a text are inflected: English, because names and words of the work are English in every
+/// language, and at most one other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct Grammar(pub(super) Option<Language>);
 
-impl Default for Grammar {
-    fn default() -> Self {
-        Self::only(Language::English)
-    }
-}
-
-/// The small words by which the language of a text is certain, whatever is said around it.
+/// The English words by which a text is certainly in English: a few are in texts of any language.
 const CERTAIN: usize = 2;
 
 impl Grammar {
-    /// No language.
-    pub(super) const NONE: Self = Self(0);
-
-    pub(super) const fn only(language: Language) -> Self {
-        Self(1 << language as u16)
+    pub(super) fn has(self, language: Language) -> bool {
+        language == Language::English || self.0 == Some(language)
     }
 
-    const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    pub(super) const fn has(self, language: Language) -> bool {
-        self.0 & Self::only(language).0 != 0
-    }
-
-    /// The languages of `text`. If it has too few small words, they may be those of what is said `around` it, and English: names
-    /// and words of the work are English in every language.
+    /// The languages of `text`: those of what is said `around` it if it has too few small words, or if that language shares them.
     pub(super) fn of(text: &str, around: Self) -> Self {
-        let likely = by_small_words(text);
-        let has_other = by_script(text).map_or(Self::NONE, Self::only);
-        let is_certain = likely.iter().any(|(_, score)| *score >= CERTAIN);
-        let known = likely.iter().fold(has_other, |known, (language, _)| known.and(Self::only(*language)));
-        match is_certain {
-            // Of languages that share small words, it is the one around it.
-            true if likely.iter().any(|(language, _)| around.has(*language)) => {
-                Self(known.0 & (around.0 | has_other.0))
-            }
-            true => known,
-            false => known.and(around).and(if likely.is_empty() { Self::default() } else { Self::NONE }),
+        if let Some(language) = by_script(text) {
+            return Self(Some(language));
         }
+        let likely = by_small_words(text);
+        let other = likely.iter().map(|(language, _)| *language).find(|language| *language != Language::English);
+        let is_certain = other.is_some() || likely.iter().any(|(_, score)| *score >= CERTAIN);
+        if !is_certain || likely.iter().any(|(language, _)| around.0 == Some(*language)) { around } else { Self(other) }
     }
 }
 
@@ -153,18 +131,15 @@ mod tests {
 
     #[test]
     fn words_are_inflected_as_in_their_language() {
-        let german = Grammar::only(Language::German);
-        let spanish = Grammar::only(Language::Spanish);
-        let english = Grammar::only(Language::English);
+        let [english, german, spanish, russian] =
+            [None, Some(Language::German), Some(Language::Spanish), Some(Language::Russian)].map(Grammar);
         for (text, around, expected) in [
             ("Never delete the data in the cache", german, english),
-            ("Do not touch vendor/", german, english),
-            ("Anführungszeichen behandeln", german, german.and(english)),
-            ("cargo test -o json", german, german.and(Grammar::only(Language::Portuguese))),
+            ("Anführungszeichen behandeln", german, german),
             ("Cambia la carpeta para los clientes", english, spanish),
-            ("Cambia la carpeta", spanish, spanish.and(Grammar::only(Language::French))),
-            ("Rename the column имя to name", english, english.and(Grammar::only(Language::Russian))),
-            ("fix login", Grammar::NONE, english),
+            ("Cambia la carpeta", spanish, spanish),
+            ("Rename the column имя to name", english, russian),
+            ("fix login", english, english),
         ] {
             assert_eq!(Grammar::of(text, around), expected, "{text}");
         }

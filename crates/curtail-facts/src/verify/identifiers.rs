@@ -125,10 +125,9 @@ impl Identifiers {
     }
 
     /// The identifiers, without the files of `files`.
-    pub(super) fn finish(mut self, files: &HashSet<String>) -> Vec<Fact> {
+    pub(super) fn finish(self, files: &HashSet<String>) -> Vec<Fact> {
         let half = self.last / 2;
         let recent = self.last - (self.last / 4).min(RECENT);
-        self.join_hashes();
         let ends: HashSet<String> = files.iter().flat_map(|file| spellings(file)).collect();
         let mut facts = Vec::new();
         for name in &self.order {
@@ -155,26 +154,6 @@ impl Identifiers {
     fn is_taken_up(&self, name: &str, uses: &Uses) -> bool {
         let is_printed = self.printed.contains(&digest(name));
         if uses.told { uses.taken_up > 1 || is_printed } else { is_printed && cannot_be_guessed(name) }
-    }
-
-    /// Joins the first digits of a hash with that hash, if only one begins with them.
-    fn join_hashes(&mut self) {
-        let hashes = self.order.iter().filter(|name| matches!(spelling(name), Spelling::Hash(_)));
-        let mut hashes: Vec<(String, String)> = hashes.map(|name| (name.to_lowercase(), name.clone())).collect();
-        hashes.sort();
-        for (nth, (short, name)) in hashes.iter().enumerate() {
-            let longer: Vec<&(String, String)> =
-                hashes[nth + 1..].iter().take(2).take_while(|(long, _)| long.starts_with(short)).collect();
-            if let [(_, long)] = longer.as_slice()
-                && let Some(short) = self.uses.remove(name)
-                && let Some(long) = self.uses.get_mut(long)
-            {
-                long.given |= short.given;
-                long.told |= short.told;
-                long.taken_up += short.taken_up;
-                long.message = long.message.max(short.message);
-            }
-        }
     }
 }
 

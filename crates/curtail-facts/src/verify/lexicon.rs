@@ -106,10 +106,11 @@ impl Lexicon {
         term
     }
 
+    /// The term of a hash, or of one that is known and begins with it, or with which it begins.
     fn hash(&mut self, hash: String) -> Term {
         let start = hash[..HASH_DIGITS].to_owned();
-        let known = self.hashes.get(&start).and_then(|known| known.iter().find(|(other, _)| *other == hash));
-        if let Some((_, term)) = known {
+        let mut known = self.hashes.get(&start).into_iter().flatten();
+        if let Some((_, term)) = known.find(|(other, _)| is_same_hash(other, &hash)) {
             return *term;
         }
         let term = self.next();
@@ -280,9 +281,7 @@ impl Lexicon {
             }
             Spelling::Hash(hash) => {
                 let known = self.hashes.get(&hash[..HASH_DIGITS]).map_or(&[][..], Vec::as_slice);
-                let mut same = known
-                    .iter()
-                    .filter(|(other, _)| other.starts_with(hash.as_str()) || hash.starts_with(other.as_str()));
+                let mut same = known.iter().filter(|(other, _)| is_same_hash(other, &hash));
                 if let (Some((_, term)), None) = (same.next(), same.next()) {
                     each(*term);
                 }
@@ -309,6 +308,11 @@ impl Lexicon {
             }
         }
     }
+}
+
+/// Whether one of two hashes is the beginning of the other.
+fn is_same_hash(one: &str, other: &str) -> bool {
+    one.starts_with(other) || other.starts_with(one)
 }
 
 /// The words of a statement that carry it, in lower case.

@@ -4,7 +4,6 @@
 //! else, and reworded if only a person can decide. It knows no dialect and no file; both sides are messages, or a text.
 
 mod about;
-mod blocks;
 mod clauses;
 mod digests;
 mod fact;

@@ -27,7 +27,7 @@ pub(super) fn facts(side: &Side<'_, '_>) -> Vec<Fact> {
     let mut facts = files(&recorded, &trace);
     facts.extend(read_files(&messages, &facts));
     facts.extend(commands(&trace.runs));
-    facts.extend(checks(&trace.runs.iter().flat_map(single_runs).collect::<Vec<_>>()));
+    facts.extend(checks(&trace.runs));
     facts.extend(errors(&recorded, &trace.runs));
     facts.extend(todos(&recorded, &trace));
     for fact in &mut facts {
@@ -117,14 +117,6 @@ fn without_port(word: &str) -> String {
     }
 }
 
-/// A run, or of checks that passed one after the other (`lint && test`), each of them.
-fn single_runs(run: &Run) -> Vec<Run> {
-    if run.check != Some(Verdict::Passed) || !run.targets.is_empty() {
-        return vec![run.clone()];
-    }
-    run.command.split(" && ").map(|part| Run { command: part.trim().to_owned(), ..run.clone() }).collect()
-}
-
 fn checks(runs: &[Run]) -> Vec<Fact> {
     let mut last: HashMap<String, usize> = HashMap::new();
     let outcomes: Vec<(usize, &Run)> = runs
@@ -210,7 +202,6 @@ fn errors(recorded: &Facts, runs: &[Run]) -> Vec<Fact> {
         match (&run.error, run.failed) {
             (_, Some(false)) => {
                 if run.check.is_some() {
-                    succeeded.extend(single_runs(run).iter().map(run_key));
                     passed.extend(Some(run).filter(|run| run.scope.is_some()));
                 }
                 succeeded.insert(key);

@@ -5,8 +5,7 @@ use super::commands::says_command;
 use super::{Decision, Fate, Wanted};
 use crate::verify::fact::{Fact, Kind, State};
 use crate::verify::languages::{LANGUAGES, is_small};
-use crate::verify::negation::negates;
-use crate::verify::outcomes::{Family, Outcome, is_vague, outcome_in, part_about, parts};
+use crate::verify::outcomes::{Family, Outcome, is_vague, outcome_in, part_about};
 use crate::verify::sentence_index::{Sentence, SentenceIndex};
 use crate::verify::tokens::tokens;
 use crate::verify::voices::Voice;
@@ -26,10 +25,11 @@ pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) 
     for at in places.into_iter().rev() {
         let sentence = &index.sentences[at];
         let outcome = outcome_of(sentence, fact);
-        let is_over = outcome == Some(Outcome::Failed)
-            && (wanted_outcome == Outcome::Passed && is_mended(index, at, names.family)
-                || has_passed_since(index, at, names.family));
+        let is_over = outcome == Some(Outcome::Failed) && has_passed_since(index, at, names.family);
         match if is_over { Some(Outcome::Passed) } else { outcome } {
+            Some(Outcome::Failed) if wanted_outcome == Outcome::Passed && is_mended(index, at) => {
+                vague = vague.or(Some(sentence));
+            }
             Some(outcome) if outcome == wanted_outcome => return Decision::by(Fate::Kept, sentence),
             Some(_) => return Decision::by(Fate::Lost, sentence),
             None if is_vague(&sentence.text) => vague = vague.or(Some(sentence)),
@@ -40,59 +40,31 @@ pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) 
         .unwrap_or_else(|| vague.map_or_else(Decision::lost, |sentence| Decision::by(Fate::Reworded, sentence)))
 }
 
-/// Whether a failure is told with how it was mended: in the same sentence, or in one after it that goes on about it.
-fn is_mended(index: &SentenceIndex, at: usize, family: Family) -> bool {
-    let failure = &index.sentences[at];
-    let failed = LANGUAGES.fail.first_in(&failure.text).unwrap_or_default();
-    if says_mended(&failure.text[failed..]) {
-        return true;
-    }
-    after_failure(index, at, family).any(|next| refers_back(next, family) && says_mended(next))
+/// Whether a failure is told with how it was mended.
+fn is_mended(index: &SentenceIndex, at: usize) -> bool {
+    let mut account = std::iter::once(index.sentences[at].text.as_str()).chain(index.following(at));
+    account.any(|text| LANGUAGES.mended.are_in(text))
 }
 
-/// Whether a failure is told with how the check passed since, in a sentence after it that goes on about it.
+/// Whether the next sentence after a failure with an outcome goes on about it, and says that the check passed.
 fn has_passed_since(index: &SentenceIndex, at: usize, family: Family) -> bool {
-    after_failure(index, at, family).any(|next| refers_back(next, family) && outcome_in(next) == Some(Outcome::Passed))
+    let next = index.following(at).find_map(|next| Some((next, outcome_in(next)?)));
+    next.is_some_and(|(next, outcome)| outcome == Outcome::Passed && refers_back(next, family))
 }
 
-/// The account of a failure, which ends where another outcome is told.
-fn after_failure(index: &SentenceIndex, at: usize, family: Family) -> impl Iterator<Item = &str> {
-    index.following(at).take_while(move |next| refers_back(next, family) || outcome_in(next).is_none())
-}
-
-/// Whether the last part of a text that speaks of mending says that it was done.
-fn says_mended(text: &str) -> bool {
-    let mut parts = parts(text).into_iter().map(|(start, end)| &text[start..end]);
-    let last = parts.rfind(|part| LANGUAGES.mended.are_in(part));
-    last.is_some_and(|part| !negates(part) && !LANGUAGES.intended.are_in(part) && !LANGUAGES.wish.are_in(part))
-}
-
-/// Whether a sentence goes on about a failure: it says how that ended after no other words than small ones, and such for faults and
-/// for checks of this family. A number is such a word if the sentence speaks of all, of faults, or of a later time: else it may be of
-/// other checks.
+/// Whether a sentence goes on about a failure: before it says how that ended, there are only small words, and such for faults and for
+/// checks of this family. A number is such a word if the sentence speaks of all or of a later time: else it may be of other checks.
 fn refers_back(text: &str, family: Family) -> bool {
-    let pass = LANGUAGES.pass.first_in(text);
-    let Some(verb) = [LANGUAGES.mended.first_in(text), pass].into_iter().flatten().min() else { return false };
-    let is_other = Family::ALL.into_iter().any(|other| other != family && other.is_in(text)) && !family.is_in(text);
-    if is_other && pass == Some(verb) {
+    let Some(verb) = LANGUAGES.pass.first_in(text) else { return false };
+    if Family::ALL.into_iter().any(|other| other != family && other.is_in(text)) && !family.is_in(text) {
         return false;
     }
     let before = &text[..verb];
-    let may_count = LANGUAGES.every.are_in(before)
-        || LANGUAGES.fault.are_in(before)
-        || LANGUAGES.since.are_in(text)
-        || counts_all(before);
-    let mut subject = tokens(before).into_iter().flat_map(|token| token.text.split('/'));
-    subject.all(|word| {
-        let is_count = may_count && word.bytes().all(|byte| byte.is_ascii_digit());
-        is_count || is_small(word) || LANGUAGES.fault.are_in(word) || family.is_in(word)
+    let may_count = LANGUAGES.every.are_in(before) || LANGUAGES.since.are_in(text);
+    tokens(before).iter().all(|token| {
+        let is_count = may_count && token.text.bytes().all(|byte| byte.is_ascii_digit());
+        is_count || is_small(token.text) || LANGUAGES.fault.are_in(token.text) || family.is_in(token.text)
     })
-}
-
-/// Whether a text says that all of some number did something: `12 of 12`, `12/12`.
-fn counts_all(text: &str) -> bool {
-    let words: Vec<&str> = text.split([' ', '/']).filter(|word| !matches!(*word, "" | "of")).collect();
-    words.windows(2).any(|pair| pair[0] == pair[1] && pair[0].bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Decides by a sentence about all checks of a kind: `all tests pass`.

@@ -2,10 +2,10 @@
 
 use super::names::decide_by_pieces;
 use super::{Decision, Fate, Wanted};
-use crate::effects::removed_paths;
-use crate::patches::deleted_on;
+use crate::effects::effects;
+use crate::kinds::Effect;
 use crate::paths;
-use crate::verify::about::{change_of, clause_of, removal_of, said_about};
+use crate::verify::about::{change_of, removal_of, said_about};
 use crate::verify::clauses::code_spans;
 use crate::verify::fact::{Fact, Kind, State};
 use crate::verify::languages::LANGUAGES;
@@ -55,30 +55,24 @@ fn says_changed(sentence: &Sentence, file: &str) -> bool {
     sentence.is_prose() && change_of(&sentence.text, file).is_some_and(|part| !negates(part))
 }
 
-/// Whether a sentence says that a file was removed: in its words, by its heading, or as a command that removes it.
+/// Whether a sentence says that a file was removed: in its words or by its heading.
 fn says_removed(sentence: &Sentence, file: &str) -> bool {
     if let Some(part) = removal_of(&sentence.text, file) {
         return !negates(part);
     }
     let heading = sentence.heading.as_deref().unwrap_or_default();
     let is_listed = LANGUAGES.removed.are_in(heading) && !negates(heading) && !LANGUAGES.changed.are_in(&sentence.text);
-    is_listed && !negates(&sentence.text) || !sentence.is_prose() && removes(&sentence.text, file)
+    is_listed && !negates(&sentence.text)
 }
 
-/// Whether a sentence tells of a command that removes a file.
+/// Whether a sentence is a command that removes a file, or cites one.
 fn cites_removal(sentence: &Sentence, file: &str) -> bool {
-    sentence.is_prose()
-        && code_spans(&sentence.text)
-            .iter()
-            .any(|span| removes(span.text, file) && !negates(clause_of(&sentence.text, span.text)))
-}
-
-/// Whether a line of a script or of a patch removes a file.
-fn removes(line: &str, file: &str) -> bool {
-    // A terminal shows a command behind its prompt.
-    let line = line.trim_start_matches(['$', '+', ' ']);
-    deleted_on(line).is_some_and(|path| paths::same_file(path, file))
-        || removed_paths(line).iter().any(|path| paths::same_file(path, file))
+    let cited = code_spans(&sentence.text).into_iter().filter(|span| !negates(span.before)).map(|span| span.text);
+    let whole = Some(sentence.text.as_str()).filter(|_| !sentence.is_prose());
+    cited.chain(whole).flat_map(effects).any(|effect| match effect {
+        Effect::Remove(path) | Effect::RemoveBelow(path) => paths::same_file(&path, file),
+        _ => false,
+    })
 }
 
 /// Whether a sentence says that a file was not changed, in its words or by its heading.

@@ -1,6 +1,5 @@
 //! Whether a sentence that has all the words of a statement also means it.
 
-use super::without_reason;
 use crate::verify::clauses::segments;
 use crate::verify::fact::{Fact, Kind};
 use crate::verify::grammar::Grammar;
@@ -9,9 +8,8 @@ use crate::verify::lexicon::content_words;
 use crate::verify::negation::negates;
 use crate::verify::sentence_index::Sentence;
 use crate::verify::statements::replaced_words;
-use crate::verify::tokens::{Class, Token, is_han, tokens};
+use crate::verify::tokens::is_han;
 use crate::verify::word_forms::same_word;
-use crate::words::has_whole;
 
 /// Whether a sentence with all the words of a statement also means it: it says yes or no alike, and the state is the same.
 pub(super) fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bool {
@@ -20,16 +18,8 @@ pub(super) fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bo
         Kind::Todo => !says_done(text, sentence, fact.grammar),
         Kind::Error => !(LANGUAGES.done.are_in(part) && !negates(part) && !LANGUAGES.done.are_in(text)),
         Kind::Rule => negates(text) == negates(part) && orders(text, part, sentence),
-        Kind::Decision if !decides_the_same(text, &sentence.text) => false,
         _ => says_alike(text, &sentence.text, fact.grammar) && replaces_the_same(text, &sentence.text),
     }
-}
-
-/// Whether a sentence has no name of a decision only in the reason that it gives: `A, because B is taken` does not decide for B.
-fn decides_the_same(text: &str, sentence: &str) -> bool {
-    let decided = without_reason(sentence);
-    let mut names = tokens(text).into_iter().filter(|token| token.class == Class::Name).map(|token| token.text);
-    names.all(|name| has_whole(decided, name) || !has_whole(sentence, name))
 }
 
 /// Whether a sentence says yes or no to each thing to which a statement does: `A, not B` is not `B, not A`.
@@ -129,24 +119,9 @@ fn tells_past(text: &str, part: &str, grammar: Grammar) -> bool {
     let own = content_words(text);
     // In German, the verb of an order is its last word.
     let (Some(first), Some(last)) = (own.first(), own.last()) else { return false };
-    let words: Vec<Token<'_>> = tokens(part).into_iter().filter(|token| !token.inner).collect();
-    let mut verbs = (0..words.len()).filter(|at| {
-        let word = words[*at].text.to_lowercase();
-        let is_form = [first, last].iter().any(|own| same_word(own, &word, grammar));
-        is_form && LANGUAGES.past.are_all_of(&word) && !own.contains(&word)
+    let is_told = content_words(part).iter().any(|word| {
+        let is_form = [first, last].iter().any(|own| same_word(own, word, grammar));
+        is_form && LANGUAGES.past.are_all_of(word) && !own.contains(word)
     });
-    verbs.any(|at| !is_attribute(&words, at, part))
-        && !negates(part)
-        && !LANGUAGES.intended.are_in(part)
-        && !LANGUAGES.wish.are_in(part)
-}
-
-/// Whether a form of the past describes a noun: behind an article, as in `the updated changelog`, or in `Updated changelog needed`. An
-/// article behind it begins its object.
-fn is_attribute(words: &[Token<'_>], at: usize, part: &str) -> bool {
-    let Some(next) = words.get(at + 1).filter(|next| !LANGUAGES.article.are_all_of(next.text)) else { return false };
-    match at.checked_sub(1) {
-        Some(before) => LANGUAGES.article.are_all_of(words[before].text),
-        None => LANGUAGES.needed.are_in(part[next.at..].trim_end_matches('.')),
-    }
+    is_told && !negates(part) && !LANGUAGES.intended.are_in(part) && !LANGUAGES.wish.are_in(part)
 }

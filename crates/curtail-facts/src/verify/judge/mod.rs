@@ -107,7 +107,6 @@ impl Wanted {
             // That something was decided may be said in many ways.
             Kind::Decision => {
                 let text = LANGUAGES.decided.without(decided(&fact.text));
-                let text = LANGUAGES.choice.without(&text);
                 wanted.add_sentence(&LANGUAGES.decided_by_person.without(&text), fact.grammar, lexicon);
             }
             Kind::Task | Kind::Instruction => {
@@ -145,20 +144,14 @@ fn is_name(text: &str) -> bool {
 
 /// What a sentence decides: what it says before a colon, and the reason after it, are no part of that.
 fn decided(text: &str) -> &str {
-    let (_, start) = decision_places(text);
-    without_reason(text)[start..].trim()
-}
-
-/// A sentence with a decision, without the reason for it.
-fn without_reason(text: &str) -> &str {
     let (at, start) = decision_places(text);
     let end = LANGUAGES.reason.first_in(text).filter(|reason| *reason > at.max(start + SHORTEST)).unwrap_or(text.len());
-    &text[..end]
+    text[start..end].trim()
 }
 
 /// Where the word stands that says that something is decided, and where, behind a colon, what is decided begins.
 fn decision_places(text: &str) -> (usize, usize) {
-    let tables = [&LANGUAGES.decided, &LANGUAGES.decided_by_person, &LANGUAGES.choice];
+    let tables = [&LANGUAGES.decided, &LANGUAGES.decided_by_person];
     let Some(at) = tables.iter().find_map(|table| table.first_in(text)) else {
         let start = decision_label(text).unwrap_or_default();
         return (start, start);

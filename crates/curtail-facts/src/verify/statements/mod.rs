@@ -11,8 +11,7 @@ mod todos;
 use super::clauses::{Clause, each_clause, segments};
 use super::fact::{Fact, Kind};
 use super::fact_grammars::find_grammars;
-use super::languages::{LANGUAGES, lowered};
-use super::tokens::{Class, tokens};
+use super::languages::LANGUAGES;
 use super::voices::{Spoken, Voice};
 use commands::commands;
 use overtaken::{Permission, Replacement, mark_lifted, mark_overtaken};
@@ -172,35 +171,7 @@ fn asks_before_list(text: &str) -> bool {
 
 /// Whether a sentence says that something is decided, or has a label that does.
 fn decides(text: &str) -> bool {
-    LANGUAGES.decided.are_in(text) || chooses(text) || decision_label(text).is_some()
-}
-
-/// Whether a sentence names what is chosen: `Chose Leaflet`, or `SQLite was chosen`. `A hero was chosen` tells a story, and `The decision
-/// is yours` leaves it open.
-fn chooses(text: &str) -> bool {
-    let Some((start, end)) = LANGUAGES.choice.places(text).first().copied() else { return false };
-    let before = text[..start].trim();
-    let rest = text[end..].trim_start();
-    let next = rest.split_whitespace().next().unwrap_or_default();
-    let is_named = next.starts_with(char::is_uppercase) || has_name(next);
-    let names = match &*lowered(&text[start..end]) {
-        "chose" => before.is_empty() && is_named,
-        verb if verb.ends_with("chosen") => !before.contains(' ') && has_name(before),
-        _ => {
-            LANGUAGES.condition.first_in(text) != Some(0)
-                && LANGUAGES.intended.first_in(rest) != Some(0)
-                && (is_named || INTRODUCING.iter().any(|word| rest.starts_with(word)))
-        }
-    };
-    names && !LANGUAGES.ill_chosen.are_in(text)
-}
-
-/// What introduces a decision that names nothing.
-const INTRODUCING: &[&str] = &["to ", "that ", "for ", "not to "];
-
-/// Whether a word is code, or has what only names have, such as capitals inside.
-fn has_name(word: &str) -> bool {
-    word.contains('`') || tokens(word).iter().any(|token| token.class == Class::Name)
+    LANGUAGES.decided.are_in(text) || decision_label(text).is_some()
 }
 
 /// Where the label ends with which a decision begins: `Design decision: use tabs`.

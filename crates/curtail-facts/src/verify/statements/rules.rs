@@ -47,7 +47,6 @@ pub(super) fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     let is_code = segment.contains(" = ") || segment.ends_with(['{', ')']) && !segment.contains(['(', '（']);
     if is_short
         || is_code
-        || is_object(segment)
         || segment.ends_with(['?', '？'])
         || segment.ends_with([':', '：']) && voice != Voice::Person
         || segment.starts_with(['"', '“', '«', '「', '|'])
@@ -59,15 +58,6 @@ pub(super) fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
         || bans(segment)
         || matches!(voice, Voice::Instructions | Voice::Project) && orders(segment)
         || voice == Voice::Instructions && is_order_by_form(segment)
-}
-
-/// Whether a text begins like an object of a program: with a brace before a quoted or a bare key, or a comment. `{name}` is replaced.
-fn is_object(text: &str) -> bool {
-    let Some(inner) = text.strip_prefix('{').map(str::trim_start) else { return false };
-    let behind_key = inner.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
-    inner.starts_with(['"', '\''])
-        || inner.starts_with("/*")
-        || behind_key.starts_with(':') && behind_key.len() < inner.len()
 }
 
 /// Whether a sentence begins with a verb that gives an order, or ends as one.
@@ -135,11 +125,6 @@ mod tests {
             "Fix the parser",
             "I always get an error",
             "Should we?",
-            "{\"name\": \"never\"",
-            "{ \"text\": \"You must ask\"",
-            "{'type': 'function', 'description': 'You must ask'}",
-            "{name: 'ask', description: 'must always be set'}",
-            "{/* never push */}",
         ] {
             assert!(!is_rule(text, Voice::Person, false), "{text}");
         }

@@ -80,10 +80,8 @@ const SENTENCES: usize = 4;
 fn main_words(text: &str, is_new_plan: bool) -> String {
     let mut found: Vec<String> = Vec::new();
     each_clause(text, |clause| {
-        // What it does not do instead is part of the plan.
-        let begins_instead = LANGUAGES.instead.places(clause.text).first().is_some_and(|(start, _)| *start == 0);
-        let announces = is_new_plan && !begins_instead;
-        let words = if announces { LANGUAGES.new_plan.without(new_part(clause.text)) } else { clause.text.to_owned() };
+        let words =
+            if is_new_plan { LANGUAGES.new_plan.without(new_part(clause.text)) } else { clause.text.to_owned() };
         let words = words.trim().trim_start_matches([':', ',', '.', '-', '，', '：']).trim().to_owned();
         // A name or a date alone answers a question.
         let carries = content_words(&words).len() > 1 && says_something(&words);
@@ -109,15 +107,4 @@ fn says_something(text: &str) -> bool {
     let mut words = text.split_whitespace();
     words.any(|word| word.starts_with(|c: char| c.is_lowercase() || is_han(c)))
         && LANGUAGES.announcing.first_in(text) != Some(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::main_words;
-
-    #[test]
-    fn what_is_not_done_instead_is_part_of_a_plan() {
-        let task = "Instead of Kafka, write the rows to the file.";
-        assert_eq!(main_words(task, true), task);
-    }
 }
