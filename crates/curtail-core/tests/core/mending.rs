@@ -2,6 +2,8 @@
 
 use curtail_core::checks::{Inspection, Levels, Profile, Table};
 use curtail_core::dialects::{Reading, detect_framing};
+use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::processors::{Repair, RepairMode};
 
 /// `text` with what can be mended of it; unchanged, if nothing can.
 fn mended(provider: &str, warn: &[&str], text: &str) -> String {
@@ -336,4 +338,18 @@ fn roles_of_results_are_written_as_in_the_api() {
         let mended_result = written.iter().fold(result.to_owned(), |text, name| text.replace(name, usual));
         assert_eq!(mended_with("", &[], &chat(result), false), chat(&mended_result), "{result}");
     }
+}
+
+/// The result of a call of a computer is a picture: no text stands in for it.
+#[test]
+fn a_call_of_a_computer_gets_no_stub() {
+    let question = r#"{"role":"user","content":"Open the page."}"#;
+    let call = r#"{"type":"computer_call","id":"cu_1","call_id":"c1","action":{"type":"screenshot"},"pending_safety_checks":[],"status":"completed"}"#;
+    let request = |items: &[&str]| format!("{{\"model\":\"gpt-5\",\"input\":[{}]}}\n", items.join(","));
+    let text = request(&[question, call, question]);
+    let chain = Chain::default().then(Repair { mode: RepairMode::Stub, pending: true });
+    let reading = Reading::new(detect_framing(&text, None), None, None).unwrap();
+    let mut out = String::new();
+    TextCutter { chain, ..TextCutter::default() }.cut(&reading, &text, &mut out).unwrap();
+    assert_eq!(out, request(&[question, question]));
 }

@@ -295,7 +295,7 @@ fn compare(seed: u64, texts: usize) -> bool {
 }
 
 /// The number in a variable of the environment.
-fn number(name: &str, usual: u64) -> u64 {
+pub(crate) fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 

@@ -10,7 +10,9 @@ use std::sync::LazyLock;
 use std::{env, fs};
 
 use curtail_tokens::tokenizers::tokenizer_by_name;
+use generated::number;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
 use variants::{Both, base, with};
@@ -104,8 +106,15 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..40).prop_map(|words| words.concat())
 }
 
+/// 96 cases from a fixed seed, or as many as `PROPTEST_CASES` says, from the seed that `PROPTEST_RNG_SEED` names.
+fn property() -> ProptestConfig {
+    let cases = u32::try_from(number("PROPTEST_CASES", 96)).unwrap_or(u32::MAX);
+    let rng_seed = RngSeed::Fixed(number("PROPTEST_RNG_SEED", 0));
+    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+    #![proptest_config(property())]
 
     #[test]
     fn any_text(text in text()) {

@@ -350,3 +350,22 @@ fn copilot_says_nothing_where_nothing_is_written() {
     let read = outline(&json!({"version": 3, "sessionId": "b", "requests": [request]}).to_string());
     assert!(read.ends_with("assistant: I look. read{} ->  [0]"), "{read}");
 }
+
+/// What programs write for the user begins no turn.
+#[test]
+fn a_plugin_and_a_checkpoint_are_no_person() {
+    let line = |source: &str, text: &str| {
+        format!(
+            "{}\n",
+            json!({"type": "user/message", "seq": 1, "time": 1, "data": {
+                "content": [{"type": "text", "text": text}], "source": {"kind": source}, "role": "user",
+            }})
+        )
+    };
+    let harness = line("user", "Is the lamp lit?") + &line("plugin", "The time is 9.");
+    assert_eq!(outline(&harness), "deepseek-harness\nuser: Is the lamp lit?\nuser: The time is 9. (automatic)");
+    let step =
+        |kind: &str| format!("{}\n", json!({"step_index": 1, "source": "SYSTEM", "type": kind, "content": "So far."}));
+    let log = step("USER_INPUT") + &step("CHECKPOINT") + &step("SYSTEM_MESSAGE");
+    assert_eq!(outline(&log), "antigravity\nuser: So far.\nuser: So far. (automatic)\nuser: So far. (automatic)");
+}

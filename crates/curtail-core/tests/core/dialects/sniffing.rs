@@ -1,154 +1,16 @@
-//! The dialect of every fixture, which its folder names, and its framing are detected.
+//! The dialect of every fixture, which its folder names, is detected; the framing stands in the snapshots of `views`.
 
-use curtail_core::dialects::{ALL, Framing, Item, mark};
+use curtail_core::dialects::{ALL, Item, mark};
 use curtail_core::json::Document;
 
 use super::files::{File, fixtures, read_transcripts};
-
-/// Fixtures that are not a message per line.
-const FRAMINGS: &[(&str, Framing)] = &[
-    ("ai-sdk/ui-parallel.json", Framing::Document),
-    ("gemini/adk-eval.json", Framing::Document),
-    ("gemini/adk-session.json", Framing::Document),
-    ("gemini/cli.json", Framing::Document),
-    ("gemini/parallel.json", Framing::Document),
-    ("anthropic/parallel.jsonl", Framing::Records),
-    ("responses/parallel.jsonl", Framing::Records),
-    ("bedrock/parallel.json", Framing::Document),
-    ("langchain/copies.json", Framing::Document),
-    ("openai/bfcl.jsonl", Framing::Records),
-    ("openai/hermes.json", Framing::Document),
-    ("openai/custom.jsonl", Framing::Records),
-    ("openai/grouped.jsonl", Framing::Records),
-    ("openai/template.jsonl", Framing::Records),
-    ("openai/written.jsonl", Framing::Records),
-    ("sharegpt/written.jsonl", Framing::Records),
-    ("openai/legacy.jsonl", Framing::Records),
-    ("openai/parallel.jsonl", Framing::Records),
-    ("openai/preferences.jsonl", Framing::Records),
-    ("openai/swe-agent.json", Framing::Document),
-    ("openai/tau2.jsonl", Framing::Records),
-    ("openai/verifiers.jsonl", Framing::Records),
-    ("atif/embedded.json", Framing::Document),
-    ("atif/in-flight.jsonl", Framing::Records),
-    ("atif/loose.jsonl", Framing::Records),
-    ("atif/media.jsonl", Framing::Records),
-    ("atif/minimal.jsonl", Framing::Records),
-    ("atif/observations.jsonl", Framing::Records),
-    ("atif/parallel.json", Framing::Document),
-    ("atif/pending.jsonl", Framing::Records),
-    ("atif/unknown.jsonl", Framing::Records),
-    ("inspect/log.json", Framing::Document),
-    ("inspect/parallel.jsonl", Framing::Records),
-    ("opencode/compacted.json", Framing::Document),
-    ("opencode/full.json", Framing::Document),
-    ("opencode/parallel.json", Framing::Document),
-    ("opencode/reverted.json", Framing::Document),
-    ("opencode/unknown.json", Framing::Document),
-    ("opencode/version2.json", Framing::Document),
-    ("opencode/version2-records.json", Framing::Document),
-    ("gemini-interactions/reply.jsonl", Framing::Records),
-    ("gemini-interactions/request.json", Framing::Document),
-    ("gemini-interactions/stateful.jsonl", Framing::Records),
-    ("gemini-interactions/unknown.jsonl", Framing::Records),
-    ("goose/compacted.json", Framing::Document),
-    ("goose/full.json", Framing::Document),
-    ("kiro/stored.json", Framing::Document),
-    ("pydantic-ai/hosted.json", Framing::Document),
-    ("pydantic-ai/parallel.json", Framing::Document),
-    ("pydantic-ai/retries.json", Framing::Document),
-    ("otel/parallel.json", Framing::Document),
-    ("otel/span.jsonl", Framing::Records),
-    ("openhands/version0-history.jsonl", Framing::Records),
-    ("openhands/version0-pairs.jsonl", Framing::Records),
-    ("openhands/version0.json", Framing::Document),
-    ("sharegpt/alpaca.jsonl", Framing::Records),
-    ("sharegpt/blocks.json", Framing::Document),
-    ("sharegpt/calls.jsonl", Framing::Records),
-    ("sharegpt/in-flight.jsonl", Framing::Records),
-    ("sharegpt/labels.jsonl", Framing::Records),
-    ("sharegpt/minimal.jsonl", Framing::Records),
-    ("sharegpt/parallel.jsonl", Framing::Records),
-    ("sharegpt/pending.jsonl", Framing::Records),
-    ("sharegpt/preferences.jsonl", Framing::Records),
-    ("sharegpt/unknown.jsonl", Framing::Records),
-    ("sharegpt/xml.jsonl", Framing::Records),
-    ("vscode-copilot/chat.json", Framing::Document),
-    ("vscode-copilot/rounds.json", Framing::Document),
-    ("vscode-copilot/patches.jsonl", Framing::Records),
-    ("zed/thread.json", Framing::Document),
-    ("simple/authors.json", Framing::Document),
-    ("gemini/adk-compaction.json", Framing::Document),
-    ("anthropic/roo-condensed.json", Framing::Document),
-    ("anthropic/roo-truncated.json", Framing::Document),
-    ("ai-sdk/roo.json", Framing::Document),
-    ("simple/trajectory.jsonl", Framing::Records),
-    ("a2a/task.json", Framing::Records),
-    ("ag-ui/input.json", Framing::Records),
-    ("agent-framework/messages.json", Framing::Document),
-    ("agno/session.json", Framing::Records),
-    ("ai-studio/prompt.json", Framing::Records),
-    ("autogen-agentchat/result.json", Framing::Records),
-    ("autogen-core/state.json", Framing::Records),
-    ("batch-output/output.jsonl", Framing::Records),
-    ("claude-ai/conversations.json", Framing::Document),
-    ("cohere/chat.jsonl", Framing::Records),
-    ("continue/session.json", Framing::Records),
-    ("harmony/conversation.json", Framing::Records),
-    ("haystack/chat.json", Framing::Document),
-    ("haystack/in-flight.json", Framing::Document),
-    ("haystack/pydantic.json", Framing::Records),
-    ("haystack/state.json", Framing::Records),
-    ("haystack/version-2.0.json", Framing::Document),
-    ("langchain4j/messages.json", Framing::Document),
-    ("letta-messages/list.json", Framing::Document),
-    ("letta-messages/parallel.json", Framing::Document),
-    ("letta/agent.json", Framing::Document),
-    ("letta/parallel.json", Framing::Document),
-    ("librechat/flat.json", Framing::Records),
-    ("llama-index/both.json", Framing::Document),
-    ("llama-index/chat.json", Framing::Document),
-    ("llama-index/store.json", Framing::Document),
-    ("llama-index/version-0.11.json", Framing::Document),
-    ("llama/rows.jsonl", Framing::Records),
-    ("lm-studio/chat.json", Framing::Records),
-    ("lm-studio/regenerated.json", Framing::Records),
-    ("mastra/messages.json", Framing::Document),
-    ("mcp-sampling/params.json", Framing::Records),
-    ("mcp-sampling/request.jsonl", Framing::Records),
-    ("microsoft-extensions-ai/messages.json", Framing::Document),
-    ("microsoft-extensions-ai/pascal-case.json", Framing::Document),
-    ("nextchat/backup.json", Framing::Document),
-    ("ollama/request.json", Framing::Records),
-    ("openai-conversations/items.json", Framing::Records),
-    ("openai-threads/messages.json", Framing::Records),
-    ("openai/chatbot-ui.json", Framing::Document),
-    ("qwen-agent/rows.jsonl", Framing::Records),
-    ("semantic-kernel-dotnet/history.json", Framing::Document),
-    ("semantic-kernel/history.json", Framing::Records),
-    ("smolagents-chat/messages.json", Framing::Document),
-    ("smolagents/failed.json", Framing::Document),
-    ("smolagents/steps.json", Framing::Document),
-    ("spring-ai/messages.json", Framing::Document),
-];
 
 #[test]
 fn every_fixture_is_told() {
     for file in fixtures() {
         let folder = file.name.split('/').next().unwrap_or_default().to_owned();
-        let reported = read_transcripts(&file.text, |dialect, _| assert_eq!(dialect.name(), folder, "{}", file.name));
-        let framing = reported.unwrap_or_else(|error| panic!("{}: {}", file.name, error.what));
-        let expected =
-            FRAMINGS.iter().find(|(name, _)| *name == file.name).map_or(Framing::Lines, |(_, framing)| *framing);
-        assert_eq!(framing, expected, "{}", file.name);
-    }
-}
-
-#[test]
-fn every_framing_named_is_of_a_fixture() {
-    let fixtures = fixtures();
-    for (name, _) in FRAMINGS {
-        assert!(fixtures.iter().any(|file| file.name == *name), "there is no {name}");
+        let read = read_transcripts(&file.text, |dialect, _| assert_eq!(dialect.name(), folder, "{}", file.name));
+        read.unwrap_or_else(|error| panic!("{}: {}", file.name, error.what));
     }
 }
 
