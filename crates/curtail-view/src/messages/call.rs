@@ -6,7 +6,7 @@ use super::Chat;
 use super::message::media;
 use crate::effect::State;
 use crate::output::output;
-use crate::tools::{CallKind, arguments};
+use crate::tools::{CallKind, arguments, other_arguments};
 use crate::visible::{Shown, duration, line};
 use curtail_core::json::Text;
 use curtail_core::numbers::counted;
@@ -82,12 +82,12 @@ impl Chat<'_, '_> {
         };
         html! {
             @match called.kind.draw(byte, max_chars, &answer) {
-                Some(drawn) => { (arguments(raw, byte, max_chars, called.kind.shown())) (drawn) },
+                Some(drawn) => { (other_arguments(raw, byte, max_chars, called.kind.shown())) (drawn) },
                 // The sub-agent shows its task.
                 None if called.has_agents => {
-                    details class="aside" { summary { "Show the arguments" } (arguments(raw, byte, max_chars, &[])) }
+                    details class="aside" { summary { "Show the arguments" } (arguments(raw, byte, max_chars)) }
                 },
-                None => { (arguments(raw, byte, max_chars, &[])) },
+                None => { (arguments(raw, byte, max_chars)) },
             }
         }
     }

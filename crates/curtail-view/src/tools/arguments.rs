@@ -7,32 +7,43 @@ use crate::content::{Passage, code, passage};
 use crate::visible::{Shown, line};
 use curtail_core::json::{Document, Value};
 
-/// The arguments of a call except those in `except`; `byte` is their offset in the file.
-pub(crate) fn arguments(raw: &str, byte: usize, max_chars: usize, except: &[String]) -> Markup {
-    let mono = |text: &str| passage(Passage { text, byte, max_chars, mono: true });
-    let document = (raw.len() <= MAX_ARGUMENTS).then(|| Document::parse(raw).ok()).flatten();
-    let object = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
-    let Some(object) = object else {
-        return html! { @if !raw.trim().is_empty() && except.is_empty() { (mono(raw)) } };
-    };
+/// The arguments of a call; `byte` is their offset in the file.
+pub(crate) fn arguments(raw: &str, byte: usize, max_chars: usize) -> Markup {
+    members(raw, byte, max_chars, &[]).unwrap_or_else(|| {
+        html! { @if !raw.trim().is_empty() { (passage(Passage { text: raw, byte, max_chars, mono: true })) } }
+    })
+}
+
+/// The arguments of a call that is drawn in a form of its own, except those that this form shows.
+pub(crate) fn other_arguments(raw: &str, byte: usize, max_chars: usize, drawn: &[String]) -> Markup {
+    members(raw, byte, max_chars, drawn).unwrap_or_default()
+}
+
+/// The members of the arguments `raw` except those in `except`; `None` if they are no object.
+fn members(raw: &str, byte: usize, max_chars: usize, except: &[String]) -> Option<Markup> {
+    let document = (raw.len() <= MAX_ARGUMENTS).then(|| Document::parse(raw).ok()).flatten()?;
+    let object = document.roots().next().filter(|root| root.is_object())?;
     let members = object.members().map(|member| (member.key.decode().into_owned(), member.value));
     let members: Vec<_> = members.filter(|(name, _)| !except.contains(name)).collect();
-    if members.is_empty() {
-        return html! {};
-    }
-    html! {
-        dl class="arguments" {
-            @for (name, value) in &members {
-                @let text = shown(*value);
-                div {
-                    dt { (Shown(&line(name, 80))) }
-                    dd {
-                        @if text.len() <= 200 && !text.contains('\n') { (code(&text)) } @else { (mono(&text)) }
+    Some(html! {
+        @if !members.is_empty() {
+            dl class="arguments" {
+                @for (name, value) in &members {
+                    @let text = shown(*value);
+                    div {
+                        dt { (Shown(&line(name, 80))) }
+                        dd {
+                            @if text.len() <= 200 && !text.contains('\n') {
+                                (code(&text))
+                            } @else {
+                                (passage(Passage { text: &text, byte, max_chars, mono: true }))
+                            }
+                        }
                     }
                 }
             }
         }
-    }
+    })
 }
 
 /// The characters of a string, or the JSON of another value with a line per element.
@@ -93,7 +104,7 @@ fn push_newline(out: &mut String, depth: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{arguments, indented};
+    use super::{arguments, indented, other_arguments};
 
     #[test]
     fn nested_values_are_indented() {
@@ -105,10 +116,11 @@ mod tests {
 
     #[test]
     fn names_and_values_are_escaped_and_repeated_keys_are_shown() {
-        let html = arguments(r#"{"<b>":"<i>","a":1,"a":2}"#, 0, 100, &[]).0;
+        let html = arguments(r#"{"<b>":"<i>","a":1,"a":2}"#, 0, 100).0;
         assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;") && !html.contains("<b>"), "{html}");
         assert_eq!(html.matches("<dt>a</dt>").count(), 2);
-        assert_eq!(arguments(r#"{"a":1}"#, 0, 100, &["a".into()]).0, "");
-        assert!(arguments("not <json>", 0, 100, &[]).0.contains("not &lt;json&gt;"));
+        assert_eq!(other_arguments(r#"{"a":1}"#, 0, 100, &["a".into()]).0, "");
+        assert!(arguments("not <json>", 0, 100).0.contains("not &lt;json&gt;"));
+        assert_eq!(other_arguments("ls -l", 0, 100, &[]).0, "", "the form shows what is no object whole");
     }
 }

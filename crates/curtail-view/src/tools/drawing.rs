@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Answer, CallKind, Question, arguments};
+use super::{Answer, CallKind, Question, other_arguments};
 use crate::capped::capped;
 use crate::content::{Passage, command, passage};
 use crate::markdown::markdown;
@@ -37,7 +37,7 @@ impl CallKind {
             Self::Shell { command: text, folder, .. } => command(text, folder.as_deref(), byte, max_chars),
             Self::Edit { edits, .. } => html! {
                 @for edit in edits {
-                    (arguments(&edit.item, byte, max_chars, &edit.drawn))
+                    (other_arguments(&edit.item, byte, max_chars, &edit.drawn))
                     (edit.diff().draw(byte, max_chars))
                 }
             },
@@ -128,7 +128,7 @@ fn names(text: &str, label: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::CallKind;
-    use crate::tools::arguments;
+    use crate::tools::other_arguments;
 
     fn drawn(name: &str, raw: &str) -> String {
         let call = CallKind::from_call(name, raw);
@@ -331,7 +331,7 @@ mod tests {
             ("bash", r#"{"command":"ls","script":"pwd","cwd":"a"}"#, "script"),
             ("finish", r#"{"message":"Done.","result":"ok"}"#, "message"),
         ] {
-            let html = arguments(raw, 0, 1_000, CallKind::from_call(name, raw).shown()).0;
+            let html = other_arguments(raw, 0, 1_000, CallKind::from_call(name, raw).shown()).0;
             let keys: Vec<&str> = html.split("<dt>").skip(1).filter_map(|key| Some(key.split_once('<')?.0)).collect();
             assert_eq!(keys.join(", "), shown, "{name}");
         }

@@ -12,7 +12,7 @@ use super::visible::line;
 use curtail_core::json::Value;
 use curtail_facts::Todo;
 
-pub(crate) use arguments::arguments;
+pub(crate) use arguments::{arguments, other_arguments};
 pub(crate) use looks::Look;
 
 /// Longer arguments, in bytes, are not parsed, and shown unchanged.
