@@ -551,6 +551,12 @@ fn answers_of_many_providers_lead_to_their_rule_and_line() {
             "S014",
             2,
         ),
+        (
+            "Invalid 'input[3].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+            CODEX_ITEMS.join("\n"),
+            "S018",
+            5,
+        ),
     ];
     let mut wrong = Vec::new();
     for (answer, text, code, line) in &cases {
@@ -561,6 +567,17 @@ fn answers_of_many_providers_lead_to_their_rule_and_line() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A message of several blocks is one item of a request.
+const CODEX_ITEMS: [&str; 7] = [
+    r#"{"type":"session_meta","payload":{"id":"1","cwd":"/"}}"#,
+    r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"See"},{"type":"input_text","text":"Rain?"}]}}"#,
+    r#"{"type":"response_item","payload":{"type":"function_call","name":"one!","arguments":"{}","call_id":"c1"}}"#,
+    r#"{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"no"}}"#,
+    r#"{"type":"response_item","payload":{"type":"function_call","name":"two!","arguments":"{}","call_id":"c2"}}"#,
+    r#"{"type":"response_item","payload":{"type":"function_call_output","call_id":"c2","output":"yes"}}"#,
+    r#"{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Yes."}]}}"#,
+];
 
 const SIGNED_CALL: &str =
     r#"{"role":"model","parts":[{"functionCall":{"name":"look","args":{}},"thoughtSignature":"c2ln"}]}"#;

@@ -193,10 +193,13 @@ fn is_reply(message: &Message<'_>) -> bool {
     message.role == Role::Assistant
 }
 
-/// Each part is an item.
+/// What a message says in a row, in texts and media, is one item, and so is each other part.
 fn single<'a>(messages: &[&Message<'a>]) -> Vec<Sent<'a>> {
-    let parts = messages.iter().flat_map(|message| places(message));
-    parts.map(|place| Sent { parts: vec![place], item: None }).collect()
+    let is_said = |part: &Part<'_>| matches!(part.content, Content::Text(_) | Content::Media(_) | Content::Unknown(_));
+    let items =
+        messages.iter().flat_map(|message| message.parts.chunk_by(move |one, next| is_said(one) && is_said(next)));
+    let parts = items.map(|item| item.iter().filter_map(place_of).collect::<Vec<_>>());
+    parts.filter(|parts| !parts.is_empty()).map(|parts| Sent { parts, item: None }).collect()
 }
 
 /// The parts of the transcript of which `has` is true.
