@@ -194,10 +194,9 @@ fn faults(pair: &Pair) -> Vec<String> {
             faults.push(format!("{name} is important"));
         }
     }
-    for about in &pair.claimed {
-        if !found.claims.iter().any(|claim| claim.about == *about) {
-            faults.push(format!("{about} is not claimed"));
-        }
+    let claimed: Vec<&str> = found.claims.iter().map(|claim| claim.about.as_str()).collect();
+    if claimed != pair.claimed {
+        faults.push(format!("{claimed:?} are claimed"));
     }
     faults
 }

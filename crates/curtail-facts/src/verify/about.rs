@@ -50,6 +50,15 @@ fn removes_part(clause: &str, name: &str) -> bool {
         && !tokens(&after[end..]).is_empty()
 }
 
+/// Whether a sentence is about the file `name`: no other path is before it, or only names and small words are, as in a list.
+pub(super) fn is_about(text: &str, name: &str) -> bool {
+    mentions(text, name).first().is_some_and(|(begins, _)| {
+        let before = &text[..*begins];
+        let is_path = |word: &str| matches!(spelling(word), Spelling::Path(_));
+        !tokens(before).iter().any(|token| is_path(token.text)) || !before.contains('(') && !states_between(before)
+    })
+}
+
 /// Where a text names a file, with or without its folders, each as its first and last byte.
 fn mentions(text: &str, name: &str) -> Vec<(usize, usize)> {
     let file = paths::name(name);
@@ -121,7 +130,11 @@ fn joins_object(between: &str) -> bool {
     // `a.py was removed, b.py changed`: what follows a verb and a comma or a conjunction is not its object.
     let next = between.trim_start_matches(['`', '*', ' ']);
     let is_cut = next.starts_with([',', ';', '，', '；', '、']) || LANGUAGES.and.first_in(next) == Some(0);
-    !is_place && !is_cut && !states_between(between)
+    // `updated a.py (see b.py)`: a remark on one name has others.
+    let is_remark = between.rfind('(').is_some_and(|at| {
+        !between[at..].contains(')') && tokens(&between[..at]).iter().any(|token| token.class == Class::Name)
+    });
+    !is_place && !is_cut && !is_remark && !states_between(between)
 }
 
 /// Whether what is between a name and a verb after it makes the name its subject.

@@ -14,6 +14,8 @@ pub(super) struct Clause<'t> {
     pub(super) heading: Option<&'t str>,
     /// Whether it is an item of a list.
     pub(super) is_item: bool,
+    /// Whether it is the first of its line.
+    pub(super) is_first: bool,
     /// Whether it introduces what follows.
     pub(super) is_heading: bool,
 }
@@ -43,7 +45,7 @@ pub(super) fn each_clause<'t>(text: &'t str, mut each: impl FnMut(Clause<'t>)) {
         if let Some(named) = heading_of(line) {
             heading = Some(named);
             is_section = line.starts_with('#');
-            each(Clause { at, text: named, heading: None, is_item: false, is_heading: true });
+            each(Clause { at, text: named, heading: None, is_item: false, is_first: true, is_heading: true });
             since_blank = false;
             continue;
         }
@@ -52,7 +54,11 @@ pub(super) fn each_clause<'t>(text: &'t str, mut each: impl FnMut(Clause<'t>)) {
             heading = None;
         }
         since_blank = false;
-        each_sentence(item, &mut |text| each(Clause { at, text, heading, is_item, is_heading: false }));
+        let mut is_first = true;
+        each_sentence(item, &mut |text| {
+            each(Clause { at, text, heading, is_item, is_first, is_heading: false });
+            is_first = false;
+        });
     }
 }
 

@@ -43,6 +43,7 @@ pub(super) struct Languages {
     pub(super) except: Phrases,
     pub(super) removed: Phrases,
     pub(super) changed: Phrases,
+    pub(super) unfinished: Phrases,
     pub(super) unchanged: Phrases,
     pub(super) done: Phrases,
     pub(super) past: Phrases,

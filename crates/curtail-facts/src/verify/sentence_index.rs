@@ -17,6 +17,8 @@ pub(super) struct Sentence {
     pub(super) text: String,
     /// The line that introduces it.
     pub(super) heading: Option<String>,
+    /// Whether it is the first of its line.
+    pub(super) is_first: bool,
     /// The first of the sentences after it in the same text that have no term.
     pub(super) following: Vec<String>,
     /// The terms in it, in order of their number.
@@ -120,6 +122,7 @@ impl SentenceIndex {
             self.sentences.push(Sentence {
                 text: clause.text.to_owned(),
                 heading,
+                is_first: clause.is_first,
                 following: Vec::new(),
                 terms,
                 part,

@@ -41,23 +41,27 @@ impl Told {
             Voice::Arguments | Voice::Content | Voice::Result => self.has_calls = true,
             Voice::Person | Voice::Model if !self.has_calls => {
                 let is_model = spoken.voice == Voice::Model;
-                each_statement(&without_code(&spoken.text, |line| is_model && is_act(line)), |text| {
+                each_statement(&without_code(&spoken.text, |_| false), |text| {
                     if is_model {
-                        self.hear_files(text, spoken.message);
+                        self.hear_files(text, spoken.message, told_state);
                     }
                     self.hear_checks(text, spoken.message);
                 });
-                each_statement(&without_code(&spoken.text, is_printed), |text| self.hear_error(text, spoken.message));
+                for act in acts(&spoken.text).filter(|_| is_model) {
+                    self.hear_files(act, spoken.message, state_in);
+                }
+                each_statement(&without_code(&spoken.text, is_printed), |text| self.hear_error(text, spoken));
             }
             _ => {}
         }
     }
 
-    fn hear_files(&mut self, text: &str, message: Option<usize>) {
+    /// `state` says which state a text tells of a file.
+    fn hear_files(&mut self, text: &str, message: Option<usize>, state: fn(&str, &str) -> Option<State>) {
         for token in tokens(text).into_iter().filter(|token| token.class == Class::Name && !token.inner) {
             if matches!(spelling(token.text), Spelling::Path(_))
                 && !token.text.contains("://")
-                && let Some(state) = told_state(text, token.text)
+                && let Some(state) = state(text, token.text)
             {
                 replace(&mut self.files, Fact::new(Kind::File, token.text, message).in_state(state));
             }
@@ -74,15 +78,19 @@ impl Told {
         }
     }
 
-    fn hear_error(&mut self, text: &str, message: Option<usize>) {
+    fn hear_error(&mut self, text: &str, spoken: &Spoken) {
         let Some(name) = ERROR.as_ref().and_then(|error| error.find(text)) else { return };
         if LANGUAGES.done.are_in(text) && !negates(text) {
             let same = self.errors.iter_mut().filter(|known| error_name(&known.text) == error_name(name.as_str()));
             same.for_each(|known| known.overtaken = true);
         } else if is_reported(text, name.range()) {
-            let error = &text[name.start()..text.floor_char_boundary(name.start() + LONGEST_ERROR)];
-            let words = error.trim_end_matches(['.', '。', '`', '"']);
-            replace(&mut self.errors, Fact::new(Kind::Error, words, message).in_state(State::Open));
+            let error = error_at(text, name.start());
+            let after = text[name.start() + error.len()..].trim_start_matches(['`', ' ']);
+            // What a model says of an error under a condition explains it.
+            if spoken.voice == Voice::Person || LANGUAGES.condition.first_in(after) != Some(0) {
+                let words = error.trim_end_matches(['.', '。', '"']);
+                replace(&mut self.errors, Fact::new(Kind::Error, words, spoken.message).in_state(State::Open));
+            }
         }
     }
 
@@ -93,6 +101,13 @@ impl Told {
         }
         self.files.into_iter().chain(self.checks).chain(self.errors).collect()
     }
+}
+
+/// The error that begins at a byte of a text: what is between the backticks, or what follows.
+fn error_at(text: &str, start: usize) -> &str {
+    let error = &text[start..text.floor_char_boundary(start + LONGEST_ERROR)];
+    let span = text[..start].ends_with('`').then(|| error.find('`')).flatten();
+    &error[..span.unwrap_or(error.len())]
 }
 
 /// A text without its blocks of code, of which only the lines that `keeps` takes are left.
@@ -111,9 +126,11 @@ fn each_statement(text: &str, mut each: impl FnMut(&str)) {
     });
 }
 
-/// Whether a line of a block is what a model does that acts in its text: a verb and a file, as in `create a.py`.
-fn is_act(line: &str) -> bool {
-    line.split_whitespace().count() == 2
+/// The lines of blocks that are what a model does that acts in its text: a verb and a file, as in `create a.py`.
+fn acts(text: &str) -> impl Iterator<Item = &str> {
+    let mut fences = Fences::default();
+    let lines = text.lines().filter(move |line| fences.take(line) != FenceLine::Outside);
+    lines.filter(|line| line.split_whitespace().count() == 2)
 }
 
 /// Whether a program printed a line of a block, which names an error that it met: code is indented, or has the name in a string or a
@@ -135,10 +152,21 @@ fn is_reported(text: &str, name: Range<usize>) -> bool {
 
 /// The state in which a sentence says that a file is.
 fn told_state(text: &str, path: &str) -> Option<State> {
-    if is_told(removal_of(text, path), &LANGUAGES.removed) {
+    state_if(text, path, |clause, verbs| !negates(clause) && is_done(clause, verbs))
+}
+
+/// The state in which a file is after an act.
+fn state_in(act: &str, path: &str) -> Option<State> {
+    state_if(act, path, |_, _| true)
+}
+
+/// The state of a file by the verb that a text says of it, if `holds` of the clause and of such verbs.
+fn state_if(text: &str, path: &str, holds: fn(&str, &Phrases) -> bool) -> Option<State> {
+    let is_said = |clause: Option<&str>, verbs| clause.is_some_and(|clause| holds(clause, verbs));
+    if is_said(removal_of(text, path), &LANGUAGES.removed) {
         Some(State::Removed)
-    } else if is_told(said_about(text, path, &LANGUAGES.changed), &LANGUAGES.changed)
-        || is_told(part_removal_of(text, path), &LANGUAGES.removed)
+    } else if is_said(said_about(text, path, &LANGUAGES.changed), &LANGUAGES.changed)
+        || is_said(part_removal_of(text, path), &LANGUAGES.removed)
     {
         Some(State::Changed)
     } else {
@@ -146,20 +174,17 @@ fn told_state(text: &str, path: &str) -> Option<State> {
     }
 }
 
-/// Whether a clause with one of these verbs says that something was done.
-fn is_told(clause: Option<&str>, verbs: &Phrases) -> bool {
-    clause.is_some_and(|clause| !negates(clause) && !is_intended(clause, verbs))
-}
-
 /// How many words before a verb say that it is to be done.
 const INTENDED_REACH: usize = 3;
 
-/// Whether all of some verbs in a clause are only to be done, as the words before each say.
-fn is_intended(part: &str, words: &Phrases) -> bool {
-    words.places(part).into_iter().all(|(start, _)| {
-        let before = &part[..start];
+/// Whether one of some verbs in a clause says that something was done: in a form that tells what is over, and without words before it
+/// by which it is only to be done.
+fn is_done(clause: &str, verbs: &Phrases) -> bool {
+    verbs.places(clause).into_iter().any(|(start, end)| {
+        let before = &clause[..start];
         let begins = before.trim_end().rmatch_indices(' ').nth(INTENDED_REACH - 1).map_or(0, |(at, _)| at);
-        [&LANGUAGES.intended, &LANGUAGES.wish].iter().any(|table| table.are_in(&before[begins..]))
+        let is_intended = [&LANGUAGES.intended, &LANGUAGES.wish].iter().any(|table| table.are_in(&before[begins..]));
+        !is_intended && !LANGUAGES.unfinished.are_all_of(&clause[start..end])
     })
 }
 
@@ -246,6 +271,10 @@ mod tests {
             "I will edit main.py next.",
             "main.py should be changed and old.py must be removed.",
             "I added a check that raises ValueError when it is missing.",
+            "Update main.py. Then edit app.py and delete old.py.",
+            "1. Update `main.py`.\n2. Delete `old.py`.",
+            "I will update main.py, edit app.py and delete old.py.",
+            "Python raises a `KeyError: 'x'` when the key is not there.",
         ] {
             assert!(told(Voice::Model, text).is_empty(), "{text}");
         }

@@ -5,7 +5,7 @@ use super::{Decision, Fate, Wanted};
 use crate::effects::effects;
 use crate::kinds::Effect;
 use crate::paths;
-use crate::verify::about::{change_of, removal_of, said_about};
+use crate::verify::about::{change_of, is_about, removal_of, said_about};
 use crate::verify::clauses::code_spans;
 use crate::verify::fact::{Fact, Kind, State};
 use crate::verify::languages::LANGUAGES;
@@ -60,9 +60,16 @@ fn says_removed(sentence: &Sentence, file: &str) -> bool {
     if let Some(part) = removal_of(&sentence.text, file) {
         return !negates(part);
     }
-    let heading = sentence.heading.as_deref().unwrap_or_default();
+    let heading = heading_of(sentence, file);
     let is_listed = LANGUAGES.removed.are_in(heading) && !negates(heading) && !LANGUAGES.changed.are_in(&sentence.text);
     is_listed && !negates(&sentence.text)
+}
+
+/// The heading of a sentence, if it is said of this file: the sentence begins its line, is about the file, and does not only mention
+/// it.
+fn heading_of<'s>(sentence: &'s Sentence, file: &str) -> &'s str {
+    let heading = sentence.heading.as_deref().filter(|_| sentence.is_first && is_about(&sentence.text, file));
+    heading.unwrap_or_default()
 }
 
 /// Whether a sentence is a command that removes a file, or cites one.
@@ -80,7 +87,7 @@ fn says_unchanged(sentence: &Sentence, file: &str) -> bool {
     if let Some(part) = said_about(&sentence.text, file, &LANGUAGES.changed) {
         return negates(part);
     }
-    let heading = sentence.heading.as_deref().unwrap_or_default();
+    let heading = heading_of(sentence, file);
     said_about(&sentence.text, file, &LANGUAGES.unchanged).is_some()
         || LANGUAGES.unchanged.are_in(heading)
         || LANGUAGES.changed.are_in(heading) && negates(heading)
@@ -90,9 +97,8 @@ fn says_unchanged(sentence: &Sentence, file: &str) -> bool {
 pub(in crate::verify) fn claim<'s>(fact: &Fact, wanted: &Wanted, index: &'s SentenceIndex) -> Option<&'s Sentence> {
     let term = wanted.names.first().filter(|_| fact.kind == Kind::File && fact.state == Some(State::Read))?;
     index.with(*term).filter(|sentence| sentence.is_prose()).find(|sentence| {
-        let heading = sentence.heading.as_deref().unwrap_or_default();
-        let told = change_of(&sentence.text, &fact.text);
-        let part = told.or_else(|| LANGUAGES.changed.are_in(heading).then_some(sentence.text.as_str()));
+        let is_listed = LANGUAGES.changed.are_in(heading_of(sentence, &fact.text));
+        let part = change_of(&sentence.text, &fact.text).or_else(|| is_listed.then_some(sentence.text.as_str()));
         part.is_some_and(|part| !negates(part))
     })
 }
