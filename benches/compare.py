@@ -50,7 +50,7 @@ def window(curtail, data):
 
 
 def check(curtail, data):
-    """Whether every record can be read, and for `curtail` whether its pairs are whole."""
+    """Whether every record can be read, and for `curtail` and the script whether its pairs are whole."""
     yield "`curtail check`", [curtail, "check", "-q", data]
     yield "`curtail check --jobs 1`", [curtail, "check", "-q", "--jobs", "1", data]
     if has("orjson"):

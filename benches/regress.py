@@ -1,9 +1,9 @@
-"""Compares the time of every command of `curtail` with that of another build, in pairs, to detect changes that make one slower.
+"""Compares the time of some commands of `curtail` with that of another build, in pairs, to detect changes that make one slower.
 
 Usage: regress.py CURTAIL --base OTHER [--rounds N] [--model FOLDER] [--only WORDS] DATA…
 
 CURTAIL and OTHER are two programs, such as those of a commit and of its parent; DATA are files or folders of transcripts. Each round
-runs every command with both programs, in alternating order, with one thread and everything written to /dev/null. The result is the
+runs each command with both programs, in alternating order, with one thread and everything written to /dev/null. The result is the
 median of the ratios within the rounds, in CPU seconds of user and system, which other load affects least. With --model, a folder of
 a Hugging Face model, commands with its tokenizer and template are timed as well. --only runs the commands that contain WORDS. The last
 line names the commands that are slower by more than 5 %; the exit status is then 1.

@@ -1,9 +1,10 @@
 """Compares counting and cutting by tokens with other programs, and prints tables of docs/benchmarks.md.
 
-Usage: tokens.py CURTAIL TOKENS [--rounds N] [--limit FILE] [TEXT...]
+Usage: tokens.py CURTAIL TOKENS [--rounds N] [--limit FILE] [--budget N] [TEXT...]
 
 CURTAIL is the program, TOKENS the benchmark (`cargo bench --bench tokens --no-run` prints its path). The texts that TOKENS generates and
-the files TEXT are counted; the records of FILE are cut. Each round runs all programs one after another, each in a new process with empty
+the files TEXT are counted; the records of FILE are cut
+to N tokens, 4000 by default. Each round runs all programs one after another, each in a new process with empty
 caches; the result is the median of the ratios within the rounds. A program that takes longer than four seconds for a text is measured once.
 Peers that are not installed are skipped: from PyPI tiktoken and langchain-core, from npm js-tiktoken and gpt-tokenizer (found through
 NODE_PATH). bpe-openai is built once by cargo, in a folder for temporary files.

@@ -1,6 +1,6 @@
 //! Prints what a model reads of each record, as its chat template renders it: one JSON string per record.
 //!
-//! `cargo run --example render_template -- MODEL-FOLDER chats.jsonl`
+//! `cargo run --example render_template -- MODEL RECORDS`, where MODEL is a folder with a chat template or its file
 
 use std::io::Write as _;
 use std::path::Path;
@@ -20,10 +20,10 @@ fn render(template: &ChatTemplate, reading: &Reading, record: &str) -> Result<St
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [template, records] = arguments.as_slice() else {
-        return Err("usage: render_template TEMPLATE RECORDS".into());
+    let [model, records] = arguments.as_slice() else {
+        return Err("usage: render_template MODEL RECORDS".into());
     };
-    let template = ChatTemplate::open(Path::new(template))?;
+    let template = ChatTemplate::open(Path::new(model))?;
     let reading = Reading::new(Framing::Records, None, None)?;
     let mut out = std::io::stdout().lock();
     for record in std::fs::read_to_string(records)?.lines() {

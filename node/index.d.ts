@@ -247,7 +247,7 @@ export class Curtail {
   /** The findings of `curtail check` in one record, with the flags of the command if it is `check`. */
   check(record: Transcript): Finding[];
 
-  /** The findings in each record; duplicates among them are found as well. */
+  /** The findings in each record; with `--warn duplicate-transcript`, duplicates among them as well. */
   checkAll(records: Iterable<Transcript>): Finding[][];
 }
 

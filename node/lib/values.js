@@ -107,6 +107,7 @@ class Plain {
    */
   value(value, key) {
     if (typeof value === "bigint") throw this.lacks("is a BigInt");
+    if (typeof value === "number" && !Number.isFinite(value)) throw this.lacks(`is ${value}, which JSON does not have`);
     if (typeof value !== "object" || value === null) return value;
     if (this.path.length >= MAX_DEPTH) {
       this.path.length = 0;
@@ -143,7 +144,7 @@ class Plain {
     for (let index = 0; index < list.length; index++) {
       const item = list[index];
       const type = typeof item;
-      if (type === "string" || type === "number") continue;
+      if (type === "string" || (type === "number" && Number.isFinite(item))) continue;
       this.path.push(index);
       if (type === "undefined") throw this.lacks("is undefined");
       if (type === "function" || type === "symbol") throw this.lacks(`is a ${type}`);

@@ -139,6 +139,8 @@ test("errors say where and what", () => {
     [[...messages, undefined], /\/6 is undefined/],
     [[{ role: "user", content: [1, () => 2] }], /\/0\/content\/1 is a function/],
     [[{ role: "user", content: "a", n: 10n }], /\/0\/n is a BigInt/],
+    [[{ role: "user", content: "a", n: NaN }], /\/0\/n is NaN, which JSON does not have/],
+    [[{ role: "user", content: [1, -Infinity] }], /\/0\/content\/1 is -Infinity/],
     [{ messages: [{ role: "user", content: new Set() }] }, /\/messages\/0\/content is a Set/],
     [self, /levels deep, or contains itself/],
     [deep, /levels deep, or contains itself/],

@@ -203,7 +203,7 @@ class Curtail:
         return self.check_all([record])[0]
 
     def check_all(self, records: Iterable[Any]) -> list[list[Finding]]:
-        """The findings of `curtail check` in each record; duplicates among them are found as well."""
+        """The findings of `curtail check` in each record; with `--warn duplicate-transcript`, duplicates among them as well."""
         command = self._command if self.args[0] == "check" else command_of(("check",))
         found: list[list[Finding]] = []
         for index, report in enumerate(native.Reader(command).check(list(records))):

@@ -313,22 +313,21 @@ def verify(
 
 
 def _command(name: str, options: dict[str, Any]) -> native.Command:
-    # What is switched off by default needs no flag.
-    given = {key: value for key, value in options.items() if value is not False or key == "preserve_system"}
-    if given.get("preserve_system"):
-        del given["preserve_system"]
-    return _known(tuple(native.command_line(name, given)))
+    return _known(tuple(native.command_line(name, options)))
 
 
 #: An agent calls a function with the same options before every request.
 _known = lru_cache(maxsize=64)(command_of)
+
+#: The notes of all these calls.
+_notes = Notes()
 
 
 def _cut(name: str, messages: T, options: dict[str, Any]) -> T:
     if isinstance(messages, list) and any(isinstance(message, list) for message in messages):
         raise ArgumentError("this is a list of lists, and a function takes the messages of one conversation: use Curtail(…).map()")
     [answer], notes = native.Reader(_command(name, options)).cut([messages], False, 1)
-    Notes().log(notes, [0])
+    _notes.log(notes, [0])
     if isinstance(answer, native.Failed):
         raise failure(answer, 0)
     return cast(T, answer)

@@ -87,6 +87,13 @@ def test_a_cut_is_verified_and_explained():
     assert any(explanation.outcome.startswith("dropped") for explanation in report.explanations)
 
 
+def test_a_note_is_logged_once(caplog):
+    record = {"messages": [{"role": "user", "content": "Ferry?"}, {"role": "narrator", "content": "High water. " * 90}]}
+    for _ in range(2):
+        curtail.limit(record, 60, on_overflow="empty")
+    assert 0 < len(caplog.messages) == len(set(caplog.messages))
+
+
 def test_errors_name_the_option():
     with pytest.raises(ArgumentError, match="--pin"):
         curtail.limit(CHAT, 8000, pin="nobody")

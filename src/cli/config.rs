@@ -1,47 +1,33 @@
-//! `curtail config`: shows the configuration in use, or the JSON Schema of `curtail.toml`.
+//! `curtail config`: shows the configuration in use.
 
 use std::fmt::Write as _;
-
-use anyhow::bail;
 
 use crate::console;
 use crate::options::check::CheckTables;
 use crate::options::config::{ConfigFlags, ConfigStep, NOT_FOUND};
-use crate::options::configuration_schema;
 use crate::options::global::Global;
 use crate::options::keys::{Origin, Value};
 use crate::reports::screen::{DIM, NAME, painted};
 use curtail_core::visible::one_line;
 
-/// Show the configuration in use, or a JSON Schema of `curtail.toml`
+/// Show the configuration in use
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ConfigArgs {
-    /// Print a JSON Schema of `curtail.toml` for editors
-    #[arg(long)]
-    schema: bool,
-
     #[command(subcommand)]
-    command: Option<ConfigCommand>,
+    command: ConfigCommand,
 }
 
 #[derive(Debug, Clone, clap::Subcommand)]
 enum ConfigCommand {
     /// Show the configuration in use and the origin of each value
     Show(ConfigFlags),
-    /// Print a JSON Schema of `curtail.toml` for editors
-    Schema,
 }
 
 impl ConfigArgs {
-    /// Prints the configuration or the schema.
+    /// Prints the configuration.
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
-        match &self.command {
-            Some(ConfigCommand::Show(flags)) => console::out(&shown(flags)?)?,
-            None if !self.schema => bail!("nothing to show; run `curtail config show` or `curtail config --schema`"),
-            _ => console::out_json(&configuration_schema())?,
-        }
-        Ok(())
+        let ConfigCommand::Show(flags) = &self.command;
+        Ok(console::out(&shown(flags)?)?)
     }
 }
 

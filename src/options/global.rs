@@ -21,7 +21,7 @@ pub(crate) struct Global {
     #[arg(short, long, global = true, env = "CURTAIL_QUIET", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) quiet: bool,
 
-    /// Report the framing and dialect of each input, and every note
+    /// Report every note, and how each input is read that is cut, checked or counted
     #[arg(short, long, global = true, env = "CURTAIL_VERBOSE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) verbose: bool,
 

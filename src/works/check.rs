@@ -43,7 +43,7 @@ pub(crate) struct TextRepair {
 /// The result of checking some texts of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
-    /// The findings, in order. Byte offsets ignore repairs in earlier texts.
+    /// The findings, in order. Their byte offsets are those after the repairs of earlier texts of the block.
     pub(crate) findings: Vec<Finding>,
     /// Fingerprints of transcripts, each with the finding to report if an earlier transcript has the same one.
     pub(crate) fingerprints: Vec<(u128, Finding)>,

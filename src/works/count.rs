@@ -228,13 +228,17 @@ impl CountedTranscript<'_> {
         let mut roles: BTreeMap<String, CountRow> = BTreeMap::new();
         for (message, mut counts) in self.transcript.messages.iter().zip(self.amounts()) {
             if message.writer() == Role::User.name() {
-                let results = message.results().map(|(nth, _)| self.counting.part(&message.parts[nth]));
-                let tokens = results.sum::<usize>().min(counts.tokens);
+                let results = message.parts.iter().filter(|part| part.content.result().is_some());
+                let tokens = results.clone().map(|part| self.counting.part(part)).sum::<usize>().min(counts.tokens);
+                let estimated = results.map(|part| self.counting.estimated_in(part)).sum::<usize>();
+                let estimated = estimated.min(counts.estimated);
                 if tokens > 0 {
                     let live = if counts.live > 0 { tokens } else { 0 };
                     let of_tools = roles.entry(Role::Tool.name().to_owned()).or_default();
-                    of_tools.add(CountRow { tokens, live, ..CountRow::default() });
-                    counts = CountRow { tokens: counts.tokens - tokens, live: counts.live - live, ..counts };
+                    of_tools.add(CountRow { tokens, estimated, live, ..CountRow::default() });
+                    counts.tokens -= tokens;
+                    counts.estimated -= estimated;
+                    counts.live -= live;
                 }
             }
             roles.entry(message.writer().to_owned()).or_default().add(counts);
@@ -261,7 +265,8 @@ impl CountedTranscript<'_> {
             let calls = usize::from(part.content.call().is_some());
             let tokens = self.counting.part(part);
             let live = if messages[at.message].standing.is_read() { tokens } else { 0 };
-            tools.entry(name).or_default().add(CountRow { calls, tokens, live, ..CountRow::default() });
+            let estimated = self.counting.estimated_in(part).min(tokens);
+            tools.entry(name).or_default().add(CountRow { calls, tokens, estimated, live, ..CountRow::default() });
         }
         tools
     }

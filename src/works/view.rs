@@ -67,7 +67,8 @@ impl Work for Viewer {
             let mut conversation = self.conversation(place, dialect, transcript, &input, self.policy.as_ref())?;
             for (nth, (log, document)) in agents.iter().enumerate() {
                 let lines = LineIndex::new(&log.text);
-                let input = UnitFacts { lines: &lines, ..input };
+                let exposure = Exposure::of_text(&log.text);
+                let input = UnitFacts { lines: &lines, exposure: &exposure, ..input };
                 let transcripts = reading.transcripts(document).unwrap_or_else(|error| {
                     note_unread(log, &error);
                     Vec::new()

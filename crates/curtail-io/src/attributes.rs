@@ -13,9 +13,9 @@ const ACCESS_LIST: &str = "system.posix_acl_access";
 /// protected.
 const SYSTEM_PREFIXES: [&str; 3] = ["security.", "trusted.", "com.apple."];
 
-/// Copies all attributes, and returns `has_group`: whether the file has the group of its model. Without it, an
-/// access list cannot be copied, because it also applies to the file's group.
-pub(super) fn copy_all(file: &File, model: &Path, has_group: bool) -> io::Result<bool> {
+/// Copies all attributes. Without `has_group`, the group of its model, an access list cannot be copied, because it also applies to
+/// the file's group.
+pub(super) fn copy_all(file: &File, model: &Path, has_group: bool) -> io::Result<()> {
     let names = read_all(|buffer| listxattr(model, buffer))?.unwrap_or_default();
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let name = String::from_utf8_lossy(name);
@@ -29,7 +29,7 @@ pub(super) fn copy_all(file: &File, model: &Path, has_group: bool) -> io::Result
     if !names.split(|byte| *byte == 0).any(|name| name == ACCESS_LIST.as_bytes()) {
         remove_access_list(file);
     }
-    Ok(has_group)
+    Ok(())
 }
 
 /// Copies the access list; returns whether the file has the model's group and access list, or neither has a list.

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-pub(super) fn copy_all(_file: &File, _model: &Path, has_group: bool) -> io::Result<bool> {
-    Ok(has_group)
+pub(super) fn copy_all(_file: &File, _model: &Path, _has_group: bool) -> io::Result<()> {
+    Ok(())
 }
 
 pub(super) fn copy_access_list(_file: &File, _model: &Path, has_group: bool) -> bool {

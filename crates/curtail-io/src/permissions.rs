@@ -32,9 +32,11 @@ pub(super) fn take_over(file: &File, model: &Model, replaces: bool) -> io::Resul
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let mut mode = model.metadata.mode() & 0o7777;
     let has_group = keep_group(file, &model.metadata)?;
-    let kept = match replaces {
-        true => attributes::copy_all(file, &model.path, has_group)?,
-        false => attributes::copy_access_list(file, &model.path, has_group),
+    let kept = if replaces {
+        attributes::copy_all(file, &model.path, has_group)?;
+        has_group
+    } else {
+        attributes::copy_access_list(file, &model.path, has_group)
     };
     // Without the model's group or access list, the group of the file gets only those permissions that everybody has.
     if !kept {

@@ -1,13 +1,15 @@
 //! Aligns two transcripts: finds the messages that both have, by their bytes or else by their text and tools, and those that
 //! one of the two changed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::iter::successors;
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use curtail_core::json::Text;
+use curtail_core::steps;
 use curtail_core::transcript::{Content, Message, Part};
 
 /// Characters of a text by which a message is recognized after its end changed.
@@ -118,17 +120,20 @@ fn matches(one: &[&Keys], other: &[&Keys]) -> Vec<Match> {
             1 => Agreement::Words,
             _ => Agreement::Changed,
         };
-        let mut finer = Vec::new();
-        for gap in gaps(&matches, one.len(), other.len()) {
-            let common = common(&one[gap.one.clone()], &other[gap.other.clone()], nth);
-            finer.extend(common.into_iter().map(|(a, b)| Match {
-                one: gap.one.start + a,
-                other: gap.other.start + b,
-                agreement,
-            }));
-            finer.extend(gap.next);
+        // What both have once comes first: between such messages, few are left to compare, whatever their order.
+        for find in [unique, common] {
+            let mut finer = Vec::new();
+            for gap in gaps(&matches, one.len(), other.len()) {
+                let found = find(&one[gap.one.clone()], &other[gap.other.clone()], nth);
+                finer.extend(found.into_iter().map(|(a, b)| Match {
+                    one: gap.one.start + a,
+                    other: gap.other.start + b,
+                    agreement,
+                }));
+                finer.extend(gap.next);
+            }
+            matches = finer;
         }
-        matches = finer;
     }
     matches
 }
@@ -142,6 +147,37 @@ fn gaps(matches: &[Match], one: usize, other: usize) -> impl Iterator<Item = Gap
         from = (to.0 + 1, to.1 + 1);
         gap
     })
+}
+
+/// The most pairs of messages whose key number `nth` each transcript has once, in the order of both.
+fn unique(one: &[&Keys], other: &[&Keys], nth: usize) -> Vec<(usize, usize)> {
+    let (lefts, rights) = (keys_once(one, nth), keys_once(other, nth));
+    let mut pairs: Vec<(usize, usize)> = lefts.iter().filter_map(|(key, at)| Some((*at, *rights.get(key)?))).collect();
+    pairs.sort_unstable();
+    // For each length, the pair with the earliest message of `other` that ends so many pairs in order.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before = Vec::with_capacity(pairs.len());
+    for (at, pair) in pairs.iter().enumerate() {
+        steps::count(1);
+        let length = ends.partition_point(|&end| pairs[end].1 < pair.1);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        match ends.get_mut(length) {
+            Some(end) => *end = at,
+            None => ends.push(at),
+        }
+    }
+    let mut longest: Vec<_> = successors(ends.last().copied(), |&at| before[at]).map(|at| pairs[at]).collect();
+    longest.reverse();
+    longest
+}
+
+/// The keys number `nth` that one of `messages` has, each with its index.
+fn keys_once(messages: &[&Keys], nth: usize) -> HashMap<u64, usize> {
+    let mut places: HashMap<u64, Option<usize>> = HashMap::new();
+    for (at, key) in messages.iter().enumerate().filter_map(|(at, keys)| Some((at, keys.0[nth]?))) {
+        places.entry(key).and_modify(|place| *place = None).or_insert(Some(at));
+    }
+    places.into_iter().filter_map(|(key, place)| Some((key, place?))).collect()
 }
 
 /// Pairs of messages with the same key number `nth`, in the order of both.
@@ -269,6 +305,18 @@ mod tests {
         let other = call("b", "Wien", "17:58");
         assert_eq!(aligned(&one, &other), [(REWRITTEN, 2, 2)]);
         assert_eq!(aligned(&format!("{ASK}{one}"), &format!("{ASK}{other}")), [(SAME, 3, 3)]);
+    }
+
+    /// As many as are in the order of both, however many there are.
+    #[test]
+    fn messages_in_another_order_are_aligned_where_they_are_in_order() {
+        let messages: Vec<String> = (0..20_000).map(|nth| ASK.replace("Vienna", &nth.to_string())).collect();
+        let shuffled: Vec<&str> = (0..20_000).map(|nth| messages[nth * 7919 % 20_000].as_str()).collect();
+        let same = aligned(&messages.concat(), &shuffled.concat())
+            .into_iter()
+            .filter(|(kind, ..)| *kind != StretchKind::Apart);
+        let same: usize = same.map(|(_, one, _)| one).sum();
+        assert!((100..400).contains(&same), "{same}");
     }
 
     #[test]

@@ -23,7 +23,10 @@ pub struct Compared {
     name: String,
     /// The id of its section.
     id: String,
+    /// Those that the model still reads.
     tokens: usize,
+    /// Messages that it no longer reads.
+    unread: usize,
     entries: Vec<Entry>,
     requests: Vec<Request>,
 }
@@ -74,7 +77,8 @@ impl Compared {
         Self {
             name: conversation.place.name.clone(),
             id,
-            tokens: conversation.tokens(),
+            tokens: conversation.live_tokens(),
+            unread: conversation.unread(),
             entries: entries.collect(),
             requests: conversation.requests.clone(),
         }
@@ -119,7 +123,10 @@ impl Comparison<'_> {
             }
             p class="change" {
                 span class="before" { (figure(one.tokens)) } " → " strong data-fact="other" { (figure(other.tokens)) } " tokens"
-                span class="of" { " (" (percent(other.tokens, one.tokens)) ")" }
+                span class="of" {
+                    " (" (percent(other.tokens, one.tokens)) ")"
+                    @if one.unread + other.unread > 0 { " of what the model still reads" }
+                }
             }
             p class="states" {
                 span { (figure(one.entries.len())) " → " (figure(other.entries.len())) " messages:" } " "
@@ -328,8 +335,14 @@ mod tests {
 
     /// What the list of differences ends with, if `differences` of them are between messages that are the same.
     fn end_of_list(differences: usize) -> String {
-        let transcript =
-            Compared { name: String::new(), id: String::new(), tokens: 0, entries: Vec::new(), requests: Vec::new() };
+        let transcript = Compared {
+            name: String::new(),
+            id: String::new(),
+            tokens: 0,
+            unread: 0,
+            entries: Vec::new(),
+            requests: Vec::new(),
+        };
         let kinds = [SAME, StretchKind::Apart].repeat(differences).into_iter().chain([SAME]);
         let stretches = kinds.map(|kind| Stretch { kind, one: 0..0, other: 0..0 }).collect();
         let list = Comparison { one: &transcript, other: &transcript, stretches }.differences().0;

@@ -324,6 +324,11 @@ impl<'a> Conversation<'a> {
         self.outside + read.map(|(_, cost)| cost.tokens).sum::<usize>()
     }
 
+    /// How many messages the log itself removed from the context.
+    pub(super) fn unread(&self) -> usize {
+        self.messages.iter().filter(|message| !message.standing.is_read()).count()
+    }
+
     /// Who wrote message `index`, which is also the name of its color: a person, the model, a tool or a program.
     pub(super) fn writer(&self, index: usize) -> &'static str {
         match writer(&self.messages[index]) {

@@ -46,7 +46,8 @@ pub(super) fn output(raw: &str, max_chars: usize, byte: usize) -> Markup {
 /// The members of a result in JSON that are read for its status.
 const STATUSES: &[&str] = &["metadata", "exit_code", "exitCode", "returncode"];
 
-/// Whether a result in JSON is an output and a status, and nothing else. Any other is shown as JSON, so that nothing is left out.
+/// Whether a result in JSON is an output and a status, and nothing else. Any other is shown as JSON. Metadata
+/// beside them are read for the status and not shown.
 fn is_output(result: Value<'_>) -> bool {
     let mut outputs = 0;
     let mut errors = 0;

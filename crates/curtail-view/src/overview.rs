@@ -1,6 +1,6 @@
 //! Draws what precedes the messages: the facts, the strip, the context at each request, the totals, and the findings.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use maud::{Markup, html};
 
@@ -131,21 +131,29 @@ const MAX_KEYS: usize = 6;
 
 /// What on the page is not for everybody.
 fn warning(conversation: &Conversation<'_>) -> Markup {
-    let exposed = &conversation.exposed;
+    let agents = conversation.attached.iter().map(|attached| &attached.conversation);
+    let all: Vec<&Conversation<'_>> = [conversation].into_iter().chain(agents).collect();
+    let keys = all.iter().flat_map(|of| of.exposed.keys.iter().map(move |key| (of, key)));
+    let count = keys.clone().count();
+    let mut homes: BTreeMap<&str, usize> = BTreeMap::new();
+    for (home, paths) in all.iter().flat_map(|of| &of.exposed.homes) {
+        *homes.entry(home).or_default() += paths;
+    }
     html! {
-        @if !exposed.keys.is_empty() {
+        @if count > 0 {
             aside class="warning" aria-label="Before you share" {
                 strong { "Before you share: " } "this page contains "
-                (counted(exposed.keys.len(), "string")) " that look" @if exposed.keys.len() == 1 { "s" } " like a key ("
-                @for (nth, (kind, message)) in exposed.keys.iter().take(MAX_KEYS).enumerate() {
+                (counted(count, "string")) " that look" @if count == 1 { "s" } " like a key ("
+                @for (nth, (of, (kind, message))) in keys.take(MAX_KEYS).enumerate() {
                     @if nth > 0 { ", " } (kind)
-                    @if let Some(at) = message { " in " a href={ "#" (conversation.anchor(*at)) } { "message " (at) } }
+                    @if let Some(at) = message { " in " a href={ "#" (of.anchor(*at)) } { "message " (at) } }
+                    @if !std::ptr::eq(*of, conversation) { " of a sub-agent" }
                 }
-                @if exposed.keys.len() > MAX_KEYS { ", and " (figure(exposed.keys.len() - MAX_KEYS)) " more" }
+                @if count > MAX_KEYS { ", and " (figure(count - MAX_KEYS)) " more" }
                 ")"
-                @if let Some((home, _)) = exposed.homes.iter().max_by_key(|(_, count)| **count) {
-                    " and " (counted(exposed.homes.values().sum(), "path")) " below "
-                    @if exposed.homes.len() > 1 { "home folders such as " }
+                @if let Some((home, _)) = homes.iter().max_by_key(|(_, count)| **count) {
+                    " and " (counted(homes.values().sum(), "path")) " below "
+                    @if homes.len() > 1 { "home folders such as " }
                     code { (Shown(home)) }
                 }
                 ". " code { "curtail view --mask" } " blanks them."
@@ -177,7 +185,7 @@ fn fact(key: &str, name: &str, value: &str) -> Markup {
 fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
     let before = conversation.live_tokens();
     let superseded = conversation.tokens() - conversation.live_tokens();
-    let unread = conversation.messages.iter().filter(|message| !message.standing.is_read()).count();
+    let unread = conversation.unread();
     let after = effect.live_tokens(&conversation.messages, conversation.outside);
     html! {
         section class="outcome" aria-label="Effect of the policy" {

@@ -265,7 +265,7 @@ fn curves(session: &SessionReport) -> Markup {
                     } " "
                 }
                 @if has_counts { span class="key provided" { "the provider's count in the log" } " " }
-                @if !session.compacted_before.is_empty() { span class="key boundary" { "compacted by the program" } }
+                @if !session.compacted_before.is_empty() { span class="key boundary" { "boundary" } }
             }
         }
     }

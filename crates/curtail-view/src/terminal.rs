@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Effects, Style};
 
 use super::capped::capped;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, writer};
 use super::effect::{Drafted, Fate, PartFate, State, texts};
 use super::outside::{Definitions, OutsideText};
 use super::unread::{UnreadText, unread};
 use super::visible::{line, size};
 use curtail_core::json::Text;
 use curtail_core::numbers::{counted, figure};
-use curtail_core::transcript::{Content, Estimated, PartPlace, PartRef, Role, ToolResult, writer_named};
+use curtail_core::transcript::{Content, Estimated, PartPlace, PartRef, Role, ToolResult};
 use curtail_core::visible::{self, one_line};
 
 /// How much of a conversation is printed.
@@ -215,7 +215,7 @@ impl TerminalChat<'_, '_> {
 
     fn draft(&mut self, draft: &Drafted<'_>) {
         let style = AnsiColor::Magenta.on_default().bold();
-        let writer = writer_named(draft.message.role.name());
+        let writer = writer(&draft.message);
         let tokens = counted(draft.tokens, "token");
         self.push(&format!("\n{style}{writer} added{style:#} {QUIET}{tokens}{QUIET:#}"));
         for text in draft.message.parts.iter().flat_map(|part| texts(&part.content)) {

@@ -191,7 +191,7 @@ struct Counts {
     pairs: usize,
     open: usize,
     orphans: usize,
-    /// The first result without a call: where, and what.
+    /// The first result that lacks its call, in a format that records all calls: where, and what.
     orphan: Option<String>,
     /// What the description names that is in no text so far; `None` before the first one.
     unmatched: Option<Vec<String>>,
@@ -251,7 +251,8 @@ impl Counts {
         self.pairs += pairs.pairs().count();
         self.open += alone(&pairs, pairs.calls()).len();
         self.orphans += orphans.len();
-        if let Some(orphan) = orphans.first() {
+        let mut wrong = orphans.iter().filter(|orphan| !transcript.messages[orphan.message].call_rules.unasked);
+        if let Some(orphan) = wrong.next() {
             let message = &transcript.messages[orphan.message];
             let place = message.parts[orphan.part].place().map(|place| place.element);
             let shown =

@@ -104,6 +104,16 @@ fn a_trial_counts_blank_lines() {
     assert!(format!("{out}{stderr}").contains(" 3:"), "{out}{stderr}");
 }
 
+/// What `check` does not report is no fault in a trial either: some logs lack calls that were made.
+#[test]
+fn a_trial_accepts_results_without_calls_where_the_format_has_them() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = ["crates/curtail-core/src/dialects/antigravity.toml", "fixtures/dialects/antigravity/parallel.jsonl"];
+    let [description, sample] = files.map(|file| root.join(file).to_string_lossy().into_owned());
+    let (status, out, stderr) = ran(&place(), &["dialects", "--test", &description, &sample]);
+    assert!(status == Some(0) && out.contains(", 1 result without a call\n"), "{out}{stderr}");
+}
+
 /// As every other command reads them.
 #[test]
 fn samples_may_be_compressed_or_utf_16() {

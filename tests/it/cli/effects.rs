@@ -132,7 +132,6 @@ fn lists_name_the_flags_that_do_not_change_them() {
         ("sessions --paths --output-format json", "--paths needs --output-format table"),
         ("memory show --thread t --set-aside --output-format json", "--output-format cannot be used with --set-aside"),
         ("run --print -o b.jsonl", "--print takes no file"),
-        ("config --schema show", "'show' cannot be used with '--schema'"),
     ] {
         let done = curtail(&place, arguments);
         assert_eq!((done.status, done.out.as_str()), (2, ""), "{arguments}");

@@ -194,9 +194,9 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     assert_eq!(text(&done.stdout), "{ 0\n");
     assert_eq!(text(&done.stderr), "");
     place.curtail(&["memory", "set", "--thread", "a", "tea"]).assert().success();
-    for command in
-        ["tokenizers", "dialects", "rule", "schema", "schema count", "rule P001", "config --schema", "store export"]
-    {
+    for command in [
+        "tokenizers", "dialects", "rule", "schema", "schema count", "rule P001", "schema configuration", "store export",
+    ] {
         let line = format!("(sleep 0.1; {} {command}; echo $? >&2) | true", program());
         let mut shell = std::process::Command::new("bash");
         shell.args(["-c", &line]).current_dir(place.path("")).env("XDG_STATE_HOME", place.path("state"));

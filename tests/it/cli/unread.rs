@@ -325,6 +325,26 @@ fn unknown_parts_are_counted_as_an_estimate() {
     assert!(done.stdout.len() < blocks().len() && !text(&done.stdout).contains("toolResponse"));
 }
 
+/// What is estimated in a result is in the row that has its tokens.
+#[test]
+fn estimated_tokens_of_a_result_are_those_of_its_tool() {
+    let chat = r#"{"role":"user","content":"Look."}
+{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"look","input":{}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","note":"High water is at 05:12, and the ferry leaves an hour later.","content":"Calm."},{"type":"text","text":"And now?"}]}
+{"role":"assistant","content":"Calm."}
+"#;
+    for (by, name) in [("role", "tool"), ("tool", "look")] {
+        let done = run(&["count", "--dialect", "anthropic", "--by", by, "--output-format", "json"], chat);
+        let json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        let rows = json["rows"].as_array().unwrap();
+        for row in rows {
+            let estimated = if row[by] == name { &json["estimated"] } else { &serde_json::Value::from(0) };
+            assert_eq!(&row["estimated"], estimated, "{row}");
+        }
+        assert!(json["estimated"].as_u64().unwrap() > 10 && rows.iter().any(|row| row[by] == name), "{json}");
+    }
+}
+
 /// A refusal, a search result and a guarded text are known: they count as text, and are no finding.
 #[test]
 fn known_parts_under_rare_keys_count_as_text() {

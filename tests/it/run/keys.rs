@@ -22,7 +22,7 @@ fn flags(command: &str) -> BTreeSet<String> {
 
 /// The schema that the program prints.
 fn schema() -> Value {
-    serde_json::from_str(&stdout(root(), &["config", "--schema"])).expect("JSON")
+    serde_json::from_str(&stdout(root(), &["schema", "configuration"])).expect("JSON")
 }
 
 /// The types of processors in the schema.

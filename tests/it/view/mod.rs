@@ -230,6 +230,8 @@ fn before_and_after_a_cut_say_the_same_as_a_policy() {
         ("limit", &["limit", "-t", "120"], read("trip.jsonl")),
         ("limit", &["limit", "-t", "40k"], LOG.to_owned()),
         ("filter", &["filter", "-x", "bash"], LOG.to_owned()),
+        // The totals are those of what the model still reads.
+        ("filter", &["filter", "-x", "Read"], read("dialects/claude-code/compaction.jsonl")),
     ];
     for (name, command, before) in cases {
         let place = Place::new();
@@ -324,6 +326,35 @@ fn a_sub_agent_that_cannot_be_read_is_missing_on_the_page() {
             "{log}: {errors}"
         );
     }
+}
+
+/// A key in the log of a sub-agent is on the page of its session.
+#[test]
+fn keys_of_sub_agents_are_warned_of() {
+    let place = Place::new();
+    let log = include_str!("../../../fixtures/dialects/claude-code/minimal.jsonl");
+    let key = "ghp_Zk3vQ9xLr7Tn2WbY5uHdZk3vQ9xLr7Tn2WbY";
+    let said = log.split("\"text\":\"").nth(1).unwrap().split('"').next().unwrap();
+    place.write("work.jsonl", log.as_bytes());
+    place.write("work/subagents/one.jsonl", log.replacen(said, key, 1).as_bytes());
+    let page = text(&place.curtail(&["view", "work.jsonl"]).output().unwrap().stdout);
+    let warning = bare(page.split("class=\"warning\"").nth(1).unwrap().split("</aside>").next().unwrap());
+    assert!(
+        warning.contains("1 string that looks like a key (GitHub token in message ")
+            && warning.contains(" of a sub-agent)"),
+        "{warning}"
+    );
+    let masked = text(&place.curtail(&["view", "work.jsonl", "--mask"]).output().unwrap().stdout);
+    assert!(!masked.contains("class=\"warning\"") && !masked.contains(key));
+}
+
+/// Some logs lack calls that were made.
+#[test]
+fn a_result_without_a_call_is_marked_only_where_check_reports_it() {
+    let fixture = include_str!("../../../fixtures/dialects/antigravity/parallel.jsonl");
+    assert!(page(fixture, &[]).contains("<span>result without a call</span>"));
+    let orphan = CHAT.lines().filter(|line| !line.contains("tool_calls")).collect::<Vec<_>>().join("\n");
+    assert!(page(&orphan, &[]).contains("<span class=\"missing\">result without a call</span>"));
 }
 
 #[test]

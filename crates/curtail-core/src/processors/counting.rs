@@ -136,11 +136,16 @@ impl Counting {
     #[must_use]
     pub fn estimated(&self, message: &Message<'_>) -> usize {
         let beside = Beside { attached: &[], ..Beside::of_message(message) };
-        let inside = message.parts.iter().map(|part| match &part.content {
+        self.beside(beside) + message.parts.iter().map(|part| self.estimated_in(part)).sum::<usize>()
+    }
+
+    /// Those of a part.
+    #[must_use]
+    pub fn estimated_in(&self, part: &Part<'_>) -> usize {
+        match &part.content {
             Content::Unknown(_) => self.part(part),
             _ => self.beside(Beside::in_part(part)),
-        });
-        self.beside(beside) + inside.sum::<usize>()
+        }
     }
 
     /// Tokens of what is beside parts, or beside the content of one.

@@ -71,7 +71,7 @@ pub struct OutlineMessage {
     pub turn: usize,
     /// Number of its segment, from 0.
     pub segment: usize,
-    /// What else affects it: `binds-next`, `indivisible`, `barrier`, `boundary`, `superseded`, `rolled-back` and `unsent`.
+    /// What else affects it: `binds-next`, `indivisible`, `closes-calls`, `boundary`, `superseded`, `rolled-back` and `unsent`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<&'static str>,
     /// The parts, in order.
@@ -181,7 +181,7 @@ fn message(message: &Message<'_>, index: usize, pairs: &Pairs, groups: &Groups, 
     let properties = [
         ("binds-next", message.is_bound()),
         ("indivisible", message.call_rules.indivisible),
-        ("barrier", message.closes_calls()),
+        ("closes-calls", message.closes_calls()),
         ("boundary", message.is_boundary()),
         ("superseded", message.standing == Standing::Superseded),
         ("rolled-back", message.standing.is_rolled_back()),

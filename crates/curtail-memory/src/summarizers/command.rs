@@ -56,8 +56,9 @@ pub fn stop_programs() {
 ///
 /// The program reads one JSON array of messages, each with `role` (`system`, `user`, `assistant` or `tool`) and `content`. A
 /// tool result also has the tool's `name`. A tool call has `tool_call` with `name` and `arguments` instead of `content`. The
-/// first message may be a system message with the name `facts`: these facts are kept in front of the summary. The environment
-/// variable `CURTAIL_SUMMARY_TOKENS` holds the budget, in tokens.
+/// first message may be a system message with the name `facts`: these facts are kept in front of the summary. If
+/// it is run once more because its summary lacked facts, a system message with the name `missing` is the last one and lists them. The
+/// environment variable `CURTAIL_SUMMARY_TOKENS` holds the budget, in tokens.
 pub struct Command {
     program: String,
     arguments: Vec<String>,

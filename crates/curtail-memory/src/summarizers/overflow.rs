@@ -72,3 +72,36 @@ pub(super) fn hidden_error(body: &[u8]) -> Option<u16> {
     let code = error["code"].as_u64().and_then(|code| u16::try_from(code).ok());
     (!answered).then(|| code.filter(|code| (400..600).contains(code)).unwrap_or(400))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{hidden_error, is_overflow};
+
+    #[test]
+    fn rate_limits_are_not_an_overflow() {
+        for (status, body) in [
+            (429, "Rate limit reached for gpt-4o: maximum context length unaffected. Please try again in 6 s."),
+            (401, "invalid key"),
+            (400, "unknown parameter"),
+            (500, "oops"),
+        ] {
+            assert!(!is_overflow(status, body.as_bytes()), "{status} {body}");
+        }
+        assert!(is_overflow(413, b""));
+    }
+
+    #[test]
+    fn errors_in_answers_with_a_good_status_are_found() {
+        for (body, status) in [
+            (r#"{"error":{"message":"no","code":429}}"#, Some(429)),
+            (r#"{"error":{"message":"no","code":"x"}}"#, Some(400)),
+            (r#"{"error":"no"}"#, Some(400)),
+            (r#"{"error":null,"choices":[]}"#, None),
+            (r#"{"error":"late","choices":[{"message":{}}]}"#, None),
+            (r#"{"choices":[]}"#, None),
+            ("<html>", None),
+        ] {
+            assert_eq!(hidden_error(body.as_bytes()), status, "{body}");
+        }
+    }
+}

@@ -164,6 +164,8 @@ impl Chat<'_, '_> {
     /// A result that is shown with its call, or in place if it has none.
     pub(super) fn result(&self, at: PartRef, part: &Part<'_>, result: &ToolResult<'_>) -> Markup {
         let name = line(&self.conversation.tool(at), 80);
+        // Some logs lack calls that were made.
+        let is_fault = !self.conversation.messages[at.message].call_rules.unasked;
         html! {
             @match self.counterpart(at) {
                 Some(call) if call.message == at.message => {},
@@ -176,7 +178,7 @@ impl Chat<'_, '_> {
                 None => {
                     details class="call" {
                         summary {
-                            b { (Shown(&name)) } " " span class="missing" { "result without a call" } " "
+                            b { (Shown(&name)) } " " span class=[is_fault.then_some("missing")] { "result without a call" } " "
                             span class="tokens" { (counted(self.tokens(at), "token")) }
                         }
                         (self.output(part, result))

@@ -81,8 +81,7 @@ impl<'c, 'a> Chat<'c, 'a> {
             previous: threads.map(|(at, thread)| newest.insert(thread, at)).collect(),
         };
         for side in &conversation.sides {
-            // A call that comes later cannot have started it.
-            match side.call.filter(|call| call.message < side.messages[0]) {
+            match side.call {
                 Some(call) => chat.started.entry(call).or_default().push(side),
                 None => {
                     chat.loose.insert(side.messages[0], side);

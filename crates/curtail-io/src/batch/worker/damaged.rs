@@ -57,9 +57,10 @@ impl<W: Work> Worker<'_, W> {
     /// Works on what can be read of the buffer, a log or an export, and reports the rest. Returns false if nothing is damaged, or
     /// nothing can be read.
     pub(super) fn rescue_file(&self, opened: &mut Arc<Opened>, done: &mut Done<W::Out>) -> bool {
-        let rescued = match self.batch.damage {
-            Damage::ReadAround => Rescued::in_place(&self.buffer),
-            Damage::LeaveOut | Damage::Fail => Rescued::from_text(&self.buffer),
+        let rescued = if self.batch.damage == Damage::ReadAround {
+            Rescued::in_place(&self.buffer)
+        } else {
+            Rescued::from_text(&self.buffer)
         };
         let (text, losses) = match rescued.filter(|rescued| !rescued.is_empty()) {
             Some(rescued) => (Cow::Owned(rescued.text), rescued.losses),

@@ -62,7 +62,8 @@ pub struct Taken<'t> {
     pub text: &'t str,
     /// How to read it.
     pub reading: &'t Reading,
-    /// The number of its first message in the thread, from 1; `None` if it follows the last message.
+    /// The number of its first message in the thread, from 1; `None` if it follows the last message, or with `rewind`, if the text
+    /// is the whole conversation.
     pub from: Option<usize>,
     /// The time of messages without a timestamp.
     pub now: &'t str,
