@@ -1,4 +1,5 @@
-//! The tests of the library: its laws, its dialects, and its reader of JSON. None of them starts the program.
+//! The tests of the library: its laws, its dialects and processors, its checks and their repairs, the replay of sessions, what
+//! it exports, and its reader of JSON. None of them starts the program.
 
 #![allow(
     unreachable_pub,
@@ -17,6 +18,7 @@ mod json;
 mod laws;
 mod library;
 mod mending;
+mod processors;
 mod properties;
 mod replay;
 mod serializers;

@@ -1,9 +1,11 @@
 //! What `check --fix` writes: all that was said is still there, and nothing else has changed.
 
 use curtail_core::checks::{Inspection, Levels, Profile, Table};
-use curtail_core::dialects::{Reading, detect_framing};
+use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Repair, RepairMode};
+
+use crate::laws::check::cut_with;
 
 /// `text` with what can be mended of it; unchanged, if nothing can.
 fn mended(provider: &str, warn: &[&str], text: &str) -> String {
@@ -352,4 +354,19 @@ fn a_call_of_a_computer_gets_no_stub() {
     let mut out = String::new();
     TextCutter { chain, ..TextCutter::default() }.cut(&reading, &text, &mut out).unwrap();
     assert_eq!(out, request(&[question, question]));
+}
+
+/// The output of a program comes after the calls that the program made.
+#[test]
+fn a_program_with_calls_of_its_own_gets_no_stub() {
+    let program = r#"{"type":"program","id":"p","call_id":"call_1","code":"await tools.f()"}"#;
+    let call = r#"{"type":"function_call","id":"fc_1","call_id":"call_2","name":"f","arguments":"{}","caller":{"type":"program","caller_id":"call_1"}}"#;
+    let question = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"Measure."}]}"#;
+    let repair = || Chain::default().then(Repair { mode: RepairMode::Stub, pending: true });
+    let cut = |items: &[&str]| {
+        let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
+        cut_with(repair(), Some("responses"), Framing::Lines, &text).expect("it is cut")
+    };
+    assert_eq!(cut(&[question, program, call]), format!("{question}\n"));
+    assert!(cut(&[question, program]).contains("program_output"), "a program without calls is answered");
 }

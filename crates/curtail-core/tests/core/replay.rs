@@ -13,7 +13,7 @@ use curtail_lab::replay::{Apply, Policy, PolicyChain, PolicyReport, Prices, Repl
 use curtail_lab::sessions;
 use proptest::prelude::*;
 
-use crate::laws::boundaries::{BOUNDED, marked};
+use crate::laws::bounded::{BOUNDED, marked};
 use crate::laws::cases::{globs, history, keep, limit, rolling, tokenizer};
 use crate::laws::generated::with_rules;
 use crate::properties::{Drawn, drawn, property, tried};

@@ -16,7 +16,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::files::read_transcripts;
-use crate::laws::check::is_refused;
+use crate::laws::cases::tokenizer;
+use crate::laws::check::{cut_with, is_refused};
 
 fn window(size: usize) -> Chain {
     let (unit, keep) = (WindowUnit::Items, Keep::default());
@@ -625,4 +626,32 @@ fn what_is_preserved_is_said_by_the_last_compaction_of_the_conversation() {
     let beside = [main, side.concat().lines().map(|line| aside(&format!("{line}\n"))).collect()].concat();
     let expected = ["With beets.", "Summary b1.", "It is full.", "There are some.", "Summary b3."];
     assert_eq!(read_texts(&beside), expected);
+}
+
+/// The last results are those of the main conversation, and not those of a sub-agent in the same file.
+#[test]
+fn a_sub_agent_has_last_results_of_its_own() {
+    let record = |id: &str, parent: Option<&str>, side: bool, role: &str, content: &str| {
+        let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"{parent}\""));
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":{side},"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":{content}}},"uuid":"{id}"}}"#
+        ) + "\n"
+    };
+    let mut log = record("u", None, false, "user", "\"Do it.\"");
+    let mut leaf = String::from("u");
+    for (nth, side) in [false, false, false, true, true, true, true].into_iter().enumerate() {
+        let parent = if nth == 3 { None } else { Some(leaf.clone()) };
+        let call = format!(r#"[{{"type":"tool_use","id":"t{nth}","name":"f","input":{{}}}}]"#);
+        log += &record(&format!("c{nth}"), parent.as_deref(), side, "assistant", &call);
+        let result =
+            format!(r#"[{{"type":"tool_result","tool_use_id":"t{nth}","content":"a result with the number {nth}"}}]"#);
+        leaf = format!("r{nth}");
+        log += &record(&leaf, Some(&format!("c{nth}")), side, "user", &result);
+    }
+    let tokens = ClearResults { protected_tokens: 15, ..ClearResults::new(StaleResults::AllButLast(0), tokenizer()) };
+    for clear in [ClearResults::new(StaleResults::AllButLast(2), tokenizer()), tokens] {
+        let out = cut_with(Chain::default().then(clear), Some("claude-code"), Framing::Lines, &log).unwrap();
+        let left: Vec<usize> = (0..7).filter(|nth| out.contains(&format!("number {nth}\""))).collect();
+        assert_eq!(left, [1, 2, 5, 6], "{out}");
+    }
 }

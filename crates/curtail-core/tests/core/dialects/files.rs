@@ -17,16 +17,22 @@ pub fn fixtures() -> Vec<File> {
     below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects"))
 }
 
-/// Every file below `root`, in order.
+/// The folder with real transcripts, which `CURTAIL_DATA` names.
+pub fn real_data() -> Option<PathBuf> {
+    std::env::var_os("CURTAIL_DATA").map(PathBuf::from).filter(|folder| folder.is_dir())
+}
+
+/// Where every file of JSON below `folder` is, in order.
+pub fn paths(folder: &Path) -> Vec<PathBuf> {
+    let walk = ignore::WalkBuilder::new(folder).standard_filters(false).sort_by_file_path(Path::cmp).build();
+    let paths = walk.map(|entry| entry.expect("the folder can be walked").into_path());
+    let is_json = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "jsonl" || kind == "json");
+    paths.filter(|path| path.is_file() && is_json(path)).collect()
+}
+
+/// Every file of JSON below `root`, in order.
 pub fn below(root: &Path) -> Vec<File> {
-    let mut paths: Vec<PathBuf> = ignore::WalkBuilder::new(root)
-        .standard_filters(false)
-        .build()
-        .map(|entry| entry.expect("the folder can be walked").into_path())
-        .filter(|path| path.is_file())
-        .collect();
-    paths.sort();
-    paths.into_iter().map(|path| file(root, &path)).collect()
+    paths(root).iter().map(|path| file(root, path)).collect()
 }
 
 fn file(root: &Path, path: &Path) -> File {
@@ -36,19 +42,20 @@ fn file(root: &Path, path: &Path) -> File {
     File { name, text }
 }
 
-/// The pieces of a text that each hold one transcript or more: its lines where each is a record.
-pub fn pieces(text: &str, framing: Framing) -> Vec<&str> {
+/// The framing of a text, and its pieces that each hold one transcript or more: its lines where each is a record.
+pub fn pieces(text: &str) -> (Framing, Vec<&str>) {
+    let framing = detect_framing(text, None);
     match framing {
-        Framing::Records => text.split_inclusive('\n').collect(),
-        Framing::Lines | Framing::Document => vec![text],
+        Framing::Records => (framing, text.split_inclusive('\n').collect()),
+        Framing::Lines | Framing::Document => (framing, vec![text]),
     }
 }
 
 /// Reads every transcript of `text` and hands it to `see`.
 pub fn read_transcripts(text: &str, mut see: impl FnMut(&dyn Dialect, &Transcript<'_>)) -> Result<Framing, ReadError> {
-    let framing = detect_framing(text, None);
+    let (framing, pieces) = pieces(text);
     let reading = Reading { framing, dialect: None, named: false, messages_key: None };
-    for piece in pieces(text, framing) {
+    for piece in pieces {
         let document = Document::parse_log(piece)
             .map_err(|fault| ReadError { offset: fault.offset, what: fault.kind.to_string() })?;
         for (dialect, transcript) in reading.transcripts(&document)? {

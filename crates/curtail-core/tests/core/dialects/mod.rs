@@ -1,6 +1,8 @@
-//! Every dialect on its fixtures: how they are read, that nothing to do changes nothing, and that the dialect is detected.
+//! Every dialect on its fixtures: how they are read, that nothing to do changes nothing, and that the dialect is detected; and
+//! what is particular to one dialect, to exports and to transcripts of a user.
 
 mod adk;
+mod ai_sdk;
 mod anthropic;
 mod claude_code;
 mod codex;
@@ -16,6 +18,7 @@ mod kimi;
 mod langchain;
 mod nulls;
 mod opencode;
+mod pi;
 mod repeated;
 mod same_message;
 mod sent;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use curtail_core::dialects::{Framing, detect_framing};
+use curtail_core::dialects::Framing;
 use serde_json::Value;
 
 use super::files::{File, fixtures, pieces};
@@ -73,11 +73,11 @@ fn read_otherwise(files: &[File]) -> Vec<String> {
 
 /// The transcripts of a file; `None` for a log, which is never a row of a table.
 fn rows(file: &File) -> Option<Vec<Value>> {
-    let framing = detect_framing(&file.text, None);
+    let (framing, pieces) = pieces(&file.text);
     if framing == Framing::Lines {
         return None;
     }
-    pieces(&file.text, framing).into_iter().map(|row| serde_json::from_str(row).ok()).collect()
+    pieces.into_iter().map(|row| serde_json::from_str(row).ok()).collect()
 }
 
 fn view(file: &File, rows: &[Value]) -> String {

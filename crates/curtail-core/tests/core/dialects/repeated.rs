@@ -1,6 +1,8 @@
 //! What a message says twice is counted once, and a cut leaves neither; and what is written in place of a result.
 
-use curtail_core::dialects::{Description, Reading, detect_framing};
+use std::path::Path;
+
+use curtail_core::dialects::{Description, Framing, Reading, detect_framing};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{ClearResults, StaleResults, ToolFilter, ToolGlobs};
@@ -9,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::files::{fixtures, read_transcripts};
 use crate::laws::cases::{globs, tokenizer};
+use crate::laws::check::cut_with;
 
 fn fixture(name: &str) -> String {
     fixtures().into_iter().find(|file| file.name == name).unwrap_or_else(|| panic!("there is no {name}")).text
@@ -133,5 +136,17 @@ fn a_short_text_is_short_in_every_spelling() {
         let document = Document::parse(&text).expect("JSON");
         let item = document.roots().next().expect("an item");
         assert_eq!(description.unaccounted(item).is_empty(), is_read, "{note}");
+    }
+}
+
+/// Letta sends the results in `tool_returns`: what is cleared is cleared there, and in what repeats it.
+#[test]
+fn results_are_cleared_where_letta_reads_them() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/letta");
+    for name in ["agent.json", "parallel.json"] {
+        let agent = std::fs::read_to_string(folder.join(name)).unwrap();
+        let clear = ClearResults::new(StaleResults::AllButLast(0), tokenizer());
+        let out = cut_with(Chain::default().then(clear), None, Framing::Document, &agent).unwrap();
+        assert!(!out.contains("nine seconds") && !out.contains("the air is clear"), "{out}");
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::check::reading;
 use super::generated::{frame, framings, serializer};
-use crate::dialects::files::{below, fixtures, read_transcripts};
+use crate::dialects::files::{below, fixtures, read_transcripts, real_data};
 use crate::serializers::sound_script;
 
 /// The texts that are counted of a message.
@@ -115,7 +115,7 @@ fn formats_define_the_members_of_real_transcripts() {
         ("qwen", ".systemPayload.hookContext"),
         ("kimi", ".event.result.note"),
     ];
-    let Some(data) = super::fixtures::real_data() else {
+    let Some(data) = real_data() else {
         return println!("no real transcripts at hand: CURTAIL_DATA names none");
     };
     let mut found = BTreeMap::new();

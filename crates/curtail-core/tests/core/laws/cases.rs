@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    CapKeep, CapResults, ClearResults, Counting, DropMessages, HistoryWindow, Keep, MediaLimits, MessageRange,
+    CapKeep, CapResults, ClearResults, Counting, DropMessages, HistoryWindow, Keep, Live, MediaLimits, MessageRange,
     NameGlobs, Overflow, Pins, Question, SlidingWindow, StaleResults, Strip, StripKind, TokenLimit, ToolFilter,
     ToolGlobs, WindowUnit,
 };
@@ -115,6 +115,26 @@ pub fn rolling(window: usize, max_summaries: usize, counted: Counted) -> Rolling
         given: None,
     }
 }
+
+/// Chains that change no transcript.
+pub const IDLE: [fn() -> Chain; 4] = [
+    || Chain::default().then(history(100_000, WindowUnit::Items, Keep::default())),
+    || Chain::default().then(SlidingWindow { size: 100_000, unit: WindowUnit::Turns, keep: Keep::default(), step: 1 }),
+    || Chain::default().then(limit(100_000_000, Overflow::Error)),
+    || persist("no-such-tool"),
+];
+
+/// Drops everything but the pins.
+pub fn all_but_pins(pins: Pins) -> Chain {
+    Chain::default().then(DropMessages {
+        messages: std::iter::once(0..usize::MAX).collect(),
+        pins,
+        ..DropMessages::default()
+    })
+}
+
+/// Drops what no model reads.
+pub const LIVE: LawCase = LawCase { name: "live", chain: || Chain::default().then(Live), change: Change::Cuts };
 
 fn roles(roles: &[Role]) -> Chain {
     Chain::default().then(Strip { roles: roles.to_vec(), ..Strip::default() })

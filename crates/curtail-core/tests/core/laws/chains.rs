@@ -12,8 +12,9 @@ use rayon::prelude::*;
 
 use super::cases::{CASES, persist};
 use super::check::{Stage, check_laws, check_stages, cut_with_notes, keeps_broken_thoughts, reading, revives_thoughts};
-use super::fixtures::{dialect_of, files, pieces};
+use super::fixtures::dialect_of;
 use super::generated::{frame, framings, serializer, with_rules};
+use crate::dialects::files::{paths, pieces};
 use crate::properties::asks_for_cases;
 use crate::serializers::metadata::{self, NOTED};
 use crate::serializers::{anthropic, broken_script};
@@ -131,7 +132,7 @@ fn every_pair_of_stages_is_a_chain_on_every_fixture() {
     let share = if all || asks_for_cases() { 1 } else { 8 };
     let mut stages = stages();
     stages.retain(|(name, _)| all || !ALIKE.contains(name));
-    let fixtures = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures"));
+    let fixtures = paths(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures"));
     let found: Vec<String> = fixtures
         .par_iter()
         .enumerate()

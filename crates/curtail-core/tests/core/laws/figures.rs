@@ -12,8 +12,9 @@ use proptest::prelude::*;
 use super::bytes::{Written, figures_of};
 use super::cases::CASES;
 use super::check::{cut_with, reading};
-use super::fixtures::{dialect_of, files, pieces};
+use super::fixtures::dialect_of;
 use super::generated::{frame, framings, serializer};
+use crate::dialects::files::{paths, pieces};
 use crate::properties::{drawn, tried};
 use crate::serializers::broken_script;
 
@@ -129,7 +130,7 @@ proptest! {
 #[test]
 fn figures_of_fixtures_are_reset() {
     let mut reset = 0;
-    for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects")) {
+    for file in paths(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects")) {
         let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
         let (framing, pieces) = pieces(&text);
         for piece in pieces {

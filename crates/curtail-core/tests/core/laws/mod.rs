@@ -2,7 +2,8 @@
 
 mod accounted;
 mod alternation;
-pub mod boundaries;
+mod boundaries;
+pub mod bounded;
 pub mod bytes;
 pub mod cases;
 mod chains;
@@ -16,8 +17,8 @@ mod question;
 mod read_again;
 mod real;
 mod regressions;
+pub mod rolled_back;
 mod signed;
 mod split;
 mod steps;
-mod taken_back;
 mod thoughts;

@@ -11,8 +11,9 @@ use proptest::prelude::*;
 
 use super::cases::{history, limit};
 use super::check::{cut_with, reading};
-use super::fixtures::{dialect_of, files, pieces};
+use super::fixtures::dialect_of;
 use super::generated::serializer;
+use crate::dialects::files::{paths, pieces};
 use crate::properties::{drawn, tried};
 use crate::serializers::{Serializer, Turn, ai_sdk, broken_script, gemini, open_script, responses, sound_script};
 use curtail_core::dialects::Framing;
@@ -143,7 +144,7 @@ fn pinned() -> impl Iterator<Item = TokenLimit> {
 #[test]
 fn an_error_of_a_fixture_names_the_smallest_budget() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects");
-    for file in files(&folder) {
+    for file in paths(&folder) {
         let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
         let (framing, pieces) = pieces(&text);
         for piece in pieces {

@@ -14,7 +14,8 @@ use serde_json::Value;
 
 use super::cases::{Change, LawCase, globs, history, limit, rolling, tokenizer};
 use super::check::{cut_with, reading};
-use super::fixtures::{dialect_of, files, pieces, real_data};
+use super::fixtures::dialect_of;
+use crate::dialects::files::{paths, pieces, real_data};
 
 const COMMANDS: &[LawCase] = &[
     LawCase {
@@ -139,7 +140,7 @@ fn renamed(text: &str, model: &str) -> String {
 fn signed_pieces(model: Option<&str>) -> Vec<(&'static str, Framing, String)> {
     let Some(data) = real_data() else { return Vec::new() };
     let mut found = Vec::new();
-    for file in files(&data) {
+    for file in paths(&data) {
         let text = std::fs::read_to_string(&file).expect("transcripts are UTF-8");
         if !["ignature\"", "redacted", "encrypted"].iter().any(|sign| text.contains(sign)) {
             continue;
@@ -229,7 +230,7 @@ fn with_states(text: &str) -> String {
 fn real_sessions_keep_their_last_state_lines() {
     let Some(data) = real_data() else { return println!("no real transcripts at hand: CURTAIL_DATA names none") };
     let mut counts: HashMap<&str, [usize; 2]> = HashMap::new();
-    for file in files(&data) {
+    for file in paths(&data) {
         let text = std::fs::read_to_string(&file).expect("transcripts are UTF-8");
         if dialect_of(Framing::Lines, &text) != Some("claude-code") {
             continue;

@@ -1,26 +1,20 @@
 //! Shrunk cases that once broke a law.
 
 use std::fmt::Write as _;
-use std::iter;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use curtail_core::Tokenizer;
 use curtail_core::dialects::Framing;
-use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, Counting, DropMessages, HistoryWindow, Keep, MediaLimits, MessageRange, Overflow, Processor, Repair,
-    RepairMode, ScaledLimit, SlidingWindow, StaleResults, Strip, StripKind, Thinking, TokenLimit, View, WindowUnit,
+    ClearResults, DropMessages, MediaLimits, Overflow, Repair, RepairMode, StaleResults, Strip, StripKind, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::rolling::Counted;
 use proptest::test_runner::TestCaseError;
 
 use super::cases::{CASES, history, keep, limit, persist, rolling, tokenizer};
-use super::check::{Stage, check_laws, check_stages, cut_with, is_refused, reading};
-use super::fixtures::files;
+use super::check::{Stage, check_laws, check_stages, cut_with, is_refused};
+use crate::dialects::files::paths;
 
 fn holds(dialect: &str, items: &[&str]) {
     let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
@@ -298,7 +292,7 @@ fn a_note_beside_a_note_has_an_id_of_its_own() {
 #[test]
 fn notes_are_linked_in_a_chain_as_by_stages() {
     for dialect in ["claude-code", "copilot", "droid", "pi", "qwen"] {
-        for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects").join(dialect)) {
+        for file in paths(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects").join(dialect)) {
             let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
             for size in 1..6 {
                 let window = move || Chain::default().then(history(size, WindowUnit::Items, keep(true, 0, false)));
@@ -310,36 +304,6 @@ fn notes_are_linked_in_a_chain_as_by_stages() {
                 }
             }
         }
-    }
-}
-
-/// An older log of pi gives the number of the first entry that a compaction kept. Notes before it count, and a note in its place
-/// is kept.
-#[test]
-fn notes_count_where_entries_are_numbered() {
-    let entry = |entry: &str| format!("{{\"type\":\"message\",\"message\":{{{entry}}}}}\n");
-    let calls = |id: &str| {
-        let call = format!(r#"{{"type":"toolCall","id":"{id}","name":"knot","arguments":{{}}}}"#);
-        entry(&format!(r#""role":"assistant","content":[{call}]"#))
-    };
-    let result = |id: &str| {
-        entry(&format!(r#""role":"toolResult","toolCallId":"{id}","toolName":"knot","content":[],"isError":false"#))
-    };
-    let text = |role: &str| entry(&format!(r#""role":"{role}","content":[{{"type":"text","text":"rope"}}]"#));
-    let header = "{\"type\":\"session\",\"version\":1,\"id\":\"s\",\"cwd\":\"/rope\"}\n".to_owned();
-    let compacted = |first: usize| {
-        format!(
-            "{{\"type\":\"compaction\",\"summary\":\"A knot.\",\"firstKeptEntryIndex\":{first},\"tokensBefore\":9}}\n"
-        )
-    };
-    let log = |first: usize| {
-        let before = [header.clone(), text("user"), calls("c1"), result("c1"), calls("c2"), result("c2"), text("user")];
-        before.concat() + &compacted(first) + &text("assistant")
-    };
-    for (first, noted) in [(1, 1), (2, 2), (4, 3), (6, 4)] {
-        let out = cut_with(persist("*"), Some("pi"), Framing::Lines, &log(first)).unwrap();
-        assert!(out.contains(&format!("\"firstKeptEntryIndex\":{noted},")), "{first}: {out}");
-        assert_eq!(out.matches("Used knot tool").count(), 2, "{out}");
     }
 }
 
@@ -485,32 +449,6 @@ fn a_window_does_not_count_words_that_are_dropped_with_a_thought() {
     holds("openhands", &[&first, &second, &first, &second, &result, &thought]);
 }
 
-/// A text in place of an image, and an empty object in place of arguments, are changes that a signature covers.
-#[test]
-fn thoughts_behind_a_substitution_are_dropped() {
-    let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAyAAAAGQ"}}"#;
-    let reply = |signature: &str, block: &str| {
-        let thought = format!(r#"{{"type":"thinking","thinking":"Hm.","signature":"{signature}"}}"#);
-        format!(r#"{{"role":"assistant","model":"claude-opus-5-5","content":[{thought},{block}]}}"#)
-    };
-    let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"it is there, at the end of the long list"}]}"#;
-    let log = [
-        &format!(r#"{{"role":"user","content":[{image}]}}"#),
-        &reply("c2ln", r#"{"type":"tool_use","id":"t1","name":"look","input":{"path":"a.png"}}"#),
-        result,
-        &reply("b25l", r#"{"type":"text","text":"It is."}"#),
-        r#"{"role":"user","content":"And now?"}"#,
-    ]
-    .join("\n");
-    let cut = |chain: Chain| cut_with(chain, Some("anthropic"), Framing::Lines, &log).expect("it is cut");
-    let media = cut(Chain::default().then(MediaLimits { keep_last: Some(0), ..MediaLimits::default() }));
-    assert!(media.contains("removed]") && !media.contains("signature"), "{media}");
-    let clear = ClearResults::new(StaleResults::AllButLast(0), tokenizer());
-    let cleared = cut(Chain::default().then(ClearResults { clear_inputs: true, ..clear }));
-    let call = r#"{"type":"tool_use","id":"t1","name":"look","input":{}}"#;
-    assert!(cleared.contains(call) && cleared.contains("c2ln") && !cleared.contains("b25l"), "{cleared}");
-}
-
 /// The signature of a thought in the same event is not that of the call: without the thought, the arguments are cleared alike.
 #[test]
 fn a_thought_beside_a_call_does_not_sign_it() {
@@ -624,114 +562,6 @@ fn calls_beside_a_rolled_back_result_keep_their_ids_apart() {
     holds("qwen", &records.each_ref().map(String::as_str));
 }
 
-/// A line of Codex.
-fn codex(kind: &str, payload: &str) -> String {
-    format!("{{\"timestamp\":\"t\",\"type\":\"{kind}\",\"payload\":{payload}}}\n")
-}
-
-fn codex_says(role: &str, text: &str) -> String {
-    let kind = if role == "user" { "input_text" } else { "output_text" };
-    let content = format!("[{{\"type\":\"{kind}\",\"text\":\"{text}\"}}]");
-    codex("response_item", &format!("{{\"type\":\"message\",\"role\":\"{role}\",\"content\":{content}}}"))
-}
-
-/// Rounds of Codex: reasoning, a call and its result.
-fn codex_rounds(count: usize) -> Vec<String> {
-    let round = |nth: usize| {
-        let reasoning = String::from(
-            "{\"type\":\"reasoning\",\"summary\":[{\"type\":\"summary_text\",\"text\":\"hm\"}],\"encrypted_content\":null}",
-        );
-        let call =
-            format!("{{\"type\":\"function_call\",\"name\":\"f\",\"arguments\":\"{{}}\",\"call_id\":\"c{nth}\"}}");
-        let result = format!("{{\"type\":\"function_call_output\",\"call_id\":\"c{nth}\",\"output\":\"ok\"}}");
-        [reasoning, call, result].map(|payload| codex("response_item", &payload))
-    };
-    let begin = [codex_says("user", "One."), codex_says("assistant", "Yes."), codex_says("user", "Two.")];
-    begin.into_iter().chain((0..count).flat_map(round)).collect()
-}
-
-/// Rounds of Claude Code, which writes a reply with a text and a call as two records.
-fn claude_rounds(count: usize) -> Vec<String> {
-    let round = |nth: usize| {
-        let block = |block: String| {
-            claude_record("assistant", &format!("{{\"id\":\"m{nth}\",\"role\":\"assistant\",\"content\":[{block}]}}"))
-        };
-        let text = block(format!("{{\"type\":\"text\",\"text\":\"Step {nth}.\"}}"));
-        let call = block(format!("{{\"type\":\"tool_use\",\"id\":\"t{nth}\",\"name\":\"f\",\"input\":{{}}}}"));
-        let result = format!("{{\"type\":\"tool_result\",\"tool_use_id\":\"t{nth}\",\"content\":\"ok\"}}");
-        [text, call, claude_record("user", &format!("{{\"role\":\"user\",\"content\":[{result}]}}"))]
-    };
-    let asked =
-        ["One.", "Two."].map(|text| claude_record("user", &format!("{{\"role\":\"user\",\"content\":\"{text}\"}}")));
-    asked.into_iter().chain((0..count).flat_map(round)).collect()
-}
-
-/// The ends of a log inside a reply: after reasoning, after a call, and after a text that its calls follow.
-#[test]
-fn a_step_is_not_undone_when_a_reply_goes_on() {
-    for (dialect, lines) in [("codex", codex_rounds(6)), ("claude-code", claude_rounds(6))] {
-        for (size, step) in [(4, 2), (3, 2), (5, 3)] {
-            let first = |count: usize| {
-                let window = HistoryWindow { step, ..history(size, WindowUnit::Items, Keep::default()) };
-                let chain = Chain::default().then(window);
-                let out = cut_with(chain, Some(dialect), Framing::Lines, &lines[..count].concat()).unwrap();
-                lines.iter().position(|line| out.starts_with(line.as_str()))
-            };
-            for count in 2..=lines.len() {
-                assert!(first(count) >= first(count - 1), "{dialect}, {size} in steps of {step}: line {count}");
-            }
-        }
-    }
-}
-
-/// A record of Claude Code that names no parent, as in its stream.
-fn claude_record(kind: &str, message: &str) -> String {
-    format!("{{\"type\":\"{kind}\",\"session_id\":\"s\",\"message\":{message}}}\n")
-}
-
-/// The last results are those of the main conversation, and not those of a sub-agent in the same file.
-#[test]
-fn a_sub_agent_has_last_results_of_its_own() {
-    let record = |id: &str, parent: Option<&str>, side: bool, role: &str, content: &str| {
-        let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"{parent}\""));
-        format!(
-            r#"{{"parentUuid":{parent},"isSidechain":{side},"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":{content}}},"uuid":"{id}"}}"#
-        ) + "\n"
-    };
-    let mut log = record("u", None, false, "user", "\"Do it.\"");
-    let mut leaf = String::from("u");
-    for (nth, side) in [false, false, false, true, true, true, true].into_iter().enumerate() {
-        let parent = if nth == 3 { None } else { Some(leaf.clone()) };
-        let call = format!(r#"[{{"type":"tool_use","id":"t{nth}","name":"f","input":{{}}}}]"#);
-        log += &record(&format!("c{nth}"), parent.as_deref(), side, "assistant", &call);
-        let result =
-            format!(r#"[{{"type":"tool_result","tool_use_id":"t{nth}","content":"a result with the number {nth}"}}]"#);
-        leaf = format!("r{nth}");
-        log += &record(&leaf, Some(&format!("c{nth}")), side, "user", &result);
-    }
-    let tokens = ClearResults { protected_tokens: 15, ..ClearResults::new(StaleResults::AllButLast(0), tokenizer()) };
-    for clear in [ClearResults::new(StaleResults::AllButLast(2), tokenizer()), tokens] {
-        let out = cut_with(Chain::default().then(clear), Some("claude-code"), Framing::Lines, &log).unwrap();
-        let left: Vec<usize> = (0..7).filter(|nth| out.contains(&format!("number {nth}\""))).collect();
-        assert_eq!(left, [1, 2, 5, 6], "{out}");
-    }
-}
-
-/// A compaction at the end of a log is kept with what it replaced, which would be read again without it.
-#[test]
-fn a_compaction_at_the_end_is_not_dropped_alone() {
-    let log = concat!(
-        "{\"role\":\"user\",\"content\":\"Paint the gate.\"}\n",
-        "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Done.\"}]}\n",
-        "{\"role\":\"assistant\",\"content\":[{\"type\":\"compaction\",\"content\":\"The gate is painted.\"}]}\n",
-    );
-    let users = Strip { roles: vec![Role::User], ..Strip::default() };
-    let out = cut_with(Chain::default().then(users), Some("anthropic"), Framing::Lines, log).unwrap();
-    assert!(out.contains("Paint the gate") && out.contains("compaction"), "{out}");
-    let whole = DropMessages { messages: std::iter::once(0..3).collect(), ..DropMessages::default() };
-    assert_eq!(cut_with(Chain::default().then(whole), Some("anthropic"), Framing::Lines, log).unwrap(), "");
-}
-
 /// Reasoning that a cut brings next to an item is bound to it, in the same run as in the next.
 #[test]
 fn reasoning_is_bound_to_the_item_that_a_cut_leaves_behind_it() {
@@ -752,102 +582,6 @@ fn reasoning_is_bound_to_the_item_that_a_cut_leaves_behind_it() {
     for (dialect, text) in [("responses", lines), ("codex", rollout.concat())] {
         check_stages(&stages, Some(dialect), Framing::Lines, &text).unwrap();
     }
-}
-
-/// A cut breaks the thoughts behind it, which are dropped. After that, a number means the message that it meant before, and a share
-/// is that of what was read.
-#[test]
-fn numbers_and_shares_are_those_of_what_was_read() {
-    let turn = |nth: usize| {
-        format!(
-            r#"{{"role":"user","content":[{{"type":"text","text":"Question {nth}?"}}]}},{{"role":"assistant","content":[{{"type":"thinking","thinking":"Thought {nth}.","signature":"c2lnbmVk"}},{{"type":"text","text":"Answer {nth}."}}]}}"#
-        )
-    };
-    let turns: Vec<String> = (0..20).map(turn).collect();
-    let chat = format!(r#"{{"model":"claude-opus-5","messages":[{}]}}"#, turns.join(","));
-    let left = |chain: Chain| {
-        let chain = Chain { thinking: Thinking::Drop, ..chain };
-        let cut = cut_with(chain, Some("anthropic"), Framing::Document, &chat).expect("it is cut");
-        cut.matches(r#""role""#).count()
-    };
-    let message = DropMessages { messages: iter::once(4..5).collect(), ..DropMessages::default() };
-    assert_eq!(left(Chain::default().then(message)), 39);
-    let turn = DropMessages { turns: iter::once(3..4).collect(), ..DropMessages::default() };
-    assert_eq!(left(Chain::default().then(turn)), 38);
-    let range = MessageRange { from: 10, to: Some(30), ..MessageRange::default() };
-    assert_eq!(left(Chain::default().then(range)), 20);
-    let half = ScaledLimit { limit: limit(1, Overflow::Error), max_tokens: Some(0.5), trigger: None, step: None };
-    let of_half = left(Chain::default().then(half));
-    assert!((18..=22).contains(&of_half), "{of_half} of 40 messages");
-}
-
-/// A provider refuses a message without a text: where nothing fits, the limit says what it needs.
-#[test]
-fn no_text_is_shortened_to_nothing() {
-    let said = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{}\"}}\n", text.repeat(9));
-    let chat = [said("user", "When does the train leave? "), said("assistant", "At seventeen to ten. ")].concat();
-    let mut fits = 0;
-    for tokens in 1..80 {
-        let chain = Chain::default().then(limit(tokens, Overflow::Truncate));
-        let Ok(cut) = cut_with(chain, Some("openai"), Framing::Lines, &chat) else { continue };
-        assert!(!cut.contains(r#""content":"""#), "{tokens}: {cut}");
-        fits += 1;
-    }
-    assert!(fits > 20, "{fits}");
-}
-
-/// Counts words, and how many bytes it has read.
-struct Reading(Arc<AtomicUsize>);
-
-impl Tokenizer for Reading {
-    fn count(&self, text: &str) -> usize {
-        self.0.fetch_add(text.len(), Ordering::Relaxed);
-        text.split_whitespace().count()
-    }
-}
-
-/// A limit in steps counts the message that began a turn once, and not for each message of the turn.
-#[test]
-fn a_long_question_is_not_counted_for_each_step_of_its_turn() {
-    let said = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n");
-    let turn = said("user", &"word ".repeat(10_000)) + &said("assistant", "one two three").repeat(300);
-    let read = Arc::new(AtomicUsize::new(0));
-    let limit = TokenLimit::new(10_500, Counting::new(Arc::new(Reading(Arc::clone(&read)))));
-    let chain = Chain::default().then(TokenLimit { step: 100, ..limit });
-    let cut = cut_with(chain, Some("openai"), Framing::Lines, &turn).unwrap();
-    assert!(cut.len() < turn.len() && cut.contains("word word"), "{}", cut.len());
-    assert!(read.load(Ordering::Relaxed) < 50 * turn.len(), "{}", read.load(Ordering::Relaxed));
-}
-
-/// Nor is a failure without a text accepted.
-#[test]
-fn no_failure_is_shortened_to_nothing() {
-    let log = concat!(
-        r#"{"role":"user","content":"Oil"}"#,
-        "\n",
-        r#"{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"oil","input":{}}]}"#,
-        "\n",
-        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"no oil left at all","is_error":true}]}"#,
-        "\n",
-    );
-    let mut fits = 0;
-    for tokens in 1..20 {
-        let chain = Chain::default().then(limit(tokens, Overflow::Truncate));
-        let Ok(cut) = cut_with(chain, Some("anthropic"), Framing::Lines, log) else { continue };
-        assert!(!cut.contains(r#""content":"""#), "{tokens}: {cut}");
-        fits += 1;
-    }
-    assert!(fits > 8, "{fits}");
-    // Other providers accept it.
-    let parts = |part: &dyn Fn(usize) -> String| (0..5).map(part).collect::<Vec<_>>().join(",");
-    let calls = parts(&|nth| format!(r#"{{"functionCall":{{"name":"oil{nth}","args":{{}}}}}}"#));
-    let error = "no oil left at all in the can ".repeat(6);
-    let results =
-        parts(&|nth| format!(r#"{{"functionResponse":{{"name":"oil{nth}","response":{{"error":"{error}"}}}}}}"#));
-    let message = |role: &str, parts: &str| format!("{{\"role\":\"{role}\",\"parts\":[{parts}]}}\n");
-    let log = message("user", r#"{"text":"Oil"}"#) + &message("model", &calls) + &message("user", &results);
-    let chain = Chain::default().then(limit(20, Overflow::Truncate));
-    assert!(cut_with(chain, Some("gemini"), Framing::Lines, &log).is_ok());
 }
 
 /// A result says more beside its images: Kimi a note to the model, Goose the same in other words to the user alone.
@@ -885,53 +619,4 @@ fn what_is_said_beside_a_removed_image_stays() {
     assert!(cut.contains("removed]") && cut.contains(shown) && !cut.contains(&sent), "{cut}");
     // An image that only the user sees is not sent.
     assert!(without_images("goose", &[head, call, &result(&other)]).contains(&other));
-}
-
-/// Letta sends the results in `tool_returns`: what is cleared is cleared there, and in what repeats it.
-#[test]
-fn results_are_cleared_where_letta_reads_them() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/letta");
-    for name in ["agent.json", "parallel.json"] {
-        let agent = std::fs::read_to_string(folder.join(name)).unwrap();
-        let clear = ClearResults::new(StaleResults::AllButLast(0), tokenizer());
-        let out = cut_with(Chain::default().then(clear), None, Framing::Document, &agent).unwrap();
-        assert!(!out.contains("nine seconds") && !out.contains("the air is clear"), "{out}");
-    }
-}
-
-/// A mark between the steps of a message divides it: without it, the answer would come before the results.
-#[test]
-fn marks_are_no_parts_of_unknown_type() {
-    let text = r#"{"id":"m","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"Looking."},{"type":"step-start"},{"type":"text","text":"Done."},{"type":"zz-new","x":1}]}"#;
-    let strip = Strip { kinds: vec![StripKind::Other], ..Strip::default() };
-    let cut = cut_with(Chain::default().then(strip), Some("ai-sdk"), Framing::Lines, text).expect("it is cut");
-    assert_eq!(cut, text.replace(r#",{"type":"zz-new","x":1}"#, ""));
-}
-
-/// The output of a program comes after the calls that the program made.
-#[test]
-fn a_program_with_calls_of_its_own_gets_no_stub() {
-    let program = r#"{"type":"program","id":"p","call_id":"call_1","code":"await tools.f()"}"#;
-    let call = r#"{"type":"function_call","id":"fc_1","call_id":"call_2","name":"f","arguments":"{}","caller":{"type":"program","caller_id":"call_1"}}"#;
-    let question = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"Measure."}]}"#;
-    let repair = || Chain::default().then(Repair { mode: RepairMode::Stub, pending: true });
-    let cut = |items: &[&str]| {
-        let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
-        cut_with(repair(), Some("responses"), Framing::Lines, &text).expect("it is cut")
-    };
-    assert_eq!(cut(&[question, program, call]), format!("{question}\n"));
-    assert!(cut(&[question, program]).contains("program_output"), "a program without calls is answered");
-}
-
-#[test]
-fn messages_in_a_sliding_window_are_not_said_to_be_outside_it() {
-    let text = [("system", "Be brief."), ("user", "One?"), ("assistant", "Two."), ("user", "Three?")]
-        .map(|(role, text)| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n"))
-        .concat();
-    let document = Document::parse_log(&text).expect("it is JSON");
-    let transcripts = reading(Some("openai"), Framing::Lines).transcripts_or_none(&document).expect("it is read");
-    let (_, transcript) = &transcripts[0];
-    let window = SlidingWindow { size: 2, ..SlidingWindow::default() };
-    let plan = window.decide(&View::of_layout(&transcript.layout, &transcript.messages)).expect("it is decided");
-    assert!(format!("{plan:?}").contains("no place in a window of 2 items"), "{plan:?}");
 }

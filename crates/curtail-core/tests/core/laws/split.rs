@@ -11,12 +11,13 @@ use curtail_core::processors::{
 use curtail_core::transcript::{FaultKind, Message, Pairs, Part, Role, Transcript, first_prompt, whole_segments};
 use proptest::prelude::*;
 
-use super::boundaries::{BOUNDED, marked};
+use super::bounded::{BOUNDED, marked};
 use super::cases::tokenizer;
 use super::check::{cut_with, read_seen, reading};
-use super::fixtures::{dialect_of, files, pieces, real_data};
+use super::fixtures::dialect_of;
 use super::generated::with_rules;
-use super::taken_back::TakenBack;
+use super::rolled_back::TakenBack;
+use crate::dialects::files::{paths, pieces, real_data};
 use crate::serializers::{SERIALIZERS, broken_script, respace, sound_script};
 
 fn split(max_tokens: usize) -> Split {
@@ -351,7 +352,7 @@ proptest! {
 
 fn hold_splits(folder: &Path, step: usize, budgets: &[usize]) -> usize {
     let mut tried = 0;
-    for file in files(folder) {
+    for file in paths(folder) {
         let text = std::fs::read_to_string(&file).expect("transcripts are UTF-8");
         let (framing, pieces) = pieces(&text);
         for piece in pieces.iter().step_by(step) {

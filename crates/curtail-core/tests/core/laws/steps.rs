@@ -235,3 +235,68 @@ proptest! {
         }
     }
 }
+
+/// A line of Codex.
+fn codex(kind: &str, payload: &str) -> String {
+    format!("{{\"timestamp\":\"t\",\"type\":\"{kind}\",\"payload\":{payload}}}\n")
+}
+
+fn codex_says(role: &str, text: &str) -> String {
+    let kind = if role == "user" { "input_text" } else { "output_text" };
+    let content = format!("[{{\"type\":\"{kind}\",\"text\":\"{text}\"}}]");
+    codex("response_item", &format!("{{\"type\":\"message\",\"role\":\"{role}\",\"content\":{content}}}"))
+}
+
+/// Rounds of Codex: reasoning, a call and its result.
+fn codex_rounds(count: usize) -> Vec<String> {
+    let round = |nth: usize| {
+        let reasoning = String::from(
+            "{\"type\":\"reasoning\",\"summary\":[{\"type\":\"summary_text\",\"text\":\"hm\"}],\"encrypted_content\":null}",
+        );
+        let call =
+            format!("{{\"type\":\"function_call\",\"name\":\"f\",\"arguments\":\"{{}}\",\"call_id\":\"c{nth}\"}}");
+        let result = format!("{{\"type\":\"function_call_output\",\"call_id\":\"c{nth}\",\"output\":\"ok\"}}");
+        [reasoning, call, result].map(|payload| codex("response_item", &payload))
+    };
+    let begin = [codex_says("user", "One."), codex_says("assistant", "Yes."), codex_says("user", "Two.")];
+    begin.into_iter().chain((0..count).flat_map(round)).collect()
+}
+
+/// A record of Claude Code that names no parent, as in its stream.
+fn claude_record(kind: &str, message: &str) -> String {
+    format!("{{\"type\":\"{kind}\",\"session_id\":\"s\",\"message\":{message}}}\n")
+}
+
+/// Rounds of Claude Code, which writes a reply with a text and a call as two records.
+fn claude_rounds(count: usize) -> Vec<String> {
+    let round = |nth: usize| {
+        let block = |block: String| {
+            claude_record("assistant", &format!("{{\"id\":\"m{nth}\",\"role\":\"assistant\",\"content\":[{block}]}}"))
+        };
+        let text = block(format!("{{\"type\":\"text\",\"text\":\"Step {nth}.\"}}"));
+        let call = block(format!("{{\"type\":\"tool_use\",\"id\":\"t{nth}\",\"name\":\"f\",\"input\":{{}}}}"));
+        let result = format!("{{\"type\":\"tool_result\",\"tool_use_id\":\"t{nth}\",\"content\":\"ok\"}}");
+        [text, call, claude_record("user", &format!("{{\"role\":\"user\",\"content\":[{result}]}}"))]
+    };
+    let asked =
+        ["One.", "Two."].map(|text| claude_record("user", &format!("{{\"role\":\"user\",\"content\":\"{text}\"}}")));
+    asked.into_iter().chain((0..count).flat_map(round)).collect()
+}
+
+/// The ends of a log inside a reply: after reasoning, after a call, and after a text that its calls follow.
+#[test]
+fn a_step_is_not_undone_when_a_reply_goes_on() {
+    for (dialect, lines) in [("codex", codex_rounds(6)), ("claude-code", claude_rounds(6))] {
+        for (size, step) in [(4, 2), (3, 2), (5, 3)] {
+            let first = |count: usize| {
+                let window = HistoryWindow { step, ..history(size, WindowUnit::Items, Keep::default()) };
+                let chain = Chain::default().then(window);
+                let out = cut_with(chain, Some(dialect), Framing::Lines, &lines[..count].concat()).unwrap();
+                lines.iter().position(|line| out.starts_with(line.as_str()))
+            };
+            for count in 2..=lines.len() {
+                assert!(first(count) >= first(count - 1), "{dialect}, {size} in steps of {step}: line {count}");
+            }
+        }
+    }
+}

@@ -1,17 +1,21 @@
 //! Law 9: no thought is left after a change that its model checks, and none is lost that a provider wants back.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use curtail_core::dialects::Framing;
 use curtail_core::figures::StaleFigures;
-use curtail_core::processors::{Live, Repair, RepairMode, Thinking};
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{
+    ClearResults, DropMessages, MediaLimits, MessageRange, Overflow, Repair, RepairMode, ScaledLimit, StaleResults,
+    Thinking,
+};
 use curtail_core::transcript::{Content, PartRef, RequiredReasoning};
-use curtail_memory::rolling::{Counted, RollingSummary};
-use curtail_memory::rolling::{Shown, Taken, Thread};
+use curtail_memory::rolling::{Counted, RollingSummary, Shown, Taken, Thread};
 use proptest::prelude::*;
 
-use super::boundaries::{BOUNDED, marked};
-use super::cases::{CASES, Change, LawCase, named, rolling};
+use super::bounded::{BOUNDED, marked};
+use super::cases::{CASES, Change, LIVE, LawCase, limit, named, rolling, tokenizer};
 use super::check::{cut_with, is_refused, reading};
 use super::signed::{SIGNED, Signed};
 use crate::properties::{Drawn, drawn, tried};
@@ -46,7 +50,7 @@ const MORE: &[LawCase] = &[
         chain: || curtail_core::pipeline::Chain::default().then(Repair { mode: RepairMode::Move, pending: true }),
         change: Change::Writes,
     },
-    LawCase { name: "live", chain: || curtail_core::pipeline::Chain::default().then(Live), change: Change::Cuts },
+    LIVE,
     LawCase {
         name: "a chain",
         chain: || {
@@ -335,4 +339,57 @@ proptest! {
             }
         }
     }
+}
+
+/// A text in place of an image, and an empty object in place of arguments, are changes that a signature covers.
+#[test]
+fn thoughts_behind_a_substitution_are_dropped() {
+    let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAyAAAAGQ"}}"#;
+    let reply = |signature: &str, block: &str| {
+        let thought = format!(r#"{{"type":"thinking","thinking":"Hm.","signature":"{signature}"}}"#);
+        format!(r#"{{"role":"assistant","model":"claude-opus-5-5","content":[{thought},{block}]}}"#)
+    };
+    let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"it is there, at the end of the long list"}]}"#;
+    let log = [
+        &format!(r#"{{"role":"user","content":[{image}]}}"#),
+        &reply("c2ln", r#"{"type":"tool_use","id":"t1","name":"look","input":{"path":"a.png"}}"#),
+        result,
+        &reply("b25l", r#"{"type":"text","text":"It is."}"#),
+        r#"{"role":"user","content":"And now?"}"#,
+    ]
+    .join("\n");
+    let cut = |chain: Chain| cut_with(chain, Some("anthropic"), Framing::Lines, &log).expect("it is cut");
+    let media = cut(Chain::default().then(MediaLimits { keep_last: Some(0), ..MediaLimits::default() }));
+    assert!(media.contains("removed]") && !media.contains("signature"), "{media}");
+    let clear = ClearResults::new(StaleResults::AllButLast(0), tokenizer());
+    let cleared = cut(Chain::default().then(ClearResults { clear_inputs: true, ..clear }));
+    let call = r#"{"type":"tool_use","id":"t1","name":"look","input":{}}"#;
+    assert!(cleared.contains(call) && cleared.contains("c2ln") && !cleared.contains("b25l"), "{cleared}");
+}
+
+/// A cut breaks the thoughts behind it, which are dropped. After that, a number means the message that it meant before, and a share
+/// is that of what was read.
+#[test]
+fn numbers_and_shares_are_those_of_what_was_read() {
+    let turn = |nth: usize| {
+        format!(
+            r#"{{"role":"user","content":[{{"type":"text","text":"Question {nth}?"}}]}},{{"role":"assistant","content":[{{"type":"thinking","thinking":"Thought {nth}.","signature":"c2lnbmVk"}},{{"type":"text","text":"Answer {nth}."}}]}}"#
+        )
+    };
+    let turns: Vec<String> = (0..20).map(turn).collect();
+    let chat = format!(r#"{{"model":"claude-opus-5","messages":[{}]}}"#, turns.join(","));
+    let left = |chain: Chain| {
+        let chain = Chain { thinking: Thinking::Drop, ..chain };
+        let cut = cut_with(chain, Some("anthropic"), Framing::Document, &chat).expect("it is cut");
+        cut.matches(r#""role""#).count()
+    };
+    let message = DropMessages { messages: iter::once(4..5).collect(), ..DropMessages::default() };
+    assert_eq!(left(Chain::default().then(message)), 39);
+    let turn = DropMessages { turns: iter::once(3..4).collect(), ..DropMessages::default() };
+    assert_eq!(left(Chain::default().then(turn)), 38);
+    let range = MessageRange { from: 10, to: Some(30), ..MessageRange::default() };
+    assert_eq!(left(Chain::default().then(range)), 20);
+    let half = ScaledLimit { limit: limit(1, Overflow::Error), max_tokens: Some(0.5), trigger: None, step: None };
+    let of_half = left(Chain::default().then(half));
+    assert!((18..=22).contains(&of_half), "{of_half} of 40 messages");
 }

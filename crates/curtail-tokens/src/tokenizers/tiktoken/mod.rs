@@ -44,7 +44,8 @@ pub(super) struct Encoding {
     vocabulary: fn() -> &'static Vocabulary,
 }
 
-/// All encodings, the default first. Encodings with the same pattern and tables differ only in special tokens.
+/// All encodings, the default first. Two with the same pattern and vocabulary count every text alike, and differ in their models
+/// and estimates.
 pub(super) static ENCODINGS: &[Encoding] = &[
     // GPT-4o and later, and the reasoning models.
     Encoding {

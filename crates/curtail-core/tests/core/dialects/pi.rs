@@ -1,0 +1,36 @@
+//! Logs of pi: entries that are numbered, and the entry that a program resumes from.
+
+use curtail_core::dialects::Framing;
+
+use crate::laws::cases::persist;
+use crate::laws::check::cut_with;
+
+/// An older log of pi gives the number of the first entry that a compaction kept. Notes before it count, and a note in its place
+/// is kept.
+#[test]
+fn notes_count_where_entries_are_numbered() {
+    let entry = |entry: &str| format!("{{\"type\":\"message\",\"message\":{{{entry}}}}}\n");
+    let calls = |id: &str| {
+        let call = format!(r#"{{"type":"toolCall","id":"{id}","name":"knot","arguments":{{}}}}"#);
+        entry(&format!(r#""role":"assistant","content":[{call}]"#))
+    };
+    let result = |id: &str| {
+        entry(&format!(r#""role":"toolResult","toolCallId":"{id}","toolName":"knot","content":[],"isError":false"#))
+    };
+    let text = |role: &str| entry(&format!(r#""role":"{role}","content":[{{"type":"text","text":"rope"}}]"#));
+    let header = "{\"type\":\"session\",\"version\":1,\"id\":\"s\",\"cwd\":\"/rope\"}\n".to_owned();
+    let compacted = |first: usize| {
+        format!(
+            "{{\"type\":\"compaction\",\"summary\":\"A knot.\",\"firstKeptEntryIndex\":{first},\"tokensBefore\":9}}\n"
+        )
+    };
+    let log = |first: usize| {
+        let before = [header.clone(), text("user"), calls("c1"), result("c1"), calls("c2"), result("c2"), text("user")];
+        before.concat() + &compacted(first) + &text("assistant")
+    };
+    for (first, noted) in [(1, 1), (2, 2), (4, 3), (6, 4)] {
+        let out = cut_with(persist("*"), Some("pi"), Framing::Lines, &log(first)).unwrap();
+        assert!(out.contains(&format!("\"firstKeptEntryIndex\":{noted},")), "{first}: {out}");
+        assert_eq!(out.matches("Used knot tool").count(), 2, "{out}");
+    }
+}
