@@ -2,13 +2,14 @@
 //! fault.
 
 use curtail_core::checks::{
-    ALL, Answer, Constraint, Diagnosis, Finding, Inspection, Levels, Profile, Rule, Table, constraints,
+    ALL, Answer, Constraint, Diagnosis, Finding, Inspection, Profile, Rule, Table, constraints,
 };
-use curtail_core::dialects::{Reading, detect_framing};
+
+use crate::checked::{detected, verdicts};
 
 /// The findings of an answer in `text`.
 fn found(answer: &str, text: &str) -> Vec<Finding> {
-    let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
+    let reading = detected(text);
     match Answer::read(answer).diagnose(&reading, text) {
         Ok(Diagnosis::Found { findings, .. }) => findings,
         Ok(Diagnosis::Named(finding)) => vec![finding],
@@ -96,11 +97,9 @@ fn quoted(sentence: &str) -> Vec<(&'static str, String)> {
 
 /// The first finding of a rule in its own bad example.
 fn fault_of(rule: &'static Rule) -> Option<Finding> {
-    let reading = Reading::new(detect_framing(rule.bad, None), None, None).unwrap();
-    let all = curtail_core::checks::Table { deny: vec!["all".into()], ..Default::default() };
-    let verdicts =
-        curtail_core::checks::Levels::new(&all, &curtail_core::checks::Table::default()).unwrap().for_path("");
-    let findings = curtail_core::checks::Inspection::default().examine_all(&reading, &verdicts, rule.bad);
+    let reading = detected(rule.bad);
+    let all = Table { deny: vec!["all".into()], ..Table::default() };
+    let findings = Inspection::default().examine_all(&reading, &verdicts(&all), rule.bad);
     findings.into_iter().find(|finding| finding.rule.code == rule.code)
 }
 
@@ -117,7 +116,7 @@ fn every_answer_leads_to_its_rule_and_line_however_it_is_quoted() {
     for rule in ALL {
         let Some(fault) = fault_of(rule) else { continue };
         let native = constraints().iter().filter(|row| row.rule == Some(rule.code));
-        let dialect = Reading::new(detect_framing(rule.bad, None), None, None).unwrap();
+        let dialect = detected(rule.bad);
         let document = dialect.parse(rule.bad);
         let name =
             document.ok().and_then(|document| Some(dialect.transcripts_or_none(&document).ok()?.first()?.0.name()));
@@ -295,7 +294,7 @@ fn a_place_without_a_fault_is_shown_unless_the_rule_finds_every_fault() {
 {"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"text","text":"Yes."}]}
 {"role":"user","content":"And?"}
 "#;
-    let reading = Reading::new(detect_framing(sound, None), None, None).unwrap();
+    let reading = detected(sound);
     let diagnosis = |answer: &str| Answer::read(answer).diagnose(&reading, sound).unwrap();
     let pair = "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.";
     assert!(matches!(diagnosis(pair), Diagnosis::Absent(_)));
@@ -672,10 +671,9 @@ fn a_value_in_another_shape_is_found_and_written_as_the_provider_wants_it() {
         let finding = findings.first().unwrap_or_else(|| panic!("{answer}"));
         assert!(["S033", "S022"].contains(&finding.rule.code), "{answer}: {finding:?}");
         let inspection = Inspection { is_refused: true, profile: profile_of(answer), ..Inspection::default() };
-        let reading = Reading::new(detect_framing(&text, None), None, None).unwrap();
+        let reading = detected(&text);
         let only = Table { allow: vec!["all".into()], deny: vec![finding.rule.code.into()], ..Table::default() };
-        let verdicts = Levels::new(&only, &Table::default()).unwrap().for_path("");
-        let mended = inspection.mend(&reading, &verdicts, &text, false).unwrap();
+        let mended = inspection.mend(&reading, &verdicts(&only), &text, false).unwrap();
         assert_eq!(mended.as_deref(), Some(expected.as_str()), "{answer}");
     }
 }
@@ -697,7 +695,7 @@ fn an_id_is_named_only_if_no_longer_one_is() {
     let lines = |text: &str| found(answer, text).iter().map(|finding| finding.at.line).collect::<Vec<_>>();
     assert_eq!(lines(&[asked, &orphan("call_1"), &orphan("call_12")].concat()), [3]);
     let fine = [asked, &orphan("call_1"), asked, call, "\n", &orphan("call_12")].concat();
-    let reading = Reading::new(detect_framing(&fine, None), None, None).unwrap();
+    let reading = detected(&fine);
     let diagnosis = Answer::read(answer).diagnose(&reading, &fine).unwrap();
     let is_named = matches!(diagnosis, Diagnosis::Found { is_named: true, .. });
     assert!(!is_named, "{diagnosis:?}");

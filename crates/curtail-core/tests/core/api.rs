@@ -228,7 +228,6 @@ fn tokens(code: &impl ToTokens) -> String {
         ("# [", "#["),
         (" [", "["),
         ("->[", "-> ["),
-        (" ->", " ->"),
         ("->", " ->"),
         ("  ->", " ->"),
     ];
@@ -245,6 +244,5 @@ fn sources(module: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.retain(|path| path.is_dir() || path.extension().is_some_and(|ending| ending == "rs"));
     paths.sort();
-    paths.retain(|path| path.is_dir() || path.extension().is_some_and(|kind| kind == "rs"));
     paths.iter().flat_map(|path| if path.is_dir() { sources(path) } else { vec![path.clone()] }).collect()
 }

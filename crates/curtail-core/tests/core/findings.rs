@@ -1,22 +1,16 @@
 //! What is found, at which level, and what the help says of it.
 
-use curtail_core::checks::{Finding, Fix, Inspection, Level, Levels, Profile};
-use curtail_core::dialects::{Reading, detect_framing};
+use curtail_core::checks::{Finding, Fix, Level};
+
+use crate::checked::{detected, inspection, mended, warned};
 
 fn found(provider: &str, text: &str) -> Vec<Finding> {
-    let inspection = Inspection { profile: Profile::of_provider(provider), ..Inspection::default() };
-    let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
-    inspection.examine(&reading, &Levels::default().for_path(""), text).unwrap().findings
+    inspection(provider).examine(&detected(text), &warned(&[]), text).unwrap().findings
 }
 
 /// The findings of the rule with this code.
 fn of_rule(code: &str, provider: &str, text: &str) -> Vec<Finding> {
     found(provider, text).into_iter().filter(|finding| finding.rule.code == code).collect()
-}
-
-fn mended(text: &str) -> Option<String> {
-    let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
-    Inspection::default().mend(&reading, &Levels::default().for_path(""), text, false).unwrap()
 }
 
 #[test]
@@ -62,11 +56,11 @@ fn answers_are_mended_inside_and_stay_whole() {
         let answer = |text: &str| format!("{{\"role\":\"assistant\",\"content\":\"{text}\"{calls}}}");
         pair(&answer("Yes."), &answer("No."))
     });
-    assert_eq!(mended(&before).as_deref(), Some(after.as_str()));
+    assert_eq!(mended("", &[], &before, false).as_deref(), Some(after.as_str()));
 
     let orphan = r#"{"role":"tool","tool_call_id":"call_1","content":"rain"},{"role":"assistant","content":"Yes."}"#;
     let empty = pair(orphan, r#"{"role":"assistant","content":""}"#);
-    assert_eq!(mended(&empty), None);
+    assert_eq!(mended("", &[], &empty, false), None);
     for code in ["P001", "S004"] {
         let finding = &of_rule(code, "", &empty)[0];
         assert!(finding.help.ends_with(", but leaves the answers of a row whole"), "{}", finding.help);
@@ -75,7 +69,7 @@ fn answers_are_mended_inside_and_stay_whole() {
 
     // Two messages of one role are no reason to move the answer into the question.
     let two = r#"{"conversations":[{"from":"human","value":"Rain?"},{"from":"gpt","value":"Let me see."}],"chosen":{"from":"gpt","value":"Yes."},"rejected":{"from":"gpt","value":"No."}}"#;
-    assert_eq!(mended(&format!("{two}\n")), None);
+    assert_eq!(mended("", &[], &format!("{two}\n"), false), None);
 }
 
 /// Both lists repeat the question, and begin equally afterwards.
@@ -89,7 +83,7 @@ fn what_the_lists_of_a_row_repeat_is_mended_in_all_of_them() {
         };
         format!("{{\"chosen\":{},\"rejected\":{}}}\n", list("Yes."), list("No."))
     };
-    assert_eq!(mended(&row(r#","tool_calls":[]"#)), Some(row("")));
+    assert_eq!(mended("", &[], &row(r#","tool_calls":[]"#), false), Some(row("")));
 }
 
 #[test]

@@ -12,6 +12,7 @@
 
 mod answers;
 mod api;
+mod checked;
 mod dialects;
 mod findings;
 mod json;

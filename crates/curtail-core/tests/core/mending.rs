@@ -1,10 +1,11 @@
 //! What `check --fix` writes: all that was said is still there, and nothing else has changed.
 
-use curtail_core::checks::{Inspection, Levels, Profile, Table};
-use curtail_core::dialects::{Framing, Reading, detect_framing};
-use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::dialects::Framing;
+use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Repair, RepairMode};
 
+use crate::checked;
+use crate::dialects::files::cut;
 use crate::laws::check::cut_with;
 
 /// `text` with what can be mended of it; unchanged, if nothing can.
@@ -14,11 +15,7 @@ fn mended(provider: &str, warn: &[&str], text: &str) -> String {
 
 /// The same, `unsafely` or without mends after which the transcript says something else.
 fn mended_with(provider: &str, warn: &[&str], text: &str, unsafely: bool) -> String {
-    let inspection = Inspection { profile: Profile::of_provider(provider), ..Inspection::default() };
-    let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
-    let warned = Table { warn: warn.iter().map(|rule| (*rule).to_owned()).collect(), ..Table::default() };
-    let verdicts = Levels::new(&warned, &Table::default()).unwrap().for_path("");
-    inspection.mend(&reading, &verdicts, text, unsafely).unwrap().unwrap_or_else(|| text.to_owned())
+    checked::mended(provider, warn, text, unsafely).unwrap_or_else(|| text.to_owned())
 }
 
 fn sharegpt(turns: &[(&str, &str)]) -> String {
@@ -350,10 +347,7 @@ fn a_call_of_a_computer_gets_no_stub() {
     let request = |items: &[&str]| format!("{{\"model\":\"gpt-5\",\"input\":[{}]}}\n", items.join(","));
     let text = request(&[question, call, question]);
     let chain = Chain::default().then(Repair { mode: RepairMode::Stub, pending: true });
-    let reading = Reading::new(detect_framing(&text, None), None, None).unwrap();
-    let mut out = String::new();
-    TextCutter { chain, ..TextCutter::default() }.cut(&reading, &text, &mut out).unwrap();
-    assert_eq!(out, request(&[question, question]));
+    assert_eq!(cut(chain, &text), request(&[question, question]));
 }
 
 /// The output of a program comes after the calls that the program made.

@@ -1,7 +1,5 @@
 //! What holds for the replay of every session: generated transcripts of every dialect, broken ones and compacted ones included.
 
-use std::sync::Arc;
-
 use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
@@ -353,57 +351,4 @@ fn a_reference_of_a_branch_is_not_needed() {
     ];
     let sessions = replayed(Vec::new(), Apply::View, false, "pi", &log.concat());
     assert_eq!(sessions[0].policies[0].total.losses.needed_references, 0);
-}
-
-/// A memory that continues from its summaries drops what they cover, whether or not it has to make another one.
-#[test]
-fn a_continued_memory_knows_whether_it_changes_anything() {
-    let line = |nth: usize| format!("{{\"role\":\"{}\",\"content\":\"{nth}\"}}\n", ["user", "assistant"][nth % 2]);
-    let log: String = (0..20).map(line).collect();
-    let document = Document::parse_log(&log).unwrap();
-    let reading = Reading::new(Framing::Lines, Some("openai"), None).unwrap();
-    let (_, transcript) = reading.transcripts(&document).unwrap().pop().unwrap();
-    let view = View::of_layout(&transcript.layout, &transcript.messages);
-    let memory = rolling(4, 2, curtail_memory::rolling::Counted::default());
-    let (continued, from) = memory.resumed(&view, |_| true).expect("all pairs are closed");
-    for end in from..=view.messages.len() {
-        let view = View::of_layout(&transcript.layout, &view.messages[from..end]);
-        let changes = !continued.decide(&view).unwrap().is_identity();
-        assert_eq!(continued.would_change(&view).unwrap(), changes, "messages {from} to {end}");
-    }
-}
-
-/// A memory of one process: the same summary is made once.
-#[test]
-fn summaries_are_made_once() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use curtail_memory::summarizers::RememberedSummaries;
-    use curtail_memory::summarizers::{Budget, Failure, Request, Speaker, Summarizer, Utterance};
-
-    struct Counted(Arc<AtomicUsize>);
-    impl Summarizer for Counted {
-        fn name(&self) -> &'static str {
-            "counted"
-        }
-        fn summarize(&self, utterances: &[Utterance<'_>], _: &Budget<'_>) -> Result<String, Failure> {
-            self.0.fetch_add(1, Ordering::Relaxed);
-            Ok(utterances[0].text.to_uppercase())
-        }
-        fn request(&self, _: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
-            None
-        }
-    }
-    let made = Arc::new(AtomicUsize::new(0));
-    let summaries = RememberedSummaries::new(Arc::new(Counted(Arc::clone(&made))));
-    let count = |text: &str| text.len();
-    let say = |text: &'static str, tokens| {
-        let spoken = [Utterance::new(Speaker::User, text)];
-        summaries.summarize(&spoken, &Budget { tokens, count: &count }).unwrap()
-    };
-    assert_eq!(
-        (say("one", 9), say("one", 9), say("two", 9), say("one", 8)),
-        ("ONE".into(), "ONE".into(), "TWO".into(), "ONE".into())
-    );
-    assert_eq!(made.load(Ordering::Relaxed), 3);
 }

@@ -1,8 +1,9 @@
 //! Sessions of the Agent Development Kit whose long-running calls are answered more than once.
 
-use curtail_core::dialects::{Framing, Reading};
-use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::pipeline::Chain;
 use curtail_core::processors::Live;
+
+use super::files::cut;
 
 fn event(time: usize, author: &str, rest: &str) -> String {
     format!("{{\"id\":\"e{time}\",\"timestamp\":{time},\"invocation_id\":\"i\",\"author\":\"{author}\",{rest}}}\n")
@@ -35,9 +36,5 @@ fn a_call_that_is_answered_behind_a_compaction_keeps_all_its_answers() {
         event(7, "user", summary),
     ];
     let kept = kept.concat();
-    let reading = Reading::new(Framing::Lines, None, None).expect("no dialect is named");
-    let cutter = TextCutter { chain: Chain::default().then(Live), ..TextCutter::default() };
-    let mut live = String::new();
-    cutter.cut(&reading, &format!("{first}{kept}"), &mut live).expect("it can be cut");
-    assert_eq!(live, kept);
+    assert_eq!(cut(Chain::default().then(Live), &format!("{first}{kept}")), kept);
 }

@@ -1,11 +1,10 @@
 //! The compactions of the Messages API: those that failed, and the calls in front of one.
 
-use curtail_core::dialects::{Framing, Reading};
-use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::transcript::Standing;
 
-use super::files::read_transcripts;
+use super::files::{cut, read_transcripts};
 
 fn chat(compaction: &str) -> String {
     format!(
@@ -49,10 +48,7 @@ fn a_call_in_front_of_a_compaction_is_answered_there() {
         "\n",
     );
     let chain = Chain::default().then(Repair { mode: RepairMode::Stub, pending: true });
-    let reading = Reading::new(Framing::Lines, Some("anthropic"), None).expect("a dialect");
-    let mut out = String::new();
-    let cutter = TextCutter { chain, ..TextCutter::default() };
-    cutter.cut(&reading, &format!("{head}{tail}"), &mut out).expect("it can be cut");
+    let out = cut(chain, &format!("{head}{tail}"));
     let answer = out.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail)).expect("nothing else changes");
     assert!(answer.contains("\"tool_use_id\":\"c1\""), "{out}");
 }

@@ -2,11 +2,10 @@
 //! original.
 
 use std::collections::HashSet;
-use std::path::Path;
 
-use curtail_core::dialects::{Framing, ReadError, Reading, dialect_named};
+use curtail_core::dialects::Framing;
 use curtail_core::json::{Document, Value};
-use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
     ClearResults, DropMessages, HistoryWindow, Keep, Live, MessageRange, Repair, RepairMode, SlidingWindow,
     StaleResults, Strip, ToolFilter, ToolGlobs, WindowUnit,
@@ -15,13 +14,16 @@ use curtail_core::transcript::{Content, Role};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::files::read_transcripts;
-use crate::laws::cases::tokenizer;
-use crate::laws::check::{cut_with, is_refused};
+use super::files::{File, below, fixture, folder, read_transcripts};
+use crate::laws::cases::{cleared, history, tokenizer};
+use crate::laws::check::{cut_unless_refused, cut_with};
+
+fn cut(chain: Chain, text: &str) -> String {
+    cut_with(chain, Some("claude-code"), Framing::Lines, text).expect("it can be cut")
+}
 
 fn window(size: usize) -> Chain {
-    let (unit, keep) = (WindowUnit::Items, Keep::default());
-    Chain::default().then(HistoryWindow { size, unit, max_expansion: None, cap_in_flight: false, keep, step: 1 })
+    Chain::default().then(history(size, WindowUnit::Items, Keep::default()))
 }
 
 fn sliding(size: usize) -> Chain {
@@ -36,30 +38,6 @@ fn without_tools() -> Chain {
 fn stubbed() -> Chain {
     let repair = |mode| Repair { mode, pending: true };
     Chain::default().then(repair(RepairMode::Stub)).then(repair(RepairMode::Drop))
-}
-
-fn cleared() -> Chain {
-    let tokenizer = curtail_tokens::tokenizers::tokenizer_by_name("o200k_base").expect("the default is there");
-    Chain::default().then(ClearResults::new(StaleResults::AllButLast(0), tokenizer))
-}
-
-fn cut(chain: Chain, text: &str) -> String {
-    cut_or_refused(chain, text).expect("it can be cut")
-}
-
-/// The log after `chain`; the reason if nothing of it would stay.
-fn cut_or_refused(chain: Chain, text: &str) -> Result<String, String> {
-    let reading =
-        Reading { framing: Framing::Lines, dialect: dialect_named("claude-code"), named: true, messages_key: None };
-    let mut out = String::new();
-    match (TextCutter { chain, explain: false, counting: None }).cut(&reading, text, &mut out) {
-        Ok(_) => Ok(out),
-        Err(error) => {
-            let reason = ReadError::from(error).what;
-            assert!(is_refused(&reason), "{reason}");
-            Err(reason)
-        }
-    }
 }
 
 fn text(record: Value<'_>, key: &str) -> Option<String> {
@@ -80,17 +58,9 @@ fn broken_links(log: &str) -> Vec<String> {
     broken
 }
 
-fn fixture(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/claude-code").join(name);
-    std::fs::read_to_string(path).expect("the fixture can be read")
-}
-
 #[test]
 fn every_link_leads_to_a_record_that_stays() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/claude-code");
-    for entry in std::fs::read_dir(folder).expect("fixtures") {
-        let name = entry.expect("a fixture").file_name().into_string().expect("UTF-8");
-        let log = fixture(&name);
+    for File { name, text: log } in below(&folder().join("claude-code")) {
         for chain in [window(1), window(3), sliding(2), sliding(4), without_tools(), stubbed(), cleared()] {
             assert_eq!(broken_links(&cut(chain, &log)), Vec::<String>::new(), "{name}");
         }
@@ -99,7 +69,7 @@ fn every_link_leads_to_a_record_that_stays() {
 
 #[test]
 fn what_is_written_stands_on_the_way_up_from_the_last_record() {
-    let cut = cut(without_tools(), &fixture("minimal.jsonl"));
+    let cut = cut(without_tools(), &fixture("claude-code/minimal.jsonl"));
     let document = Document::parse_all(&cut).expect("a log");
     let records: Vec<Value<'_>> = document.roots().collect();
     let is_note = |record: &&Value<'_>| record.raw().contains("Used Grep tool");
@@ -227,13 +197,13 @@ fn the_last_prompt_stays() {
 
 #[test]
 fn a_cleared_result_leaves_no_copy() {
-    let cut = cut(cleared(), &fixture("media.jsonl"));
+    let cut = cut(cleared(), &fixture("claude-code/media.jsonl"));
     assert!(cut.contains("[cleared]") && !cut.contains("toolUseResult"), "{cut}");
 }
 
 #[test]
 fn a_stub_answers_in_the_conversation_of_its_call() {
-    let cut = cut(stubbed(), &fixture("sidechain.jsonl"));
+    let cut = cut(stubbed(), &fixture("claude-code/sidechain.jsonl"));
     let document = Document::parse_all(&cut).expect("a log");
     let stub = document.roots().find(|record| record.raw().contains("[interrupted")).expect("a stub");
     assert_eq!(stub.get("isSidechain").map(Value::raw), Some("true"));
@@ -344,7 +314,7 @@ fn a_boundary_stays_in_its_tree() {
 /// hang off records of their own and are sent.
 #[test]
 fn what_a_rewind_left_is_history() {
-    let out = cut(Chain::default().then(Live), &fixture("rewind.jsonl"));
+    let out = cut(Chain::default().then(Live), &fixture("claude-code/rewind.jsonl"));
     assert!(!out.contains("vinegar"), "{out}");
     let sent =
         ["What is ripe?", "\"content\":\"beets\"", "\"content\":\"beans\"", "Beets and beans.", "Dry the beans."];
@@ -371,7 +341,7 @@ fn what_was_beside_a_result_begins_no_branch() {
 #[test]
 fn a_path_does_not_join_the_branch_before_it() {
     let newest = Chain::default().then(MessageRange { from: 6, to: None, ..MessageRange::default() });
-    let once = cut(newest, &fixture("rewind.jsonl"));
+    let once = cut(newest, &fixture("claude-code/rewind.jsonl"));
     assert!(once.contains("Pickle the beets."), "{once}");
     let out = cut(Chain::default().then(Live), &once);
     assert!(out.starts_with("{\"parentUuid\":null") && out.contains("Dry the beans."), "{out}");
@@ -383,7 +353,7 @@ fn a_path_does_not_join_the_branch_before_it() {
 fn a_branch_is_dropped_with_its_prompt() {
     let prompt =
         DropMessages { messages: std::iter::once(6..7).collect(), turns: Vec::new(), ..DropMessages::default() };
-    let out = cut(Chain::default().then(prompt), &fixture("rewind.jsonl"));
+    let out = cut(Chain::default().then(prompt), &fixture("claude-code/rewind.jsonl"));
     assert!(!out.contains("vinegar") && out.contains("The beans are dry."), "{out}");
 }
 
@@ -418,10 +388,10 @@ proptest! {
     fn links_of_any_tree_are_mended(log in log(), size in 1..12_usize) {
         for chain in [window(size), sliding(size), without_tools(), stubbed(), cleared()] {
             // A cut that leaves nothing writes nothing.
-            let Ok(out) = cut_or_refused(chain, &log) else { continue };
+            let Some(out) = cut_unless_refused(chain, Some("claude-code"), Framing::Lines, &log)? else { continue };
             prop_assert_eq!(broken_links(&out), Vec::<String>::new(), "in {}", log);
         }
-        let Ok(out) = cut_or_refused(stubbed(), &log) else { return Ok(()) };
+        let Some(out) = cut_unless_refused(stubbed(), Some("claude-code"), Framing::Lines, &log)? else { return Ok(()) };
         prop_assert_eq!(faults(&out), Vec::<String>::new(), "in {}\nout {}", log, out);
     }
 }

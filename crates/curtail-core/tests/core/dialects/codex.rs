@@ -1,37 +1,21 @@
-//! Codex rollouts: context, events that repeat it, and lines that are always kept.
-
-use std::path::Path;
+//! Codex rollouts: context, events that repeat it, and lines that are always kept or hold a list of messages.
 
 use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{Keep, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{ToolFilter, ToolGlobs};
 use curtail_core::transcript::{Content, Pairs};
 
-fn fixture(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/codex").join(name);
-    std::fs::read_to_string(path).expect("the fixture can be read")
-}
+use super::files::{cut, fixture};
+use crate::laws::cases::last;
 
 fn reading() -> Reading {
     Reading { framing: Framing::Lines, dialect: None, named: false, messages_key: None }
 }
 
-fn last(size: usize) -> Chain {
-    let keep = Keep { system: false, ..Keep::default() };
-    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep, step: 1 })
-}
-
-fn cut(chain: Chain, name: &str) -> String {
-    let text = fixture(name);
-    let mut out = String::new();
-    TextCutter { chain, explain: false, counting: None }.cut(&reading(), &text, &mut out).expect("it can be cut");
-    out
-}
-
 /// How many messages and pairs are read, and what counts as instructions.
 fn read_rollout(name: &str) -> (usize, usize, Vec<String>) {
-    let text = fixture(name);
+    let text = fixture(&format!("codex/{name}"));
     let document = Document::parse_log(&text).expect("a rollout");
     let read = reading().transcripts(&document).expect("a transcript");
     let (dialect, transcript) = &read[0];
@@ -64,7 +48,7 @@ fn instructions_count() {
 
 #[test]
 fn settings_stay_and_mirrors_go_with_what_they_mirror() {
-    let out = cut(last(1), "minimal.jsonl");
+    let out = cut(last(1), &fixture("codex/minimal.jsonl"));
     assert!(out.contains("session_meta") && out.contains("turn_context"), "{out}");
     assert!(out.contains("\"agent_message\"") && out.contains("Only the blue one."), "{out}");
     assert!(!out.contains("\"user_message\"") && !out.contains("call_1a"), "{out}");
@@ -72,25 +56,25 @@ fn settings_stay_and_mirrors_go_with_what_they_mirror() {
 
 #[test]
 fn older_settings_go_with_their_turn() {
-    let out = cut(last(2), "settings.jsonl");
+    let out = cut(last(2), &fixture("codex/settings.jsonl"));
     let kept = |words: &str| out.contains(words);
     assert!(!kept(r#""cwd":"/one""#) && kept(r#""cwd":"/two""#) && kept(r#""cwd":"/three""#), "{out}");
     // Changes mean nothing without the state that they change.
     assert!(kept(r#""full":true"#) && kept(r#""full":false"#), "{out}");
-    assert_eq!(cut(last(1), "settings.jsonl").matches("turn_context").count(), 1);
+    assert_eq!(cut(last(1), &fixture("codex/settings.jsonl")).matches("turn_context").count(), 1);
 }
 
 #[test]
 fn thoughts_mirrored_ahead_go_with_the_call_they_led_to() {
     let tools = ToolFilter { tools: ToolGlobs::All, persist_results: false, dropped: None };
-    let out = cut(Chain::default().then(tools), "reasoning.jsonl");
+    let out = cut(Chain::default().then(tools), &fixture("codex/reasoning.jsonl"));
     assert!(!out.contains("Looking for the tear") && out.contains("**Mended**"), "{out}");
 }
 
 #[test]
 fn a_compaction_is_cut_inside_and_stays() {
-    let out = cut(last(4), "compacted.jsonl");
-    let text = fixture("compacted.jsonl");
+    let out = cut(last(4), &fixture("codex/compacted.jsonl"));
+    let text = fixture("codex/compacted.jsonl");
     let (before, after): (Vec<&str>, Vec<&str>) = (text.lines().collect(), out.lines().collect());
     // What it replaced is older than what is left.
     assert_eq!(before[..1], after[..1]);
@@ -100,7 +84,7 @@ fn a_compaction_is_cut_inside_and_stays() {
 
 #[test]
 fn a_torn_line_stays() {
-    let out = cut(last(2), "torn.jsonl");
+    let out = cut(last(2), &fixture("codex/torn.jsonl"));
     assert!(out.ends_with("\"role\":\"assi"), "{out}");
 }
 
@@ -196,4 +180,19 @@ fn a_prompt_that_begins_as_context_is_a_prompt() {
     let found: Vec<_> = messages.iter().map(|message| (message.automatic, message.standing.is_rolled_back())).collect();
     let expected = [(true, false), (true, false), (false, false), (false, false), (false, true), (true, false)];
     assert_eq!(found, expected);
+}
+
+/// A comma before an element with a list inside it goes with what stood before the comma.
+#[test]
+fn an_element_with_a_list_inside_it_can_be_the_first() {
+    let message = |text: &str| {
+        format!(
+            r#"{{"type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let compacted = r#"{"type":"compacted","payload":{"replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"It is 42."}]}]}}"#;
+    let log = format!("[{}, {compacted}, {}]\n", message("What is the key?"), message("Thanks."));
+    assert_eq!(cut(last(2), &log), format!("[{compacted}, {}]\n", message("Thanks.")));
+    let lines = format!("{}\n{compacted}\n{}\n", message("What is the key?"), message("Thanks."));
+    assert_eq!(cut(last(2), &lines), format!("{compacted}\n{}\n", message("Thanks.")));
 }

@@ -1,32 +1,22 @@
 //! The Copilot CLI: what it reads of the events that are written, and what it does not send.
 
-use std::path::Path;
-
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Repair, RepairMode};
 
+use super::files::{cut, fixture};
 use crate::laws::cases::memory;
-use crate::laws::check::{cut_with, reading};
-
-fn fixture(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/copilot").join(name);
-    std::fs::read_to_string(path).expect("the fixture can be read")
-}
-
-fn cut(chain: Chain, text: &str) -> String {
-    cut_with(chain, Some("copilot"), Framing::Lines, text).expect("it can be cut")
-}
+use crate::laws::check::reading;
 
 /// Copilot sends a system message with the role that the event names, and the error of a tool that failed.
 #[test]
 fn what_is_written_is_sent() {
-    let block = cut(Chain::default().then(memory("{\"goal\":\"row\"}")), &fixture("minimal.jsonl"));
+    let block = cut(Chain::default().then(memory("{\"goal\":\"row\"}")), &fixture("copilot/minimal.jsonl"));
     let written = block.lines().find(|line| line.contains("working_memory")).expect("a block");
     assert!(written.contains(r#""type":"system.message""#) && written.contains(r#""role":"system""#), "{written}");
     let stub = Repair { mode: RepairMode::Stub, pending: true };
-    let stubbed = cut(Chain::default().then(stub), &fixture("pending.jsonl"));
+    let stubbed = cut(Chain::default().then(stub), &fixture("copilot/pending.jsonl"));
     let written = stubbed.lines().find(|line| line.contains("tool.execution_complete")).expect("a result");
     assert!(written.contains(r#""success":false,"error":{"message":"[interrupted"#), "{written}");
 }
@@ -63,7 +53,7 @@ fn a_sub_agent_has_a_conversation_of_its_own() {
 /// A notification is sent as a message of the user; what the user ran is not sent, and has no call.
 #[test]
 fn a_notification_is_said_and_a_command_of_the_user_is_not() {
-    let text = fixture("notices.jsonl");
+    let text = fixture("copilot/notices.jsonl");
     let document = Document::parse_log(&text).expect("it is JSON");
     let read = reading(Some("copilot"), Framing::Lines).transcripts(&document).expect("a transcript");
     let messages = &read[0].1.messages;

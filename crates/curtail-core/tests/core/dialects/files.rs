@@ -1,10 +1,13 @@
-//! The fixtures, and how a file is read.
+//! The fixtures and the real transcripts, and how a file is read and cut.
 
 use std::path::{Path, PathBuf};
 
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing, rebuilt};
 use curtail_core::json::Document;
+use curtail_core::pipeline::Chain;
 use curtail_core::transcript::Transcript;
+
+use crate::laws::check::cut_with;
 
 /// A file, with the name that it has below its folder.
 pub struct File {
@@ -12,9 +15,14 @@ pub struct File {
     pub text: String,
 }
 
+/// The folder of the fixtures, with a folder for each dialect.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects")
+}
+
 /// The fixtures of every dialect, by `dialect/file`, in order.
 pub fn fixtures() -> Vec<File> {
-    below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects"))
+    below(&folder())
 }
 
 /// The folder with real transcripts, which `CURTAIL_DATA` names.
@@ -28,6 +36,16 @@ pub fn paths(folder: &Path) -> Vec<PathBuf> {
     let paths = walk.map(|entry| entry.expect("the folder can be walked").into_path());
     let is_json = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "jsonl" || kind == "json");
     paths.filter(|path| path.is_file() && is_json(path)).collect()
+}
+
+/// The text of the fixture with this name, such as `pi/branches.jsonl`.
+pub fn fixture(name: &str) -> String {
+    file(&folder(), &folder().join(name)).text
+}
+
+/// `text` after `chain`, in the framing and the dialect that are detected.
+pub fn cut(chain: Chain, text: &str) -> String {
+    cut_with(chain, None, detect_framing(text, None), text).expect("it can be cut")
 }
 
 /// Every file of JSON below `root`, in order.

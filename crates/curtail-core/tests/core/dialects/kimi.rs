@@ -2,9 +2,11 @@
 
 use curtail_core::dialects::{ChangeKind, Framing, Reading};
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::pipeline::Chain;
 use curtail_core::processors::{DropMessages, Strip, StripKind};
 use curtail_core::transcript::Standing::{self, Live, Preserved, RolledBack, Superseded};
+
+use super::files::cut;
 
 fn message(role: &str, text: &str) -> String {
     format!(
@@ -49,12 +51,6 @@ fn standings(log: &str) -> Vec<Standing> {
     let document = Document::parse_log(log).expect("it is a log");
     let (_, transcript) = reading().transcripts(&document).expect("it is read").remove(0);
     transcript.messages.iter().map(|message| message.standing).collect()
-}
-
-fn cut(chain: Chain, log: &str) -> String {
-    let mut out = String::new();
-    TextCutter { chain, ..TextCutter::default() }.cut(&reading(), log, &mut out).expect("it can be cut");
-    out
 }
 
 fn without(messages: &[usize]) -> Chain {

@@ -1,10 +1,13 @@
-//! Reasoning of LangChain that stands in a block and beside the content.
+//! What a message of LangChain says in several places: reasoning, and the arguments of a call.
 
 use curtail_core::dialects::{Framing, Reading};
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{Strip, StripKind};
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{ClearResults, StaleResults, Strip, StripKind};
 use curtail_core::transcript::Content;
+
+use super::files::cut;
+use crate::laws::cases::tokenizer;
 
 fn reading() -> Reading {
     Reading::new(Framing::Lines, Some("langchain"), None).expect("it is a dialect")
@@ -20,9 +23,7 @@ fn reasoning(log: &str) -> (Vec<String>, String) {
         _ => None,
     });
     let chain = Chain::default().then(Strip { kinds: vec![StripKind::AllReasoning], ..Strip::default() });
-    let mut out = String::new();
-    TextCutter { chain, ..TextCutter::default() }.cut(&reading(), log, &mut out).expect("it can be cut");
-    (thoughts.collect(), out)
+    (thoughts.collect(), cut(chain, log))
 }
 
 fn reply(thought: &str, extra: &str) -> String {
@@ -47,4 +48,34 @@ fn reasoning_that_stands_twice_is_read_once_and_cut_twice() {
     let (thoughts, _) =
         reasoning(&reply(r#"{"type":"reasoning","reasoning":"Odd."}"#, r#"{"reasoning_content":"Even?"}"#));
     assert_eq!(thoughts, ["Even?", "Odd."]);
+}
+
+/// `LangChain` reads the calls of a chunk from its chunks of calls: arguments are cleared there as well, and no copy is lost.
+#[test]
+fn arguments_are_cleared_in_every_copy_of_a_call() {
+    let path = "a/very/long/folder/name/that/is/worth/clearing/".repeat(4);
+    let spaced = serde_json::json!(format!("{{\"path\": \"{path}\"}}"));
+    let chunk = serde_json::json!({"lc": 1, "type": "constructor", "id": ["langchain_core", "messages", "AIMessageChunk"], "kwargs": {
+        "content": [],
+        "additional_kwargs": {"__openai_function_call_ids__": {"call_1": "fc_1"}},
+        "response_metadata": {"output": [{"id": "fc_1", "type": "function_call", "arguments": spaced, "call_id": "call_1", "name": "read"}]},
+        "tool_call_chunks": [{"type": "tool_call_chunk", "name": "read", "args": spaced, "id": "call_1", "index": 1}],
+        "tool_calls": [{"name": "read", "args": {"path": path}, "id": "call_1", "type": "tool_call"}],
+        "invalid_tool_calls": [],
+    }});
+    let result = serde_json::json!({"lc": 1, "type": "constructor", "id": ["langchain_core", "messages", "ToolMessage"], "kwargs": {
+        "status": "success", "content": "A line of many.\n".repeat(40), "tool_call_id": "call_1", "name": "read",
+    }});
+    let clear = ClearResults { clear_inputs: true, ..ClearResults::new(StaleResults::AllButLast(0), tokenizer()) };
+    let out = cut(Chain::default().then(clear), &format!("{chunk}\n{result}\n"));
+    assert!(out.contains("[cleared]") && !out.contains("very/long"), "{out}");
+    let chunk: serde_json::Value = serde_json::from_str(out.lines().next().expect("a chunk")).expect("JSON");
+    let kwargs = &chunk["kwargs"];
+    assert_eq!(kwargs["tool_calls"][0]["args"], serde_json::json!({}));
+    assert_eq!(
+        (&kwargs["tool_call_chunks"][0]["args"], &kwargs["tool_call_chunks"][0]["id"]),
+        (&"{}".into(), &"call_1".into())
+    );
+    assert_eq!(kwargs["response_metadata"]["output"][0]["arguments"], "{}");
+    assert_eq!(kwargs["additional_kwargs"]["__openai_function_call_ids__"]["call_1"], "fc_1");
 }

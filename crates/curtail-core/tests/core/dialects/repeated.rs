@@ -1,37 +1,13 @@
-//! What a message says twice is counted once, and a cut leaves neither; and what is written in place of a result.
+//! What a message says twice is counted once, and a cut leaves neither; what is written in place of a result; and what no part of a
+//! description has.
 
-use std::path::Path;
-
-use curtail_core::dialects::{Description, Framing, Reading, detect_framing};
+use curtail_core::dialects::Description;
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{ClearResults, StaleResults, ToolFilter, ToolGlobs};
 use curtail_core::transcript::{Content, Message};
 use serde_json::{Value, json};
 
-use super::files::{fixtures, read_transcripts};
-use crate::laws::cases::{globs, tokenizer};
-use crate::laws::check::cut_with;
-
-fn fixture(name: &str) -> String {
-    fixtures().into_iter().find(|file| file.name == name).unwrap_or_else(|| panic!("there is no {name}")).text
-}
-
-fn cut(chain: Chain, text: &str) -> String {
-    let reading = Reading::new(detect_framing(text, None), None, None).expect("no dialect is named");
-    let mut out = String::new();
-    TextCutter { chain, explain: false, counting: None }.cut(&reading, text, &mut out).expect("it can be cut");
-    out
-}
-
-fn without_tools(text: &str) -> String {
-    let tools = ToolGlobs::Exclude(globs(&["*"]));
-    cut(Chain::default().then(ToolFilter { tools, persist_results: false, dropped: None }), text)
-}
-
-fn cleared(text: &str) -> String {
-    cut(Chain::default().then(ClearResults::new(StaleResults::AllButLast(0), tokenizer())), text)
-}
+use super::files::{cut, fixture, read_transcripts};
+use crate::laws::cases::{cleared, without};
 
 /// Texts that no part has, and parts that nothing knows.
 fn unread(text: &str) -> usize {
@@ -66,16 +42,16 @@ fn what_says_something_else_is_no_copy() {
 #[test]
 fn what_repeats_a_call_goes_with_it() {
     for (name, call) in [("ai-sdk/v4.jsonl", "call_t1"), ("continue/session.json", "call_1")] {
-        let out = without_tools(&fixture(name));
+        let out = cut(without("*"), &fixture(name));
         assert!(!out.contains(call) && !out.contains("Invocation\":{"), "{name}: {out}");
     }
 }
 
 #[test]
 fn what_repeats_a_result_is_cleared_with_it() {
-    let out = cleared(&fixture("ai-sdk/v4.jsonl"));
+    let out = cut(cleared(), &fixture("ai-sdk/v4.jsonl"));
     assert!(out.contains("[cleared]") && !out.contains("old town open"), "{out}");
-    let out: Value = serde_json::from_str(&cleared(&fixture("continue/session.json"))).expect("JSON");
+    let out: Value = serde_json::from_str(&cut(cleared(), &fixture("continue/session.json"))).expect("JSON");
     let results = out["history"].as_array().expect("a list").iter().filter(|item| item["message"]["role"] == "tool");
     for result in results {
         assert_eq!(result["message"]["content"], "[cleared]");
@@ -95,7 +71,7 @@ fn a_cleared_list_of_blocks_has_their_form() {
         {"role": "assistant", "tool_plan": "I look.", "tool_calls": [look]},
         {"role": "tool", "tool_call_id": "c1", "content": [document(&long), document("The horn is silent.")]},
     ]});
-    let out: Value = serde_json::from_str(&cleared(&cohere.to_string())).expect("JSON");
+    let out: Value = serde_json::from_str(&cut(cleared(), &cohere.to_string())).expect("JSON");
     assert_eq!(out["messages"][2]["content"], "[cleared]");
     let claude = json!({"chat_messages": [
         {"uuid": "m0", "sender": "human", "text": "", "content": [text("Is the lamp lit?")]},
@@ -104,7 +80,7 @@ fn a_cleared_list_of_blocks_has_their_form() {
             {"type": "tool_result", "tool_use_id": "c1", "name": "look", "content": [text(&long), text("The horn is silent.")]},
         ]},
     ]});
-    let out: Value = serde_json::from_str(&cleared(&claude.to_string())).expect("JSON");
+    let out: Value = serde_json::from_str(&cut(cleared(), &claude.to_string())).expect("JSON");
     assert_eq!(out["chat_messages"][1]["content"][1]["content"], json!([text("[cleared]")]));
     let framework = json!({"messages": [
         {"type": "message", "role": "user", "contents": [text("Is the lamp lit?")]},
@@ -115,7 +91,7 @@ fn a_cleared_list_of_blocks_has_their_form() {
             {"type": "function_result", "call_id": "c1", "items": [text(&long), text("The horn is silent.")]}
         ]},
     ]});
-    let out: Value = serde_json::from_str(&cleared(&framework.to_string())).expect("JSON");
+    let out: Value = serde_json::from_str(&cut(cleared(), &framework.to_string())).expect("JSON");
     assert_eq!(out["messages"][2]["contents"][0]["items"], json!([text("[cleared]")]));
 }
 
@@ -142,11 +118,26 @@ fn a_short_text_is_short_in_every_spelling() {
 /// Letta sends the results in `tool_returns`: what is cleared is cleared there, and in what repeats it.
 #[test]
 fn results_are_cleared_where_letta_reads_them() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/letta");
-    for name in ["agent.json", "parallel.json"] {
-        let agent = std::fs::read_to_string(folder.join(name)).unwrap();
-        let clear = ClearResults::new(StaleResults::AllButLast(0), tokenizer());
-        let out = cut_with(Chain::default().then(clear), None, Framing::Document, &agent).unwrap();
+    for name in ["letta/agent.json", "letta/parallel.json"] {
+        let out = cut(cleared(), &fixture(name));
         assert!(!out.contains("nine seconds") && !out.contains("the air is clear"), "{out}");
     }
+}
+
+/// What a description does not say is not read in silence.
+#[test]
+fn texts_without_a_part_are_estimates() {
+    let description = Description::read(
+        "name = \"tram\"\nfits = { who = true }\n[role]\nat = \"who\"\nuser = \"rider\"\nassistant = \"driver\"\n[[part]]\nis = \"text\"\nat = \"say\"\n",
+    )
+    .expect("a description");
+    let text =
+        json!([{"who": "rider", "say": "When?", "aside": "I stand at the third stop, and it begins to rain here."}])
+            .to_string();
+    let document = Document::parse(&text).unwrap();
+    let item = document.roots().next().and_then(|list| list.items().next()).expect("an item");
+    let unread: Vec<String> = description.unaccounted(item).iter().map(|value| value.pointer()).collect();
+    assert_eq!(unread, ["/0/aside"]);
+    let Some(writer) = description.dialect().writer() else { return };
+    panic!("a description without `[write]` is read-only, and writes {}", writer.write_text("x"));
 }

@@ -166,39 +166,3 @@ fn escaped(json: &str) -> String {
     }
     escaped
 }
-
-/// A server lists items newest first unless it is asked otherwise, and they have no time.
-#[test]
-fn items_that_are_listed_newest_first_are_refused() {
-    const USER: &str = r#"{"type":"message","id":"m1","role":"user","content":[{"type":"input_text","text":"Lit?"}]}"#;
-    const CALL: &str = r#"{"type":"function_call","call_id":"c1","name":"look","arguments":"{}"}"#;
-    const RESULT: &str = r#"{"type":"function_call_output","call_id":"c1","output":"lit"}"#;
-    const REPLY: &str =
-        r#"{"type":"message","id":"m2","role":"assistant","content":[{"type":"output_text","text":"It is."}]}"#;
-    const THOUGHT: &str = r#"{"type":"reasoning","id":"r1","summary":[{"type":"summary_text","text":"A lamp."}]}"#;
-    for (items, is_refused) in [
-        (&[USER, CALL, RESULT, REPLY][..], false),
-        (&[REPLY, RESULT, CALL, USER], true),
-        (&[RESULT, CALL], true),
-        (&[USER, REPLY], false),
-        (&[REPLY, USER], false),
-        (&[REPLY, USER, CALL, RESULT, REPLY, USER], false),
-        (&[RESULT, REPLY, USER, REPLY], false),
-        (&[REPLY], false),
-        (&[USER, THOUGHT, REPLY, USER], false),
-        (&[REPLY, THOUGHT, USER], true),
-        (&[REPLY, THOUGHT, USER, REPLY, THOUGHT, USER], true),
-        // A reply that ended early, after one that did not.
-        (&[USER, THOUGHT, REPLY, THOUGHT, USER], false),
-        (&[THOUGHT, REPLY, THOUGHT, USER], false),
-        (&[USER, REPLY, USER, REPLY, THOUGHT, USER, REPLY], false),
-    ] {
-        let list = format!(
-            r#"{{"object":"list","data":[{}],"first_id":"a","last_id":"b","has_more":false}}"#,
-            items.join(",")
-        );
-        let error = read_transcripts(&list, |_, _| {}).err().map(|error| error.what);
-        assert_eq!(error.as_ref().is_some_and(|what| what.contains("newest first")), is_refused, "{list}: {error:?}");
-        assert!(error.is_none_or(|what| what.ends_with("jq -c '.data |= reverse'")), "{list}");
-    }
-}

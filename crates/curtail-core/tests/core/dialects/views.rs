@@ -36,7 +36,7 @@ pub(super) fn view_without_arguments(file: &File) -> String {
 fn view(file: &File, words: fn(&Part<'_>) -> String) -> String {
     let mut out = format!("# {}\n", file.name);
     let read = read_transcripts(&file.text, |dialect, transcript| {
-        let _ = writeln!(out, "{}, {} texts of preamble", dialect.name(), transcript.layout.outside().count());
+        let _ = writeln!(out, "{}, {} texts beside the messages", dialect.name(), transcript.layout.outside().count());
         lines(transcript, words, &mut out);
     });
     match read {

@@ -1,13 +1,11 @@
 //! Calls and thoughts that are texts, in every role and syntax: their results belong to them.
 
-use curtail_core::dialects::{Framing, Reading};
-use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{
-    Keep, NameGlobs, Repair, RepairMode, SlidingWindow, Strip, StripKind, ToolFilter, ToolGlobs, WindowUnit,
-};
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{Keep, Repair, RepairMode, SlidingWindow, Strip, StripKind, WindowUnit};
 use curtail_core::transcript::{Content, Fault, Message, Pairs, segments};
 
-use super::files::read_transcripts;
+use super::files::{cut, read_transcripts};
+use crate::laws::cases::without;
 
 /// Texts that call `moor`, and one in no syntax.
 const CALLS: &[&str] = &[
@@ -51,18 +49,6 @@ const CHATS: &[(&str, &str)] = &[
 fn chats() -> impl Iterator<Item = (String, String)> {
     let with = |(name, chat): &(&str, &str), call: &str| (format!("{name}: {call}"), chat.replace("CALL", call) + "\n");
     CHATS.iter().flat_map(move |chat| CALLS.iter().map(move |call| with(chat, call)))
-}
-
-fn cut(chain: Chain, text: &str) -> String {
-    let reading = Reading::new(Framing::Records, None, None).expect("no dialect is named");
-    let mut out = String::new();
-    TextCutter { chain, explain: false, counting: None }.cut(&reading, text, &mut out).expect("it can be cut");
-    out
-}
-
-fn without(tool: &str) -> Chain {
-    let tools = NameGlobs::compile(&[tool.to_owned()]).expect("a pattern");
-    Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false, dropped: None })
 }
 
 fn roles(text: &str) -> Vec<String> {

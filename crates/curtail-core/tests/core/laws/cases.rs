@@ -6,8 +6,8 @@ use std::sync::Arc;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
     CapKeep, CapResults, ClearResults, Counting, DropMessages, HistoryWindow, Keep, Live, MediaLimits, MessageRange,
-    NameGlobs, Overflow, Pins, Question, SlidingWindow, StaleResults, Strip, StripKind, TokenLimit, ToolFilter,
-    ToolGlobs, WindowUnit,
+    NameGlobs, Overflow, Pins, Question, Repair, RepairMode, SlidingWindow, StaleResults, Strip, StripKind, TokenLimit,
+    ToolFilter, ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::memory::State;
@@ -83,6 +83,26 @@ pub fn persist(tool: &str) -> Chain {
     })
 }
 
+/// Drops the calls of `tool` with their results.
+pub fn without(tool: &str) -> Chain {
+    Chain::default().then(ToolFilter {
+        tools: ToolGlobs::Exclude(globs(&[tool])),
+        persist_results: false,
+        dropped: None,
+    })
+}
+
+/// The last `size` items, system messages not excepted.
+pub fn last(size: usize) -> Chain {
+    let keep = Keep { system: false, ..Keep::default() };
+    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep, step: 1 })
+}
+
+/// Clears every result.
+pub fn cleared() -> Chain {
+    Chain::default().then(ClearResults::new(StaleResults::AllButLast(0), tokenizer()))
+}
+
 pub fn limit(max_tokens: usize, on_overflow: Overflow) -> TokenLimit {
     TokenLimit {
         max_tokens,
@@ -132,6 +152,25 @@ pub fn all_but_pins(pins: Pins) -> Chain {
         ..DropMessages::default()
     })
 }
+
+/// Repairs in every mode.
+pub const REPAIRS: [LawCase; 3] = [
+    LawCase {
+        name: "repair drop",
+        chain: || Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }),
+        change: Change::Writes,
+    },
+    LawCase {
+        name: "repair stub",
+        chain: || Chain::default().then(Repair { mode: RepairMode::Stub, pending: true }),
+        change: Change::Writes,
+    },
+    LawCase {
+        name: "repair move",
+        chain: || Chain::default().then(Repair { mode: RepairMode::Move, pending: true }),
+        change: Change::Writes,
+    },
+];
 
 /// Drops what no model reads.
 pub const LIVE: LawCase = LawCase { name: "live", chain: || Chain::default().then(Live), change: Change::Cuts };

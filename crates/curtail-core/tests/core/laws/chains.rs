@@ -6,11 +6,11 @@ use std::path::Path;
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{MessageRange, Repair, RepairMode, SlidingWindow, Thinking, ToolFilter, ToolGlobs};
+use curtail_core::processors::{MessageRange, SlidingWindow, Thinking, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
 use rayon::prelude::*;
 
-use super::cases::{CASES, persist};
+use super::cases::{CASES, LawCase, REPAIRS, persist};
 use super::check::{Stage, check_laws, check_stages, cut_with_notes, keeps_broken_thoughts, reading, revives_thoughts};
 use super::fixtures::dialect_of;
 use super::generated::{frame, framings, serializer, with_rules};
@@ -22,13 +22,9 @@ use crate::serializers::{anthropic, broken_script};
 /// A stage and its name.
 type NamedStage = (&'static str, fn() -> Chain);
 
-/// Stages that write what no case of the laws writes.
-const WRITERS: [NamedStage; 4] = [
-    ("persist all", || persist("*")),
-    ("repair drop", || Chain::default().then(Repair { mode: RepairMode::Drop, pending: true })),
-    ("repair stub", || Chain::default().then(Repair { mode: RepairMode::Stub, pending: true })),
-    ("repair move", || Chain::default().then(Repair { mode: RepairMode::Move, pending: true })),
-];
+fn named_stage(case: &LawCase) -> NamedStage {
+    (case.name, case.chain)
+}
 
 /// Cases that decide as another one does. `CURTAIL_ALL_PAIRS=1` tries them on the fixtures as well.
 const ALIKE: &[&str] = &[
@@ -46,8 +42,10 @@ const ALIKE: &[&str] = &[
     "repair drop",
 ];
 
+/// The cases of the laws, and stages that write what no case writes.
 fn stages() -> Vec<NamedStage> {
-    CASES.iter().map(|case| (case.name, case.chain)).chain(WRITERS).collect()
+    let persist_all: NamedStage = ("persist all", || persist("*"));
+    CASES.iter().map(named_stage).chain([persist_all]).chain(REPAIRS.iter().map(named_stage)).collect()
 }
 
 /// The result of the first stage of a pair.

@@ -1,7 +1,5 @@
 //! Figures that a cut makes wrong: behind the first change they are 0 or gone, before it nothing happens to them.
 
-use std::path::Path;
-
 use curtail_core::dialects::{Dialect, Framing, SizeFigures};
 use curtail_core::figures::StaleFigures;
 use curtail_core::json::{Document, Value};
@@ -14,7 +12,7 @@ use super::cases::CASES;
 use super::check::{cut_with, reading};
 use super::fixtures::dialect_of;
 use super::generated::{frame, framings, serializer};
-use crate::dialects::files::{paths, pieces};
+use crate::dialects::files::{folder, paths, pieces};
 use crate::properties::{drawn, tried};
 use crate::serializers::broken_script;
 
@@ -130,7 +128,7 @@ proptest! {
 #[test]
 fn figures_of_fixtures_are_reset() {
     let mut reset = 0;
-    for file in paths(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects")) {
+    for file in paths(&folder()) {
         let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
         let (framing, pieces) = pieces(&text);
         for piece in pieces {

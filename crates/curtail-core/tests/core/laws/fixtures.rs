@@ -7,7 +7,7 @@ use curtail_core::json::Document;
 
 use super::cases::CASES;
 use super::check::check_laws;
-use crate::dialects::files::{paths, pieces, real_data};
+use crate::dialects::files::{folder, paths, pieces, real_data};
 
 /// The dialect that a piece is sniffed as, if it is written.
 pub fn dialect_of(framing: Framing, piece: &str) -> Option<&'static str> {
@@ -36,7 +36,7 @@ fn hold_laws(folder: &Path, step: usize) -> usize {
 
 #[test]
 fn fixtures_keep_the_laws() {
-    let tried = hold_laws(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects"), 1);
+    let tried = hold_laws(&folder(), 1);
     assert!(tried > 0, "there are fixtures");
 }
 

@@ -9,7 +9,7 @@ use super::cases::{CASES, Change, IDLE, LawCase, history, keep, limit, persist};
 use super::check::{Stage, check_laws, check_stages, cut_unless_refused, cut_with, is_refused, read_seen};
 use crate::properties::{drawn, tried};
 use crate::serializers::unknown::with_unknown;
-use crate::serializers::{SERIALIZERS, Serializer, WRITTEN, broken_script, respace, sound_script};
+use crate::serializers::{SERIALIZERS, Serializer, Turn, WRITTEN, broken_script, respace, sound_script};
 
 /// Items as a text of some framing, with white space of its own.
 pub fn frame(items: &[String], framing: Framing, seed: u64) -> String {
@@ -31,6 +31,15 @@ pub fn serializer() -> impl Strategy<Value = Serializer> {
     let all = SERIALIZERS.iter().chain(WRITTEN);
     let chosen = all.filter(|serializer| asked.as_ref().is_none_or(|asked| asked == serializer.0));
     prop::sample::select(chosen.copied().collect::<Vec<_>>())
+}
+
+/// A turn without reasoning. What a broken thought takes along is a law of its own, and so is when a signed thought leaves that
+/// stands behind a change.
+pub fn thoughtless(turn: Turn) -> Turn {
+    match turn {
+        Turn::Assistant { text, calls, .. } => Turn::Assistant { reasoning: None, text, calls },
+        other => other,
+    }
 }
 
 fn check_chain(dialect: Option<&str>, framing: Framing, text: &str) -> Result<(), TestCaseError> {

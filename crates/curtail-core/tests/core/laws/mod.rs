@@ -20,5 +20,6 @@ mod regressions;
 pub mod rolled_back;
 mod signed;
 mod split;
+mod states;
 mod steps;
 mod thoughts;

@@ -1,5 +1,6 @@
 //! What a person asked last stays with the round that answers it, and no cut asks nothing in silence.
 
+use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
@@ -12,11 +13,10 @@ use proptest::prelude::*;
 use super::cases::{history, limit};
 use super::check::{cut_with, reading};
 use super::fixtures::dialect_of;
-use super::generated::serializer;
-use crate::dialects::files::{paths, pieces};
+use super::generated::{serializer, thoughtless};
+use crate::dialects::files::{folder, paths, pieces};
 use crate::properties::{drawn, tried};
 use crate::serializers::{Serializer, Turn, ai_sdk, broken_script, gemini, open_script, responses, sound_script};
-use curtail_core::dialects::Framing;
 
 const CHAINS: &[fn() -> Chain] = &[
     || Chain::default().then(HistoryWindow { cap_in_flight: true, ..history(1, WindowUnit::Items, Keep::default()) }),
@@ -38,14 +38,6 @@ const CHAINS: &[fn() -> Chain] = &[
         Chain::default().then(DropMessages { messages, turns, ..DropMessages::default() })
     },
 ];
-
-/// The same without reasoning: what a broken thought takes along is a law of its own.
-fn thoughtless(turn: Turn) -> Turn {
-    match turn {
-        Turn::Assistant { text, calls, .. } => Turn::Assistant { reasoning: None, text, calls },
-        other => other,
-    }
-}
 
 /// Whether the last of `messages` call tools or answer them.
 fn is_in_flight(messages: &[Message<'_>]) -> bool {
@@ -143,8 +135,7 @@ fn pinned() -> impl Iterator<Item = TokenLimit> {
 
 #[test]
 fn an_error_of_a_fixture_names_the_smallest_budget() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects");
-    for file in paths(&folder) {
+    for file in paths(&folder()) {
         let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
         let (framing, pieces) = pieces(&text);
         for piece in pieces {

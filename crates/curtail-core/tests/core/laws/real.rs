@@ -1,4 +1,4 @@
-//! Thoughts and state lines on real transcripts, if `CURTAIL_DATA` names a folder of them: what every command leaves.
+//! Thoughts on real transcripts, if `CURTAIL_DATA` names a folder of them: what every command leaves.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,13 @@ use curtail_core::processors::{
 };
 use curtail_core::transcript::{Message, Transcript};
 use curtail_memory::rolling::Counted;
-use serde_json::Value;
 
 use super::cases::{Change, LawCase, globs, history, limit, rolling, tokenizer};
 use super::check::{cut_with, reading};
 use super::fixtures::dialect_of;
 use crate::dialects::files::{paths, pieces, real_data};
 
-const COMMANDS: &[LawCase] = &[
+pub const COMMANDS: &[LawCase] = &[
     LawCase {
         name: "window -n 5",
         chain: || Chain::default().then(history(5, WindowUnit::Items, Keep::default())),
@@ -192,61 +191,4 @@ fn no_thought_of_real_transcripts_is_left_behind_a_change() {
             }
         }
     }
-}
-
-/// Lines of Claude Code of which a resumed session reads only the last of their type.
-const STATES: &[&str] =
-    &["permission-mode", "mode", "custom-title", "agent-name", "worktree-state", "last-prompt", "ai-title", "pr-link"];
-
-/// The last state line of each type, without its link to a message, which follows a cut.
-fn last_states(text: &str) -> HashMap<String, String> {
-    let mut last = HashMap::new();
-    for line in text.lines() {
-        let Ok(mut value) = serde_json::from_str::<Value>(line) else { continue };
-        let kind = value["type"].as_str().unwrap_or_default().to_owned();
-        if STATES.contains(&kind.as_str()) && value.get("sessionId").is_some() {
-            value.as_object_mut().map(|line| line.shift_remove("leafUuid"));
-            last.insert(kind, value.to_string());
-        }
-    }
-    last
-}
-
-/// The log with state lines of every type behind every ninth line, each with another value.
-fn with_states(text: &str) -> String {
-    let mut out = String::new();
-    for (nth, line) in text.lines().enumerate() {
-        out.push_str(line);
-        out.push('\n');
-        let kind = STATES[nth / 9 % STATES.len()];
-        if nth % 9 == 4 {
-            out.push_str(&format!("{{\"type\":\"{kind}\",\"value\":\"v{nth}\",\"sessionId\":\"s\"}}\n"));
-        }
-    }
-    out
-}
-
-#[test]
-fn real_sessions_keep_their_last_state_lines() {
-    let Some(data) = real_data() else { return println!("no real transcripts at hand: CURTAIL_DATA names none") };
-    let mut counts: HashMap<&str, [usize; 2]> = HashMap::new();
-    for file in paths(&data) {
-        let text = std::fs::read_to_string(&file).expect("transcripts are UTF-8");
-        if dialect_of(Framing::Lines, &text) != Some("claude-code") {
-            continue;
-        }
-        for text in [text.clone(), with_states(&text)] {
-            let before = last_states(&text);
-            for case in COMMANDS {
-                let cut = cut_with((case.chain)(), Some("claude-code"), Framing::Lines, &text).expect("it can be cut");
-                assert_eq!(last_states(&cut), before, "{}: {}", file.display(), case.name);
-                let [files, lines] = counts.entry(case.name).or_default();
-                (*files, *lines) = (*files + 1, *lines + before.len());
-            }
-        }
-    }
-    for (command, [texts, lines]) in &counts {
-        println!("{command}: {lines} last state lines kept in {texts} texts");
-    }
-    assert!(counts.values().all(|[_, lines]| *lines > 0), "{counts:?}");
 }

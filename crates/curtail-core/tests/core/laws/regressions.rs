@@ -1,7 +1,6 @@
 //! Shrunk cases that once broke a law.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
@@ -14,7 +13,7 @@ use proptest::test_runner::TestCaseError;
 
 use super::cases::{CASES, history, keep, limit, persist, rolling, tokenizer};
 use super::check::{Stage, check_laws, check_stages, cut_with, is_refused};
-use crate::dialects::files::paths;
+use crate::dialects::files::{folder, paths};
 
 fn holds(dialect: &str, items: &[&str]) {
     let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
@@ -292,7 +291,7 @@ fn a_note_beside_a_note_has_an_id_of_its_own() {
 #[test]
 fn notes_are_linked_in_a_chain_as_by_stages() {
     for dialect in ["claude-code", "copilot", "droid", "pi", "qwen"] {
-        for file in paths(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects").join(dialect)) {
+        for file in paths(&folder().join(dialect)) {
             let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
             for size in 1..6 {
                 let window = move || Chain::default().then(history(size, WindowUnit::Items, keep(true, 0, false)));

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use curtail_core::dialects::Framing;
-use curtail_core::json::Document;
+use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, Splitting, TextCutter};
 use curtail_core::processors::{
     ClearResults, Counting, MediaLimits, MessageRange, Pins, Plan, Processor, ProcessorError, Question, Split,
@@ -15,9 +15,10 @@ use curtail_memory::rolling::Counted;
 use proptest::prelude::*;
 
 use super::bounded::{BOUNDED, marked, standings};
-use super::cases::{CASES, LIVE, all_but_pins, globs, persist, rolling, tokenizer};
+use super::cases::{CASES, LIVE, all_but_pins, globs, last, persist, rolling, tokenizer, without};
 use super::check::{check_laws, cut_unless_refused, cut_with, is_refused, reading};
 use super::thoughts::threads;
+use crate::dialects::files::{cut, fixture, read_transcripts};
 use crate::properties::{drawn, tried};
 use crate::serializers::{
     Serializer, broken_script, claude_code, codex, gemini, kimi, open_script, pi, qwen, sound_script,
@@ -383,6 +384,35 @@ proptest! {
                 Some(out) if out.contains(&newest) => compare_standings(case.name, dialect, &text, &out)?,
                 _ => {}
             }
+        }
+    }
+}
+
+/// Programs resume with what the newest record leads back to, whatever a cut leaves of it.
+#[test]
+fn what_a_rewind_left_is_not_read() {
+    let label = r#"{"type":"label","id":"l","parentId":"b9","targetId":"b8","label":"green"}"#;
+    let stray = r#"{"type":"message","id":"s","parentId":"b3","message":{"role":"user","content":[{"type":"text","text":"Or white?"}]}}"#;
+    let logs = [
+        (fixture("qwen/rewind.jsonl"), "Coarse.", "Ground."),
+        (fixture("claude-code/rewind.jsonl"), "vinegar", "The beans are dry."),
+        (fixture("pi/branches.jsonl"), "no cobalt left\"", "green is mixed."),
+        (fixture("pi/branches.jsonl") + stray + "\n" + label + "\n", "Or white?", "green is mixed."),
+    ];
+    for (log, left, newest) in logs {
+        for chain in [Chain::default(), last(4), last(2), without("grind"), without("bash"), without("Bash")] {
+            let out = cut(chain, &log);
+            read_transcripts(&out, |_, transcript| {
+                let read: Vec<&str> = transcript
+                    .messages
+                    .iter()
+                    .filter(|message| message.standing.is_read())
+                    .filter_map(|message| message.value().map(Value::raw))
+                    .collect();
+                assert!(!read.iter().any(|message| message.contains(left)), "{out}");
+                assert!(read.iter().any(|message| message.contains(newest)), "{out}");
+            })
+            .expect("it is read");
         }
     }
 }

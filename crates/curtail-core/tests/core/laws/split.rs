@@ -17,7 +17,7 @@ use super::check::{cut_with, read_seen, reading};
 use super::fixtures::dialect_of;
 use super::generated::with_rules;
 use super::rolled_back::TakenBack;
-use crate::dialects::files::{paths, pieces, real_data};
+use crate::dialects::files::{folder, paths, pieces, real_data};
 use crate::serializers::{SERIALIZERS, broken_script, respace, sound_script};
 
 fn split(max_tokens: usize) -> Split {
@@ -223,7 +223,7 @@ fn check_written(reading: &Reading, text: &str, cut: &Cut, out: &str) {
     assert_eq!(targets, before.speaking, "every assistant message is a target once");
 }
 
-/// Whether every part of every message was kept: formats that pair by position can lose a pair that a window separates.
+/// Whether each message of `text` is the own one of a window, and anything is written.
 fn is_whole(windows: &[Window], written: &str, reading: &Reading, text: &str) -> bool {
     let dialect = reading.dialect.map(<dyn Dialect>::name);
     let items = read_seen(dialect, reading.framing, text).items;
@@ -379,8 +379,7 @@ fn hold_splits(folder: &Path, step: usize, budgets: &[usize]) -> usize {
 
 #[test]
 fn fixtures_are_split_well() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects");
-    assert!(hold_splits(&folder, 1, &[20, 60, 200]) > 0, "there are fixtures");
+    assert!(hold_splits(&folder(), 1, &[20, 60, 200]) > 0, "there are fixtures");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::cases::{history, keep, limit, tokenizer};
 use super::check::{cut_with, is_refused, read_seen, reading};
-use super::generated::serializer;
+use super::generated::{serializer, thoughtless};
 use crate::properties::{drawn, tried};
 use crate::serializers::{Turn, sound_script};
 
@@ -45,14 +45,6 @@ fn written_calls(dialect: &str, items: &[String]) -> Vec<usize> {
     let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
     let messages = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages);
     messages.map(|message| message.calls().filter(|(_, call)| call.written.is_some()).count()).collect()
-}
-
-/// The same without reasoning: signed thoughts behind a change leave when their round ends, which is a break of its own.
-fn thoughtless(turn: Turn) -> Turn {
-    match turn {
-        Turn::Assistant { text, calls, .. } => Turn::Assistant { reasoning: None, text, calls },
-        other => other,
-    }
 }
 
 fn clearing(step: usize) -> Chain {

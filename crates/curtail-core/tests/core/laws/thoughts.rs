@@ -15,7 +15,7 @@ use curtail_memory::rolling::{Counted, RollingSummary, Shown, Taken, Thread};
 use proptest::prelude::*;
 
 use super::bounded::{BOUNDED, marked};
-use super::cases::{CASES, Change, LIVE, LawCase, limit, named, rolling, tokenizer};
+use super::cases::{CASES, Change, LIVE, LawCase, REPAIRS, limit, named, rolling, tokenizer};
 use super::check::{cut_with, is_refused, reading};
 use super::signed::{SIGNED, Signed};
 use crate::properties::{Drawn, drawn, tried};
@@ -35,21 +35,6 @@ fn cut(case: &LawCase, thinking: Thinking, signed: &Signed, text: &str) -> Resul
 }
 
 const MORE: &[LawCase] = &[
-    LawCase {
-        name: "repair drop",
-        chain: || curtail_core::pipeline::Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }),
-        change: Change::Writes,
-    },
-    LawCase {
-        name: "repair stub",
-        chain: || curtail_core::pipeline::Chain::default().then(Repair { mode: RepairMode::Stub, pending: true }),
-        change: Change::Writes,
-    },
-    LawCase {
-        name: "repair move",
-        chain: || curtail_core::pipeline::Chain::default().then(Repair { mode: RepairMode::Move, pending: true }),
-        change: Change::Writes,
-    },
     LIVE,
     LawCase {
         name: "a chain",
@@ -130,7 +115,7 @@ fn hold_all(signed: &Signed, items: &[String], instructs: bool, drawn: Drawn) ->
         return Ok(());
     }
     let texts = [Some(CHECKING), Some(TOLERANT), None].map(|model| signed.text(items, model));
-    for case in tried(CASES.iter().chain(MORE), drawn) {
+    for case in tried(CASES.iter().chain(&REPAIRS).chain(MORE), drawn) {
         hold(case, signed, [&texts[0], &texts[1], &texts[2]], instructs)?;
     }
     Ok(())
@@ -198,7 +183,7 @@ proptest! {
         items.extend((signed.serialize)(&kept));
         let instructs = summarized.iter().chain(&kept).any(|turn| matches!(turn, Turn::System(_)));
         let texts = [Some(CHECKING), Some(TOLERANT), None].map(|model| signed.sign(&items, model)[from..].concat());
-        for case in tried(CASES.iter().chain(MORE), drawn) {
+        for case in tried(CASES.iter().chain(&REPAIRS).chain(MORE), drawn) {
             hold(case, signed, [&texts[0], &texts[1], &texts[2]], instructs)?;
         }
     }
@@ -329,7 +314,7 @@ proptest! {
             if wanted.values().all(|count| *count == 0) {
                 continue;
             }
-            for case in tried(CASES.iter().chain(MORE), drawn) {
+            for case in tried(CASES.iter().chain(&REPAIRS).chain(MORE), drawn) {
                 let Some(after) = kept(case, dialect, &text) else { continue };
                 let there = thoughts_by_call(dialect, &after, false);
                 for (call, wanted) in &wanted {

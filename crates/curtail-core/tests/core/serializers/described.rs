@@ -241,7 +241,7 @@ pub fn mcp_sampling(script: &[Turn]) -> Vec<String> {
     )
 }
 
-/// A step has its calls with what came of them, so each call is a message of its own.
+/// A message has its calls with what came of them.
 pub fn mastra(script: &[Turn]) -> Vec<String> {
     let message = |role: &str, parts: Vec<Value>| json!({"id": "m", "role": role, "createdAt": "x", "content": {"format": 2, "parts": parts}});
     let text = |text: &str| json!({"type": "text", "text": text});
