@@ -154,7 +154,7 @@ pub(super) fn duplicates(view: &View<'_, '_>, pairs: &Pairs, placeholder: &str) 
     repeated
 }
 
-/// Whether a result is in no turn that was taken back.
+/// Whether a result is in no turn that was rolled back.
 pub(super) fn is_told(view: &View<'_, '_>, at: PartRef) -> bool {
     !view.messages[at.message].standing.is_rolled_back()
 }
