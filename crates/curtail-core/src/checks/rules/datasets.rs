@@ -63,7 +63,6 @@ pub(super) static TOO_LONG: Rule = Rule {
           `--max-tokens`. `curtail limit` cuts a transcript to size without breaking pairs, and `curtail split` makes \
           several of it.",
     help: "split it with `curtail split`, or cut it to size with `curtail limit`",
-    command: "curtail limit -t 100k --in-place FILE",
     flags: "--max-tokens 8",
     bad: r#"{"messages":[{"role":"user","content":"Is it raining in Oslo, and will it go on until the evening?"},{"role":"assistant","content":"It is, and it will."}]}
 "#,
@@ -91,7 +90,6 @@ pub(super) static TRUNCATED_TARGET: Rule = Rule {
           `--max-tokens`, and is off by default. `curtail split` makes several rows that fit of a long \
           one, and each assistant message is a target once.",
     help: "split the transcript with `curtail split`",
-    command: "curtail split -t 100k FILE",
     flags: "--max-tokens 12 -A too-long -W truncated-target",
     bad: r#"{"messages":[{"role":"user","content":"Is it raining in Oslo, and will it go on until the evening?"},{"role":"assistant","content":"It is, and it will."}]}
 "#,
