@@ -7,8 +7,7 @@ use super::diagnosis::Diagnosis;
 use super::naming::Naming;
 use super::request::{NamedPlace, Wire, parts_with, range, requests};
 use crate::checks::{
-    Constraint, Finding, Fix, Inspection, Level, Levels, LineIndex, Profile, Rule, Table, Verdicts, readable,
-    rule_named,
+    Constraint, Finding, Inspection, Level, Levels, LineIndex, Profile, Rule, Table, Verdicts, readable, rule_named,
 };
 use crate::dialects::media::{Medium, media};
 use crate::dialects::{ALL, Dialect, ReadError, Reading, dialect_named};
@@ -98,7 +97,7 @@ impl<'s> Search<'s> {
         for finding in others {
             match refused.contains(&place_of(finding)) {
                 true => finding.only_refused = true,
-                false => finding.fix = Fix::No,
+                false => *finding = finding.clone().not_fixed(),
             }
         }
         if self.rows.is_empty() {
