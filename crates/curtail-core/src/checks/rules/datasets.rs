@@ -125,9 +125,10 @@ pub(super) static DUPLICATE_TRANSCRIPT: Rule = Rule {
     level: Level::Allow,
     summary: "A transcript has the same messages as an earlier one.",
     why: "A model learns copies in a dataset twice, and copies leak from the training set into the test set. Two \
-          transcripts are equal if their messages are equal as values, however they are written: white space, the \
-          order of keys, escapes (`\\u00e9`), the spelling of numbers (`1.0`) and keys whose value is null make no difference. Ids of records and \
-          other fields beside the messages are ignored. The rule keeps a fingerprint of every transcript of the run, and is \
+          transcripts are equal if their messages are equal as values, and so are the instructions, tools and answers \
+          beside the messages (`system`, `output`, `rejected`). White space, the order of keys, escapes (`\\u00e9`), the \
+          spelling of numbers (`1.0`) and keys whose value is null make no difference. Ids of records and other fields are \
+          ignored. The rule keeps a fingerprint of every transcript of the run, and is \
           off by default.",
     help: "drop the copy",
     flags: "-W duplicate-transcript",
