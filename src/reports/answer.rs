@@ -23,8 +23,8 @@ const FAILED: u8 = 2;
 pub(crate) struct AnswerReporter<'a> {
     global: &'a Global,
     errors: RecordErrors,
-    /// The diagnosis of a transcript without the fault.
-    absent: Option<&'static Constraint>,
+    /// What the answer is about, if a transcript has no such fault.
+    absent: Vec<&'static Constraint>,
     found: bool,
     failed: bool,
     /// Whether a transcript was read.
@@ -33,7 +33,14 @@ pub(crate) struct AnswerReporter<'a> {
 
 impl<'a> AnswerReporter<'a> {
     pub(crate) fn new(global: &'a Global) -> Self {
-        Self { global, errors: RecordErrors::default(), absent: None, found: false, failed: false, has_read: false }
+        Self {
+            global,
+            errors: RecordErrors::default(),
+            absent: Vec::new(),
+            found: false,
+            failed: false,
+            has_read: false,
+        }
     }
 
     /// Handles the next event.
@@ -73,7 +80,7 @@ impl<'a> AnswerReporter<'a> {
                 let findings = std::slice::from_ref(finding);
                 self.failed |= !write(&(places(file, findings, true) + &commands(&target, findings, None)));
             }
-            Diagnosis::Absent(constraint) => self.absent = Some(constraint),
+            Diagnosis::Absent(constraints) => self.absent.clone_from(constraints),
             other => self.failed |= tell_about(other),
         }
     }
@@ -84,8 +91,8 @@ impl<'a> AnswerReporter<'a> {
             console::error(&"no transcript was read; name the one that was sent: `curtail check --error TEXT FILE`");
             self.failed = true;
         }
-        if let Some(constraint) = self.absent.filter(|_| !self.found) {
-            self.failed |= !print(&absent(constraint));
+        if !self.found && !self.absent.is_empty() {
+            self.failed |= !print(&absent(&self.absent));
         }
         ExitCode::from(if self.failed { FAILED } else { u8::from(self.found) })
     }
@@ -156,12 +163,18 @@ fn rule_of(row: &Constraint) -> &'static str {
     row.rule.unwrap_or("not about the transcript")
 }
 
-fn absent(row: &Constraint) -> String {
+fn absent(rows: &[&Constraint]) -> String {
+    let mut meanings: Vec<String> = Vec::new();
+    for row in rows {
+        let meaning = format!("{} ({})", rule_of(row), row.what);
+        if !meanings.contains(&meaning) {
+            meanings.push(meaning);
+        }
+    }
     format!(
-        "the answer means {} ({}), and the transcript has no such place: it may have been mended since, or what was sent differs \
-         from what is stored\n",
-        rule_of(row),
-        row.what
+        "the answer means {}, and the transcript has no such place: it may have been mended since, or what was sent differs from \
+         what is stored\n",
+        meanings.join(" or ")
     )
 }
 

@@ -279,7 +279,7 @@ fn compare(summary: &RollingSummary, fixture: &Fixture, whole: &Kept, at: usize)
     for given in continuations(text, rest, &half) {
         let how = format!("from {:?}, rewind {}", given.from, given.rewind);
         let after = match half.take(summary, reading, &given) {
-            // A thread says of turns that it may have summarized that they were taken back.
+            // A thread says of turns that it may have summarized that they were rolled back.
             Err(ThreadError::RolledBack) if !given.rewind => continue,
             Err(ThreadError::Input(..)) if given.text == rest => continue,
             // In some logs, later lines replace messages of earlier ones: then the log itself has another history.

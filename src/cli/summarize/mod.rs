@@ -17,7 +17,7 @@ use crate::options::summarize::SummarizeOptions;
 use crate::reports::texts::{TextOutput, TranscriptAt, write_texts};
 use crate::{console, cutting};
 use curtail_core::numbers::counted;
-use curtail_core::processors::{ProcessorError, View, without_taken_back};
+use curtail_core::processors::{ProcessorError, View, without_rolled_back};
 use curtail_core::transcript::Message;
 use curtail_io::batch::OnError;
 use curtail_memory::rolling::{RollingSummary, Shown, SummaryInput, state};
@@ -122,9 +122,9 @@ impl Cuts for SummarizeArgs {
     }
 }
 
-/// The messages that are summarized: without turns that were taken back.
+/// The messages that are summarized: without turns that were rolled back.
 fn told<'a>(of: &TranscriptAt<'_, 'a>) -> Vec<Message<'a>> {
-    without_taken_back(&View::of_layout(&of.transcript.layout, &of.transcript.messages))
+    without_rolled_back(&View::of_layout(&of.transcript.layout, &of.transcript.messages))
 }
 
 /// `--dry-run`: for every summary that is due, its range, and the request that would be sent, with its destination and its size

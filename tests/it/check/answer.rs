@@ -80,6 +80,7 @@ fn the_status_says_whether_a_place_was_found() {
     let sound = "{\"role\":\"user\",\"content\":\"Rain?\"}\n{\"role\":\"assistant\",\"content\":\"Yes.\"}\n";
     for (answer, chat, status, printed) in [
         (ANSWER, sound, 0, "the transcript has no such place"),
+        ("Request contains an invalid argument.", sound, 0, "means P004 (call ids) or S006 (names), and the"),
         ("invalid x-api-key", sound, 0, "not about the transcript but about the account"),
         ("context_management: Extra inputs are not permitted", sound, 0, "a field of the request"),
         ("the weather is fine", sound, 2, "the nearest are"),

@@ -433,9 +433,9 @@ fn without(memory: &str, key: &str) -> String {
     std::iter::once(pieces[0]).chain(rest).collect::<Vec<_>>().join(&key)
 }
 
-/// A session whose user went back: neither the state nor the summaries know what was taken back, in one go as in a thread.
+/// A session whose user went back: neither the state nor the summaries know what was rolled back, in one go as in a thread.
 #[test]
-fn what_was_taken_back_is_in_no_state() {
+fn what_was_rolled_back_is_in_no_state() {
     let record = |id: usize, parent: usize, said: &str| {
         let (role, reply) =
             if id % 2 == 1 { ("user", String::new()) } else { ("assistant", format!("\"id\":\"m{id}\",")) };

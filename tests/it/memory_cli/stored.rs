@@ -130,6 +130,8 @@ fn an_unusable_state_that_is_left_is_not_said_to_be_set_aside_or_missing() {
     }
     let none = place.pipe(&["memory", "apply", "--resource", "r"], "");
     assert_eq!((none.code, none.err.as_str()), (0, left), "{none:?}");
+    let tried = place.pipe(&["memory", "recall", "--resource", "r", "--dry-run"], OPENAI);
+    assert!(tried.code == 0 && tried.err.starts_with(left), "{tried:?}");
     let done = place.run(&["memory", "spawn", "--resource", "r", "--to", "c"]);
     let words = "curtail: the stored state is unusable: a list, not an object or text; nothing was copied\n";
     assert_eq!((done.code, done.err.as_str()), (2, words));

@@ -119,12 +119,15 @@ impl Pattern {
                 format!("may contain only ASCII letters, digits and any of `{symbols}`").replace(" and any of ``", ""),
             );
         }
-        match (self.length.start(), self.length.end()) {
-            (least, most) if least == most && count != *most => {
-                Some(format!("has {count} characters instead of {most}"))
-            }
-            (_, most) if count > *most => Some(format!("has {count} characters, and {most} are accepted")),
-            _ => None,
+        let (least, most) = self.length.clone().into_inner();
+        if self.length.contains(&count) {
+            None
+        } else if least == most {
+            Some(format!("has {count} characters instead of {most}"))
+        } else if count < least {
+            Some(format!("has {count} characters, and at least {least} are accepted"))
+        } else {
+            Some(format!("has {count} characters, and {most} are accepted"))
         }
     }
 
@@ -167,6 +170,18 @@ mod tests {
             assert!(["documented", "sdk", "validator", "reported", "inferred"].contains(&row.how), "{row:?}");
             let is_pattern = row.limit.contains('{');
             assert_eq!(Pattern::parse(row.limit).is_some(), is_pattern, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_short_or_too_long_lacks_the_form() {
+        for (form, is_short, is_long) in [("[a-zA-Z0-9]{3,4}", true, true), ("[a-zA-Z0-9]{1,}", false, false)] {
+            let pattern = Pattern::parse(form).unwrap();
+            assert_eq!(
+                (pattern.fault("ab").is_some(), pattern.fault("abcde").is_some()),
+                (is_short, is_long),
+                "{form}"
+            );
         }
     }
 

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::whole_answers::WholeAnswers;
 use super::{DUPLICATE_TRANSCRIPT, Detection, Finding, INVALID_JSON, Inspection, Level, LineIndex, Verdicts};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, along_branches, rebuilt};
-use crate::json::{Document, Span, Value};
+use crate::json::{Document, Span, Text, Value};
 use crate::transcript::{Message, ProviderRules, Transcript};
 
 /// What was found in a text.
@@ -268,7 +268,7 @@ fn copied(level: Level, lines: &LineIndex<'_>, start: u32) -> Finding {
     Finding::in_text(DUPLICATE_TRANSCRIPT, level, lines, start, message)
 }
 
-/// A fingerprint of the messages of a transcript, as values. Among a billion different
+/// A fingerprint of a transcript: its messages and what is read beside them, as values. Among a billion different
 /// transcripts, two have the same fingerprint with a probability below 10^-20.
 fn fingerprint(dialect: &dyn Dialect, branches: &[Transcript<'_>]) -> u128 {
     u128::from(salted_hash(0, dialect, branches)) << 64 | u128::from(salted_hash(1, dialect, branches))
@@ -277,10 +277,30 @@ fn fingerprint(dialect: &dyn Dialect, branches: &[Transcript<'_>]) -> u128 {
 fn salted_hash(salt: u8, dialect: &dyn Dialect, branches: &[Transcript<'_>]) -> u64 {
     let mut hasher = DefaultHasher::new();
     (salt, dialect.name()).hash(&mut hasher);
-    for message in branches.iter().flat_map(|transcript| &transcript.messages) {
-        if let Some(value) = Message::value(message) {
+    for Transcript { layout, messages } in branches {
+        for value in messages.iter().filter_map(Message::value) {
             value.content_hash(salt).hash(&mut hasher);
         }
+        for text in layout.outside() {
+            text_hash(salt, text).hash(&mut hasher);
+        }
+        for answer in &layout.answers.branches {
+            let values: Vec<u64> = answer.iter().map(|value| value.content_hash(salt)).collect();
+            values.hash(&mut hasher);
+        }
     }
+    hasher.finish()
+}
+
+/// A hash of a text; of JSON in it, such as the definition of a tool, as a value.
+fn text_hash(salt: u8, text: &Text<'_>) -> u64 {
+    if let Text::Json(json) = text
+        && let Ok(document) = Document::parse(json)
+        && let Some(value) = document.roots().next()
+    {
+        return value.content_hash(salt);
+    }
+    let mut hasher = DefaultHasher::new();
+    (salt, text.decode()).hash(&mut hasher);
     hasher.finish()
 }

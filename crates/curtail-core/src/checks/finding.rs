@@ -48,7 +48,7 @@ impl Finding {
     /// A denied finding at `value`, in the text that `lines` indexes.
     #[must_use]
     pub fn at_value(rule: &'static Rule, lines: &LineIndex<'_>, value: Value<'_>, message: String) -> Self {
-        Self::at_place(rule, Level::Deny, lines, lines.place_of(value, None), message)
+        Self::at_place(rule, Level::Deny, lines, lines.place_of(value, None), message).not_fixed()
     }
 
     /// A finding about a place, without an answer of a provider.
@@ -146,6 +146,12 @@ impl Finding {
             self.command = "";
         }
         self
+    }
+
+    /// The same finding where nothing that `--fix` does mends it.
+    pub(super) fn not_fixed(mut self) -> Self {
+        self.fix = Fix::No;
+        if self.command.is_empty() { self.left_by_fix(format_args!("; a person has to mend this one")) } else { self }
     }
 
     /// The same finding when the examined text begins `lines` lines and `bytes` bytes into its file.

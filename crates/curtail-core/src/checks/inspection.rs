@@ -221,7 +221,7 @@ impl Detection<'_> {
         let shown = content.map(|content| lines.place(content.span(), None, None));
         let excerpt = lines.excerpt(shown.as_ref().filter(|shown| shown.line == place.line).unwrap_or(&place));
         let help = self.rule.help.into();
-        Finding {
+        let finding = Finding {
             rule: self.rule,
             level: self.level,
             message,
@@ -234,7 +234,8 @@ impl Detection<'_> {
             fix,
             only_refused: false,
             command: self.rule.command,
-        }
+        };
+        if fix == Fix::No { finding.not_fixed() } else { finding }
     }
 }
 

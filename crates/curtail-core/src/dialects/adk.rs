@@ -28,7 +28,7 @@ pub(super) const fn mark_boundary(message: &mut Message<'_>) {
     message.call_rules.closes = Closes::Nothing;
 }
 
-/// Marks what was taken back, what a compaction replaced, and the calls that wait for an answer.
+/// Marks what was rolled back, what a compaction replaced, and the calls that wait for an answer.
 pub(super) fn connect<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     if !items.iter().any(|item| is_event(*item)) {
         return;

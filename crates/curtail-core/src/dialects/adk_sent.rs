@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compaction_replaces_what_has_its_times_before_and_after_it_until_it_is_taken_back() {
+    fn a_compaction_replaces_what_has_its_times_before_and_after_it_until_it_is_rolled_back() {
         let events = [
             at(Moment::number(1.0)),
             at(Moment::Text(String::from("2026-01-01T00:00:00"))),

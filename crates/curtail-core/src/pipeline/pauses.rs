@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::transcript::{Layout, Message, SlotKind, Standing, same_side};
+use crate::transcript::{Layout, Message, SlotKind, Standing, main_thread, same_side};
 
 /// Messages that decide whether a program still reads the others.
 #[derive(Clone, Copy)]
@@ -21,7 +21,8 @@ impl ReadFrom {
         if !messages.iter().any(|message| message.standing.is_rolled_back()) {
             return Self { boundaries, newest: None };
         }
-        let of_main = messages.iter().rev().filter(|message| message.thread == 0);
+        let main = main_thread(messages);
+        let of_main = messages.iter().rev().filter(|message| message.thread == main);
         let newest = of_main.clone().filter(|message| message.standing != Standing::Abandoned);
         let newest = newest.chain(of_main).find_map(Message::source_index);
         Self { boundaries, newest }

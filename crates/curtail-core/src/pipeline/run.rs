@@ -10,7 +10,7 @@ use crate::numbers::number_of;
 use crate::processors::{
     DropSet, KnownFaults, OnSummary, Plan, ProcessorError, Reason, View, apply_plan, drop_standing,
 };
-use crate::transcript::{Layout, Message, Pairs, Standing};
+use crate::transcript::{Layout, Message, Pairs, Standing, main_thread};
 
 /// The result of a chain.
 #[derive(Debug)]
@@ -270,8 +270,9 @@ impl<'a, W: FnMut(&Stage, &[Message<'a>], &Plan)> Cutting<'_, 'a, W> {
         if !self.read_from.is_newest_lost_in(view.messages) {
             return false;
         }
+        let main = main_thread(view.messages);
         let newest =
-            view.messages.iter().rposition(|message| message.thread == 0 && message.standing != Standing::Abandoned);
+            view.messages.iter().rposition(|message| message.thread == main && message.standing != Standing::Abandoned);
         let Some(newest) = newest else { return false };
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(&view, &pairs);

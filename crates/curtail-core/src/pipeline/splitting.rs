@@ -100,7 +100,7 @@ impl<'a> Splitter<'_, 'a> {
     fn write(&self, run: &Run<'a>, totals: &mut Totals, cut: &mut Cut, out: &mut String) -> Result<bool, ReadError> {
         let offset = self.layout.record.start as usize;
         let known = KnownFaults::from_view(&View::of_layout(self.layout, &run.messages));
-        let told = self.without_taken_back(run, cut);
+        let told = self.without_rolled_back(run, cut);
         let run = told.as_ref().unwrap_or(run);
         let view = View::of_layout(self.layout, &run.messages);
         let mut windows = self.splitting.split.windows(&view).map_err(|error| self.error(error.to_string()))?;
@@ -151,8 +151,8 @@ impl<'a> Splitter<'_, 'a> {
         ReadError { offset: self.layout.record.start as usize, what }
     }
 
-    /// `run` without the turns that were taken back; `None` if there are none, or if everything fits into one window.
-    fn without_taken_back(&self, run: &Run<'a>, cut: &mut Cut) -> Option<Run<'a>> {
+    /// `run` without the turns that were rolled back; `None` if there are none, or if everything fits into one window.
+    fn without_rolled_back(&self, run: &Run<'a>, cut: &mut Cut) -> Option<Run<'a>> {
         run.messages.iter().any(|message| message.standing.is_rolled_back()).then_some(())?;
         let view = View::of_layout(self.layout, &run.messages);
         if self.splitting.split.windows(&view).is_ok_and(|windows| windows.len() <= 1) {

@@ -17,7 +17,7 @@ const LONGEST_TOKEN: usize = 128;
 #[derive(Debug, Clone)]
 pub enum StaleResults {
     /// All except the newest ones, of which each conversation keeps this many; neither exempt results are counted, nor those of
-    /// turns that were taken back.
+    /// turns that were rolled back.
     AllButLast(usize),
     /// The results of reads of a file that a later call reads again. The globs match the tools that read files.
     SupersededReads(NameGlobs),
@@ -182,7 +182,7 @@ impl ClearResults {
     }
 
     /// The results that are not exempt, by conversation: the main one and those of sub-agents each have newest ones. Those of turns
-    /// that were taken back are in none.
+    /// that were rolled back are in none.
     fn conversations(&self, view: &View<'_, '_>, pairs: &Pairs) -> HashMap<u32, Vec<PartRef>> {
         let mut conversations: HashMap<u32, Vec<PartRef>> = HashMap::new();
         for &result in pairs.results() {

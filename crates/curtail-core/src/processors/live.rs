@@ -54,9 +54,9 @@ pub fn drop_standing(view: &View<'_, '_>, standings: &[Standing]) -> Plan {
     drops.into_plan()
 }
 
-/// The messages of `view` without the turns that were taken back.
+/// The messages of `view` without the turns that were rolled back.
 #[must_use]
-pub fn without_taken_back<'a>(view: &View<'_, 'a>) -> Vec<Message<'a>> {
+pub fn without_rolled_back<'a>(view: &View<'_, 'a>) -> Vec<Message<'a>> {
     apply_plan(view.messages.to_vec(), &drop_standing(view, Standing::ROLLED_BACK))
 }
 

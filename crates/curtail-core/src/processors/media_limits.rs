@@ -9,7 +9,7 @@ use crate::transcript::Substitution;
 /// Removes media by age and by size. What is at another address has no size that is known.
 #[derive(Debug, Clone, Default)]
 pub struct MediaLimits {
-    /// The number of newest media of each conversation to keep, without those of turns that were taken back; `None` keeps all.
+    /// The number of newest media of each conversation to keep, without those of turns that were rolled back; `None` keeps all.
     pub keep_last: Option<usize>,
     /// The most bytes of one medium.
     pub max_bytes: Option<u64>,

@@ -61,7 +61,7 @@ pub use drop_messages::{DropMessages, MessageRange, Seen};
 pub use error::ProcessorError;
 pub use exempt::Exempt;
 pub use keep::Keep;
-pub use live::{Live, drop_standing, without_taken_back};
+pub use live::{Live, drop_standing, without_rolled_back};
 pub use media_limits::MediaLimits;
 pub use name_globs::NameGlobs;
 pub use pins::{Pins, Question};

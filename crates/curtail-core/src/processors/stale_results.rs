@@ -29,7 +29,9 @@ struct FileRead {
     path: String,
     /// The other arguments, as they are written.
     rest: BTreeMap<String, String>,
-    /// The lines that it returned, without their numbers.
+    /// How many lines it returned.
+    line_count: usize,
+    /// Those of them that are not blank, without their numbers.
     lines: Vec<String>,
 }
 
@@ -51,9 +53,9 @@ impl LaterReads {
 
     fn add(&mut self, read: FileRead) {
         if read.is_whole() {
-            self.whole.add(&read.lines);
+            self.whole.add(&read.lines, read.line_count);
         }
-        self.parts.entry(read.rest).or_default().add(&read.lines);
+        self.parts.entry(read.rest).or_default().add(&read.lines, read.line_count);
     }
 }
 
@@ -67,8 +69,7 @@ struct LaterLines {
 }
 
 impl LaterLines {
-    fn add(&mut self, lines: &[String]) {
-        let count = lines.len();
+    fn add(&mut self, lines: &[String], count: usize) {
         self.most = self.most.max(Some(count));
         for line in lines {
             let most = self.most_with.entry(line.clone()).or_default();
@@ -154,7 +155,7 @@ pub(super) fn duplicates(view: &View<'_, '_>, pairs: &Pairs, placeholder: &str) 
     repeated
 }
 
-/// Whether a result is in no turn that was taken back.
+/// Whether a result is in no turn that was rolled back.
 pub(super) fn is_told(view: &View<'_, '_>, at: PartRef) -> bool {
     !view.messages[at.message].standing.is_rolled_back()
 }
@@ -186,9 +187,14 @@ fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -
     let path = PATHS.iter().find_map(|key| rest.remove(*key).filter(|written| names_file(written)))?;
     // An editor with several commands reads only by this one.
     let views = rest.get("command").is_none_or(|command| command == "\"view\"");
-    let texts = result_at(view, at)?.content.iter().map(|text| text.decode());
-    let lines = texts.flat_map(|text| text.lines().filter_map(unnumbered).collect::<Vec<_>>()).collect();
-    views.then_some(FileRead { thread: message.thread, path, rest, lines })
+    let mut line_count = 0;
+    let mut lines = Vec::new();
+    for text in &result_at(view, at)?.content {
+        let text = text.decode();
+        line_count += text.lines().count();
+        lines.extend(text.lines().filter_map(unnumbered));
+    }
+    views.then_some(FileRead { thread: message.thread, path, rest, line_count, lines })
 }
 
 /// Whether an argument names a file: switches, numbers and blank texts do not.
@@ -273,10 +279,22 @@ mod tests {
         }
     }
 
+    /// A file of ten lines, of which each second one is blank.
+    #[test]
+    fn blank_lines_count_among_the_lines_of_a_file() {
+        let mut later = LaterReads::default();
+        let lines: Vec<String> = (0..5).map(|line| format!("line {line}")).collect();
+        later.add(FileRead { line_count: 10, lines: lines.clone(), ..read("{}") });
+        for (limit, is_covered) in [(10, true), (11, false)] {
+            let part = FileRead { lines: lines[..2].to_vec(), ..read(&format!("{{\"limit\":{limit}}}")) };
+            assert_eq!(later.cover(&part), is_covered, "{limit}");
+        }
+    }
+
     fn read(arguments: &str) -> FileRead {
         let document = Document::parse(arguments).unwrap();
         let members = document.roots().next().unwrap().members();
         let rest = members.map(|member| (member.key.decode().into_owned(), member.value.raw().to_owned()));
-        FileRead { thread: 0, path: String::new(), rest: rest.collect(), lines: Vec::new() }
+        FileRead { thread: 0, path: String::new(), rest: rest.collect(), line_count: 0, lines: Vec::new() }
     }
 }

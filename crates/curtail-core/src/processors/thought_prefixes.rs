@@ -203,7 +203,7 @@ impl Counts {
         };
         let read = !message.standing.is_rolled_back();
         *messages += u32::from(read && ranked);
-        *thoughts += number_of(message.parts.iter().filter(|part| read && part.is_prefix_bound()).count());
+        *thoughts += saturated(message.parts.iter().filter(|part| read && part.is_prefix_bound()).count());
         source
     }
 }
@@ -218,7 +218,7 @@ impl Progress {
         let mut broken = Vec::new();
         for (nth, part) in message.parts.iter().enumerate().filter(|(_, part)| part.is_prefix_bound()) {
             let start = start(part);
-            let number = before + number_of(starts.partition_point(|other| *other < start));
+            let number = before + saturated(starts.partition_point(|other| *other < start));
             self.changed |= altered.is_some_and(|altered| altered < start);
             // Only the first thoughts may be missing, none between two others.
             self.changed |= self.thought.is_some_and(|last| number != last + 1);
@@ -232,8 +232,8 @@ impl Progress {
     }
 }
 
-fn number_of(thoughts: usize) -> u32 {
-    u32::try_from(thoughts).unwrap_or(u32::MAX)
+fn saturated(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// The place of the first part of `message` that was cut, rewritten or added; bound thoughts aside, which are compared by

@@ -105,8 +105,8 @@ pub fn joints(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
     joints
 }
 
-/// Indices of the messages that begin turns of the main conversation: a person wrote them, they contain text or media, and nobody
-/// took them back.
+/// Indices of the messages that begin turns of the main conversation: a person wrote them, they contain text or media, and were not
+/// rolled back.
 #[must_use]
 pub fn turn_starts(messages: &[Message<'_>]) -> Vec<usize> {
     let main = main_thread(messages);

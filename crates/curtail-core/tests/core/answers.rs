@@ -302,6 +302,19 @@ fn a_place_without_a_fault_is_shown_unless_the_rule_finds_every_fault() {
         panic!()
     };
     assert_eq!((finding.rule.code, finding.at.line, finding.mended_by()), ("S011", 2, None));
+    assert!(finding.help.ends_with("; a person has to mend this one"), "{}", finding.help);
+}
+
+#[test]
+fn an_answer_about_the_length_of_the_context_means_no_rule() {
+    for rest in ["", " Please reduce the length of the messages."] {
+        let words =
+            "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
+        let Some(Diagnosis::Unrelated(row)) = Answer::read(&format!("{words}{rest}")).unrelated() else {
+            panic!("{rest}")
+        };
+        assert_eq!(row.what, "the length of the context");
+    }
 }
 
 /// Answers that no row of the table has, which name a place with a fault or none.

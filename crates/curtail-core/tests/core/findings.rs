@@ -1,6 +1,6 @@
 //! What is found, at which level, and what the help says of it.
 
-use curtail_core::checks::{Finding, Fix, Level};
+use curtail_core::checks::{Finding, Fix, Inspection, Level};
 
 use crate::checked::{detected, inspection, mended, warned};
 
@@ -84,6 +84,54 @@ fn what_the_lists_of_a_row_repeat_is_mended_in_all_of_them() {
         format!("{{\"chosen\":{},\"rejected\":{}}}\n", list("Yes."), list("No."))
     };
     assert_eq!(mended("", &[], &row(r#","tool_calls":[]"#), false), Some(row("")));
+}
+
+#[test]
+fn help_promises_no_fix_where_nothing_mends_a_fault() {
+    let item = |text: &str| {
+        format!(
+            "{{\"type\":\"message\",\"id\":\"msg_1\",\"status\":\"completed\",\"role\":\"assistant\",\"content\":[{{\"type\":\"output_text\",\"text\":\"{text}\",\"annotations\":[]}}]}}\n"
+        )
+    };
+    for (second, is_mended) in [("It is.", true), ("And it will.", false)] {
+        let finding = &of_rule("S020", "", &(item("It is.") + &item(second)))[0];
+        let is_left = finding.help.ends_with("; a person has to mend this one");
+        assert_eq!((finding.mended_by().is_some(), is_left), (is_mended, !is_mended), "{}", finding.help);
+    }
+}
+
+#[test]
+fn copies_are_equal_beside_their_messages_too() {
+    let verdicts = warned(&["duplicate-transcript"]);
+    let copies = |rows: [&str; 2]| {
+        let text = format!("{}\n{}\n", rows[0], rows[1]);
+        let findings = Inspection::default().examine_all(&detected(&text), &verdicts, &text);
+        findings.iter().filter(|finding| finding.rule.code == "D003").count()
+    };
+    let history = |output: &str| {
+        format!("{{\"instruction\":\"And?\",\"output\":\"{output}\",\"history\":[[\"Rain?\",\"Yes.\"]]}}")
+    };
+    let pair = |id: u8, rejected: &str| {
+        let answer = |text: &str| format!("[{{\"role\":\"assistant\",\"content\":\"{text}\"}}]");
+        let question = r#"[{"role":"user","content":"Rain?"}]"#;
+        let (chosen, rejected) = (answer("It is raining."), answer(rejected));
+        format!("{{\"id\":{id},\"prompt\":{question},\"chosen\":{chosen},\"rejected\":{rejected}}}")
+    };
+    let tools =
+        |tools: &str| format!("{{\"messages\":[{{\"role\":\"user\",\"content\":\"Rain?\"}}],\"tools\":{tools}}}");
+    let tool = r#"[{"type":"function","function":{"name":"weather"}}]"#;
+    let reordered = r#"[ {"function":{"name":"we\u0061ther"}, "type":"function"} ]"#;
+    for (rows, count) in [
+        ([history("Wind."), history("Sun.")], 0),
+        ([history("Wind."), history("Wind.")], 1),
+        // The longest answer is the same.
+        ([pair(1, "No."), pair(2, "Hm.")], 0),
+        ([pair(1, "No."), pair(2, "No.")], 1),
+        ([tools(tool), tools("[]")], 0),
+        ([tools(tool), tools(reordered)], 1),
+    ] {
+        assert_eq!(copies([&rows[0], &rows[1]]), count, "{rows:?}");
+    }
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl FoundUpdate<'_> {
 }
 
 /// The updates in `messages`, in order, under both tool names. Updates of a subagent's conversation belong to the subagent and
-/// are not included, nor are those of turns that were taken back.
+/// are not included, nor are those of turns that were rolled back.
 pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
     let main_thread = main_thread(messages);
     let own = messages.iter().enumerate().filter(|(_, message)| message.counts_in(main_thread));

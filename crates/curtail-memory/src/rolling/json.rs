@@ -65,7 +65,7 @@ fn end_of_last(interaction: &Interaction) -> usize {
     interaction.arrived.max(end)
 }
 
-/// The messages of a range as JSON, without system messages, turns that were taken back, and those for which `except` is true.
+/// The messages of a range as JSON, without system messages, turns that were rolled back, and those for which `except` is true.
 fn others(messages: &[Message<'_>], range: std::ops::Range<usize>, except: &dyn Fn(usize) -> bool) -> Vec<String> {
     let others = range.filter(|&at| !except(at)).map(|at| &messages[at]);
     others.filter(|message| !message.role.instructs() && !message.standing.is_rolled_back()).map(compact).collect()

@@ -10,8 +10,8 @@ pub enum Diagnosis {
     Unrelated(&'static Constraint),
     /// No known answer has these words; the nearest ones.
     Unknown(Vec<&'static Constraint>),
-    /// The answer is about this, and the transcript has no such fault.
-    Absent(&'static Constraint),
+    /// The answer is about one of these, and the transcript has no such fault.
+    Absent(Vec<&'static Constraint>),
     /// The place that the answer names, where no rule finds the fault.
     Named(Finding),
     /// The places that it means, in order.

@@ -7,8 +7,7 @@ use super::diagnosis::Diagnosis;
 use super::naming::Naming;
 use super::request::{NamedPlace, Wire, parts_with, range, requests};
 use crate::checks::{
-    Constraint, Finding, Fix, Inspection, Level, Levels, LineIndex, Profile, Rule, Table, Verdicts, readable,
-    rule_named,
+    Constraint, Finding, Inspection, Level, Levels, LineIndex, Profile, Rule, Table, Verdicts, readable, rule_named,
 };
 use crate::dialects::media::{Medium, media};
 use crate::dialects::{ALL, Dialect, ReadError, Reading, dialect_named};
@@ -71,7 +70,7 @@ impl<'s> Search<'s> {
         let findings = self.findings()?;
         let places = self.named_places()?;
         let at_places = self.at_places(&places, &findings);
-        Ok(at_places.or_else(|| self.constraint.map(|constraint| self.anywhere(constraint, &findings))))
+        Ok(at_places.or_else(|| self.constraint.map(|_| self.anywhere(&findings))))
     }
 
     /// What the rules that the answer may mean find. What the answer demands applies, whether or not the format demands it.
@@ -98,7 +97,7 @@ impl<'s> Search<'s> {
         for finding in others {
             match refused.contains(&place_of(finding)) {
                 true => finding.only_refused = true,
-                false => finding.fix = Fix::No,
+                false => *finding = finding.clone().not_fixed(),
             }
         }
         if self.rows.is_empty() {
@@ -241,13 +240,14 @@ impl<'s> Search<'s> {
     }
 
     /// Everything that the rules find: the answer names no place.
-    fn anywhere(&self, constraint: &'static Constraint, findings: &[Finding]) -> Diagnosis {
+    fn anywhere(&self, findings: &[Finding]) -> Diagnosis {
         let about = findings.iter().filter(|finding| {
             self.rows.iter().any(|row| row.rule == Some(finding.rule.code) && row.what == finding.what)
         });
         let about: Vec<&Finding> = about.collect();
         let meant = if about.is_empty() { findings.iter().collect() } else { about };
-        self.found(self.about_members(meant), false).unwrap_or(Diagnosis::Absent(constraint))
+        let described = self.rows.iter().copied().filter(|row| row.rule.is_some());
+        self.found(self.about_members(meant), false).unwrap_or_else(|| Diagnosis::Absent(described.collect()))
     }
 
     /// `None` if there are no findings.

@@ -63,7 +63,6 @@ pub(super) static TOO_LONG: Rule = Rule {
           `--max-tokens`. `curtail limit` cuts a transcript to size without breaking pairs, and `curtail split` makes \
           several of it.",
     help: "split it with `curtail split`, or cut it to size with `curtail limit`",
-    command: "curtail limit -t 100k --in-place FILE",
     flags: "--max-tokens 8",
     bad: r#"{"messages":[{"role":"user","content":"Is it raining in Oslo, and will it go on until the evening?"},{"role":"assistant","content":"It is, and it will."}]}
 "#,
@@ -91,7 +90,6 @@ pub(super) static TRUNCATED_TARGET: Rule = Rule {
           `--max-tokens`, and is off by default. `curtail split` makes several rows that fit of a long \
           one, and each assistant message is a target once.",
     help: "split the transcript with `curtail split`",
-    command: "curtail split -t 100k FILE",
     flags: "--max-tokens 12 -A too-long -W truncated-target",
     bad: r#"{"messages":[{"role":"user","content":"Is it raining in Oslo, and will it go on until the evening?"},{"role":"assistant","content":"It is, and it will."}]}
 "#,
@@ -127,9 +125,10 @@ pub(super) static DUPLICATE_TRANSCRIPT: Rule = Rule {
     level: Level::Allow,
     summary: "A transcript has the same messages as an earlier one.",
     why: "A model learns copies in a dataset twice, and copies leak from the training set into the test set. Two \
-          transcripts are equal if their messages are equal as values, however they are written: white space, the \
-          order of keys, escapes (`\\u00e9`), the spelling of numbers (`1.0`) and keys whose value is null make no difference. Ids of records and \
-          other fields beside the messages are ignored. The rule keeps a fingerprint of every transcript of the run, and is \
+          transcripts are equal if their messages are equal as values, and so are the instructions, tools and answers \
+          beside the messages (`system`, `output`, `rejected`). White space, the order of keys, escapes (`\\u00e9`), the \
+          spelling of numbers (`1.0`) and keys whose value is null make no difference. Ids of records and other fields are \
+          ignored. The rule keeps a fingerprint of every transcript of the run, and is \
           off by default.",
     help: "drop the copy",
     flags: "-W duplicate-transcript",

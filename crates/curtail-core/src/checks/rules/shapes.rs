@@ -54,7 +54,8 @@ fn value_shapes<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
                 return None;
             }
             let accepted: Vec<String> = wanted.iter().copied().map(with_article).collect();
-            let text = format!("the {what} is {}, and {} is accepted", with_article(shape), accepted.join(" or "));
+            let subject = what.trim_start_matches("shape of ");
+            let text = format!("{subject} is {}, and {} is accepted", with_article(shape), accepted.join(" or "));
             let found = Match { at: Some(value), ..context.match_message(at, text) }.of(what);
             match reshaped(provider, what, value, &wanted, message.role) {
                 Some(text) => Some(found.writing([Patch { span: value.span(), text }])),

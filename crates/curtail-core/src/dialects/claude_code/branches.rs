@@ -45,8 +45,10 @@ pub(super) fn newest(trees: &[Option<usize>], read: &[Item<'_>]) -> Option<usize
 /// that is no longer read.
 pub(super) fn rollbacks(items: &[Value<'_>]) -> Vec<HistoryChange> {
     let mut current = None;
-    // For each tree: the index behind its last message, and its last prompt.
-    let (mut ends, mut prompts): (HashMap<usize, usize>, HashMap<usize, usize>) = Default::default();
+    // For each tree, the index behind its last message.
+    let mut ends: HashMap<usize, usize> = HashMap::new();
+    // And its last prompt.
+    let mut prompts: HashMap<usize, usize> = HashMap::new();
     let mut found = Vec::new();
     for (at, node) in nodes(items, Missing::Continues).into_iter().enumerate() {
         let Some(tree) = node.tree.filter(|_| is_message(items[at])) else { continue };

@@ -263,10 +263,15 @@ fn named<T: Copy>(text: &At<&str>, lack: &str, known: &[(&'static str, T)]) -> R
 }
 
 fn role_named(text: &At<&str>) -> Result<Role, Fault> {
-    match named(text, "a role is", &SPEAKERS[..5])? {
-        Speaker::Role(role) => Ok(role),
-        _ => Err(Fault::new(&text.span, "a part is of a role")),
-    }
+    named(text, "a role is", &roles().collect::<Vec<_>>())
+}
+
+/// The names of the roles.
+fn roles() -> impl Iterator<Item = (&'static str, Role)> {
+    SPEAKERS.into_iter().filter_map(|(name, speaker)| match speaker {
+        Speaker::Role(role) => Some((name, role)),
+        Speaker::Metadata | Speaker::Pinned => None,
+    })
 }
 
 fn role_rule(table: Table<'_>) -> Result<RoleRule, Fault> {
@@ -281,7 +286,7 @@ fn role_rule(table: Table<'_>) -> Result<RoleRule, Fault> {
     let other = is("other")?;
     if names.is_empty() && constant.is_none() && other.is_none() {
         // The usual names need not be written.
-        names.extend(SPEAKERS[..5].iter().map(|(name, speaker)| ((*name).to_owned(), *speaker)));
+        names.extend(roles().map(|(name, role)| (name.to_owned(), Speaker::Role(role))));
     }
     let span = table.span.clone();
     table.finish()?;

@@ -160,7 +160,7 @@ fn results_stay_cleared_up_to_the_same_message() {
     let out = cut(without(&[0]), &text);
     assert!(out.contains(r#""cutoff":2"#), "{out}");
     assert_eq!(cut(without(&[5]), &text).matches(r#""cutoff":3"#).count(), 1);
-    // Each counts the context that is there: what is taken back is no part of it, and a cutoff may be behind its end.
+    // Each counts the context that is there: what is rolled back is no part of it, and a cutoff may be behind its end.
     let clearing = |cutoff: usize| format!(r#"{{"type":"micro_compaction.apply","cutoff":{cutoff},"time":1}}"#);
     let undo = String::from(r#"{"type":"context.undo","count":1,"time":1}"#);
     let text = log(&[

@@ -56,8 +56,8 @@ impl LawCase {
         self.change == Change::Writes
     }
 
-    /// Whether it names turns by number.
-    pub fn numbers_turns(&self) -> bool {
+    /// Whether it names messages and turns by number.
+    pub fn goes_by_number(&self) -> bool {
         self.name == BY_NUMBER
     }
 }

@@ -8,7 +8,7 @@ use curtail_core::pipeline::{Chain, Splitting, TextCutter};
 use curtail_core::processors::{
     ClearResults, Counting, MediaLimits, MessageRange, Pins, Plan, Processor, ProcessorError, Question, Split,
     SplitOverflow, StaleResults, Strip, StripKind, Thinking, ToolFilter, ToolGlobs, Traits, View, drop_standing,
-    without_taken_back,
+    without_rolled_back,
 };
 use curtail_core::transcript::{Fault, FaultKind, Message, PairingRules, Pairs, Role, Standing};
 use curtail_memory::rolling::Counted;
@@ -35,12 +35,12 @@ const REWOUND: &[Serializer] = &[
     ("qwen", qwen::serialize_branches),
 ];
 
-/// Drops the turns that were taken back.
-pub struct TakenBack;
+/// Drops the turns that were rolled back.
+pub struct RolledBack;
 
-impl Processor for TakenBack {
+impl Processor for RolledBack {
     fn name(&self) -> &'static str {
-        "taken back"
+        "rolled back"
     }
 
     fn traits(&self) -> Traits {
@@ -92,7 +92,7 @@ const CHOICES: &[Choice] = &[
     }),
 ];
 
-/// The values of the messages of a log that were not taken back.
+/// The values of the messages of a log that were not rolled back.
 fn told(dialect: &str, log: &str) -> Vec<String> {
     let document = Document::parse_log(log).expect("it is a log");
     let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
@@ -101,10 +101,10 @@ fn told(dialect: &str, log: &str) -> Vec<String> {
     let content = |message: &Message<'_>| {
         format!("{:?} {:?}", message.role, message.parts.iter().map(|part| part.content.clone()).collect::<Vec<_>>())
     };
-    without_taken_back(&view).iter().map(content).collect()
+    without_rolled_back(&view).iter().map(content).collect()
 }
 
-/// The open calls of a log in turns that were not taken back, by the offset of each, and whether its result may still come.
+/// The open calls of a log in turns that were not rolled back, by the offset of each, and whether its result may still come.
 fn open_calls(messages: &[Message<'_>], rules: PairingRules) -> Vec<(u32, FaultKind)> {
     let faults = Fault::find_all(messages, &Pairs::from_messages(messages), rules);
     let is_call = |fault: &&Fault| matches!(fault.kind, FaultKind::PendingCall | FaultKind::UnansweredCall);
@@ -113,14 +113,14 @@ fn open_calls(messages: &[Message<'_>], rules: PairingRules) -> Vec<(u32, FaultK
     counts.map(|fault| (offset(fault), fault.kind)).collect()
 }
 
-/// The open calls of a log that are open in another way without the turns that were taken back.
+/// The open calls of a log that are open in another way without the turns that were rolled back.
 fn calls_judged_by_turns_that_are_over(dialect: &str, log: &str) -> Vec<(u32, FaultKind)> {
     let document = Document::parse_log(log).expect("it is a log");
     let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
     let Some((_, transcript)) = transcripts.first() else { return Vec::new() };
     let view = View::of_layout(&transcript.layout, &transcript.messages);
-    let told = without_taken_back(&view);
-    // A call whose result was taken back leaves with it, and then its round is another one.
+    let told = without_rolled_back(&view);
+    // A call whose result was rolled back leaves with it, and then its round is another one.
     if told.len() < view.messages.iter().filter(|message| !message.standing.is_rolled_back()).count() {
         return Vec::new();
     }
@@ -228,12 +228,12 @@ fn a_thread_gives_no_turn_back() {
 proptest! {
     #![proptest_config(crate::properties::property(24))]
 
-    /// What is chosen of a log is what is chosen of the log without the turns that were taken back.
+    /// What is chosen of a log is what is chosen of the log without the turns that were rolled back.
     #[test]
-    fn a_turn_that_was_taken_back_changes_no_choice(script in sound_script(), log in prop::sample::select(REWOUND), drawn in drawn()) {
+    fn a_turn_that_was_rolled_back_changes_no_choice(script in sound_script(), log in prop::sample::select(REWOUND), drawn in drawn()) {
         let (dialect, serialize) = log;
         let text: String = serialize(&script).iter().map(|item| format!("{item}\n")).collect();
-        let short = cut_with(Chain::default().then(TakenBack), Some(dialect), Framing::Lines, &text)?;
+        let short = cut_with(Chain::default().then(RolledBack), Some(dialect), Framing::Lines, &text)?;
         for (name, chain) in tried(CHOICES, drawn) {
             let [of_all, of_short] = [&text, &short].map(|log| match cut_with(chain(), Some(dialect), Framing::Lines, log) {
                 Err(TestCaseError::Fail(reason)) if is_refused(reason.message()) => Ok(None),
@@ -244,9 +244,9 @@ proptest! {
         }
     }
 
-    /// A call is unanswered or may still be answered as if the turns that were taken back were not there.
+    /// A call is unanswered or may still be answered as if the turns that were rolled back were not there.
     #[test]
-    fn a_turn_that_was_taken_back_answers_for_no_call(script in open_script(), log in prop::sample::select(REWOUND)) {
+    fn a_turn_that_was_rolled_back_answers_for_no_call(script in open_script(), log in prop::sample::select(REWOUND)) {
         let (dialect, serialize) = log;
         let lines: Vec<String> = serialize(&script).iter().map(|item| format!("{item}\n")).collect();
         // A log can end at any line, such as one that takes turns back.
@@ -256,9 +256,9 @@ proptest! {
         }
     }
 
-    /// No window of a split has a turn that was taken back, if there are several windows.
+    /// No window of a split has a turn that was rolled back, if there are several windows.
     #[test]
-    fn no_window_has_a_turn_that_was_taken_back(script in sound_script(), log in prop::sample::select(REWOUND), budget in 30..200_usize) {
+    fn no_window_has_a_turn_that_was_rolled_back(script in sound_script(), log in prop::sample::select(REWOUND), budget in 30..200_usize) {
         let (dialect, serialize) = log;
         let mark = |(nth, item): (usize, &String)| item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1) + "\n";
         let text: String = serialize(&script).iter().enumerate().map(mark).collect();

@@ -16,7 +16,7 @@ use super::cases::tokenizer;
 use super::check::{cut_with, read_seen, reading};
 use super::fixtures::dialect_of;
 use super::generated::with_rules;
-use super::rolled_back::TakenBack;
+use super::rolled_back::RolledBack;
 use crate::dialects::files::{folder, paths, pieces, real_data};
 use crate::serializers::{SERIALIZERS, broken_script, respace, sound_script};
 
@@ -242,13 +242,13 @@ fn check(split: &Split, dialect: &str, framing: Framing, text: &str) -> Result<(
         }
     }
     let (done, out) = match cut(split, &reading, text) {
-        // So are they in what is left without the turns that were taken back.
+        // So are they in what is left without the turns that were rolled back.
         Err(error) if error.contains("more than the budget") => return Ok(()),
         cut => cut?,
     };
-    // What was taken back is in a transcript that fits, and in no window of one that does not.
+    // What was rolled back is in a transcript that fits, and in no window of one that does not.
     let told =
-        cut_with(Chain::default().then(TakenBack), Some(dialect), framing, text).map_err(|error| error.to_string())?;
+        cut_with(Chain::default().then(RolledBack), Some(dialect), framing, text).map_err(|error| error.to_string())?;
     if out == text && told != text {
         assert_eq!(done.windows.len(), 1);
         return Ok(());

@@ -24,9 +24,9 @@ impl Thread {
         let due = summary.due(&rolling);
         let mut fresh = summary.summarize(&stored.messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
         let times = self.times(&stored);
-        for summary in &mut fresh {
-            let last = rolling.interaction(summary.range.span.end);
-            summary.ts = last.and_then(|last| times.get(*last.utterances.last()?).cloned());
+        for made in &mut fresh {
+            let last = rolling.interaction(made.range.span.end);
+            made.ts = last.and_then(|last| times.get(*last.utterances.last()?).cloned());
         }
         let seen = rolling.seen();
         rolling.memory.advance(summary.rolling, seen, fresh);
