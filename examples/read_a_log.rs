@@ -24,7 +24,7 @@ fn describe(part: PartView<'_>) -> String {
     let tool = part.tool().unwrap_or_default();
     match part.kind() {
         PartKind::Text => format!("{} characters", part.text().chars().count()),
-        PartKind::ToolCall => match part.other_half() {
+        PartKind::ToolCall => match part.counterpart() {
             Some(result) => format!("calls {tool} (answered by message {})", result.message().index()),
             None => format!("calls {tool} (not answered)"),
         },

@@ -21,7 +21,7 @@
 //! let transcripts = source.transcripts()?;
 //! let parts = transcripts[0].messages().flat_map(|message| message.parts());
 //! let call = parts.into_iter().find(|part| part.kind() == PartKind::ToolCall).expect("a call");
-//! assert_eq!(call.other_half().map(|result| result.text().into_owned()).as_deref(), Some("05:12"));
+//! assert_eq!(call.counterpart().map(|result| result.text().into_owned()).as_deref(), Some("05:12"));
 //!
 //! // Cut: instructions and the newest messages stay, pairs stay whole.
 //! let cutter = Cutter::builder()

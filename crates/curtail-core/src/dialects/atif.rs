@@ -216,8 +216,8 @@ fn source_call(result: Value<'_>) -> Option<Text<'_>> {
 fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
     let (named, nameless): (Vec<_>, Vec<_>) =
         results(step).into_iter().partition(|result| source_call(*result).is_some());
-    let observation = message.parts.iter().any(|part| part.content.has_text());
-    if message.role != Role::Assistant && !observation && named.len() + nameless.len() > 0 {
+    let has_text = message.parts.iter().any(|part| part.content.has_text());
+    if message.role != Role::Assistant && !has_text && named.len() + nameless.len() > 0 {
         // An observation of the program is not an instruction.
         message.role = if nameless.is_empty() { Role::Tool } else { Role::User };
         message.automatic = true;

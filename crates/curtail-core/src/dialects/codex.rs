@@ -1,8 +1,8 @@
 //! Codex rollouts: `timestamp`, `type` and `payload`; a `response_item` holds an item of OpenAI Responses.
 //!
-//! The model reads only `response_item` lines and the `replacement_history` of the last `compacted` line; everything before
-//! that line is superseded. An `event_msg` repeats a message for the screen: it is not counted, and dropped with the
-//! message.
+//! The model reads only the instructions of `session_meta`, `response_item` lines and the `replacement_history` of the last
+//! `compacted` line; the lines before that are superseded. An `event_msg` repeats a message for the screen: it is not counted,
+//! and dropped with the message.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};

@@ -45,6 +45,7 @@ impl Dialect for Copilot {
         let id = item.get_text("id");
         match &*kind {
             "system.message" => blocks::message(Role::System, item, id, content_parts(data)),
+            "user.message" if is_injected(data) => Item::Message(blocks::notice(item, id, content_parts(data))),
             "user.message" => blocks::message(Role::User, item, id, content_parts(data)),
             "assistant.message" => blocks::message(Role::Assistant, item, id, read_reply(data)),
             "system.notification" if data.some_text("content").is_some() => {
@@ -169,6 +170,12 @@ fn first_kept(before: &[Value<'_>]) -> Option<usize> {
 /// Whether an event is one of the main agent, of one of these types.
 fn is_main(item: Value<'_>, kinds: &[&str]) -> bool {
     item.get_text("type").is_some_and(|kind| kind.is_one_of(kinds)) && sub_agent(item).next().is_none()
+}
+
+/// Whether a skill, or the mode in which the agent goes on by itself, wrote a message of the user.
+fn is_injected(data: Value<'_>) -> bool {
+    let source = data.word("source");
+    source.starts_with("skill") || source == "autopilot"
 }
 
 /// Whether an event is of a command that the user ran.

@@ -2,10 +2,11 @@
 
 use super::accounting::{Accounting, texts_of};
 use super::foreign::format_of;
-use super::framing::{encoded, is_encoded};
+use super::framing::{EMPTY_SPANS, is_span};
 use super::nearest::nearest;
 use super::read_error::ReadError;
 use super::row::Row;
+use super::simple::Simple;
 use super::{ALL, CODE, Dialect, Fit, Item, described};
 use crate::json::{Text, Value, ValueKind};
 use crate::transcript::{Content, Message, Part, PartPlace};
@@ -130,9 +131,8 @@ impl<'a> Sniffer<'a> {
 /// # Errors
 /// Two of them read as much, and not the same: nobody can tell which one is right.
 pub(super) fn best_reader(readers: &[&'static dyn Dialect], row: &Row<'_>) -> Result<&'static dyn Dialect, ReadError> {
-    // Another format of texts reads what no dialect does, and less of each message than those.
-    let last = CODE.last().map(|last| last.name());
-    let tried: Vec<_> = readers.iter().copied().filter(|dialect| Some(dialect.name()) != last).collect();
+    // It reads what no dialect does, and less of each message than those.
+    let tried: Vec<_> = readers.iter().copied().filter(|dialect| dialect.name() != Simple.format().name).collect();
     let [_, _, ..] = tried.as_slice() else {
         return Ok(tried.first().or(readers.first()).copied().unwrap_or(CODE[0]));
     };
@@ -272,8 +272,8 @@ fn mixed<'a>(
 
 /// The error for a transcript whose first item fits no dialect.
 pub(super) fn unrecognized(item: Value<'_>) -> ReadError {
-    if is_encoded(item) {
-        return ReadError { offset: item.span().start as usize, what: encoded() };
+    if is_span(item) {
+        return ReadError { offset: item.span().start as usize, what: EMPTY_SPANS.to_owned() };
     }
     let near = nearest(item);
     let near = if near.is_empty() { String::new() } else { format!("; nearest are {near}") };

@@ -1,4 +1,5 @@
-//! Formats that are known by sight and that no dialect reads: read as another one, they would lose their calls.
+//! Formats that are known by sight and that no dialect reads, each with what to do instead. Read as another one, some would lose
+//! their calls, and others have no messages, or have them under keys that nothing else has.
 
 use crate::json::Value;
 

@@ -236,8 +236,8 @@ fn no_messages(record: Value<'_>, messages_key: Option<&str>) -> ReadError {
         format!("no list of messages under `{key}`; check --messages-key")
     } else if let Some(foreign) = format_of_item(record) {
         foreign.refusal()
-    } else if is_encoded(record) {
-        encoded()
+    } else if is_span(record) {
+        EMPTY_SPANS.to_owned()
     } else {
         let keys = LIST_KEYS.join(", ");
         match described::places_of_user().as_slice() {
@@ -306,16 +306,12 @@ fn at_path<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
     })
 }
 
-/// What to do about a record with its messages inside a string.
-pub(super) fn encoded() -> String {
-    format!(
-        "the messages are JSON inside a string (`{INPUT_MESSAGES}`); decode them first: \
-         jq -c '.attributes[\"{INPUT_MESSAGES}\"] | fromjson'"
-    )
-}
+/// Why spans are not read that were not unfolded, or held nothing.
+pub(super) const EMPTY_SPANS: &str = "no messages in these spans, unless they are inside strings, which are looked at \
+    in a file without --framing and --dialect";
 
-/// Whether a record keeps its messages as JSON inside a string, as spans of OpenTelemetry do where attributes are plain values.
-pub(super) fn is_encoded(record: Value<'_>) -> bool {
+/// Whether a record is a span of OpenTelemetry that keeps messages as JSON inside a string, or an export of spans or logs.
+pub(super) fn is_span(record: Value<'_>) -> bool {
     let attributes = record.get("attributes");
     let listed = attributes.into_iter().flat_map(Value::items).filter(|pair| pair.get("key").is_some());
     let mut holders = [Some(record), attributes].into_iter().flatten();

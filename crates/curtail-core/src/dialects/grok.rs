@@ -42,6 +42,7 @@ impl Dialect for Grok {
         let parts = || blocks::plain_parts(item.get("content"));
         match &*kind {
             "system" => blocks::message(Role::System, item, None, parts()),
+            "user" if item.has("synthetic_reason") => Item::Message(blocks::notice(item, None, parts())),
             "user" => blocks::message(Role::User, item, None, parts()),
             "assistant" => {
                 let calls = item.items_under("tool_calls");

@@ -182,7 +182,7 @@ pub const AGENTS: &[Agent] = &[
     },
 ];
 
-/// The agent that users call `word`.
+/// The agent with this name, or with this word for it, in either case.
 #[must_use]
 pub fn agent_named(word: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(|agent| {
@@ -190,13 +190,13 @@ pub fn agent_named(word: &str) -> Option<&'static Agent> {
     })
 }
 
-/// The program that writes `dialect` and nothing else does; `None` for a format of an API.
+/// The agent whose log `dialect` is; `None` for a format that is no log, or of no known agent.
 #[must_use]
 pub fn agent_of(dialect: &dyn Dialect) -> Option<&'static Agent> {
     if dialect.is_log() { agent_writing(dialect.name()) } else { None }
 }
 
-/// The program that writes the dialect called `name`, if it is known.
+/// The first agent that writes the dialect called `name`.
 #[must_use]
 pub fn agent_writing(name: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(|agent| agent.dialect == name)

@@ -86,6 +86,15 @@ impl DialectWriter for Interactions {
 }
 
 impl LogHabits for Interactions {
+    /// What the server has of the earlier interactions comes before the steps, whatever is cut of them.
+    fn set_aside(&self, record: Value<'_>) -> Option<String> {
+        record.some("previous_interaction_id").map(|_| {
+            String::from(
+                "the interaction continues what the server stored (`previous_interaction_id`): nothing of that was cut",
+            )
+        })
+    }
+
     /// The usage is that of the whole reply.
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         let mut usages: Vec<Option<Usage>> = items.iter().map(|_| None).collect();

@@ -46,7 +46,7 @@ pub(super) fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     Item::Message(message)
 }
 
-/// The results in what the user's half of an entry contains.
+/// The results in what the user's message of an entry contains.
 fn results_in(asked: Value<'_>) -> Option<Value<'_>> {
     let held = ["ToolUseResults", "CancelledToolUses"].into_iter().find_map(|key| asked.some(key));
     held.and_then(|held| held.get("tool_use_results")).filter(|list| list.is_array())

@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use super::openai::OpenAi;
 use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
 use crate::json::{ObjectWriter, Text, Value, list, object, quote};
-use crate::transcript::{Content, Draft, Part, PartOrigin, PartPlace, Role, Unknown, Usage};
+use crate::transcript::{Content, Draft, Message, Part, PartOrigin, PartPlace, Role, Unknown, Usage};
 
 /// The dialect `langchain`.
 pub(super) struct LangChain;
@@ -68,7 +68,13 @@ impl Dialect for LangChain {
         };
         let body = body(item);
         match role_of(&kind, body) {
-            Ok(Some(role)) => blocks::message(role, item, body.get_text("id"), read_parts(role, item, body)),
+            Ok(Some(role)) => {
+                let mut message = Message::from_source(role, item);
+                message.id = body.get_text("id");
+                message.parts = read_parts(role, item, body);
+                message.automatic = role == Role::User && is_summary(body);
+                Item::Message(message)
+            }
             Ok(None) => Item::Metadata,
             Err(unknown) => Item::Unknown(Unknown::Named(unknown)),
         }
@@ -152,6 +158,11 @@ fn is_dump(item: Value<'_>) -> bool {
 fn body(item: Value<'_>) -> Value<'_> {
     let inner = if item.has("lc") { item.get("kwargs") } else { item.get("data") };
     inner.filter(|inner| inner.is_object()).unwrap_or(item)
+}
+
+/// Whether LangChain wrote a message in place of those before it.
+fn is_summary(body: Value<'_>) -> bool {
+    body.get("additional_kwargs").is_some_and(|extra| extra.member_is("lc_source", "summarization"))
 }
 
 /// The role of a class or type; `None` for a message that only removes another; or the unknown name.

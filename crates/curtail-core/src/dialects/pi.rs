@@ -210,10 +210,13 @@ fn failed(message: Value<'_>) -> bool {
     matches!(&*message.word("stopReason"), "error" | "aborted")
 }
 
-/// An entry whose text the model reads as a user message.
+/// An entry of the program, or of an extension, whose text the model reads as a user message.
 fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
     let parts = blocks::plain_parts(text);
-    if parts.is_empty() { Item::Metadata } else { blocks::message(Role::User, item, item.get_text("id"), parts) }
+    if parts.is_empty() {
+        return Item::Metadata;
+    }
+    Item::Message(blocks::notice(item, item.get_text("id"), parts))
 }
 
 fn content(message: Value<'_>) -> Vec<Part<'_>> {

@@ -37,7 +37,7 @@ fn around<'a>(dialect: &dyn Dialect, element: Value<'a>) -> Option<Text<'a>> {
     parents.filter(|parent| parent.is_object()).find_map(|parent| dialect.model(parent))
 }
 
-// Times: under the usual keys, and in ISO 8601, in UTC.
+// Times: under the usual keys, as ISO 8601.
 
 /// The time of an item under one of the usual keys: ISO 8601, or seconds or milliseconds since 1970.
 pub(super) fn time(item: Value<'_>) -> Option<String> {

@@ -64,8 +64,8 @@ pub(super) fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -
     })
 }
 
-/// Refuses to cut a transcript without a call whose results name calls that are in members the dialect does not know: each half of
-/// such a pair would be kept or dropped without the other.
+/// Refuses to cut a transcript without a call whose results name calls that are in members the dialect does not know: a call
+/// or a result of such a pair would be kept or dropped without the other.
 pub(super) fn refuse_hidden_calls(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Result<(), ReadError> {
     let has_call = messages.iter().any(|message| message.calls().next().is_some());
     let mut results = messages.iter().flat_map(Message::results);

@@ -278,7 +278,12 @@ fn defer(items: &[Value<'_>], read: &mut [Item<'_>]) {
 
 fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
     let output = ["output", "result", "tools", "approve"].iter().find_map(|key| item.some(key));
-    let id = if family == Family::Approval { item.get_text("approval_request_id") } else { call_id(item) };
+    let id = match family {
+        Family::Approval => item.get_text("approval_request_id"),
+        // By its definition, the output of a local shell has the id of the call under this key.
+        Family::LocalShell => call_id(item).or_else(|| item.get_text("id")),
+        _ => call_id(item),
+    };
     let content = blocks::texts(output);
     let media = blocks::count_media(output);
     Content::ToolResult(ToolResult { media, family, ..ToolResult::new(id, None, content) })

@@ -9,7 +9,7 @@ use foldhash::HashMap;
 use super::{BY_ID, Dialect, Fit, Format, Item, NO_RULES, blocks, provenance};
 use crate::json::{Text, Value};
 use crate::steps;
-use crate::transcript::{Content, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
+use crate::transcript::{Content, Message, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `vscode-copilot`.
 pub(super) struct VsCodeCopilot;
@@ -46,7 +46,10 @@ impl Dialect for VsCodeCopilot {
             return blocks::message(Role::Assistant, item, None, item.items().flat_map(read_part).collect());
         }
         if item.is_object() || item.text().is_some() {
-            return blocks::message(Role::User, item, None, text_parts(item));
+            // The editor asks as well, such as when a command in a terminal has ended.
+            let is_asked = request_of(item).is_some_and(|request| request.is_true("isSystemInitiated"));
+            let parts = text_parts(item);
+            return Item::Message(Message { parts, automatic: is_asked, ..Message::from_source(Role::User, item) });
         }
         Item::Unknown(Unknown::NoRole)
     }

@@ -127,7 +127,7 @@ impl CheckerBuilder {
     /// The checker.
     ///
     /// # Errors
-    /// No dialect or no rule has a name that was given, or a rule needs a number of tokens that was not given.
+    /// No dialect, profile or rule has a name that was given, or a rule needs a number of tokens that was not given.
     pub fn build(self) -> Result<Checker, Error> {
         let needs_budget =
             [&self.levels.deny, &self.levels.warn].into_iter().find_map(|rules| first_that_needs_budget(rules));

@@ -270,7 +270,7 @@ impl CutterBuilder {
     }
 }
 
-/// What [`Cutter::write`] did.
+/// What [`Cutter::write`] or [`Cutter::cut_values`] did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Report {

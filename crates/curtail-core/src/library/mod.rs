@@ -71,7 +71,7 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
-    /// No dialect has the name that was given.
+    /// No dialect has the name that was given, or no provider and no dialect that of a profile.
     #[non_exhaustive]
     UnknownDialect {
         /// The name, and the one that was probably meant.

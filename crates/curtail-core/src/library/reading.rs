@@ -57,7 +57,7 @@ impl TextReader {
 /// for part in transcripts[0].messages().flat_map(|message| message.parts()) {
 ///     if part.kind() == PartKind::ToolCall {
 ///         assert_eq!((part.tool().as_deref(), part.id().as_deref()), (Some("timetable"), Some("1")));
-///         let result = part.other_half().expect("the call is answered");
+///         let result = part.counterpart().expect("the call is answered");
 ///         assert_eq!((result.message().index(), &*result.text()), (2, "05:12"));
 ///     }
 /// }
@@ -281,7 +281,7 @@ impl<'t> PartView<'t> {
 
     /// The result of a call, or the call of a result.
     #[must_use]
-    pub fn other_half(self) -> Option<Self> {
+    pub fn counterpart(self) -> Option<Self> {
         let transcript = self.message.transcript;
         let at = transcript.pairs.counterpart(self.place())?;
         Some(Self { message: MessageView { transcript, index: at.message }, part: at.part })

@@ -3,7 +3,7 @@
 use foldhash::HashSet;
 
 use crate::dialects::row::Row;
-use crate::dialects::{Dialect, answers};
+use crate::dialects::{Dialect, answers, replies};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Message, Part, Role};
 
@@ -18,7 +18,7 @@ pub(super) fn preamble_and_replies<'a>(
     let records = row.record.into_iter().chain(request_in(row));
     let mut preamble: Vec<Text<'a>> = records.flat_map(|record| dialect.preamble(record)).collect();
     preamble.extend(dialect.instructions(&row.items));
-    let mut replies = row.record.filter(|_| row.answers.branches.is_empty()).map_or_else(Vec::new, answers::beside);
+    let mut replies = row.record.filter(|_| row.answers.branches.is_empty()).map_or_else(Vec::new, replies::beside);
     // Some formats name them among what is beside the messages.
     let mut named: HashSet<Text<'a>> = replies.iter().cloned().collect();
     preamble.retain(|text| !named.remove(text));
@@ -26,7 +26,7 @@ pub(super) fn preamble_and_replies<'a>(
     let last = messages.last().filter(|last| last.role == Role::Assistant);
     let parts = last.into_iter().flat_map(|last| &last.parts);
     let mut known: HashSet<Text<'a>> = parts.filter_map(answer_in).cloned().collect();
-    known.extend(row.items.last().into_iter().flat_map(|last| answers::said_by_model(*last)));
+    known.extend(row.items.last().into_iter().flat_map(|last| replies::said_by_model(*last)));
     replies.retain(|reply| known.insert(reply.clone()));
     preamble.extend(header);
     replies.extend(answers::texts(dialect, &row.answers));

@@ -39,8 +39,9 @@ pub(super) fn bind_snapshots<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     for (at, &item) in items.iter().enumerate().rev() {
         match &read[at] {
             Item::Message(_) => {
-                let uuid = item.get_text("uuid").map(Text::into_decoded);
-                uuid.and_then(|uuid| later.insert(uuid, at));
+                if let Some(uuid) = item.get_text("uuid") {
+                    later.insert(uuid.into_decoded(), at);
+                }
             }
             Item::Metadata => {
                 let named = item.get_text("messageId").map(Text::into_decoded);

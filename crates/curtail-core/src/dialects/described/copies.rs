@@ -1,6 +1,7 @@
 //! What repeats the parts of a message elsewhere in it.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use foldhash::HashMap;
 
@@ -16,7 +17,7 @@ pub(super) struct Copies<'a> {
     /// Texts, also in pieces.
     texts: HashMap<Cow<'a, str>, Vec<Value<'a>>>,
     /// Objects, by the texts of their members: one of them is the id of the call or result, or what the result says.
-    objects: HashMap<Cow<'a, str>, Vec<Value<'a>>>,
+    objects: HashMap<Cow<'a, str>, VecDeque<Value<'a>>>,
 }
 
 impl<'a> Copies<'a> {
@@ -32,26 +33,25 @@ impl<'a> Copies<'a> {
             for text in value.members().filter_map(|member| member.value.text()) {
                 steps::count(1);
                 let same = copies.objects.entry(text.into_decoded()).or_default();
-                if same.last() != Some(&copy) {
-                    same.push(copy);
+                if same.back() != Some(&copy) {
+                    same.push_back(copy);
                 }
             }
         }
         copies
     }
 
-    /// The values that repeat a part: its text, or the objects with the id of the call or result, in order; or else one object
-    /// with the text of the result, which is no other result's.
+    /// The values that repeat a part: its text, or the objects with the id of the call or result, in order; or else the first
+    /// object with the text of the result that is no other result's.
     pub(super) fn of_part(&mut self, content: &Content<'_>) -> Vec<Value<'a>> {
-        let found = match content {
-            Content::Text(text) | Content::Reasoning(text) => self.texts.get(&*text.decode()),
-            content => content.tool_id().and_then(|id| self.objects.get(&*id.decode())),
-        };
-        match (found, said(content)) {
-            (Some(found), _) => found.clone(),
-            (None, Some(said)) => self.objects.get_mut(&*said.decode()).and_then(Vec::pop).into_iter().collect(),
-            (None, None) => Vec::new(),
+        if let Content::Text(text) | Content::Reasoning(text) = content {
+            return self.texts.get(&*text.decode()).cloned().unwrap_or_default();
         }
+        if let Some(found) = content.tool_id().and_then(|id| self.objects.get(&*id.decode())) {
+            return found.iter().copied().collect();
+        }
+        let of_text = said(content).and_then(|said| self.objects.get_mut(&*said.decode())?.pop_front());
+        of_text.into_iter().collect()
     }
 }
 

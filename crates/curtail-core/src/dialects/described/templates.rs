@@ -32,7 +32,7 @@ enum Piece {
     /// The key of a member; what is around it are texts.
     Key(String),
     Hole(Hole),
-    /// What the message before it has under a key.
+    /// What the message next to it has under a key.
     Copy(String),
 }
 
@@ -44,29 +44,26 @@ pub(super) enum Hole {
     Parts,
     Id,
     Name,
-    Arguments,
     Message,
     NewId,
 }
 
-const HOLES: [(&str, Hole); 8] = [
+const HOLES: [(&str, Hole); 7] = [
     ("$role", Hole::Role),
     ("$text", Hole::Text),
     ("$parts", Hole::Parts),
     ("$id", Hole::Id),
     ("$name", Hole::Name),
-    ("$arguments", Hole::Arguments),
     ("$message", Hole::Message),
     ("$new-id", Hole::NewId),
 ];
 
 const ROLES: [Role; 5] = [Role::System, Role::Developer, Role::User, Role::Assistant, Role::Tool];
 
-/// What a message can say, a part with a text, a result, and what is around a message.
+/// The holes of a message, of a part with a text, of a result, and of what is around a message.
 const OF_MESSAGE: &[Hole] = &[Hole::Role, Hole::Text, Hole::Parts, Hole::NewId];
 const OF_TEXT: &[Hole] = &[Hole::Text, Hole::NewId];
 const OF_RESULT: &[Hole] = &[Hole::Id, Hole::Name, Hole::Text, Hole::Role, Hole::NewId];
-const OF_CALL: &[Hole] = &[Hole::Id, Hole::Name, Hole::Arguments, Hole::NewId];
 const OF_ENVELOPE: &[Hole] = &[Hole::Message, Hole::NewId];
 
 impl Writing {
@@ -88,7 +85,7 @@ impl Writing {
             envelope: template("envelope", OF_ENVELOPE)?.or(base.envelope),
         };
         // Nothing writes a call, but descriptions may say how it looks.
-        template("call", OF_CALL)?;
+        table.text("call")?;
         let span = table.span.clone();
         table.finish()?;
         let only_envelope = writing.messages.is_empty() && writing.envelope.is_some();

@@ -26,9 +26,10 @@ pub(super) fn in_resources(value: Json) -> Vec<Json> {
     spans
 }
 
-/// A span by the conventions of OpenTelemetry.
+/// A span by the conventions of OpenTelemetry, with messages in its attributes or beside them.
 pub(super) fn opentelemetry(value: &Json) -> Option<Vec<Json>> {
-    let attributes = attributes(value)?;
+    let record = value.as_object().filter(|record| record.get(INPUT).is_some_and(Json::is_string));
+    let attributes = record.cloned().or_else(|| attributes(value))?;
     let lists = [INPUT, OUTPUT].map(|key| attributes.get(key).and_then(decoded));
     let [asked, answered] = lists.map(|list| list.and_then(|list| list.as_array().cloned()));
     if asked.is_none() && answered.is_none() {

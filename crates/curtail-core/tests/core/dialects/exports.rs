@@ -172,7 +172,7 @@ fn traces_and_rows_are_read_out_of_their_strings() {
     }});
     let asked = json!([{"role": "user", "parts": [{"type": "text", "content": "Lit?"}]}]).to_string();
     let otlp = json!({"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [
-        {"key": "gen_ai.input.messages", "value": {"stringValue": asked}}]}]}]}]});
+        {"key": "gen_ai.input.messages", "value": {"stringValue": &asked}}]}]}]}]});
     let rows: Vec<String> = chat()
         .as_array()
         .expect("a list")
@@ -182,6 +182,7 @@ fn traces_and_rows_are_read_out_of_their_strings() {
     for (text, expected) in [
         (flat.to_string(), ("a span of OpenInference", "uata", 1)),
         (otlp.to_string(), ("a span of OpenTelemetry with messages in strings", "u", 0)),
+        (json!({"gen_ai.input.messages": asked}).to_string(), ("a span of OpenTelemetry with messages in strings", "u", 0)),
         (json!({"id": "r", "run_type": "llm", "inputs": {"messages": [chat()]}, "outputs": {"choices": [{"message": reply}]}}).to_string(), ("a run of LangSmith", "uata", 1)),
         (json!({"op_name": "x", "inputs": {"messages": chat()}, "output": {"choices": [{"message": reply}]}}).to_string(), ("a call of Weave", "uata", 1)),
         (json!({"traceId": "t", "input": {"messages": chat()}, "output": reply}).to_string(), ("an observation of Langfuse", "uata", 1)),

@@ -1,6 +1,7 @@
 //! What a model reads of what programs and people write down: in the spellings that they use, and without what is only shown.
 
-use curtail_core::transcript::{Content, Message, Part, Standing};
+use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Standing};
+use curtail_core::{Cutter, ToolPolicy};
 use serde_json::{Value, json};
 
 use super::files::read_transcripts;
@@ -368,4 +369,121 @@ fn a_plugin_and_a_checkpoint_are_no_person() {
         |kind: &str| format!("{}\n", json!({"step_index": 1, "source": "SYSTEM", "type": kind, "content": "So far."}));
     let log = step("USER_INPUT") + &step("CHECKPOINT") + &step("SYSTEM_MESSAGE");
     assert_eq!(outline(&log), "antigravity\nuser: So far.\nuser: So far. (automatic)\nuser: So far. (automatic)");
+}
+
+/// In other formats, another member says that a program wrote a message of the user.
+#[test]
+fn a_message_of_the_user_is_automatic_where_its_format_says_so() {
+    let line = |value: Value| format!("{value}\n");
+    let entry = |kind: &str, said: &str| json!({"type": kind, "id": said, "parentId": null, "timestamp": "t", said: "So far.", "customType": "memory"});
+    let pi = line(json!({"type": "session", "version": 3, "id": "s", "cwd": "/w"}))
+        + &line(entry("custom_message", "content"))
+        + &line(entry("branch_summary", "summary"));
+    assert_eq!(outline(&pi), "pi\nuser: So far. (automatic)\nuser: So far. (automatic)");
+
+    let event = |source: Option<&str>| {
+        line(json!({"type": "user.message", "id": "e", "data": {"content": "Go on.", "source": source}}))
+    };
+    let copilot = event(None) + &event(Some("user")) + &event(Some("skill-pdf")) + &event(Some("autopilot"));
+    let said = "copilot\nuser: Go on.\nuser: Go on.\nuser: Go on. (automatic)\nuser: Go on. (automatic)";
+    assert_eq!(outline(&copilot), said);
+
+    let grok = line(json!({"type": "user", "content": "The files.", "synthetic_reason": "environment_context"}))
+        + &line(json!({"type": "user", "content": "Is it lit?"}))
+        + &line(json!({"type": "assistant", "content": "It is.", "model_id": "grok"}));
+    assert_eq!(outline(&grok), "grok\nuser: The files. (automatic)\nuser: Is it lit?\nassistant: It is.");
+
+    let human =
+        |source: &str| json!({"type": "human", "content": "So far.", "additional_kwargs": {"lc_source": source}});
+    let langchain = json!({"messages": [human("summarization"), human("slack")]});
+    assert_eq!(outline(&langchain.to_string()), "langchain\nuser: So far. (automatic)\nuser: So far.");
+
+    let request = |asked: bool| json!({"requestId": "r", "message": {"text": "It ended."}, "response": [], "isSystemInitiated": asked});
+    let chat = json!({"sessionId": "s", "requests": [request(false), request(true)]});
+    assert_eq!(outline(&chat.to_string()), "vscode-copilot\nuser: It ended.\nuser: It ended. (automatic)");
+
+    let said =
+        |asked: bool| json!({"id": "1", "date": "x", "role": "user", "content": "It ended.", "isMcpResponse": asked});
+    let session = json!({"id": "s", "topic": "Lamp", "mask": {}, "messages": [said(false), said(true)]});
+    let store = json!({"chat-next-web-store": {"sessions": [session]}});
+    assert_eq!(outline(&store.to_string()), "nextchat\nuser: It ended.\nuser: It ended. (automatic)");
+
+    let said = |role: &str, text: &str| json!({"role": role, "content": [{"type": "text", "text": text}]});
+    let steps = json!([
+        said("user", "New task:\nIs it lit?"),
+        said("user", "Now proceed and carry out this plan."),
+        said("tool-call", "look()"),
+        said("tool-response", "Lit."),
+    ]);
+    let lines = outline(&steps.to_string());
+    assert!(lines.contains("\nuser: Now proceed and carry out this plan. (automatic)\n"), "{lines}");
+}
+
+/// Its definition gives the output of a local shell no other key.
+#[test]
+fn the_output_of_a_local_shell_names_its_call_by_its_id() {
+    let request = json!({"input": [
+        {"type": "message", "role": "user", "content": "List."},
+        {"type": "local_shell_call", "id": "lsh_1", "call_id": "c1", "status": "completed", "action": {"type": "exec", "command": ["ls"], "env": {}}},
+        {"type": "local_shell_call_output", "id": "c1", "output": "a"},
+    ]});
+    read_transcripts(&request.to_string(), |_, transcript| {
+        let pairs = Pairs::from_messages(&transcript.messages);
+        assert!(pairs.counterpart(PartRef { message: 1, part: 0 }).is_some());
+    })
+    .expect("it is read");
+}
+
+/// Also who is none of those that the service names is counted.
+#[test]
+fn others_in_a_memory_of_agents_are_no_metadata() {
+    let said = |role: &str| json!({"conversational": {"role": role, "content": {"text": "The lamp is lit."}}});
+    let event = json!({"eventId": "e", "payload": [said("USER"), said("OTHER"), said("ASSISTANT")]});
+    let read =
+        "agentcore-memory\nuser: The lamp is lit.\nuser: The lamp is lit. (automatic)\nassistant: The lamp is lit.";
+    assert_eq!(outline(&event.to_string()), read);
+}
+
+/// Who approved a call stands between the call and its result, and repeats the call.
+#[test]
+fn approvals_of_agent_framework_are_no_messages_and_no_parts() {
+    let call = json!({"type": "function_call", "call_id": "c1", "name": "pay", "arguments": "{}"});
+    let request = json!({"type": "function_approval_request", "id": "r1", "function_call": call});
+    let response = json!({"type": "function_approval_response", "id": "r1", "approved": true, "function_call": call});
+    let said = |role: &str, contents: Value| json!({"type": "message", "role": role, "contents": contents});
+    let list = json!([
+        said("user", json!([{"type": "text", "text": "Pay."}])),
+        said("assistant", json!([{"type": "text", "text": "I pay."}, call, request])),
+        said("user", json!([response])),
+        said("tool", json!([{"type": "function_result", "call_id": "c1", "result": "Paid."}])),
+        said("assistant", json!([{"type": "text", "text": "Done."}])),
+    ]);
+    let read = "agent-framework\nuser: Pay.\nassistant: I pay. pay{}\ntool: -> Paid. [0]\nassistant: Done.";
+    assert_eq!(outline(&list.to_string()), read);
+    let shorter = filtered(&list.to_string());
+    assert!(shorter.contains("I pay.") && !shorter.contains("function_approval_request"), "{shorter}");
+}
+
+/// Newer versions list what a tool said beside it. Of two that said the same, each has its own.
+#[test]
+fn a_result_of_agent_framework_is_repeated_in_its_items() {
+    let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "look", "arguments": "{}"});
+    let text = "The lamp is lit and turns once in nine seconds.".repeat(3);
+    let result = |id: &str| json!({"type": "function_result", "call_id": id, "result": text, "items": [{"type": "text", "text": text}]});
+    let said = |role: &str, contents: Value| json!({"type": "message", "role": role, "contents": contents});
+    let list = json!([
+        said("user", json!([{"type": "text", "text": "Lit?"}])),
+        said("assistant", json!([call("c1"), call("c2")])),
+        said("tool", json!([result("c1"), result("c2")])),
+    ]);
+    let cutter = Cutter::builder().keep_last_results(1).build().expect("a policy");
+    let shorter: Value = serde_json::from_str(&cutter.cut(&list.to_string()).expect("it is cut")).expect("JSON");
+    assert_eq!(shorter.pointer("/2/contents/0/items"), Some(&json!([])));
+    assert_eq!(shorter.pointer("/2/contents/1"), Some(&result("c2")));
+}
+
+/// The text without its calls.
+fn filtered(text: &str) -> String {
+    let cutter = Cutter::builder().tools(ToolPolicy::drop_all()).build().expect("a policy");
+    cutter.cut(text).expect("it is cut")
 }
