@@ -1,4 +1,4 @@
-//! Events of OpenHands: what a condensation forgets, thoughts that several calls share, and usage.
+//! Events of `OpenHands`: what a condensation forgets, thoughts that several calls share, and usage.
 
 use curtail_core::dialects::dialect_named;
 use curtail_core::json::{Document, Value};
