@@ -369,3 +369,15 @@ fn a_plugin_and_a_checkpoint_are_no_person() {
     let log = step("USER_INPUT") + &step("CHECKPOINT") + &step("SYSTEM_MESSAGE");
     assert_eq!(outline(&log), "antigravity\nuser: So far.\nuser: So far. (automatic)\nuser: So far. (automatic)");
 }
+
+#[test]
+fn functions_of_two_plugins_are_two_tools() {
+    let call = |plugin: &str| json!({"$type": "FunctionCallContent", "Id": plugin, "PluginName": plugin, "FunctionName": "get", "Arguments": {}});
+    let alone = json!({"$type": "FunctionCallContent", "Id": "c", "FunctionName": "get", "Arguments": {}});
+    let chat = json!([
+        {"Role": {"Label": "user"}, "Items": [{"$type": "TextContent", "Text": "And?"}]},
+        {"Role": {"Label": "assistant"}, "Items": [call("Weather"), call("Calendar"), alone]},
+    ]);
+    let said = "semantic-kernel-dotnet\nuser: And?\nassistant: Weather-get{} Calendar-get{} get{}";
+    assert_eq!(outline(&chat.to_string()), said);
+}
