@@ -2,8 +2,9 @@
 
 use std::borrow::Borrow;
 
-/// The name in `known` that is closest to `name`, if one is close enough: it starts like `name`, or at most a third of its
-/// letters differ, or most of them are the same in the same order. Case and `_` for `-` make no difference.
+/// The name in `known` that is closest to `name`, if one is close enough: one of the two begins with the other, or at most a third
+/// of the letters of `name` (one of up to three) differ, or their similarity by Jaro and Winkler is above 0.8. Case and `_` for `-`
+/// make no difference.
 pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let name = comparable(name);
     let close = known.into_iter().filter_map(|known| {

@@ -1,5 +1,5 @@
 //! LangChain messages as LangChain serializes them: constructors (`lc`, `kwargs`), `{"type": "ai", "data": …}`, flat, or as it
-//! takes them, `["ai", "…"]`; and event streams of LangGraph, of which the last state is read.
+//! takes them in a list, `["ai", "…"]`; and event streams of LangGraph, of which the last state is read.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,9 @@ use foldhash::HashMap;
 use super::openai::OpenAi;
 use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
 use crate::json::{ObjectWriter, Text, Value, list, object, quote};
-use crate::transcript::{Content, Draft, Message, Part, PartOrigin, PartPlace, Role, Unknown, Usage};
+use crate::transcript::{
+    Content, Draft, Family, Message, Part, PartOrigin, PartPlace, Role, ToolCall, ToolResult, Unknown, Usage,
+};
 
 /// The dialect `langchain`.
 pub(super) struct LangChain;
@@ -81,6 +83,7 @@ impl Dialect for LangChain {
     }
 
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        answer_by_kind(read);
         let last = items.iter().zip(read).rev().find_map(|(item, read)| Some((state(*item)?, read)));
         if let Some((messages, read)) = last {
             *read = Item::Nested(messages.items().collect());
@@ -136,7 +139,13 @@ impl LogHabits for LangChain {
 fn write_members(message: ObjectWriter, draft: &Draft) -> ObjectWriter {
     match draft.only_result() {
         Some(result) => {
-            let message = message.member("content", &result.text).member("tool_call_id", result.call_id());
+            let message = match result.family {
+                Family::Custom => {
+                    message.member("content", &list([object! { "type": CUSTOM_OUTPUT, "output": &result.text }.0]))
+                }
+                _ => message.member("content", &result.text),
+            };
+            let message = message.member("tool_call_id", result.call_id());
             message.member("name", &result.name).member("status", "error")
         }
         None => message.member("content", &draft.joined_text()),
@@ -196,11 +205,27 @@ pub(super) fn role_and_text(item: Value<'_>) -> Option<(Result<Role, String>, Va
     (text.text().is_some() && pair.next().is_none()).then_some((role, text))
 }
 
+/// The block that the output of a custom tool is.
+const CUSTOM_OUTPUT: &str = "custom_tool_call_output";
+/// JSON around the text of such a block.
+const AROUND_CUSTOM_OUTPUT: &[&str; 2] = &["[{\"type\":\"custom_tool_call_output\",\"output\":", "}]"];
+
 fn read_parts<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Vec<Part<'a>> {
     let content = body.get("content");
     if role == Role::Tool {
-        let result = blocks::result(body.get_text("tool_call_id"), body.get_text("name"), content);
-        return vec![blocks::rewritable(item, result, content)];
+        let id = body.get_text("tool_call_id");
+        let name = body.get_text("name");
+        // The output of a custom tool stays such a block: LangChain sends any other as that of a function.
+        let custom = content.filter(|content| content.items().any(|block| block.member_is("type", CUSTOM_OUTPUT)));
+        return vec![match custom {
+            Some(list) => {
+                let outputs =
+                    list.items().filter_map(|block| block.get_text("output").or_else(|| block.get_text("text")));
+                let result = blocks::result_of(id, name, outputs.collect(), blocks::count_media(content));
+                Part::from_source(result, PartPlace::element(item).with_text_in(list, AROUND_CUSTOM_OUTPUT))
+            }
+            None => blocks::rewritable(item, blocks::result(id, name, content), content),
+        }];
     }
     let mut parts = match content {
         Some(list) if list.is_array() => list.items().filter(|block| !is_call(*block)).map(read_block).collect(),
@@ -219,6 +244,14 @@ fn read_block(block: Value<'_>) -> Part<'_> {
             let text = text.unwrap_or_else(|| summary(block));
             blocks::whole(block, Content::Reasoning(text)).bound_to_prefix(signed)
         }
+        // Of Bedrock: `reasoning_content` in Python, `reasoningText` in JavaScript.
+        "reasoning_content" => {
+            let inner =
+                ["reasoning_content", "reasoningContent", "reasoningText"].iter().find_map(|key| block.some(key));
+            let inner = inner.unwrap_or(block);
+            let signed = anthropic::is_signed(inner) || inner.has_any(["redacted_content", "redactedContent"]);
+            blocks::whole(block, Content::Reasoning(inner.text_or_empty("text"))).bound_to_prefix(signed)
+        }
         "server_tool_call" => blocks::whole(block, blocks::hosted(blocks::call_in(block, ["id", "name", "args"]))),
         "server_tool_result" => {
             let result = blocks::result(block.get_text("tool_call_id"), None, block.get("output"));
@@ -229,17 +262,18 @@ fn read_block(block: Value<'_>) -> Part<'_> {
     }
 }
 
-/// An event of a LangGraph stream: its name and its content.
+/// An event of a LangGraph stream: its name and its content, and before them, in a stream with subgraphs, the path of the graph.
 fn is_event(item: Value<'_>) -> bool {
     const STREAMS: &[&str] = &["values", "messages", "updates", "custom", "debug", "checkpoints", "tasks"];
-    let mut steps = item.items();
+    let mut steps = item.items().skip_while(|step| step.is_array());
     let name = steps.next().and_then(Value::text);
     name.is_some_and(|name| STREAMS.iter().any(|stream| name.is(stream))) && steps.next().is_some()
 }
 
-/// The messages of a `values` event, which contains the whole state. Other events of a stream repeat parts of it.
+/// The messages of a `values` event of the outermost graph, which contains the whole state. Other events of a stream repeat parts
+/// of it.
 fn state(item: Value<'_>) -> Option<Value<'_>> {
-    let mut steps = item.items();
+    let mut steps = item.items().skip_while(|step| step.is_array() && step.items().next().is_none());
     let values = steps.next().is_some_and(|name| name.is("values"));
     steps.next().filter(|_| values)?.get("messages").filter(|messages| messages.is_array())
 }
@@ -247,9 +281,36 @@ fn state(item: Value<'_>) -> Option<Value<'_>> {
 // The calls of a message. LangChain stores each one up to five times: as a call, as a block of the content, in the
 // provider's format, as chunks, and in the raw reply. All copies are dropped with the call.
 
-/// Whether a block of the content is a call.
+/// The kind of call that a block of the content is. Other calls of Responses have no result in a message of a tool.
+fn kind_of_call(block: Value<'_>) -> Option<Family> {
+    match &*block.word("type") {
+        "tool_use" | "tool_call" | "function_call" => Some(Family::Function),
+        "custom_tool_call" => Some(Family::Custom),
+        "computer_call" => Some(Family::Computer),
+        _ => None,
+    }
+}
+
 fn is_call(block: Value<'_>) -> bool {
-    matches!(&*block.word("type"), "tool_use" | "tool_call" | "function_call")
+    kind_of_call(block).is_some()
+}
+
+/// Gives results the kind of the calls that they name: only the call says which it is.
+fn answer_by_kind(read: &mut [Item<'_>]) {
+    let mut kinds: HashMap<String, Family> = HashMap::default();
+    for part in read.iter_mut().filter_map(Item::message_mut).flat_map(|message| &mut message.parts) {
+        match &mut part.content {
+            Content::ToolCall(ToolCall {
+                id: Some(id), family: family @ (Family::Custom | Family::Computer), ..
+            }) => {
+                kinds.insert(id.decode().into_owned(), *family);
+            }
+            Content::ToolResult(ToolResult { id: Some(id), family, .. }) if !kinds.is_empty() => {
+                *family = kinds.get(&*id.decode()).copied().unwrap_or(*family);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// A call of a message.
@@ -258,7 +319,7 @@ struct StoredCall<'a> {
     value: Value<'a>,
     /// The others.
     copies: Vec<Value<'a>>,
-    /// The provider's own ids of it, which stay with it whatever its arguments become.
+    /// The provider's own ids and signatures of it, which stay with it whatever its arguments become.
     ids: Vec<Value<'a>>,
 }
 
@@ -307,8 +368,9 @@ fn call_parts(body: Value<'_>) -> Vec<Part<'_>> {
             call.copies.push(trace);
         }
     }
-    let ids = body.get("additional_kwargs").and_then(|extra| extra.get("__openai_function_call_ids__"));
-    for member in ids.into_iter().flat_map(Value::members) {
+    let extra = body.get("additional_kwargs");
+    let by_id = ["__openai_function_call_ids__", "__gemini_function_call_thought_signatures__"];
+    for member in by_id.iter().filter_map(|key| extra?.get(key)).flat_map(Value::members) {
         if let Some(call) = stored.find(&CallName::Id(member.key.into_decoded())) {
             call.ids.push(member.value);
         }
@@ -322,8 +384,12 @@ fn call_part<'a>(body: Value<'a>, StoredCall { value, copies, ids }: StoredCall<
     let block = copies.iter().find(|copy| copy.span().end <= content && is_call(**copy));
     let read_at = block.map_or(content.max(value.span().start), |block| block.span().start);
     let inner = value.some("function").unwrap_or(value);
-    let arguments = ["args", "arguments", "input"].iter().find_map(|key| inner.some(key));
-    let call = blocks::call(id_of(value), name_of(value), arguments);
+    let arguments = ["args", "arguments", "input", "action"].iter().find_map(|key| inner.some(key));
+    let mut call = blocks::call(id_of(value), name_of(value), arguments);
+    let kind = block.map_or(value, |block| *block);
+    if let (Content::ToolCall(call), Some(family)) = (&mut call, kind_of_call(kind)) {
+        call.family = family;
+    }
     let place = PartPlace { copies, ..PartPlace::in_shell(value) };
     let mut part = Part::from_source(call, place).read_at(read_at);
     if let PartOrigin::Source(place) = &mut part.origin
@@ -337,7 +403,8 @@ fn call_part<'a>(body: Value<'a>, StoredCall { value, copies, ids }: StoredCall<
 /// Other places of calls. If `tool_calls` lacks a call, the first of these places that has it is read.
 fn elsewhere(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     let extra = body.get("additional_kwargs");
-    let blocks = body.items_under("content").filter(|block| is_call(*block));
+    let outputs = extra.into_iter().flat_map(|extra| extra.items_under("tool_outputs"));
+    let blocks = body.items_under("content").chain(outputs).filter(|block| is_call(*block));
     let legacy = extra.and_then(|extra| extra.some("function_call"));
     blocks.chain(extra.into_iter().flat_map(|extra| extra.items_under("tool_calls"))).chain(legacy)
 }
@@ -362,7 +429,8 @@ fn id_of(call: Value<'_>) -> Option<Text<'_>> {
 }
 
 fn name_of(call: Value<'_>) -> Option<Text<'_>> {
-    call.get("function").unwrap_or(call).get_text("name")
+    let kind = || call.get_text("type").filter(|kind| kind.is("computer_call"));
+    call.get("function").unwrap_or(call).get_text("name").or_else(kind)
 }
 
 /// Adds the reasoning beside the content, a text or a summary in blocks. It is a copy if the content contains the same.

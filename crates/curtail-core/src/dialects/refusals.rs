@@ -33,8 +33,11 @@ pub(super) fn refuse_tiny_records(root: Value<'_>) -> Result<(), ReadError> {
     Err(ReadError { offset: root.span().start as usize, what: reason })
 }
 
-/// The error for a transcript with items but without a message, unless it is a log that has just begun or that was cut: one
-/// item is of `dialect` alone, or the dialect knows some and no other dialect fits any.
+/// The error for a transcript with items of which none was read as a message.
+///
+/// There is none for a log that has just begun, or of which a cut left no message, as far as the items show that: one of them
+/// certainly is of `dialect`; or they may be of it, or no dialect recognizes any, and `dialect` knows what they are. If an unknown
+/// item has a text that a model may read, there always is one.
 pub(super) fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<ReadError> {
     if !transcript.messages.is_empty() {
         return None;
@@ -65,7 +68,10 @@ pub(super) fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -
 }
 
 /// Refuses to cut a transcript without a call whose results name calls that are in members the dialect does not know: a call
-/// or a result of such a pair would be kept or dropped without the other.
+/// would be kept or dropped without its result.
+///
+/// A call is looked for by its id alone: any string or key in such a member that equals the id of a later result is taken for it.
+/// So a transcript may be refused because another member of the reply repeats the id, but none is cut between a call and its result.
 pub(super) fn refuse_hidden_calls(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Result<(), ReadError> {
     let has_call = messages.iter().any(|message| message.calls().next().is_some());
     let mut results = messages.iter().flat_map(Message::results);

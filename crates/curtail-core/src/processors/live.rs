@@ -65,6 +65,6 @@ const fn reason(standing: Standing) -> Reason {
         Standing::RolledBack => "the turn was rolled back",
         Standing::Abandoned => "the newest message does not lead back to it",
         Standing::Unsent => "the program does not send it",
-        _ => "before the last boundary",
+        Standing::Superseded | Standing::Live | Standing::Preserved => "before the last boundary",
     })
 }

@@ -8,15 +8,32 @@ use crate::transcript::{Pairs, Part, PartRef, Standing, first_prompt, joints, tu
 
 /// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
 ///
-/// With `size` 4, `[system, user, calls 1 and 2, result 1, result 2, call 3, result 3]` becomes
-/// `[system, call 3, result 3]`: three places remain beside the system message, and result 2 would start the window without
-/// its call.
+/// With `size` 4 and the defaults, `[system, user, calls 1 and 2, result 1, result 2, call 3, result 3]` becomes
+/// `[system, user, call 3, result 3]`: two places remain beside the system message and the question that call 3 is about. With 5,
+/// result 2 would start the window without its call, so the place stays empty.
 ///
 /// ```
-/// use curtail_core::processors::{SlidingWindow, WindowUnit};
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::pipeline::{Chain, TextCutter};
+/// use curtail_core::processors::SlidingWindow;
 ///
-/// let window = SlidingWindow { size: 4, unit: WindowUnit::Messages, ..SlidingWindow::default() };
-/// assert!(window.keep.system, "system messages are kept by default");
+/// let chat = r#"{"role":"system","content":"Be brief."}
+/// {"role":"user","content":"Is it wet in Oslo, Rome and Bonn?"}
+/// {"role":"assistant","tool_calls":[{"id":"1","function":{"name":"sky","arguments":""}},{"id":"2","function":{"name":"sky","arguments":""}}]}
+/// {"role":"tool","tool_call_id":"1","content":"wet"}
+/// {"role":"tool","tool_call_id":"2","content":"dry"}
+/// {"role":"assistant","tool_calls":[{"id":"3","function":{"name":"sky","arguments":""}}]}
+/// {"role":"tool","tool_call_id":"3","content":"dry"}
+/// "#;
+/// let lines: Vec<&str> = chat.split_inclusive('\n').collect();
+/// for size in [4, 5] {
+///     let window = SlidingWindow { size, ..SlidingWindow::default() };
+///     let mut kept = String::new();
+///     let cutter = TextCutter { chain: Chain::default().then(window), ..TextCutter::default() };
+///     cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut kept)?;
+///     assert_eq!(kept, [&lines[..2], &lines[5..]].concat().concat());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct SlidingWindow {

@@ -1,6 +1,7 @@
 //! Splits a transcript into windows that each fit a token budget: pinned messages and context, then messages of their own.
 //!
-//! Every message is among the own messages of exactly one window, so every target is one exactly once.
+//! Every message is among the own messages of exactly one window, so every target is one exactly once. Here is what a window is and
+//! what becomes of one that exceeds the budget; `filling.rs` decides which messages each one has.
 
 use std::ops::Range;
 

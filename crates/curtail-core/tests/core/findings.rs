@@ -199,3 +199,30 @@ fn empty_content_is_denied_where_the_provider_is_known_to_refuse_it() {
         assert_eq!(&levels(provider, &text), expected, "{provider}: {text}");
     }
 }
+
+#[test]
+fn halves_of_characters_are_searched_in_what_is_sent() {
+    const HALF: &str = "S023";
+    let said = r#"[{"role":"user","content":"Hi"},{"role":"assistant","content":"Yes"}]"#;
+    for beside in [
+        r#""system":"Notes: \ud83e""#,
+        r#""system":[{"type":"text","text":"Notes: \ud83e"}]"#,
+        r#""tools":[{"name":"f","description":"d \ud83e","input_schema":{"type":"object"}}]"#,
+    ] {
+        let request = format!("{{\"model\":\"claude-opus-4\",{beside},\"max_tokens\":9,\"messages\":{said}}}\n");
+        let halves = of_rule(HALF, "anthropic", &request);
+        assert_eq!((halves.len(), halves[0].at.message), (1, None), "{beside}");
+        assert_eq!(mended(&request), Some(request.replace("\\ud83e", "\\ufffd")));
+    }
+    let request = format!("{{\"instructions\":\"Notes: \\ud83e\",\"store\":false,\"input\":{said}}}\n");
+    assert_eq!(of_rule(HALF, "responses", &request).len(), 1);
+    // What Claude Code keeps of a tool beside its result is not sent.
+    let log = |sent: &str| {
+        let call = r#"{"type":"assistant","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}}"#;
+        format!(
+            "{call}\n{{\"type\":\"user\",\"uuid\":\"b\",\"parentUuid\":\"a\",\"sessionId\":\"s\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t\",\"content\":\"{sent}\"}}]}},\"toolUseResult\":{{\"stdout\":\"x \\ud83e\"}}}}\n"
+        )
+    };
+    assert_eq!(of_rule(HALF, "anthropic", &log("x")).len(), 0);
+    assert_eq!(of_rule(HALF, "anthropic", &log("x \\ud83e")).len(), 1);
+}

@@ -1,12 +1,15 @@
 //! Characters that a provider cannot read.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use memchr::memmem;
 
 use super::RULE;
 use crate::checks::{Detector, Fix, Match, Rule, RuleContext};
 use crate::dialects::Patch;
 use crate::json::{Span, Value};
-use crate::transcript::Message;
+use crate::transcript::{Message, Part};
 
 pub(super) static LONE_SURROGATE: Rule = Rule {
     code: "S023",
@@ -14,7 +17,9 @@ pub(super) static LONE_SURROGATE: Rule = Rule {
     summary: "A text contains half of a character.",
     why: "JSON writes a character such as an emoji as two escapes (`\\ud83e\\udd80`). A program that cuts a text between the \
           two leaves one that means nothing by itself. Many parsers accept it, and those of providers reject the whole \
-          request: the message is sent again with every further request, so the session stays broken.",
+          request: the message is sent again with every further request, so the session stays broken. \
+          The messages that a model reads are searched, and the instructions and tools beside them; what a program only logs \
+          is not.",
     help: "remove the half character: `--fix` writes U+FFFD in its place",
     fix: Fix::Part,
     bad: r#"{"role":"user","content":"Is it raining in Oslo? \ud83e"}
@@ -33,17 +38,53 @@ fn lone_surrogate<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if !first.is_some_and(Value::is_beside_surrogates) {
         return Vec::new();
     }
-    let items = context.read_messages().filter_map(|(at, message)| Some((at, message.value()?)));
-    let found = items.filter_map(|(at, item)| {
-        let start = item.span().start;
-        let halves = lone_halves(item.raw()).into_iter().map(|half| start + u32::try_from(half).unwrap_or_default());
-        let halves: Vec<Span> = halves.map(|half| Span::new(half, half + ESCAPE)).collect();
+    // The whole body of a request is sent, and of a log, what parts were read of.
+    let is_request = context.is_request();
+    let beside = BESIDE.into_iter().filter_map(|key| context.record?.get(key)).map(|value| (None, value, vec![value]));
+    let messages = context.read_messages().filter_map(|(at, message)| {
+        let item = message.value()?;
+        Some((Some(at), item, if is_request { vec![item] } else { elements(message) }))
+    });
+    let found = beside.chain(messages).filter_map(|(message_index, item, sent)| {
+        let halves = halves_in(sent);
         let string = string_at(item, halves.first()?.start);
         let message = String::from("the text contains half of a character");
-        let found = Match { message_index: Some(at), ..Match::new(Some(string), message) };
+        let found = Match { message_index, ..Match::new(Some(string), message) };
+        let copies = message_index.map_or_else(Vec::new, |at| copies(&context.messages[at]));
+        let halves: BTreeSet<Span> = halves.into_iter().chain(halves_in(copies)).collect();
         Some(found.writing(halves.into_iter().map(|span| Patch { span, text: String::from("\\ufffd") })))
     });
     found.collect()
+}
+
+/// Where requests have instructions and tools, beside the messages.
+const BESIDE: [&str; 6] = ["system", "instructions", "systemInstruction", "system_instruction", "tools", "toolConfig"];
+
+/// The values that the parts of a message were read of.
+fn elements<'a>(message: &Message<'a>) -> Vec<Value<'a>> {
+    message.parts.iter().filter_map(Part::place).map(|place| place.element).collect()
+}
+
+/// What repeats parts of a message. A program may send it in place of them.
+fn copies<'a>(message: &Message<'a>) -> Vec<Value<'a>> {
+    message.parts.iter().filter_map(Part::place).flat_map(|place| place.copies.iter().copied()).collect()
+}
+
+/// Where the halves of characters in some values are, in order.
+fn halves_in(mut values: Vec<Value<'_>>) -> Vec<Span> {
+    // Several parts may be of one value, and a value is after the one that it is in.
+    values.sort_by_key(|value| (value.span().start, Reverse(value.span().end)));
+    let mut read = 0;
+    values.retain(|value| {
+        let is_outer = value.span().end > read;
+        read = read.max(value.span().end);
+        is_outer
+    });
+    let halves = values.into_iter().flat_map(|value| {
+        let start = value.span().start;
+        lone_halves(value.raw()).into_iter().map(move |half| start + u32::try_from(half).unwrap_or_default())
+    });
+    halves.map(|half| Span::new(half, half + ESCAPE)).collect()
 }
 
 /// The length of an escape such as `\ud83e`.

@@ -1,4 +1,5 @@
-//! Paths: `origin.id`, `content[].text`, `tool_calls[]`, `versions[chosen]`, alternatives `id|call_id`, constants `=shell`.
+//! Paths: `origin.id`, `content[].text`, `tool_calls[]`, `versions[chosen]`, alternatives `id|call_id`, constants `=shell`,
+//! two texts as one `plugin + "-" + name`.
 
 use crate::json::{Text, Value, ValueKind};
 
@@ -16,6 +17,12 @@ enum Route {
     /// The same text whatever the value is.
     Constant(String),
     Steps(Vec<Step>),
+    /// The text at `last`, after the one at `before`, if there is one, and what is between them.
+    Joined {
+        before: Vec<Step>,
+        between: String,
+        last: Vec<Step>,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -36,10 +43,7 @@ impl Path {
     /// The path that `text` writes.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let inside = text.strip_prefix('^');
-        let routes = inside.unwrap_or(text).split('|').map(|route| match route.trim().strip_prefix('=') {
-            Some(constant) => Ok(Route::Constant(constant.to_owned())),
-            None => steps(route.trim()).map(Route::Steps),
-        });
+        let routes = inside.unwrap_or(text).split('|').map(|route| Route::parse(route.trim()));
         Ok(Self { outer: inside.is_some(), routes: routes.collect::<Result<_, _>>()? })
     }
 
@@ -98,8 +102,7 @@ impl Path {
     pub(super) fn renamed(&self, renamed: impl Fn(&str) -> Option<String>) -> Self {
         let mut path = self.clone();
         for route in &mut path.routes {
-            let Route::Steps(steps) = route else { continue };
-            for key in steps.iter_mut().flat_map(Step::all_keys) {
+            for key in route.all_steps().flat_map(Step::all_keys) {
                 if let Some(new) = renamed(key) {
                     *key = new;
                 }
@@ -181,21 +184,15 @@ impl Path {
         found.into_iter().find(|values| !values.is_empty()).unwrap_or_default()
     }
 
-    /// The text there: of a string, the JSON of another value, a key, or a constant.
+    /// The text there: of a string, the JSON of another value, a key, a constant, or two texts as one.
     pub(super) fn text<'a>(&self, from: Value<'a>) -> Option<Text<'a>> {
-        self.routes.iter().find_map(|route| match route {
-            Route::Constant(text) => Some(Text::Owned(text.clone())),
-            Route::Steps(steps) => match steps.split_last() {
-                Some((Step::Name, before)) => first(from, before)?.members().next().map(|member| member.key),
-                _ => first(from, steps).map(|value| value.text().unwrap_or(Text::Json(value.raw()))),
-            },
-        })
+        self.routes.iter().find_map(|route| route.text(from))
     }
 
     /// Whether there is a value other than `false`.
     pub(super) fn has(&self, from: Value<'_>) -> bool {
         self.routes.iter().any(|route| match route {
-            Route::Steps(steps) => any(from, steps, |value| value.raw() != "false"),
+            Route::Steps(steps) | Route::Joined { last: steps, .. } => any(from, steps, |value| value.raw() != "false"),
             Route::Constant(_) => true,
         })
     }
@@ -204,6 +201,7 @@ impl Path {
     pub(super) fn holds(&self, from: Value<'_>, wanted: &[String]) -> bool {
         self.routes.iter().any(|route| match route {
             Route::Steps(steps) => any(from, steps, |value| is_one_of(value, wanted)),
+            Route::Joined { .. } => route.text(from).is_some_and(|text| wanted.iter().any(|one| text.is(one))),
             Route::Constant(_) => true,
         })
     }
@@ -239,16 +237,61 @@ impl Step {
 }
 
 impl Route {
-    /// Its steps; `None` for a constant.
+    /// The route that `text` writes.
+    fn parse(text: &str) -> Result<Self, String> {
+        if let Some(constant) = text.strip_prefix('=') {
+            return Ok(Self::Constant(constant.to_owned()));
+        }
+        let Some((before, (between, last))) =
+            text.split_once(" + \"").and_then(|(before, rest)| Some((before, rest.split_once("\" + ")?)))
+        else {
+            return steps(text).map(Self::Steps);
+        };
+        Ok(Self::Joined { before: steps(before)?, between: between.to_owned(), last: steps(last)? })
+    }
+
+    /// Its steps, of two texts those to the last one; `None` for a constant.
     fn steps(&self) -> Option<&[Step]> {
-        if let Self::Steps(steps) = self { Some(steps) } else { None }
+        match self {
+            Self::Constant(_) => None,
+            Self::Steps(steps) | Self::Joined { last: steps, .. } => Some(steps),
+        }
+    }
+
+    fn all_steps(&mut self) -> impl Iterator<Item = &mut Step> {
+        let (before, last): (&mut [Step], &mut [Step]) = match self {
+            Self::Constant(_) => (&mut [], &mut []),
+            Self::Steps(steps) => (&mut [], steps),
+            Self::Joined { before, last, .. } => (before, last),
+        };
+        before.iter_mut().chain(last)
+    }
+
+    fn text<'a>(&self, from: Value<'a>) -> Option<Text<'a>> {
+        match self {
+            Self::Constant(text) => Some(Text::Owned(text.clone())),
+            Self::Steps(steps) => text_at(from, steps),
+            Self::Joined { before, between, last } => {
+                let last = text_at(from, last)?;
+                match text_at(from, before).map(Text::into_decoded).filter(|before| !before.is_empty()) {
+                    Some(before) => Some(Text::Owned(format!("{before}{between}{}", last.decode()))),
+                    None => Some(last),
+                }
+            }
+        }
     }
 
     fn shown(&self) -> String {
-        let steps = match self {
-            Self::Constant(text) => return format!("={text}"),
-            Self::Steps(steps) => steps,
-        };
+        match self {
+            Self::Constant(text) => format!("={text}"),
+            Self::Steps(steps) => Self::shown_steps(steps),
+            Self::Joined { before, between, last } => {
+                format!("{} + \"{between}\" + {}", Self::shown_steps(before), Self::shown_steps(last))
+            }
+        }
+    }
+
+    fn shown_steps(steps: &[Step]) -> String {
         let mut shown = String::new();
         for step in steps {
             let dot = if shown.is_empty() { "" } else { "." };
@@ -329,6 +372,14 @@ fn find<'a>(from: Value<'a>, steps: &[Step], wanted: &mut impl FnMut(Value<'a>) 
     }
 }
 
+/// The text of a string, the JSON of another value, or a key.
+fn text_at<'a>(from: Value<'a>, steps: &[Step]) -> Option<Text<'a>> {
+    match steps.split_last() {
+        Some((Step::Name, before)) => first(from, before)?.members().next().map(|member| member.key),
+        _ => first(from, steps).map(|value| value.text().unwrap_or(Text::Json(value.raw()))),
+    }
+}
+
 fn first<'a>(from: Value<'a>, steps: &[Step]) -> Option<Value<'a>> {
     find(from, steps, &mut |_| true)
 }
@@ -365,6 +416,9 @@ mod tests {
             ("list[at].t", "two"),
             ("list[call]|a.id", "x"),
             ("call.\"*\"|=none", "none"),
+            ("a.id + \"-\" + list[].t", "x-one"),
+            ("a.none + \"-\" + a.id", "x"),
+            ("a.id + \"-\" + a.none | at", "1"),
         ] {
             let found = Path::parse(path).unwrap().text(root).map(|text| text.decode().into_owned());
             assert_eq!(found.as_deref(), Some(expected), "{path}");
@@ -394,7 +448,7 @@ mod tests {
     fn a_path_is_shown_as_it_is_written() {
         for path in [
             "\"a.b\".c", "^\"x.y\".z", "id|call_id", "call.*.args", "call.{}", "=shell", ".", "[]", "list[].t",
-            "a.list[at].t", "\"*\".a",
+            "a.list[at].t", "\"*\".a", "a.b + \"-\" + c|d",
         ] {
             assert_eq!(Path::parse(path).unwrap().to_string(), path);
         }

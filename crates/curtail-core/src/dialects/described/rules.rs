@@ -13,6 +13,7 @@ use crate::transcript::{ResultPlace, Role};
 #[derive(Clone, Default)]
 pub(super) struct Rules {
     pub(super) name: String,
+    /// By what a person recognizes the format.
     pub(super) about: String,
     /// The dialect that reads the messages, where only the way to them is described.
     pub(super) base: Option<&'static dyn Dialect>,
@@ -22,14 +23,19 @@ pub(super) struct Rules {
     pub(super) lists: Vec<ListPlace>,
     /// Where a document keeps its records.
     pub(super) records: Vec<Path>,
+    /// Marks of this format, of which an item must have one to be recognized.
     pub(super) marks: Vec<Mark>,
     /// Marks of other formats: a transcript that has one is not in this dialect, whatever else it has.
     pub(super) unlike: Vec<Mark>,
+    /// What an item is, by the first of these that says so.
     pub(super) roles: Vec<RoleRule>,
     /// Parts that are whole messages.
     pub(super) whole: Vec<Kind>,
+    /// Where the other parts are.
     pub(super) groups: Vec<Group>,
+    /// Keys of what no model reads.
     pub(super) known: Vec<String>,
+    /// Where a record has instructions and tools beside its messages.
     pub(super) preamble: Vec<Path>,
     pub(super) model: Option<Path>,
     /// What the messages of one reply share.
@@ -40,9 +46,13 @@ pub(super) struct Rules {
     pub(super) boundary: Vec<Condition>,
     /// When a program wrote a message of the user.
     pub(super) automatic: Vec<Condition>,
+    /// Where the results of calls must be.
     pub(super) results: ResultPlace,
+    /// Whether a program appends to it what happens, of which unknown items are a part.
     pub(super) is_log: bool,
+    /// How messages are written; a format without it is only read.
     pub(super) writing: Option<Writing>,
+    /// Transcripts by which the description can be tried.
     pub(super) samples: Vec<String>,
 }
 
@@ -141,11 +151,13 @@ impl RoleRule {
     }
 }
 
-/// What an item is by its role.
+/// What an item is by its role: a message of who speaks, or no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaker {
     Role(Role),
+    /// It is kept or dropped with a message.
     Metadata,
+    /// It is always kept.
     Pinned,
 }
 
@@ -181,10 +193,12 @@ impl Group {
 /// A kind of part.
 #[derive(Debug, Clone)]
 pub(super) struct Kind {
+    /// What is read there.
     pub(super) is: Is,
     /// From the element of the list, or from the message.
     pub(super) inner: Path,
     pub(super) when: Vec<Condition>,
+    /// The messages that have it; all, if none is named.
     pub(super) roles: Vec<Role>,
     pub(super) text: Option<Path>,
     pub(super) id: Option<Path>,
@@ -194,6 +208,7 @@ pub(super) struct Kind {
     pub(super) result: Option<Path>,
     /// What is written around a text that replaces the result.
     pub(super) frames: Frames,
+    /// Of reasoning: the signature that binds it to what was before.
     pub(super) signed: Option<Path>,
     /// What repeats the part elsewhere in the message.
     pub(super) copy: Option<Path>,

@@ -113,14 +113,15 @@ const FORMATS: &[Format] = &[
 ];
 
 /// Rows of a store, which are messages only together.
-const ROWS: (&str, &str) = ("rows of a store with messages in strings", "\"message_data\"");
+const ROWS: (&str, [&str; 3]) =
+    ("rows of a store with messages in strings", ["\"message_data\"", "\"message\":\"{\\\"", "\"message\": \"{\\\""]);
 
 /// What an export contains; `None` if `whole`, all of a file, is none of these.
 #[must_use]
 pub fn unfolded(whole: &str) -> Option<Unfolded> {
     let text = whole.trim_start_matches('\u{feff}');
     let head = &text[..text.floor_char_boundary(HEAD)];
-    let mut signs = FORMATS.iter().flat_map(|format| format.signs).chain([&ROWS.1]);
+    let mut signs = FORMATS.iter().flat_map(|format| format.signs).chain(&ROWS.1);
     if !signs.any(|sign| head.contains(sign)) || !begins_folded(text) {
         return None;
     }
@@ -131,9 +132,10 @@ pub fn unfolded(whole: &str) -> Option<Unfolded> {
         .enumerate()
         .flat_map(|(nth, value)| spans::in_resources(json_of(*value)).into_iter().map(move |value| (nth, value)));
     let values: Vec<(usize, Json)> = values.collect();
-    if let Some(messages) = rows::of_store(values.iter().map(|(_, value)| value)) {
-        let text = json!({ "messages": messages }).to_string();
-        return Some(Unfolded { format: ROWS.0, text, faults: Vec::new() });
+    if let Some(sessions) = rows::of_store(values.iter().map(|(_, value)| value)) {
+        let mut records: Vec<Json> = sessions.into_iter().map(|messages| json!({ "messages": messages })).collect();
+        let document = if records.len() == 1 { records.remove(0) } else { Json::Array(records) };
+        return Some(Unfolded { format: ROWS.0, text: document.to_string(), faults: Vec::new() });
     }
     let format = FORMATS.iter().find(|format| values.iter().any(|(_, value)| format.records(value).is_some()))?;
     let mut records = Vec::new();

@@ -1,5 +1,6 @@
 //! Rows with JSON in strings.
 
+use foldhash::HashMap;
 use serde_json::{Value as Json, json};
 
 use super::{LISTS, decoded, has_list, items, joined, plain, text_of};
@@ -7,8 +8,11 @@ use super::{LISTS, decoded, has_list, items, joined, plain, text_of};
 /// A row with its messages in a string.
 pub(super) fn in_string(value: &Json) -> Option<Vec<Json>> {
     let row = value.as_object()?;
-    let (key, list) = LISTS.iter().find_map(|key| Some((*key, decoded(row.get(*key)?)?)))?;
-    let is_list = list.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(Json::is_object));
+    let lists = LISTS.iter().filter_map(|key| Some((*key, decoded(row.get(*key)?)?)));
+    // A row without messages is one as well, unless another member has some.
+    let (key, list) = lists.min_by_key(|(_, list)| list.as_array().is_some_and(Vec::is_empty))?;
+    let is_list = list.as_array().is_some_and(|list| list.iter().all(Json::is_object));
+    let is_list = is_list && (list != json!([]) || !LISTS.iter().any(|key| row.get(*key).is_some_and(Json::is_array)));
     let mut row = row.clone();
     row.insert(key.to_owned(), list);
     is_list.then(|| vec![Json::Object(row)])
@@ -32,16 +36,33 @@ fn call(nth: usize, answer: &Json) -> Option<Json> {
     Some(json!({ "id": format!("call_{nth}"), "type": "function", "function": function }))
 }
 
-/// The messages of rows that each hold one in a string, or the parts of one in a string beside its role.
-pub(super) fn of_store<'j>(values: impl Iterator<Item = &'j Json>) -> Option<Vec<Json>> {
-    let messages = values.map(|row| {
-        if let Some(message) = row.get("message_data").or_else(|| row.get("message")).and_then(decoded) {
-            return Some(message);
+/// The messages of rows that each hold one in a string, or the parts of one in a string beside its role: a list for each session, in
+/// the order in which they begin.
+pub(super) fn of_store<'j>(rows: impl Iterator<Item = &'j Json>) -> Option<Vec<Vec<Json>>> {
+    let mut sessions: Vec<Vec<Json>> = Vec::new();
+    let mut places: HashMap<Option<&str>, usize> = HashMap::default();
+    for row in rows {
+        let message = stored_message(row)?;
+        let place = *places.entry(text_of(row, SESSION)).or_insert(sessions.len());
+        if place == sessions.len() {
+            sessions.push(Vec::new());
         }
-        let mut row = row.as_object()?.clone();
-        let parts = row.get("parts").filter(|_| row.contains_key("role")).and_then(decoded)?;
-        row.insert(String::from("parts"), parts);
-        Some(Json::Object(row))
-    });
-    messages.collect::<Option<_>>().filter(|messages: &Vec<Json>| !messages.is_empty())
+        sessions[place].push(message);
+    }
+    (!sessions.is_empty()).then_some(sessions)
+}
+
+/// The column with the id of a session.
+const SESSION: &str = "session_id";
+
+fn stored_message(row: &Json) -> Option<Json> {
+    // Lines of many logs have a `message`.
+    let message = row.get("message_data").or_else(|| row.get("message").filter(|_| row.get(SESSION).is_some()));
+    if let Some(message) = message.and_then(decoded) {
+        return Some(message);
+    }
+    let mut row = row.as_object()?.clone();
+    let parts = row.get("parts").filter(|_| row.contains_key("role")).and_then(decoded)?;
+    row.insert(String::from("parts"), parts);
+    Some(Json::Object(row))
 }

@@ -205,6 +205,35 @@ fn traces_and_rows_are_read_out_of_their_strings() {
     }
 }
 
+#[test]
+fn each_session_of_a_store_is_a_record() {
+    let row = |session: &str, column: &str, message: &Value| json!({"id": 1, "session_id": session, column: message.to_string()});
+    let own = chat();
+    let lang =
+        [json!({"type": "human", "data": {"content": "Lit?"}}), json!({"type": "ai", "data": {"content": "It is."}})];
+    for (column, [first, second]) in [("message_data", [&own[0], &own[0]]), ("message", [&lang[0], &lang[1]])] {
+        let rows = json!([row("a", column, first), row("b", column, first), row("a", column, second)]);
+        let export = unfolded(&rows.to_string()).unwrap_or_else(|| panic!("{rows} is read"));
+        let read: Value = serde_json::from_str(&export.text).expect("JSON");
+        assert_eq!(read, json!([{"messages": [first, second]}, {"messages": [first]}]));
+    }
+    // Lines of logs have a `message` as well.
+    assert!(unfolded(&json!([{"level": "info", "message": "{\"a\": 1}"}]).to_string()).is_none());
+}
+
+#[test]
+fn a_row_without_messages_is_an_empty_record() {
+    let [said, none] = [chat().to_string(), String::from("[]")];
+    let rows = json!([{"messages": said}, {"messages": none}, {"messages": none, "history": said}]);
+    let export = unfolded(&rows.to_string()).expect("it is read");
+    let document = Document::parse(&export.text).expect("JSON");
+    let reading = Reading { framing: Framing::Document, dialect: None, named: false, messages_key: None };
+    let transcripts = reading.transcripts(&document).expect("transcripts");
+    let counts: Vec<usize> = transcripts.iter().map(|(_, transcript)| transcript.messages.len()).collect();
+    assert_eq!(counts, [3, 0, 3]);
+    assert!(unfolded(&json!([{"messages": chat(), "history": "[]", "note": "[{"}]).to_string()).is_none());
+}
+
 /// `ChatGPT` makes several calls before the first result, and gives some results in two messages.
 #[test]
 fn results_of_a_tree_belong_to_the_calls_of_their_tools() {

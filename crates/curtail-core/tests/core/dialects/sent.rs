@@ -487,3 +487,15 @@ fn filtered(text: &str) -> String {
     let cutter = Cutter::builder().tools(ToolPolicy::drop_all()).build().expect("a policy");
     cutter.cut(text).expect("it is cut")
 }
+
+#[test]
+fn functions_of_two_plugins_are_two_tools() {
+    let call = |plugin: &str| json!({"$type": "FunctionCallContent", "Id": plugin, "PluginName": plugin, "FunctionName": "get", "Arguments": {}});
+    let alone = json!({"$type": "FunctionCallContent", "Id": "c", "FunctionName": "get", "Arguments": {}});
+    let chat = json!([
+        {"Role": {"Label": "user"}, "Items": [{"$type": "TextContent", "Text": "And?"}]},
+        {"Role": {"Label": "assistant"}, "Items": [call("Weather"), call("Calendar"), alone]},
+    ]);
+    let said = "semantic-kernel-dotnet\nuser: And?\nassistant: Weather-get{} Calendar-get{} get{}";
+    assert_eq!(outline(&chat.to_string()), said);
+}
