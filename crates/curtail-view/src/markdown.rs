@@ -19,13 +19,28 @@ const MAX_DEPTH: usize = 40;
 pub(super) fn markdown(text: &str) -> Option<Markup> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = Writer { marked: text.contains(['\\', '&']), ..Writer::default() };
-    for (event, place) in Parser::new_ext(text, options).into_offset_iter() {
+    for (event, place) in events(text, options) {
         writer.event(event, place);
         if writer.endings.len() > MAX_DEPTH {
             return None;
         }
     }
     writer.marked.then(|| writer.folded(text))
+}
+
+/// The events of Markdown with their places. The stars of `a/*.ts and b/*.ts` are text.
+fn events(text: &str, options: Options) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
+    Parser::new_ext(text, options).into_offset_iter().map(|(event, place)| match event {
+        Event::Start(Tag::Emphasis) | Event::End(TagEnd::Emphasis) if is_of_path(text, &place) => {
+            (Event::Text(text[place.start..=place.start].to_owned().into()), place)
+        }
+        event => (event, place),
+    })
+}
+
+/// Whether one of the marks of this emphasis follows a slash.
+fn is_of_path(text: &str, place: &Range<usize>) -> bool {
+    [place.start, place.end - 1].iter().any(|mark| text[..*mark].ends_with('/'))
 }
 
 /// What a person typed, as it is, with its fenced code set apart; `None` if it contains none.
@@ -52,7 +67,7 @@ pub(super) fn plain(text: &str, limit: usize) -> String {
     let text = text.trim_start();
     let head = &text[..text.floor_char_boundary(limit * 8)];
     let mut words = String::new();
-    for event in Parser::new_ext(head, Options::ENABLE_STRIKETHROUGH) {
+    for (event, _) in events(head, Options::ENABLE_STRIKETHROUGH) {
         match event {
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
                 words.push_str(&text);
@@ -273,7 +288,9 @@ mod tests {
 
     #[test]
     fn markup_is_rendered() {
-        let html = shown("# A\n\n- **b** `c<d>`\n- [ ] e\n\n```rust\nlet x = \"<\";\n```\n\n|f|\n|-|\n|g|\n\nh\ni *j*");
+        let html = shown(
+            "# A\n\n- **b** `c<d>`\n- [ ] e\n\n```rust\nlet x = \"<\";\n```\n\n|f|\n|-|\n|g|\n\nh\ni *j* k/*.l m/*.l",
+        );
         for part in [
             "<h4>A</h4>",
             "<strong>b</strong> <code>c&lt;d&gt;</code>",
@@ -281,7 +298,7 @@ mod tests {
             "<pre data-language=\"rust\"><code>let x = \"&lt;\";\n</code></pre>",
             "<th scope=\"col\">f</th>",
             "<td>g</td>",
-            "h<br>i <em>j</em>",
+            "h<br>i <em>j</em> k/*.l m/*.l",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
@@ -301,6 +318,8 @@ mod tests {
         assert_eq!(plain("## Done\n\n1. **Fixed** `a_b` <x>\n2. *More*", 100), "Done: Fixed a_b <x> More");
         assert_eq!(plain("one two three", 8), "one two…");
         assert_eq!(plain("a*b*c **d**e", 50), "abc de");
+        assert_eq!(plain("/*a*/ and b/_c_", 50), "/*a*/ and b/_c_");
+        assert_eq!(plain("In src/*.ts and tests/*.ts, *not* in `a/*`", 50), "In src/*.ts and tests/*.ts, not in a/*");
         assert_eq!(plain("## Steps:\n\nUse `std::fmt` : now", 50), "Steps: Use std::fmt : now");
     }
 
