@@ -49,7 +49,7 @@ def main():
     for kind in ("records", "batches"):
         for size in (most // 4, most):
             command = [sys.executable, __file__, "child", kind, str(size * 1_000_000)]
-            made, peak = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+            made, peak = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
             print(f"{kind}: {size} MB in, {int(made) // 1_000_000} MB out, peak {peak} MB", flush=True)
 
 

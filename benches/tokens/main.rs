@@ -6,12 +6,6 @@
 //! `--count ours FILE` and `--count tiktoken-rs FILE` write seconds and tokens, and `--limit N FILE` cuts records with
 //! a loop over tiktoken-rs.
 
-#![allow(
-    unreachable_pub,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test may stop at what it did not expect"
-)]
 #![expect(clippy::cast_precision_loss, reason = "lengths of texts, for figures to one place")]
 #![expect(clippy::expect_used, reason = "without its encodings there is nothing to measure")]
 
@@ -70,7 +64,7 @@ fn count(program: &str, text: &str) -> Result<()> {
 
 fn table(files: Vec<String>) -> Result<()> {
     let is_generated = files.is_empty();
-    let texts = if files.is_empty() { texts::all(4_000_000) } else { read_texts(files)? };
+    let texts = if is_generated { texts::all(4_000_000) } else { read_texts(files)? };
     let mut out = stdout().lock();
     for (encoding, theirs) in [
         ("o200k_base", tiktoken_rs::o200k_base_singleton as fn() -> &'static CoreBPE),
@@ -92,7 +86,7 @@ fn table(files: Vec<String>) -> Result<()> {
 fn read_texts(files: Vec<String>) -> Result<Vec<(String, String)>> {
     files
         .into_iter()
-        .map(|file| Ok((file.rsplit('/').next().unwrap_or_default().to_owned(), std::fs::read_to_string(&file)?)))
+        .map(|file| Ok((file.rsplit('/').next().unwrap_or_default().to_owned(), fs::read_to_string(&file)?)))
         .collect()
 }
 

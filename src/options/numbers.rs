@@ -83,7 +83,7 @@ impl FromStr for Amount {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let Some(percent) = text.strip_suffix('%') else { return text.parse().map(Self::Tokens) };
-        let share = percent.parse().ok().filter(|percent: &f64| (0.0..=1000.0).contains(percent));
+        let share = percent.trim().parse().ok().filter(|percent: &f64| (0.0..=1000.0).contains(percent));
         let share = share.map(|percent| Self::Share(percent / 100.0));
         share.ok_or_else(|| String::from("expected a share of the tokens of each transcript, such as 50%"))
     }
@@ -147,7 +147,7 @@ fn scaled(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bytes, Share, Tokens};
+    use super::{Amount, Bytes, Share, Tokens};
 
     #[test]
     fn a_unit_is_the_same_number_of_everything() {
@@ -162,6 +162,7 @@ mod tests {
         for (text, share) in [("90%", 0.9), ("90", 0.9), ("1%", 0.01), ("0.5 %", 0.005), ("0", 0.0), ("100", 1.0)] {
             assert_eq!(text.parse(), Ok(Share(share)), "{text}");
         }
+        assert_eq!("50 %".parse(), Ok(Amount::Share(0.5)));
         for text in ["0.9", "1", "1.0", ".5", "101%", "-1", "x", "90%%"] {
             assert!(text.parse::<Share>().is_err(), "{text}");
         }

@@ -31,36 +31,43 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The program with `arguments` in `folder`, which is also its home, and without standard input. It gets no variable of the
-/// user's environment that it reads.
+/// The variables that a process needs of the user's environment. It gets no other, since the program and those that it starts
+/// read many.
+const PASSED: [&str; 6] = ["PATH", "LANG", "TMPDIR", "TEMP", "SystemRoot", "LLVM_PROFILE_FILE"];
+
+/// A program in `folder`, which is also its home, without standard input and the user's environment.
+pub fn isolated(name: &str, folder: &Path) -> std::process::Command {
+    let mut command = std::process::Command::new(name);
+    command.env_clear().envs(PASSED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.current_dir(folder).env("HOME", folder).env("XDG_STATE_HOME", folder.join("state")).stdin(Stdio::null());
+    command
+}
+
+/// The program with `arguments` in `folder`, isolated.
 pub fn command(folder: &Path, arguments: &[&str]) -> std::process::Command {
-    let mut command = std::process::Command::new(program());
-    isolate(&mut command, folder);
+    let mut command = isolated(program(), folder);
     command.args(arguments);
     command
 }
 
-/// A shell that runs `line` in `folder`, with the program on its `PATH` and as little of the user's environment.
+/// A shell that runs `line` in `folder`, isolated, with the program on its `PATH`.
 pub fn shell(line: &str, folder: &Path) -> std::process::Command {
-    let programs = Path::new(program()).parent().expect("a folder");
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("PATH"));
-    let mut shell = std::process::Command::new("sh");
-    isolate(&mut shell, folder);
-    shell.arg("-c").arg(line).env("PATH", path);
+    let mut shell = isolated("sh", folder);
+    shell.arg("-c").arg(line).env("PATH", path());
     shell
 }
 
-fn isolate(command: &mut std::process::Command, folder: &Path) {
-    let read = |name: &str| {
-        name.starts_with("CURTAIL_")
-            || name.ends_with("_API_KEY")
-            || name.to_lowercase().ends_with("_proxy")
-            || ["NO_COLOR", "SOURCE_DATE_EPOCH", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].contains(&name)
-    };
-    for (name, _) in std::env::vars_os().filter(|(name, _)| read(&name.to_string_lossy())) {
-        command.env_remove(name);
-    }
-    command.current_dir(folder).env("HOME", folder).env("XDG_STATE_HOME", folder.join("state")).stdin(Stdio::null());
+/// As [`shell`], on a terminal, which `script` of util-linux opens.
+pub fn terminal(line: &str, folder: &Path) -> std::process::Command {
+    let mut script = isolated("script", folder);
+    script.args(["-qec", line, "/dev/null"]).env("PATH", path()).env("TERM", "xterm");
+    script
+}
+
+/// The `PATH`, with the folder of the program first.
+fn path() -> String {
+    let programs = Path::new(program()).parent().expect("a folder");
+    format!("{}:{}", programs.display(), std::env::var("PATH").expect("PATH"))
 }
 
 /// Runs the program in the root of the project with `input` on standard input.
@@ -167,11 +174,6 @@ pub fn chat(id: &str, rounds: usize) -> String {
 /// So many chats, of one to nine rounds.
 pub fn chats(count: usize) -> String {
     (0..count).map(|nth| chat(&format!("chat-{nth}"), 1 + nth % 9)).collect()
-}
-
-/// How often the file contains the key.
-pub fn lines_of(place: &Place, name: &str, key: &str) -> u64 {
-    text(&place.read(name)).matches(&format!("\"{key}\"")).count() as u64
 }
 
 pub fn gzip(text: &str) -> Vec<u8> {

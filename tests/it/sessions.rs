@@ -33,13 +33,7 @@ fn machine() -> Place {
 }
 
 fn run(place: &Place, words: &[&str]) -> Output {
-    let mut command = place.curtail(words);
-    for moved in
-        ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME", "OPENCODE_DB"]
-    {
-        command.env_remove(moved);
-    }
-    command.env("HOME", place.path("home")).output().unwrap()
+    place.curtail(words).env("HOME", place.path("home")).output().unwrap()
 }
 
 fn printed(place: &Place, words: &[&str]) -> String {
@@ -136,7 +130,7 @@ fn paths_are_listed_byte_for_byte() {
     std::fs::rename(place.path("home"), &home).unwrap();
     for (format, end) in [("paths", b'\n'), ("paths0", b'\0')] {
         let mut command = place.curtail(&["sessions", "--agent", "codex", "--output-format", format]);
-        let output = command.env_remove("CODEX_HOME").env("HOME", &home).output().unwrap();
+        let output = command.env("HOME", &home).output().unwrap();
         let mut expected =
             home.join(".codex/sessions/2026/01/01/rollout-1.jsonl").into_os_string().into_encoded_bytes();
         expected.push(end);
@@ -183,12 +177,7 @@ fn a_variable_moves_the_folder_of_an_agent() {
     let moved = place.path("home/.claude");
     let output = command.env("HOME", place.path("nowhere")).env("CLAUDE_CONFIG_DIR", moved).output().unwrap();
     assert_eq!(text(&output.stdout).lines().count(), 2);
-    let none = place
-        .curtail(&["sessions"])
-        .env("HOME", place.path("nowhere"))
-        .env_remove("CLAUDE_CONFIG_DIR")
-        .output()
-        .unwrap();
+    let none = place.curtail(&["sessions"]).env("HOME", place.path("nowhere")).output().unwrap();
     assert_eq!(text(&none.stdout), "no sessions\n");
 }
 

@@ -1,8 +1,6 @@
 //! Damaged Parquet files: whatever their bytes are, the program reports which file is damaged, in bounded memory.
 
-use std::process::{Command, Stdio};
-
-use crate::program::{Place, program, root, text};
+use crate::program::{Place, root, shell, text};
 
 /// Damaged files of each kind.
 const VARIANTS: usize = 400;
@@ -49,10 +47,8 @@ const DAMAGES: [(&str, Damage); 5] = [
 
 /// Runs the program with little memory: an allocation that a file asks for cannot be large.
 fn run(place: &Place, arguments: &str) -> (Option<i32>, String) {
-    let line = format!("ulimit -v 3000000; exec \"$CURTAIL\" {arguments}");
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &line]).env("CURTAIL", program()).current_dir(place.path("")).stdin(Stdio::null());
-    let done = shell.output().expect("a shell");
+    let line = format!("ulimit -v 3000000; exec curtail {arguments}");
+    let done = shell(&line, &place.path("")).output().expect("a shell");
     (done.status.code(), text(&done.stderr))
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::program::{Place, chat, shell, text};
+use crate::program::{Place, chat, terminal, text};
 
 const WIDTHS: [usize; 3] = [80, 100, 120];
 
@@ -61,18 +61,10 @@ fn machine() -> Place {
 
 /// What `line` prints on a terminal of this width.
 fn on_terminal(place: &Place, line: &str, width: usize) -> String {
-    let script = format!("script -qec {} /dev/null", quoted(&format!("stty cols {width} rows 50; {line}")));
-    let mut command = shell(&script, &place.path(""));
-    command.env("SOURCE_DATE_EPOCH", "1767000000").env("TERM", "xterm-256color").env_remove("COLUMNS");
-    for moved in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
-        command.env_remove(moved);
-    }
+    let mut command = terminal(&format!("stty cols {width} rows 50; {line}"), &place.path(""));
+    command.env("SOURCE_DATE_EPOCH", "1767000000").env("TERM", "xterm-256color");
     let output = command.output().expect("script of util-linux");
     text(&output.stdout).replace("\r\n", "\n").replace(&*place.path("").to_string_lossy(), "/home/ada/")
-}
-
-fn quoted(line: &str) -> String {
-    format!("'{}'", line.replace('\'', "'\\''"))
 }
 
 fn plain(text: &str) -> String {

@@ -5,7 +5,8 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether standard input was closed when the program started. Something else is open in its place then, which would be
-/// read as an empty input.
+/// read as an empty input. As standard input itself, this belongs to the process: only its beginning can tell, and all who read
+/// must know.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Records whether standard input was closed when the program started, so that reading it is an error.

@@ -1,4 +1,5 @@
-//! Renders the Markdown of people and models as HTML: raw HTML stays text, only web links work, and no image is fetched.
+//! Renders the Markdown of models as HTML: raw HTML stays text, only web links work, and no image is fetched. What people typed is
+//! no Markdown, apart from fenced code: a `*` or `_` of a path belongs to it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,6 +7,7 @@ use std::ops::Range;
 use maud::{Markup, PreEscaped, Render as _, html};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::content::{Passage, passage};
 use super::visible::{Body, Shown, line, more};
 
 /// Bytes of a text that are shown before the rest is folded.
@@ -17,7 +19,7 @@ const MAX_DEPTH: usize = 40;
 pub(super) fn markdown(text: &str) -> Option<Markup> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = Writer { marked: text.contains(['\\', '&']), ..Writer::default() };
-    for (event, place) in Parser::new_ext(text, options).into_offset_iter() {
+    for (event, place) in events(text, options) {
         writer.event(event, place);
         if writer.endings.len() > MAX_DEPTH {
             return None;
@@ -26,12 +28,46 @@ pub(super) fn markdown(text: &str) -> Option<Markup> {
     writer.marked.then(|| writer.folded(text))
 }
 
+/// The events of Markdown with their places. The stars of `a/*.ts and b/*.ts` are text.
+fn events(text: &str, options: Options) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
+    Parser::new_ext(text, options).into_offset_iter().map(|(event, place)| match event {
+        Event::Start(Tag::Emphasis) | Event::End(TagEnd::Emphasis) if is_of_path(text, &place) => {
+            (Event::Text(text[place.start..=place.start].to_owned().into()), place)
+        }
+        event => (event, place),
+    })
+}
+
+/// Whether one of the marks of this emphasis follows a slash.
+fn is_of_path(text: &str, place: &Range<usize>) -> bool {
+    [place.start, place.end - 1].iter().any(|mark| text[..*mark].ends_with('/'))
+}
+
+/// What a person typed, as it is, with its fenced code set apart; `None` if it contains none.
+pub(super) fn typed(text: &str) -> Option<Markup> {
+    let mut writer = Writer::default();
+    let mut from = 0;
+    for (event, place) in Parser::new(text).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
+                writer.passage(&text[from..place.start], place.start);
+                from = place.end;
+                writer.event(event, place);
+            }
+            Event::Text(_) | Event::End(TagEnd::CodeBlock) if writer.code.is_some() => writer.event(event, place),
+            _ => {}
+        }
+    }
+    writer.passage(&text[from..], text.len());
+    writer.marked.then(|| writer.folded(text))
+}
+
 /// The beginning of `text` on one line, without its markup.
 pub(super) fn plain(text: &str, limit: usize) -> String {
     let text = text.trim_start();
     let head = &text[..text.floor_char_boundary(limit * 8)];
     let mut words = String::new();
-    for event in Parser::new_ext(head, Options::ENABLE_STRIKETHROUGH) {
+    for (event, _) in events(head, Options::ENABLE_STRIKETHROUGH) {
         match event {
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
                 words.push_str(&text);
@@ -65,6 +101,13 @@ struct Writer {
     headings: Vec<HeadingLevel>,
     /// The HTML that closes each open tag.
     endings: Vec<Cow<'static, str>>,
+    /// The code of the block that is open.
+    code: Option<Code>,
+}
+
+struct Code {
+    language: String,
+    text: String,
 }
 
 impl Writer {
@@ -79,12 +122,21 @@ impl Writer {
         );
         self.marked |= !plain;
         match event {
+            Event::Start(Tag::CodeBlock(kind)) => self.code = Some(Code::new(&kind)),
+            Event::End(TagEnd::CodeBlock) => {
+                if let Some(code) = self.code.take() {
+                    self.out.push_str(&code.draw().0);
+                }
+            }
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => {
                 self.in_head &= tag != TagEnd::TableHead;
                 self.out.push_str(&self.endings.pop().unwrap_or_default());
             }
-            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => Body(&text).render_to(&mut self.out),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => match &mut self.code {
+                Some(code) => code.text.push_str(&text),
+                None => Body(&text).render_to(&mut self.out),
+            },
             Event::Code(text) => self.out.push_str(&html! { code { (Body(&text)) } }.0),
             Event::SoftBreak | Event::HardBreak => self.out.push_str("<br>"),
             Event::Rule => self.out.push_str("<hr>"),
@@ -93,7 +145,7 @@ impl Writer {
                 Body(&text).render_to(&mut self.out);
             }
         }
-        if self.endings.is_empty() {
+        if self.endings.is_empty() && self.code.is_none() {
             self.blocks.push(Block { html: self.out.len(), source: place.end });
         }
     }
@@ -109,7 +161,6 @@ impl Writer {
                 return self.open(&format!("<h{level}>"), format!("</h{level}>"));
             }
             Tag::BlockQuote(_) => ("<blockquote>", "</blockquote>"),
-            Tag::CodeBlock(kind) => return self.code(&kind),
             Tag::HtmlBlock => ("<p class=\"html\">", "</p>"),
             Tag::List(None) => ("<ul>", "</ul>"),
             Tag::List(Some(1)) => ("<ol>", "</ol>"),
@@ -143,15 +194,6 @@ impl Writer {
         self.open(empty.0.strip_suffix(close).unwrap_or(&empty.0), close);
     }
 
-    fn code(&mut self, kind: &CodeBlockKind<'_>) {
-        let language = match kind {
-            CodeBlockKind::Fenced(info) => info.split([' ', ',', '{']).next().unwrap_or_default(),
-            CodeBlockKind::Indented => "",
-        };
-        let empty = html! { pre data-language=[(!language.is_empty()).then(|| Shown(language))] { code {} } };
-        self.element(&empty, "</code></pre>");
-    }
-
     /// A link. One that does not lead to the web becomes text, followed by its target.
     fn link(&mut self, target: &str) {
         if is_web(target) {
@@ -165,6 +207,16 @@ impl Writer {
     fn inert(&mut self, label: &str, target: &str, most: usize) {
         let close = html! { span class="of" { " (" (Shown(&line(target, most))) ")" } }.0 + "</span>";
         self.open(&format!("<span class=\"inert\">{label}"), close);
+    }
+
+    /// A text that is shown as it is, as a block whose source ends at `end`.
+    fn passage(&mut self, text: &str, end: usize) {
+        // Blank lines around prose have no meaning.
+        let text = text.trim_matches(['\r', '\n']);
+        if !text.trim().is_empty() {
+            self.out.push_str(&passage(Passage { text, byte: 0, max_chars: usize::MAX, mono: false }).0);
+            self.blocks.push(Block { html: self.out.len(), source: end });
+        }
     }
 
     /// The HTML, with the blocks after the first ones folded.
@@ -186,6 +238,35 @@ impl Writer {
     }
 }
 
+impl Code {
+    fn new(kind: &CodeBlockKind<'_>) -> Self {
+        let language = match kind {
+            CodeBlockKind::Fenced(info) => info.split([' ', ',', '{']).next().unwrap_or_default(),
+            CodeBlockKind::Indented => "",
+        };
+        Self { language: language.to_owned(), text: String::new() }
+    }
+
+    /// The code, with the lines after the first ones folded if it is long.
+    fn draw(&self) -> Markup {
+        let mut end = self.text.len();
+        if end > FOLD + FOLD / 4 {
+            end = self.text.floor_char_boundary(FOLD);
+            end = self.text[..end].rfind('\n').map_or(end, |at| at + 1);
+        }
+        let (shown, hidden) = self.text.split_at(end);
+        html! {
+            (self.block(shown))
+            @if !hidden.is_empty() { (more(hidden.chars().count(), "character", self.block(hidden))) }
+        }
+    }
+
+    fn block(&self, text: &str) -> Markup {
+        let language = Some(self.language.as_str()).filter(|language| !language.is_empty());
+        html! { pre data-language=[language.map(Shown)] { code { (Body(text)) } } }
+    }
+}
+
 fn is_web(target: &str) -> bool {
     let scheme = target.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     matches!(scheme.as_deref(), Some("http" | "https"))
@@ -193,7 +274,7 @@ fn is_web(target: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{markdown, plain};
+    use super::{markdown, plain, typed};
 
     fn shown(text: &str) -> String {
         markdown(text).map(|html| html.0).unwrap_or_default()
@@ -207,7 +288,9 @@ mod tests {
 
     #[test]
     fn markup_is_rendered() {
-        let html = shown("# A\n\n- **b** `c<d>`\n- [ ] e\n\n```rust\nlet x = \"<\";\n```\n\n|f|\n|-|\n|g|\n\nh\ni *j*");
+        let html = shown(
+            "# A\n\n- **b** `c<d>`\n- [ ] e\n\n```rust\nlet x = \"<\";\n```\n\n|f|\n|-|\n|g|\n\nh\ni *j* k/*.l m/*.l",
+        );
         for part in [
             "<h4>A</h4>",
             "<strong>b</strong> <code>c&lt;d&gt;</code>",
@@ -215,7 +298,7 @@ mod tests {
             "<pre data-language=\"rust\"><code>let x = \"&lt;\";\n</code></pre>",
             "<th scope=\"col\">f</th>",
             "<td>g</td>",
-            "h<br>i <em>j</em>",
+            "h<br>i <em>j</em> k/*.l m/*.l",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
@@ -235,7 +318,32 @@ mod tests {
         assert_eq!(plain("## Done\n\n1. **Fixed** `a_b` <x>\n2. *More*", 100), "Done: Fixed a_b <x> More");
         assert_eq!(plain("one two three", 8), "one two…");
         assert_eq!(plain("a*b*c **d**e", 50), "abc de");
+        assert_eq!(plain("/*a*/ and b/_c_", 50), "/*a*/ and b/_c_");
+        assert_eq!(plain("In src/*.ts and tests/*.ts, *not* in `a/*`", 50), "In src/*.ts and tests/*.ts, not in a/*");
         assert_eq!(plain("## Steps:\n\nUse `std::fmt` : now", 50), "Steps: Use std::fmt : now");
+    }
+
+    #[test]
+    fn what_people_type_is_shown_as_it_is() {
+        assert!(typed("# src/*.ts and tests/*.ts, but __mocks__\n    <b>").is_none());
+        let html = typed("Why *.ts?\n\n1. See:\n   ```sh\n   ls *_*\n   ```\nand __mocks__").map(|html| html.0);
+        let html = html.unwrap_or_default();
+        for part in
+            [">Why *.ts?\n\n1. See:\n", "<pre data-language=\"sh\"><code>ls *_*\n</code></pre>", ">and __mocks__<"]
+        {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+
+    #[test]
+    fn long_code_is_folded_after_a_line() {
+        let log = format!("The log:\n\n```text\n{}```\n", "one line of a log\n".repeat(700));
+        for html in [markdown(&log), typed(&log)].map(|html| html.unwrap_or_default().0) {
+            let (head, rest) = html.split_once("<details class=\"more\">").unwrap_or_default();
+            assert!(head.len() < 4_000 && head.ends_with("log\n</code></pre>"), "{head}");
+            assert!(rest.contains("<pre data-language=\"text\"><code>one line"), "{rest}");
+        }
+        assert!(!shown(&format!("```\n{}```", "one line\n".repeat(300))).contains("<details"));
     }
 
     #[test]

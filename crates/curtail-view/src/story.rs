@@ -191,7 +191,7 @@ fn prompt_text(message: &Message<'_>) -> String {
     let own = message.parts.iter().filter(|part| !part.instructs());
     let texts: Vec<_> = own.filter_map(|part| part.content.text()).map(Text::decode).collect();
     let typed = texts.iter().find(|text| is_typed(text)).or(texts.first());
-    typed.map_or_else(|| String::from("image or file"), |text| plain(&as_typed(text), 200))
+    typed.map_or_else(|| String::from("image or file"), |text| line(&as_typed(text), 200))
 }
 
 fn seconds(moments: &[Option<Moment>]) -> Option<f64> {

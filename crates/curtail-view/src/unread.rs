@@ -17,7 +17,7 @@ pub(super) fn unread(estimated: &[Estimated<'_>]) -> impl Iterator<Item = Unread
         let pointer = estimated.value.pointer();
         let name = pointer.rsplit('/').find(|step| step.parse::<usize>().is_err()).unwrap_or_default();
         Some(UnreadText {
-            name: name.to_owned(),
+            name: name.replace("~1", "/").replace("~0", "~"),
             text: estimated.value.text()?.into_decoded().into_owned(),
             byte: estimated.value.span().start as usize,
         })

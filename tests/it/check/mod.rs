@@ -19,7 +19,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use serde_json::Value;
 
-use crate::program::command;
+use crate::program::{command, isolated};
 
 const CALL: &str = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{}"}}]}"#;
 const RESULT: &str = r#"{"role":"tool","tool_call_id":"call_1","content":"rain"}"#;
@@ -126,7 +126,7 @@ fn findings_take_no_memory_once_they_are_written() {
     fs::write(folder.path().join("a.jsonl"), record.repeat(2000)).unwrap();
     // The program takes 70 MB of addresses, a hundred thousand findings another 60.
     let line = format!("ulimit -v 110000; exec {} check -j 1 a.jsonl > report", crate::program::program());
-    let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(folder.path()).output().unwrap();
+    let done = isolated("bash", folder.path()).args(["-c", &line]).output().unwrap();
     let report = fs::read_to_string(folder.path().join("report")).unwrap();
     let last = report.lines().last().map(str::to_owned);
     assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));

@@ -11,7 +11,7 @@ use curtail_core::dialects::ReadError;
 use curtail_io::batch::{Batch, Flow, Unit, Work};
 use curtail_io::{Inputs, Wanted, find_sources};
 
-use crate::program::{GUARD, Place, chat, chats, gzip, program, text, wait_until};
+use crate::program::{GUARD, Place, chat, chats, gzip, program, terminal, text, wait_until};
 
 #[test]
 fn any_number_of_jobs_writes_the_same_bytes() {
@@ -403,9 +403,7 @@ fn progress_is_shown_on_a_terminal_and_nowhere_else() {
     place.write("a.jsonl", chats(3_000).as_bytes());
     let on_terminal = |flags: &str| {
         let line = format!("{} window a.jsonl -o out --force {flags}", program());
-        let mut script = Command::new("script");
-        script.args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null()).env_remove("CI");
-        text(&script.output().unwrap().stdout)
+        text(&terminal(&line, &place.path("")).output().unwrap().stdout)
     };
     let shown = on_terminal("--progress always");
     assert!(shown.contains("transcripts") && shown.contains("/s"), "no bar: {shown:?}");
@@ -431,9 +429,7 @@ fn progress_counts_summaries() {
     let slow = "summarize -n 1 a.jsonl --summarizer-cmd 'sh slow.sh' --force";
     for flags in ["-o out", "--emit state"] {
         let line = format!("{} {slow} {flags} --progress always 2>&1 >out.txt", program());
-        let mut script = Command::new("script");
-        script.args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null()).env_remove("CI");
-        let shown = text(&script.output().unwrap().stdout);
+        let shown = text(&terminal(&line, &place.path("")).output().unwrap().stdout);
         assert!(shown.contains("1 summary,") && shown.contains("4 summaries"), "{flags}: {shown:?}");
     }
     let mut piped = place.curtail(&["summarize", "-n", "1", "a.jsonl", "-o", "out", "--force", "--progress", "always"]);
@@ -447,7 +443,7 @@ fn progress_counts_summaries() {
 fn a_terminal_as_input_is_a_hint() {
     let place = Place::new();
     let line = format!("{} window", program());
-    let done = Command::new("script").args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).output().unwrap();
+    let done = terminal(&line, &place.path("")).output().unwrap();
     assert!(text(&done.stdout).contains("standard input is a terminal"), "{}", text(&done.stdout));
     assert_eq!(done.status.code(), Some(2));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Command;
 
-use crate::program::{Place, chat, chats, program, text};
+use crate::program::{Place, chat, chats, isolated, program, text};
 
 /// Five inputs in `data`.
 fn filled() -> Place {
@@ -427,7 +427,7 @@ fn bombs_are_refused_in_bounded_memory() {
         place.write("a.jsonl.zst", &bomb(unit));
         // An eighth of the address space that all of it needs, and what threads and tables take.
         let line = format!("ulimit -v 400000; exec {} window -j 1 --max-record 64m a.jsonl.zst", program());
-        let done = Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+        let done = isolated("bash", &place.path("")).args(["-c", &line]).output().unwrap();
         assert!(text(&done.stderr).contains(expected), "{:?}: {}", text(unit), text(&done.stderr));
         assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0), "{:?}", text(unit));
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::program::{Place, chat, chats, gzip, lines_of, program, root, text, zstd};
+use crate::program::{Place, chat, chats, gzip, isolated, program, root, text, zstd};
 
 /// Input on standard input, output, words on standard error, status.
 type IoCase = (&'static str, &'static [u8], &'static [u8], &'static str, i32);
@@ -190,7 +190,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let place = Place::new();
     place.write("a.jsonl", chats(4000).as_bytes());
     let line = format!("{} window a.jsonl | head -c1; echo \" ${{PIPESTATUS[0]}}\"", program());
-    let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+    let done = isolated("bash", &place.path("")).args(["-c", &line]).output().unwrap();
     assert_eq!(text(&done.stdout), "{ 0\n");
     assert_eq!(text(&done.stderr), "");
     place.curtail(&["memory", "set", "--thread", "a", "tea"]).assert().success();
@@ -198,8 +198,8 @@ fn a_reader_that_goes_away_ends_it_quietly() {
         "tokenizers", "dialects", "rule", "schema", "schema count", "rule P001", "schema configuration", "store export",
     ] {
         let line = format!("(sleep 0.1; {} {command}; echo $? >&2) | true", program());
-        let mut shell = std::process::Command::new("bash");
-        shell.args(["-c", &line]).current_dir(place.path("")).env("XDG_STATE_HOME", place.path("state"));
+        let mut shell = isolated("bash", &place.path(""));
+        shell.args(["-c", &line]);
         assert_eq!(text(&shell.output().unwrap().stderr), "0\n", "{command}");
     }
 }
@@ -213,7 +213,7 @@ fn a_full_disk_is_an_error_that_names_the_file_and_loses_nothing() {
     // Output of one block and of several; in blocks of 1,024 bytes.
     for (flags, blocks) in [("-n 30", 4), ("-n 30 --jobs 2", 100)] {
         let line = format!("ulimit -f {blocks}; exec {} window {flags} -i a.jsonl", program());
-        let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+        let done = isolated("bash", &place.path("")).args(["-c", &line]).output().unwrap();
         assert!(
             text(&done.stderr).contains("a.jsonl: file too large; the file is as it was"),
             "{}",
@@ -224,7 +224,7 @@ fn a_full_disk_is_an_error_that_names_the_file_and_loses_nothing() {
         assert_eq!(place.list(), ["a.jsonl"], "something was left behind");
     }
     let line = format!("exec {} window a.jsonl > /dev/full", program());
-    let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+    let done = isolated("bash", &place.path("")).args(["-c", &line]).output().unwrap();
     assert!(text(&done.stderr).contains("standard output: no space left on device"), "{}", text(&done.stderr));
     assert_eq!(done.status.code(), Some(2));
 }
@@ -236,7 +236,7 @@ fn closed_standard_output_is_an_error_where_it_is_used() {
     place.write("a.jsonl", chat("a", 4).as_bytes());
     let run = |line: &str| {
         let line = format!("exec {} {line}", program());
-        std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap()
+        isolated("bash", &place.path("")).args(["-c", &line]).output().unwrap()
     };
     let commands = [
         "window -n 2 a.jsonl",
@@ -329,6 +329,12 @@ fn explain_says_file_line_and_message_in_words() {
     assert_eq!((&first["role"], &first["action"]), (&"user".into(), &"dropped".into()));
 }
 
+fn messages_in(place: &Place, name: &str) -> u64 {
+    let records = text(&place.read(name));
+    let records = records.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    records.map(|record| record["messages"].as_array().unwrap().len() as u64).sum()
+}
+
 #[test]
 fn stats_sum_up() {
     let place = Place::new();
@@ -338,8 +344,8 @@ fn stats_sum_up() {
     let sums: serde_json::Value = serde_json::from_slice(&done.stderr).unwrap();
     assert_eq!((&sums["files"], &sums["transcripts"], &sums["changed"]), (&1.into(), &2.into(), &1.into()));
     let n = |key: &str| sums[key].as_u64().unwrap();
-    assert_eq!(n("messages_before"), lines_of(&place, "a.jsonl", "role"));
-    assert_eq!(n("messages_after"), lines_of(&place, "out", "role"));
+    assert_eq!(n("messages_before"), messages_in(&place, "a.jsonl"));
+    assert_eq!(n("messages_after"), messages_in(&place, "out"));
     assert!(n("tokens_before") > n("tokens_after") && n("tokens_after") > 0);
     let done = place.curtail(&arguments).args(["--force", "--stats"]).output().unwrap();
     assert!(text(&done.stderr).contains("tokens (o200k_base)"), "{}", text(&done.stderr));

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, chat, chats, gzip, program, text, wait_until};
+use crate::program::{Place, chat, chats, gzip, shell, text, wait_until};
 
 fn lines(place: &Place, name: &str) -> Vec<Value> {
     text(&place.read(name)).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -123,10 +123,8 @@ fn a_signal_while_parts_are_written_leaves_none() {
 fn a_log_can_have_more_parts_than_a_shell_allows_files() {
     let place = Place::new();
     place.write("log.jsonl", log(200).as_bytes());
-    let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -S -n 64 && exec \"$@\"", "sh", program()]);
-    limited.args(["split", "-t", "40", "log.jsonl", "-O", "out"]).current_dir(place.path(""));
-    let done = limited.output().unwrap();
+    let line = "ulimit -S -n 64 && exec curtail split -t 40 log.jsonl -O out";
+    let done = shell(line, &place.path("")).output().unwrap();
     assert!(done.status.success(), "{}", text(&done.stderr));
     assert!(fs::read_dir(place.path("out")).unwrap().count() > 64);
 }

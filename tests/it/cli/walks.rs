@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use crate::program::{Place, chat, text};
+use crate::program::{Place, chat, shell, text};
 
 /// A project with one transcript among the files of other programs.
 fn project() -> Place {
@@ -170,8 +170,7 @@ fn a_command_to_paste_quotes_names() {
     assert_eq!(commands.len(), 2, "{stderr}");
     for command in commands {
         let command = command.strip_suffix(" | curtail …").expect(command);
-        let mut shell = std::process::Command::new("sh");
-        let done = shell.args(["-c", command]).current_dir(place.path(".")).output().expect("a shell");
+        let done = shell(command, &place.path(".")).output().expect("a shell");
         assert_eq!(text(&done.stdout), fixture.replace('\n', ""), "{command}: {}", text(&done.stderr));
     }
     assert!(!place.path("pwned").exists());

@@ -24,7 +24,8 @@ fn a_preset_writes_what_its_commands_write() {
             .iter()
             .fold(session.clone(), |input, command| text(&run(&command.split(' ').collect::<Vec<_>>(), &input).stdout));
         let preset = run(&["run", "--preset", &name], &session);
-        assert_eq!(text(&preset.stdout), piped, "{name}: {}", text(&preset.stderr));
+        assert!(preset.status.success(), "{name}: {}", text(&preset.stderr));
+        assert_eq!(text(&preset.stdout), piped, "{name}");
         changed += usize::from(piped != session);
     }
     assert!(changed > 4, "{changed}");
@@ -58,4 +59,5 @@ fn presets_are_policies_everywhere() {
     assert!(text(&wrong.stderr).contains("did you mean `mask-10-steps`?"), "{}", text(&wrong.stderr));
     let both = run(&["run", "--preset", "mask-10", "-c", "curtail.toml", trip], "");
     assert_eq!(both.status.code(), Some(2));
+    assert!(text(&both.stderr).contains("--preset cannot be used with --config"), "{}", text(&both.stderr));
 }

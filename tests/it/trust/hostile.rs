@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::json;
 
 use super::{curtail, folder, text};
+use crate::program::terminal;
 use crate::server::{Reply, Server};
 
 /// Escape sequences, line breaks, marks that reorder text, and commands of CI runners.
@@ -181,7 +181,6 @@ fn no_name_is_obeyed_in_a_log() {
     for run in runs() {
         for colors in ["never", "always"] {
             let mut command = curtail(folder.path());
-            command.env("HOME", folder.path()).env_remove("CLAUDE_CONFIG_DIR");
             let output = command.args(&run).env("CURTAIL_COLOR", colors).output().expect("the binary runs");
             for (stream, bytes) in [("out", &output.stdout), ("err", &output.stderr)] {
                 let printed = text(bytes);
@@ -221,16 +220,8 @@ fn on_terminal(folder: &Path, run: &[String]) -> String {
     let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
     let words: Vec<String> =
         std::iter::once(env!("CARGO_BIN_EXE_curtail")).chain(run.iter().map(String::as_str)).map(quoted).collect();
-    let output = Command::new("script")
-        .args(["--quiet", "--return", "--command", &words.join(" "), "/dev/null"])
-        .current_dir(folder)
-        .env("HOME", folder)
-        .env_remove("CLAUDE_CONFIG_DIR")
-        .env("PAGER", "cat")
-        .env("TERM", "xterm")
-        .stdin(std::process::Stdio::null())
-        .output()
-        .expect("`script` of util-linux is installed");
+    let output = terminal(&words.join(" "), folder).env("PAGER", "cat").output();
+    let output = output.expect("`script` of util-linux is installed");
     text(&output.stdout)
 }
 

@@ -10,23 +10,13 @@ mod limits;
 mod tls;
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-/// Variables of the user's environment that decide where requests go.
-const HEEDED: [&str; 16] = [
-    "CURTAIL_STORE", "CURTAIL_ENDPOINT", "CURTAIL_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY",
-    "ANTHROPIC_BASE_URL", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
-    "NO_PROXY", "no_proxy", "SSL_CERT_FILE",
-];
+use crate::program::{command, text};
 
-/// The program in a folder of its own, without the variables of the user's environment that it reads.
+/// The program in a folder of its own.
 fn curtail(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_curtail"));
-    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for variable in HEEDED {
-        command.env_remove(variable);
-    }
-    command
+    command(folder, &[])
 }
 
 /// Runs `summarize` on a chat of three messages with a window of two, which asks for one summary.
@@ -41,8 +31,4 @@ fn ask(folder: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Outpu
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

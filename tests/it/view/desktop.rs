@@ -3,10 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use super::CHAT;
-use crate::program::{Place, program, text, wait_until};
+use crate::program::{Place, isolated, program, terminal, text, wait_until};
 
 /// A program of this name in the folder `bin`.
 fn install(place: &Place, name: &str, script: &str) {
@@ -65,19 +64,15 @@ fn a_missing_browser_is_an_error_with_the_page() {
 /// What a terminal shows of `--text`, with these variables.
 fn on_terminal(place: &Place, variables: &[(&str, &str)]) -> String {
     let line = format!("{} view chat.jsonl --text", program());
-    let mut script = Command::new("script");
-    script.args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null());
-    script.env_remove("NO_COLOR").env_remove("PAGER").env_remove("LESS").env("TERM", "xterm");
-    script.envs(variables.iter().copied());
-    text(&script.output().unwrap().stdout)
+    text(&terminal(&line, &place.path("")).envs(variables.iter().copied()).output().unwrap().stdout)
 }
 
 /// What a terminal shows of a page, and the status; `path` is where the browser is looked for.
 fn page_on_terminal(place: &Place, flags: &str, path: &str) -> (String, bool) {
     let line = format!("{} view chat.jsonl {flags}", program());
-    let mut script = Command::new("/usr/bin/script");
-    script.args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null());
-    let output = script.env("PATH", path).env("TMPDIR", place.path("")).env("SHELL", "/bin/sh").output().unwrap();
+    let mut script = isolated("/usr/bin/script", &place.path(""));
+    script.args(["-qec", &line, "/dev/null"]).env("PATH", path).env("TMPDIR", place.path(""));
+    let output = script.output().unwrap();
     (text(&output.stdout), output.status.success())
 }
 

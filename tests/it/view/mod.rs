@@ -92,7 +92,7 @@ fn a_page_opens_with_the_story() {
     let (story, chat) = page.split_once("<div class=\"chat\">").unwrap();
     let story = bare(story);
     for words in [
-        "Glaze the cups. All ten.",
+        "Glaze the **cups**. All ten.",
         "claude-sonnet-4-5",
         "/home/ada/kiln",
         "12 Mar 2026 10:00",
@@ -107,7 +107,7 @@ fn a_page_opens_with_the_story() {
         assert!(story.contains(words), "{words}: {story}");
     }
     for html in [
-        "<strong>cups</strong>",
+        ">Glaze the **cups**.\nAll ten.</div>",
         "</p>",
         "<del>-raw\n</del><ins>+glazed\n</ins>",
         "<span class=\"f1\">hot</span>⟨U+001B⟩[2J",
@@ -504,7 +504,7 @@ fn an_index_has_a_row_for_each_session() {
     let index = text(&place.read("pages/index.html"));
     let rows = bare(index.split("<tbody").nth(1).unwrap());
     for words in
-        ["Glaze the cups. All ten.", "pi", "kiln", "12 Mar 2026", "$0.30", "&lt;b&gt;When", "&lt;i&gt;chat.jsonl"]
+        ["Glaze the **cups**. All ten.", "pi", "kiln", "12 Mar 2026", "$0.30", "&lt;b&gt;When", "&lt;i&gt;chat.jsonl"]
     {
         assert!(rows.contains(words), "{words}: {rows}");
     }

@@ -7,7 +7,7 @@ use crate::capped::capped;
 use crate::content::{Passage, code, passage};
 use crate::effect::{Fate, PartFate, State};
 use crate::images::images;
-use crate::markdown::markdown;
+use crate::markdown::{markdown, typed};
 use crate::outside::{Definitions, OutsideText};
 use crate::unread::{UnreadText, unread};
 use crate::visible::{Body, Shown, gap, line, size};
@@ -170,13 +170,17 @@ impl Chat<'_, '_> {
     /// A text of a message. A long text that a program wrote for the model is folded.
     fn text_part(&self, at: PartRef, part: &Part<'_>, text: &Text<'_>) -> Markup {
         let words = text.decode();
-        if self.conversation.writer(at.message) != "program" || words.len() <= MAX_UNFOLDED {
-            return self.prose(self.byte(part), text);
+        let writer = self.conversation.writer(at.message);
+        if writer == "person" && !part.instructs() {
+            return self.prose(self.byte(part), text, typed);
+        }
+        if writer != "program" || words.len() <= MAX_UNFOLDED {
+            return self.prose(self.byte(part), text, markdown);
         }
         html! {
             details class="context" {
                 summary { span class="preview" { (Shown(&line(&words, 110))) } " " span class="tokens" { (counted(self.tokens(at), "token")) } }
-                (self.prose(self.byte(part), text))
+                (self.prose(self.byte(part), text, markdown))
             }
         }
     }
@@ -187,23 +191,23 @@ impl Chat<'_, '_> {
             @else {
                 details class="thinking" {
                     summary { "Thinking " span class="tokens" { (counted(self.tokens(at), "token")) } }
-                    (self.prose(self.byte(part), text))
+                    (self.prose(self.byte(part), text, markdown))
                 }
             }
         }
     }
 
-    /// A text of a person or a model, which may be Markdown, and begins at `byte` of the file.
-    fn prose(&self, byte: usize, text: &Text<'_>) -> Markup {
+    /// A text of a person or a model, which begins at `byte` of the file. `draw` draws the markup that it contains, if any.
+    fn prose(&self, byte: usize, text: &Text<'_>, draw: fn(&str) -> Option<Markup>) -> Markup {
         let words = text.decode();
         if capped(&words, self.limits.max_text).1 > 0 {
             return self.text(byte, text, false);
         }
-        let typed = command(&words);
-        let shown = typed.as_deref().unwrap_or(&words);
-        let html = match (markdown(shown), &typed) {
+        let command = command(&words);
+        let shown = command.as_deref().unwrap_or(&words);
+        let html = match (draw(shown), &command) {
             (Some(html), _) => html,
-            (None, Some(typed)) => html! { div class="md text" { (Body(typed)) } },
+            (None, Some(command)) => html! { div class="md text" { (Body(command)) } },
             (None, None) => return self.text(byte, text, false),
         };
         html! {
@@ -279,7 +283,7 @@ impl Chat<'_, '_> {
     /// A text outside the messages.
     fn outside(&self, OutsideText { text, byte }: &OutsideText<'_>) -> Markup {
         let byte = self.conversation.place.offset + byte;
-        if matches!(text, Text::Json(_)) { self.text(byte, text, true) } else { self.prose(byte, text) }
+        if matches!(text, Text::Json(_)) { self.text(byte, text, true) } else { self.prose(byte, text, markdown) }
     }
 
     /// The byte offset of a part in the file.
