@@ -212,7 +212,7 @@ fn halves_of_characters_are_searched_in_what_is_sent() {
         let request = format!("{{\"model\":\"claude-opus-4\",{beside},\"max_tokens\":9,\"messages\":{said}}}\n");
         let halves = of_rule(HALF, "anthropic", &request);
         assert_eq!((halves.len(), halves[0].at.message), (1, None), "{beside}");
-        assert_eq!(mended(&request), Some(request.replace("\\ud83e", "\\ufffd")));
+        assert_eq!(mended("", &[], &request, false), Some(request.replace("\\ud83e", "\\ufffd")));
     }
     let request = format!("{{\"instructions\":\"Notes: \\ud83e\",\"store\":false,\"input\":{said}}}\n");
     assert_eq!(of_rule(HALF, "responses", &request).len(), 1);
