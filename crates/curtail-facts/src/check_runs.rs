@@ -1,6 +1,7 @@
 //! The checks that calls run: the last one, the tests that fail since, and those that passed since they failed.
 
 use super::call_result::CallWithResult;
+use super::checks::is_variant;
 use super::kinds::CheckRun;
 use super::outcomes::{self, RunOutcome, last_line};
 use super::quotes::short_line;
@@ -78,6 +79,7 @@ fn covers(run: &CheckRun, command: &str, runner: &str, outcome: &RunOutcome, fai
     has_run
         && outcome.verdict == Verdict::Passed
         && has_flags(&failure.command, &run.left_out)
+        && failure.command.split(' ').all(|word| !is_variant(word) || run.command.split(' ').any(|own| own == word))
         && (run.runs_tests() || outcome.ran_tests)
 }
 

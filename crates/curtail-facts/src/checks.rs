@@ -56,7 +56,9 @@ impl Selection {
     /// Adds an argument, which may be the value of the flag `before` it.
     fn add(&mut self, word: &str, before: &str, listed: &CheckProgram) {
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        if excludes(before, listed) {
+        if excludes(before, listed)
+            || lists(&PROGRAMS.limiting_flags, before) && word.starts_with(|c: char| c.is_ascii_digit())
+        {
             self.left_out.push(format!("{before} {word}"));
         } else if lists(&PROGRAMS.narrowing_flags, before) {
             self.select(word, &format!("{before} {word}"));
@@ -84,6 +86,11 @@ impl Selection {
             self.targets.push(target.to_owned());
         }
     }
+}
+
+/// Whether a word of a command is a flag with which a check is another one, such as one for races, though it runs the same tests.
+pub(super) fn is_variant(word: &str) -> bool {
+    lists(&PROGRAMS.variant_flags, word.split('=').next().unwrap_or_default())
 }
 
 /// Whether the value of a flag says what a check leaves out; a linter's `--ignore` may name what it does not complain of.
@@ -148,6 +155,7 @@ mod tests {
             ("ctest -E slow", &[], &["-E slow"]),
             ("mvn test -Dtest=!CartTest", &["test"], &["-Dtest=!CartTest"]),
             ("jest --testPathIgnorePatterns=b --shard=1/2", &[], &["--testPathIgnorePatterns=b", "--shard=1/2"]),
+            ("npm test -- --shard 1/2", &[], &["--shard", "--shard 1/2"]),
             ("dotnet test --filter=Cart", &["Cart"], &[]),
             ("xcodebuild test -skip-testing:App/B", &["test"], &["-skip-testing:App/B"]),
             ("ruff check --ignore E501 src", &["src"], &[]),

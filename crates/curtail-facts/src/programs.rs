@@ -21,6 +21,7 @@ pub(super) struct Programs {
     pub(super) narrowing_flags: Vec<String>,
     pub(super) excluding_flags: Vec<String>,
     pub(super) limiting_flags: Vec<String>,
+    pub(super) variant_flags: Vec<String>,
     pub(super) interpreters: Vec<String>,
     pub(super) shells: Vec<String>,
     pub(super) script_endings: Vec<String>,

@@ -10,6 +10,7 @@ use super::Side;
 use super::fact::{Fact, Kind, State};
 use super::voices::read_messages;
 use crate::calls::read_path;
+use crate::checks::is_variant;
 use crate::effects::plain_commands;
 use crate::quotes::one_line;
 use crate::trace::{Run, Trace};
@@ -93,9 +94,9 @@ const REPEATED: usize = 3;
 /// The most runs of everything, the last ones, that say how parts ended.
 const MOST_WHOLE: usize = 100;
 
-/// What names a check, whatever its other flags and ports are: its program, its targets and what it leaves out.
+/// What names a check, whatever its other flags and ports are: its program, its variant, its targets and what it leaves out.
 fn check_words(run: &Run) -> Vec<String> {
-    let bare = run.command.split(' ').filter(|word| !word.starts_with('-'));
+    let bare = run.command.split(' ').filter(|word| !word.starts_with('-') || is_variant(word));
     let bare = bare.filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
     let mut words: Vec<String> = bare.map(without_port).collect();
     words.extend(run.targets.iter().map(|target| without_port(target)));
@@ -154,10 +155,11 @@ fn is_part(part: &Run, whole: &Run) -> bool {
     if part.scope != whole.scope || part.targets == whole.targets && part.left_out == whole.left_out {
         return false;
     }
-    let words = check_words(part);
-    let mut own = check_words(whole).into_iter().filter(|word| !whole.targets.contains(word));
+    let [words, whole_words] = [part, whole].map(check_words);
+    let mut own = whole_words.iter().filter(|word| !whole.targets.contains(word));
     let mut paths = part.targets.iter().filter(|target| target.contains('/')).peekable();
-    own.all(|word| matches!(word.as_str(), "." | "./...") || words.contains(&word))
+    own.all(|word| matches!(word.as_str(), "." | "./...") || words.contains(word))
+        && words.iter().all(|word| !is_variant(word) || whole_words.contains(word))
         && whole.targets.iter().all(|folder| folder.ends_with("/..."))
         && (whole.targets.is_empty() || paths.peek().is_some() && paths.all(|path| is_below(path, &whole.targets)))
 }
@@ -168,10 +170,11 @@ fn is_below(path: &str, folders: &[String]) -> bool {
     folders.any(|folder| path.trim_start_matches("./").starts_with(folder))
 }
 
-/// What a program says of a wrong call, in lower case: the next call is another one, and nothing is left to mend.
+/// What a program says of a wrong call, in lower case: the next call is another one, and nothing is left to mend. `Invalid argument`
+/// is also what the system says of a file, and a command that a script lacks is one that it still lacks.
 static MISUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"^usage:|\b(?:unknown|invalid|unrecognized|illegal|no such) (?:option|flag|argument|subcommand|command)|\baccepts (?:at most|at least|\d)|\bambiguous (?:option|argument)|command not found|is not a (?:\w+ )?command|unexpected argument|(?:too many|missing|requires an?) (?:\w+ )?arguments?",
+        r"^usage:|\b(?:unknown|invalid|unrecognized|illegal|no such) (?:option|flag|subcommand|command)|\b(?:unknown|unrecognized|unexpected) arguments?|\baccepts (?:at most|at least|\d)|\bambiguous (?:option|argument)|^(?:ba|z|da)?sh: .*\bnot found|is not a (?:\w+ )?command|option requires an argument",
     )
     .ok()
 });
@@ -255,6 +258,13 @@ mod tests {
     #[test]
     fn a_wrong_call_is_told_from_an_error() {
         assert!(is_misuse("Usage: tar [OPTION...]") && is_misuse("bash: jq: command not found"));
-        assert!(!is_misuse("ValueError: no such table"));
+        for error in [
+            "ValueError: no such table",
+            "OSError: [Errno 22] Invalid argument: 'a:b.txt'",
+            "./deploy.sh: line 4: kubectl: command not found",
+            "main.c:3:5: error: too many arguments to function call",
+        ] {
+            assert!(!is_misuse(error), "{error}");
+        }
     }
 }
