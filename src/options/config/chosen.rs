@@ -113,7 +113,7 @@ impl FileConfigs {
     }
 }
 
-/// The same path without `..`: the folders above it are those that it is in.
+/// The same path without `..`, as it is written: behind a link, `..` leads back to the folder of the link.
 fn without_parents(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
