@@ -20,13 +20,15 @@ const KINDS: &[(&str, &str)] = &[
     ("GitHub token", r"gh[pousr]_([A-Za-z0-9]{30,})"),
     ("GitHub token", r"github_(pat_[A-Za-z0-9_]{40,})"),
     ("GitLab token", r"glpat-([A-Za-z0-9_.-]{20,})"),
-    ("Slack token", r"xox[abeoprs]-([A-Za-z0-9-]{16,})"),
+    ("Slack token", r"(?:xox[abeoprs]|xapp)-([A-Za-z0-9-]{16,})"),
     ("AWS key", r"((?:AKIA|ASIA)[A-Z0-9]{16})"),
     ("Google key", r"(AIza[A-Za-z0-9_-]{35})"),
     ("Hugging Face token", r"hf_([A-Za-z0-9]{30,})"),
     ("npm token", r"npm_([A-Za-z0-9]{36})"),
     ("PyPI token", r"pypi-([A-Za-z0-9_-]{50,})"),
-    ("Stripe key", r"[rs]k_live_([A-Za-z0-9]{20,})"),
+    ("Stripe key", r"[rs]k_(?:live|test)_([A-Za-z0-9]{20,})"),
+    ("Groq key", r"gsk_([A-Za-z0-9]{40,})"),
+    ("xAI key", r"xai-([A-Za-z0-9]{40,})"),
     ("JSON web token", r"(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})"),
     // Up to its end, or else the lines behind its beginning. Between them may be a header, or the numbers of the lines. Nothing in
     // it has five dashes: one that is cut off is not read on behind the beginning of the next one. In a diff, a dash more is before
@@ -37,10 +39,14 @@ const KINDS: &[(&str, &str)] = &[
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----((?:\\{1,4}(?:[nrt]|u[0-9A-Fa-f]{4})|[\s\d:,|→])*[A-Za-z0-9+/=]{20}(?:\\{1,4}(?:[nrt]|u[0-9A-Fa-f]{4})|[A-Za-z0-9+/=\s:,|→])*)",
     ),
     ("bearer token", r"[Bb]earer +([A-Za-z0-9._~+/-]{24,})"),
+    (
+        "credentials",
+        r#"(?i:authorization)["'\\]{0,6} ?[:=] ?(?:\\{0,5}["']){0,6}(?i:basic|token) +([A-Za-z0-9+/._-]{16,})"#,
+    ),
     (PASSWORD, r#"[a-z]://[^/\s:@"\\]{0,64}:([^/\s:@"\\]{8,100})@"#),
     (
         "secret",
-        r#"(?i:api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key)?|(?:access|auth|refresh)[_-]?token|passw(?:or)?d)["'\\]{0,6} ?[:=] ?(?:\\{0,5}["']){0,6}([A-Za-z0-9+/._-]{20,})"#,
+        r#"(?i:api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key)?|(?:access|auth|refresh|session)[_-]?token|passw(?:or)?d)["'\\]{0,6} ?[:=] ?(?:\\{0,5}["']){0,6}([A-Za-z0-9+/._-]{20,})"#,
     ),
 ];
 /// A variable in place of a password, such as `${NAME}`, `{{name}}`, `$NAME` or `<name>`.
@@ -65,10 +71,15 @@ static HOME_FOLDERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let with_blanks = format!("({LETTER}+(?: {LETTER}+)+)");
     // JSON doubles backslashes, and a line can end behind `Users`: the backslash of `\n` is no separator.
     let mut paths = Vec::from([r"\\", r"\\\\", r"\\\\\\\\"].map(|separator| {
-        format!(r"(?:[A-Za-z]:|^|[^\\]){separator}Users{separator}(?:{with_blanks}{separator}|{name})")
+        let users = format!(r#"(?:[A-Za-z]:|^|[\s"'`(=,;]){separator}(?i:users)"#);
+        let linux = format!(r"wsl(?:\.localhost|\$){separator}[^\\\s]+{separator}home");
+        format!("(?:{users}|{linux}){separator}(?:{with_blanks}{separator}|{name})")
     }));
-    paths.push(format!("(?:[A-Za-z]:|/[A-Za-z])/Users/{with_blanks}/"));
-    paths.push(format!(r"\\{{0,4}}/(?:home|Users)\\{{0,4}}/((?:{LETTER}|{CODE}){{1,64}})"));
+    let separator = r"\\{0,4}/";
+    paths.push(format!("(?:[A-Za-z]:|/[A-Za-z])/(?i:users)/{with_blanks}/"));
+    // What may stand before them: a drive, and where some systems keep them.
+    let root = format!("(?:{separator}mnt)?{separator}[A-Za-z]|{separator}(?:var|usr|export)|[A-Za-z]:");
+    paths.push(format!("(?:{root})?{separator}(?:home|Users|users){separator}((?:{LETTER}|{CODE}){{1,64}})"));
     // Where dashes stand for slashes, as in the names of folders of sessions.
     paths.push(String::from("(?:-home-|-Users-)([A-Za-z][A-Za-z0-9._]*)"));
     Regex::new(&paths.join("|")).ok()
@@ -146,8 +157,12 @@ fn key(text: &str, captures: &Captures<'_>) -> Option<ExposedKey> {
     (is_whole && is_secret(secret.as_str())).then(|| ExposedKey { kind, place: secret.range() })
 }
 
-/// Whether no word goes on at `at`; the letter of an escape in JSON does not count.
+/// Whether no word goes on at `at`; the letter of an escape in JSON, or at the end of one of a terminal, does not count.
 fn begins_word(text: &str, at: usize) -> bool {
+    let escape = text[..at].strip_suffix(|c: char| c.is_ascii_alphabetic()).unwrap_or_default();
+    if escape.trim_end_matches(|c: char| c.is_ascii_digit() || c == ';').ends_with('[') {
+        return true;
+    }
     match text.as_bytes()[..at] {
         [] | [.., b'\\', b'n' | b't' | b'r'] => true,
         [.., byte] => !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-'),
@@ -186,8 +201,8 @@ fn home_folders(text: &str) -> Vec<HomeFolder> {
     let mut found: Vec<HomeFolder> = Vec::new();
     for captures in HOME_FOLDERS.iter().flat_map(|homes| homes.captures_iter(text)) {
         let Some((whole, name)) = captures.get(0).zip(captures.iter().skip(1).flatten().next()) else { continue };
-        // `take-home-pay` is a word.
-        if !whole.as_str().starts_with('-') || begins_word(text, whole.start()) {
+        // `take-home-pay` is a word, and `src/home/page` a path below another folder.
+        if begins_path(text, whole.start()) {
             found.push(HomeFolder { whole: whole.start()..name.end(), name: name.range() });
         }
     }
@@ -203,6 +218,12 @@ fn home_folders(text: &str) -> Vec<HomeFolder> {
         home.whole.end = home.name.end;
     }
     found
+}
+
+/// Whether no word and no relative path goes on at `at`.
+fn begins_path(text: &str, at: usize) -> bool {
+    let before = &text[..at];
+    begins_word(text, at) && (!before.ends_with('.') || before.ends_with("..."))
 }
 
 #[cfg(test)]
@@ -225,6 +246,10 @@ mod tests {
             (String::from("postgres://ada:tide-9level3@db/x"), "password in an address"),
             (String::from("postgres://ada:correct-horse-battery@db/x"), "password in an address"),
             (format!(r"\u001b[Kghp_{random} and %3D"), "GitHub token"),
+            (format!(r"KEY\u001b[0m=\u001b[1;32msk-proj-{random}\u001b[0m"), "API key"),
+            (format!("\u{1b}[32msk-proj-{random}"), "API key"),
+            (format!("Authorization: Basic {random}"), "credentials"),
+            (format!(r#"{{"SessionToken": "{random}"}}"#), "secret"),
             (format!(r#""api_key\": \"{random}\""#), "secret"),
             (format!(r#"{{"access_token": "ya29.{random}"}}"#), "secret"),
             (format!("AWS_SECRET_ACCESS_KEY={random}"), "secret"),
@@ -293,7 +318,14 @@ mod tests {
         assert!(masked(&text).ends_with(r"/home/xxx/a /home/xxx/b C:\\Users\\xxx\\c -Users-xxx-kiln /home/"));
         assert_eq!(masked("/home/mary-ann/a /Users/Zoë/b"), "/home/xxxxxxxx/a /Users/xxxx/b");
         assert_eq!(masked(r"/Users/Zo\u00eb/b /c/Users/Mary Ann/a"), "/Users/xxxxxxxx/b /c/Users/xxxxxxxx/a");
-        assert_eq!(masked("the take-home-pay"), "the take-home-pay");
+        assert_eq!(masked(r"\n/mnt/c/Users/ada/a c:\users\ada\b"), r"\n/mnt/c/Users/xxx/a c:\users\xxx\b");
+        assert_eq!(masked(r"\\wsl.localhost\Ubuntu\home\ada\x"), r"\\wsl.localhost\Ubuntu\home\xxx\x");
+        assert_eq!(masked("file:///home/ada/a /var/home/ada/b"), "file:///home/xxx/a /var/home/xxx/b");
+        for text in
+            ["take-home-pay", "src/Api/Users/CreateUser.cs", "./home/page.tsx", "https://example.com/home/dashboard"]
+        {
+            assert_eq!(masked(text), text);
+        }
         assert_eq!(masked(r"C:\Users\Mary Ann\a C:/Users/Mary Ann/b"), r"C:\Users\xxxxxxxx\a C:/Users/xxxxxxxx/b");
         assert_eq!(
             masked(r"C:\\Users\\Mary Ann\\a, C:\\Users\\Ada is\nb"),
