@@ -36,6 +36,7 @@ pub(super) struct Languages {
     pub(super) every: Phrases,
     pub(super) pass: Phrases,
     pub(super) fail: Phrases,
+    pub(super) loose_outcome: Phrases,
     pub(super) other_sense: Phrases,
     pub(super) causing: Phrases,
     pub(super) wish: Phrases,

@@ -196,6 +196,11 @@ fn outcome_words(text: &str) -> Vec<((usize, usize), Outcome)> {
             found.extend(outcome.map(|outcome| ((start, end), outcome)));
         }
     }
+    let is_loose =
+        |&((start, end), _): &((usize, usize), Outcome)| LANGUAGES.loose_outcome.are_all_of(&text[start..end]);
+    if !found.iter().all(is_loose) {
+        found.retain(|word| !is_loose(word));
+    }
     found
 }
 
