@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use curtail_core::dialects::{SUBAGENTS, SubagentNotes};
-use curtail_core::error::system_message;
+use curtail_core::system_error::system_message;
 
 /// The log of a sub-agent.
 pub(crate) struct AgentLog {

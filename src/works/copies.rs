@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::works::check::Checking;
-use crate::works::explained::{DecisionAt, report};
+use crate::works::explained::DecisionAt;
+use crate::works::failed_record::report;
 use curtail_core::checks::{Examination, Finding, Verdicts};
 use curtail_core::dialects::{Framing, ReadError};
-use curtail_core::error::TextPlace;
+use curtail_core::places::TextPlace;
 use curtail_core::pipeline::{Cut, StageCount, Totals};
 use curtail_io::batch::Unit;
 

@@ -1,7 +1,6 @@
-//! Decisions with their lines, and what is written in place of a record that failed.
+//! Decisions with their lines.
 
 use curtail_core::checks::LineIndex;
-use curtail_core::error::TextPlace;
 use curtail_core::explain::Explained;
 use curtail_core::pipeline::Decider;
 use curtail_io::batch::Unit;
@@ -28,19 +27,4 @@ pub(super) fn with_lines(unit: &Unit<'_>, explained: Vec<(Decider, Explained)>) 
         DecisionAt { line, decider, decision }
     });
     decisions.collect()
-}
-
-/// The line that is written in place of a record that failed.
-pub(super) fn report(place: Option<TextPlace>, reason: &str) -> String {
-    let (line, column) = place.map(|place| (place.line, place.column)).unzip();
-    // Strings and numbers cannot fail to be written as JSON.
-    format!("!{}\n", serde_json::to_string(&Reported { line, column, reason }).unwrap_or_default())
-}
-
-/// The JSON of a line in place of a record that failed. The line begins with `!`, which no record does.
-#[derive(serde::Serialize)]
-struct Reported<'e> {
-    line: Option<usize>,
-    column: Option<usize>,
-    reason: &'e str,
 }

@@ -10,6 +10,7 @@ pub(crate) mod count_usage;
 pub(crate) mod counterpart;
 pub(crate) mod cut;
 pub(crate) mod explained;
+mod failed_record;
 mod given_back;
 mod mark;
 pub(crate) mod outline;

@@ -2,7 +2,7 @@
 
 use crate::works::mark::mark_in;
 use curtail_core::dialects::ReadError;
-use curtail_core::error::Locator;
+use curtail_core::places::Locator;
 use curtail_core::transcript::{Message, Outline, OutlineKind, Transcript};
 use curtail_io::batch::{Unit, Work};
 

@@ -11,7 +11,7 @@ mod texts;
 
 pub use curtail::embedded::{Answer, Command, Does, Failure, Reader, Texts, has_flag, set_program};
 pub use curtail_core::dialects::Framing;
-pub use curtail_core::error::TextPlace;
+pub use curtail_core::places::TextPlace;
 pub use parts::{Item, Member, Part, Parts, Pieces};
 pub use run::{Framed, Input, Outcome, Result, Run, explained, guarded, whole};
 pub use settings::{Setting, parsed, words};

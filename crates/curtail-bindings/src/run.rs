@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use curtail::embedded::{Answer, Does, Failure, Reader, Texts};
 use curtail_core::dialects::Framing;
-use curtail_core::error::TextPlace;
+use curtail_core::places::TextPlace;
 use curtail_tokens::tokenizers::tokenizer_panic;
 
 use crate::parts::{Parts, Pieces};

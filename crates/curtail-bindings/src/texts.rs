@@ -2,7 +2,7 @@
 
 use curtail::embedded::Failure;
 use curtail_core::dialects::{Framing, ReadError};
-use curtail_core::error::INVALID_UTF8;
+use curtail_core::places::INVALID_UTF8;
 use curtail_io::Packing;
 
 /// The text in `bytes`.

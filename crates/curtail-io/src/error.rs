@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use curtail_core::error::{TextPlace, system_message};
+use curtail_core::places::TextPlace;
+use curtail_core::system_error::system_message;
 
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +77,7 @@ impl std::error::Error for FileError {}
 
 #[cfg(test)]
 mod tests {
-    use curtail_core::error::TextPlace;
+    use curtail_core::places::TextPlace;
 
     use super::{ErrorKind, FileError};
 

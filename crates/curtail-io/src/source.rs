@@ -13,8 +13,8 @@ use crate::Packing;
 use crate::error::{ErrorKind, FileError};
 use crate::event_folders::event_folders;
 use crate::walk_globs::WalkGlobs;
-use curtail_core::error::system_message;
 use curtail_core::globs::{self, InvalidGlob, Stars};
+use curtail_core::system_error::system_message;
 
 /// Extensions of the files that are read from a directory, each also followed by `.gz` or `.zst`.
 #[cfg(feature = "tables")]

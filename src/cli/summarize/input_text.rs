@@ -5,7 +5,7 @@ use anyhow::{anyhow, bail};
 use crate::options::input::Input;
 use crate::works::whole_file::text_of;
 use curtail_core::dialects::{Reading, detect_framing};
-use curtail_core::error::{INVALID_UTF8, TextPlace};
+use curtail_core::places::{INVALID_UTF8, TextPlace};
 use curtail_io::batch::InputOptions;
 use curtail_io::{Source, too_long};
 use curtail_memory::rolling::ThreadError;

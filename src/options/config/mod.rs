@@ -20,7 +20,7 @@ use crate::options::files::{Reads, read_text};
 use crate::options::keys::{KeyReader, TableRead, TableSpec};
 use crate::options::variables::Variables;
 use curtail_core::dialects::{Description, register};
-use curtail_core::error::system_message;
+use curtail_core::system_error::system_message;
 use curtail_core::pipeline::{Chain, ProcessorLevels};
 use curtail_io::{ErrorKind, FileError};
 use levels::{LevelReader, MAX_FOUND_PROCESSORS, ProcessorEntry};

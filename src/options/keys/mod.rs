@@ -17,7 +17,7 @@ use toml::de::DeValue;
 use crate::options::effects::{Ineffective, ineffective};
 use crate::options::processor::Options;
 use crate::options::variables::lenient;
-use curtail_core::error::TextPlace;
+use curtail_core::places::TextPlace;
 use curtail_core::suggest::unknown;
 use curtail_io::FileError;
 use flags::{exclusion, flag_named, keys, name_of, names};

@@ -15,7 +15,7 @@ use super::{Given, Origin, ProcessorSpec, TomlValue, Value};
 use crate::options::counting::{TOKENIZERS, way_of_counting};
 use crate::options::processor::TRUSTED;
 use crate::options::variables::Variables;
-use curtail_core::error::TextPlace;
+use curtail_core::places::TextPlace;
 use curtail_io::{ErrorKind, FileError};
 use curtail_tokens::tokenizers::names_tokenizer_file;
 

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{ALL, Dialect};
-use crate::error::INVALID_UTF8;
 use crate::json::ParseError;
+use crate::places::INVALID_UTF8;
 use crate::suggest;
 
 /// An error in a text, and its place.

@@ -11,9 +11,9 @@ mod values;
 use std::fmt;
 
 use crate::dialects::{Dialect, ReadError, known_dialect};
-use crate::error::TextPlace;
 use crate::globs::InvalidGlob;
 use crate::pipeline::CutError;
+use crate::places::TextPlace;
 
 pub use checker::{Checker, CheckerBuilder, check};
 pub use cutter::{Cutter, CutterBuilder, Explanation, Report};

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::subject::beginning;
 use super::{Content, Message, Pairs, Part, PartRef, SlotKind, Standing, Transcript, in_flight, segments, turns};
-use crate::error::Locator;
 use crate::json::{Span, Text};
 use crate::numbers::tally;
+use crate::places::Locator;
 
 /// The structure of a transcript, as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

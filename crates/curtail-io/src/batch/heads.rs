@@ -6,8 +6,8 @@ use super::rescue::Rescued;
 use crate::utf16::{ByteOrder, converted, is_utf32};
 use crate::{ErrorKind, FileError};
 use curtail_core::dialects::{ReadError, begins_damaged};
-use curtail_core::error::TextPlace;
 use curtail_core::json::{Document, ParseErrorKind};
+use curtail_core::places::TextPlace;
 
 /// The bytes of the longest character.
 const CHARACTER: usize = 4;

@@ -63,8 +63,8 @@ use crate::{BLOCK, ErrorKind, FileError, Limits, OpenTable, Packing, RowPlace, R
 use curtail_core::dialects::{
     Dialect, Framing, ReadError, Reading, Rebuilt, rebuilt, rebuilt_around, refusal, unfolded,
 };
-use curtail_core::error::Locator;
 use curtail_core::json::Document;
+use curtail_core::places::Locator;
 use curtail_core::transcript::Transcript;
 
 /// How a batch is run.

@@ -6,7 +6,7 @@ use super::Opened;
 use super::heads::{fault_of_head, placed_at};
 use crate::{Blocks, Buffer, Doubt, ErrorKind, FileError, RowBlock, Rows, Unread};
 use curtail_core::dialects::Framing;
-use curtail_core::error::TextPlace;
+use curtail_core::places::TextPlace;
 
 /// Where a block begins.
 #[derive(Clone, Copy)]

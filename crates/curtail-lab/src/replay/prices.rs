@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::prompt_cache::{CacheRules, CacheUse};
-use curtail_core::error::TextPlace;
+use curtail_core::places::TextPlace;
 use curtail_core::transcript::Usage;
 use serde::Deserialize;
 use thiserror::Error;

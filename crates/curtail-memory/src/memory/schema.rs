@@ -1,8 +1,8 @@
 //! Validates a structured state with a JSON Schema, and reports violations in the words of the validator.
 //! References to other documents are not fetched. The tool with which a model updates the state takes what the schema allows.
 
-use curtail_core::error::TextPlace;
 use curtail_core::json::Document;
+use curtail_core::places::TextPlace;
 use curtail_core::visible::cut_after;
 use jsonschema::Validator;
 use serde_json::Value;

@@ -16,7 +16,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use thiserror::Error;
 
-use curtail_core::error::system_message;
+use curtail_core::system_error::system_message;
 
 pub use entries::{Aside, Record};
 pub use listing::{Filter, StoreEntry};

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::entries::{Aside, applied_ids, asides, insert_applied_id, insert_aside, row};
 use super::listing::remove;
 use super::{RecordKey, Scope, Shelf, Store, StoreError, tables};
-use curtail_core::error::system_message;
 use curtail_core::json::Document;
+use curtail_core::system_error::system_message;
 
 /// What an import does with an entry that already exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

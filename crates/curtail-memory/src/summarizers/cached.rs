@@ -11,7 +11,7 @@ use super::wrappers::Wrapper;
 use super::{Budget, Failure, Request, Summarizer, Utterance};
 use crate::temporary::temporary_in;
 use curtail_core::digest::fnv1a_64;
-use curtail_core::error::system_message;
+use curtail_core::system_error::system_message;
 
 /// Looks for a summary in a folder before it asks another summarizer, and stores the answer there. Summaries that are made
 /// within this process are not stored: making one again costs less than looking it up. A summary that cannot be stored is used

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::prompt::MISSING;
 use super::quote::quote;
 use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip};
-use curtail_core::error::system_message;
+use curtail_core::system_error::system_message;
 
 /// The variable that passes the budget, in tokens, to the program.
 const BUDGET_VARIABLE: &str = "CURTAIL_SUMMARY_TOKENS";

@@ -6,8 +6,8 @@ use ureq::Proxy;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::Failure;
-use curtail_core::error::system_message;
 use curtail_core::small::{SMALL, read_small};
+use curtail_core::system_error::system_message;
 
 /// The variables that name a proxy, in the order in which they apply.
 const PROXY_VARIABLES: [&str; 6] = ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];

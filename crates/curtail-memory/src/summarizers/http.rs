@@ -12,7 +12,7 @@ use super::overflow::{hidden_error, is_overflow};
 use super::secrets::Secrets;
 use super::{ApiKey, Failure};
 use curtail_core::calendar::days_since_1970;
-use curtail_core::error::system_message;
+use curtail_core::system_error::system_message;
 
 /// The most bytes that are read of an answer; no model writes a longer summary.
 const LARGEST_ANSWER: u64 = 16 << 20;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use super::Failure;
-use curtail_core::error::system_message;
 use curtail_core::small::read_small_text;
+use curtail_core::system_error::system_message;
 
 /// The most bytes of a file with a key.
 const LARGEST_KEY: u64 = 1 << 20;

@@ -14,7 +14,7 @@ use super::TemplateError;
 use super::compiled::{Compiled, LONGEST_TEXT};
 use super::messages::from_json;
 use super::sources::Sources;
-use curtail_core::error::system_message;
+use curtail_core::system_error::system_message;
 
 /// The longest answer, in bytes: the longest text that is rendered, if each of its bytes is escaped.
 const LONGEST_ANSWER: u64 = 6 * LONGEST_TEXT as u64 + 1024;

@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::TemplateError;
-use curtail_core::error::system_message;
 use curtail_core::small::{SMALL, read_small_text};
+use curtail_core::system_error::system_message;
 
 /// The name of the template that renders requests without tools, or all.
 pub(super) const DEFAULT: &str = "default";

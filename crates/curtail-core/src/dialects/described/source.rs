@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::paths::Path;
-use crate::error::TextPlace;
+use crate::places::TextPlace;
 use crate::suggest;
 
 /// What is wrong with a description, and where.

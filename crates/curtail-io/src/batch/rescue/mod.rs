@@ -8,7 +8,7 @@ mod parting;
 mod soundness;
 
 use crate::{ErrorKind, FileError, utf16};
-use curtail_core::error::TextPlace;
+use curtail_core::places::TextPlace;
 use damaged_line::{DamagedLine, LineEnd, SoundRecord};
 pub(super) use known::Records;
 use soundness::spans_lines;

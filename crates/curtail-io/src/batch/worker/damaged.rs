@@ -9,7 +9,7 @@ use crate::batch::heads::valid_prefix;
 use crate::batch::rescue::{Loss, Records, Rescued, is_record, is_sound, looks_damaged};
 use crate::batch::{Damage, Opened, Work};
 use crate::{ErrorKind, FileError};
-use curtail_core::error::TextPlace;
+use curtail_core::places::TextPlace;
 
 impl<W: Work> Worker<'_, W> {
     /// Reports that the file was converted from UTF-16, if it was, with its first units.

@@ -5,7 +5,7 @@ use crate::batch::heads::{reason_of, valid_prefix};
 use crate::batch::{Failure, OnError, Opened, Unit, Work};
 use crate::{ErrorKind, FileError, RowPlace, too_long};
 use curtail_core::dialects::ReadError;
-use curtail_core::error::{Locator, TextPlace};
+use curtail_core::places::{Locator, TextPlace};
 
 /// A place in a file.
 #[derive(Clone, Copy)]

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{Family, Listed, Tokenizer, UnknownTokenizer, is_file_name};
-use curtail_core::error::system_message;
 use curtail_core::small::read_small;
+use curtail_core::system_error::system_message;
 use library::Library;
 use limits::LARGEST_FILE;
 use native::NativeTokenizer;

@@ -1,4 +1,4 @@
-//! Where something is wrong in a text, and how an error of the operating system is said.
+//! Where something is in a text: lines and characters.
 
 use crate::steps;
 
@@ -23,6 +23,9 @@ impl TextPlace {
         Locator::new(text, first_line).place(offset)
     }
 }
+
+/// The most bytes of a character.
+const LONGEST_CHARACTER: usize = 4;
 
 /// The places of ascending offsets in a text, in one pass.
 #[derive(Debug, Clone)]
@@ -67,10 +70,12 @@ impl<'t> Locator<'t> {
         let begins = !self.is_row && self.place.column == 1;
         let line = line.strip_prefix("\u{feff}".as_bytes()).filter(|_| begins).unwrap_or(line);
         let (characters, begun) = characters_of(line);
-        let begins = &self.text[offset - begun..self.text.len().min(offset - begun + 4)];
-        let goes_on = begins.utf8_chunks().next().is_some_and(|chunk| !chunk.valid().is_empty());
+        // Bytes before `offset` that begin a character are of that character, if it goes on behind `offset`.
+        let character = offset - begun;
+        let longest = &self.text[character..self.text.len().min(character + LONGEST_CHARACTER)];
+        let goes_on = longest.utf8_chunks().next().is_some_and(|chunk| !chunk.valid().is_empty());
         self.place.column += characters + usize::from(begun > 0 && !goes_on);
-        self.at = if goes_on { offset - begun } else { offset };
+        self.at = if goes_on { character } else { offset };
         self.place
     }
 }
@@ -92,41 +97,9 @@ fn characters_of(line: &[u8]) -> (usize, usize) {
     }
 }
 
-/// The error of the operating system, in the form of our messages: it starts in lower case and has neither the number of
-/// the error nor what follows that. An error that a library wrapped is unwrapped first, because the library's text repeats
-/// the path that our message begins with.
-#[must_use]
-pub fn system_message(error: &std::io::Error) -> String {
-    let cause = innermost(error);
-    let message = cause.to_string();
-    // What the standard library reports of a file that is read as text.
-    if cause.kind() == std::io::ErrorKind::InvalidData && message.ends_with("valid UTF-8") {
-        return format!("{INVALID_UTF8}; convert the file to UTF-8");
-    }
-    let message = message.split(" (os error").next().unwrap_or(&message);
-    let mut rest = message.chars();
-    let first = rest.next().map(|first| first.to_ascii_lowercase());
-    first.into_iter().chain(rest).collect()
-}
-
-/// The last system error in the chain of causes.
-fn innermost(error: &std::io::Error) -> &std::io::Error {
-    let mut last = error;
-    let mut cause = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
-    while let Some(error) = cause {
-        let inner = error.downcast_ref::<std::io::Error>();
-        last = inner.unwrap_or(last);
-        cause = match inner {
-            Some(inner) => inner.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static)),
-            None => error.source(),
-        };
-    }
-    last
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Locator, TextPlace, system_message};
+    use super::{Locator, TextPlace};
 
     #[test]
     fn places_count_lines_and_characters() {
@@ -171,29 +144,5 @@ mod tests {
         let mut row = Locator::for_row("é\nbc".as_bytes(), 3);
         let columns = [row.place(2), row.place(4), row.place(5)].map(|place| (place.line, place.column));
         assert_eq!(columns, [(3, 2), (3, 4), (3, 5)]);
-    }
-
-    #[test]
-    fn a_wrapped_system_error_is_reported_without_its_wrapper() {
-        /// An error in the form of a library that adds the operation and the path.
-        #[derive(Debug)]
-        struct Wrapper(std::io::Error);
-
-        impl std::fmt::Display for Wrapper {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, "IO error for operation on x: {}", self.0)
-            }
-        }
-
-        impl std::error::Error for Wrapper {
-            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-                Some(&self.0)
-            }
-        }
-
-        let missing = std::io::Error::from_raw_os_error(2);
-        let wrapped = std::io::Error::new(missing.kind(), Wrapper(missing));
-        let twice = std::io::Error::other(wrapped);
-        assert_eq!(system_message(&twice), "no such file or directory");
     }
 }
