@@ -135,5 +135,7 @@ fn fields(schema: &Value) -> Vec<(String, Value)> {
     if schema.get("items").is_some() {
         all.extend(fields(&schema["items"]));
     }
+    let shared = schema["$defs"].as_object().into_iter().flatten();
+    all.extend(shared.flat_map(|(_, shape)| fields(shape)));
     all
 }

@@ -145,7 +145,7 @@ impl Split {
         match self.on_overflow {
             SplitOverflow::Error => Err(ProcessorError::WindowTooSmall { what: reason }),
             SplitOverflow::Keep => {
-                window.note = Some(format!("{reason}; kept in a window of their own (--on-overflow keep)"));
+                window.note = Some(format!("{reason}; kept in a window apart (--on-overflow keep)"));
                 Ok(window)
             }
             SplitOverflow::Truncate => match self.shortened(view, &window) {

@@ -1,4 +1,4 @@
-//! The address of a model's server and the key for it: checked, completed with the path of its API, and safe to show.
+//! The address of a model's server: checked, completed with the path of its API, and safe to show.
 
 use std::fmt;
 use std::net::IpAddr;
