@@ -138,14 +138,14 @@ impl Split {
         let first = window.own.start;
         let last = window.own.end - 1;
         let budget = token_count(self.max_tokens);
-        let reason = match first == last {
-            true => format!("message {first} does not fit into {budget}"),
-            false => format!("messages {first} to {last} belong together and do not fit into {budget}"),
+        let (reason, own) = match first == last {
+            true => (format!("message {first} does not fit into {budget}"), "its own"),
+            false => (format!("messages {first} to {last} belong together and do not fit into {budget}"), "their own"),
         };
         match self.on_overflow {
             SplitOverflow::Error => Err(ProcessorError::WindowTooSmall { what: reason }),
             SplitOverflow::Keep => {
-                window.note = Some(format!("{reason}; kept in a window apart (--on-overflow keep)"));
+                window.note = Some(format!("{reason}; kept in a window of {own} (--on-overflow keep)"));
                 Ok(window)
             }
             SplitOverflow::Truncate => match self.shortened(view, &window) {
