@@ -46,7 +46,7 @@ def bpe_openai():
 
 
 def has_node(name):
-    return shutil.which("node") and subprocess.run(["node", "-e", f"require('{name}')"], stderr=-3).returncode == 0
+    return shutil.which("node") and subprocess.run(["node", "-e", f"require('{name}')"], stderr=subprocess.DEVNULL).returncode == 0
 
 
 def python(ranks, *words):
@@ -79,7 +79,7 @@ def limiters(curtail, bench, ranks, budget, data):
 
 def count(command):
     """The seconds and the number of tokens that a counter prints."""
-    seconds, tokens = subprocess.run(list(map(str, command)), stdout=-1, check=True, text=True).stdout.split()
+    seconds, tokens = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, check=True, text=True).stdout.split()
     return float(seconds), int(tokens)
 
 

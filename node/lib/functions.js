@@ -4,15 +4,20 @@ const { Notes, answeredBy, commandOf, findingsOf, found, native, refusing } = re
 const { ArgumentError } = require("./errors.js");
 const { Sent } = require("./values.js");
 
-/** An agent calls a function with the same options before every request. */
+/** Commands by their words: an agent calls a function with the same options before every request. */
 const KNOWN = new Map();
+/** The most commands that are kept; the one that was made first makes room. */
 const MOST = 64;
 
 const notes = new Notes();
 
+function isScalar(value) {
+  return ["string", "number", "boolean"].includes(typeof value);
+}
+
+/** An option as `commandLine` takes it: its name with underscores, and a text, a boolean or a list of texts. */
 function optionOf([name, value]) {
   const flag = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  const isScalar = (one) => ["string", "number", "boolean"].includes(typeof one);
   if (!(isScalar(value) || (Array.isArray(value) && value.every(isScalar)))) {
     throw new ArgumentError(`${name} is text, a number, a boolean or a list, not ${Array.isArray(value) ? "a list of objects" : typeof value}`);
   }
@@ -20,6 +25,7 @@ function optionOf([name, value]) {
   return [flag, Array.isArray(value) ? value.map(String) : String(value)];
 }
 
+/** The command of these options, made once. */
 function knownCommand(name, options) {
   const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined && value !== null);
   const words = native.commandLine(name, given.map(optionOf));

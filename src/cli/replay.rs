@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 
+use crate::console;
 use crate::options::choices::{Choice, one_of};
 use crate::options::counting::CountingOptions;
 use crate::options::files::read_text;
@@ -19,7 +20,6 @@ use crate::reports::remarks;
 use crate::reports::replay::columns::columns;
 use crate::reports::replay::{ReplayFormat, ReplayReporter};
 use curtail_core::dialects::{Framing, ReadError};
-use curtail_core::processors::Counting;
 use curtail_core::suggest::unknown;
 use curtail_io::batch::{Batch, Event, Flow, Unit, Work};
 use curtail_lab::replay::{Apply, ModelPrice, Prices, Remembered, Replay, SessionReport};
@@ -155,8 +155,10 @@ impl ReplayArgs {
             let names: Vec<&str> = prices.cache.keys().map(String::as_str).collect();
             bail!(unknown("there are no cache rules", name, &names));
         }
-        // A replay is always calibrated with the provider's counts in the log.
-        let mut counting = Counting { by_usage: None, ..self.counting.without_reserve()? };
+        let mut counting = self.counting.without_reserve()?;
+        if counting.by_usage.take().is_some() {
+            console::note(&"--tokenizer usage has no effect; a replay is always calibrated with the usage in its log");
+        }
         counting.tokenizer = Arc::new(Remembered::new(Arc::clone(&counting.tokenizer)));
         Ok(Replay {
             policies: all_policies(&self.policies, &counting)?,

@@ -178,7 +178,7 @@ pub(crate) struct TokenizerFlag {
     tokenizer: String,
 }
 
-/// Keeps what is made of large tokenizer files in the user's cache folder.
+/// Keeps what is made of large tokenizer files in the user's cache folder, and removes what killed runs left there.
 fn keep_tokenizers() {
     if let Some(folder) = Variables::of_process().cache_folder("tokenizers") {
         sweep(&folder);

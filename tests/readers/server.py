@@ -1,6 +1,7 @@
-"""A server on the loopback that answers every model's request with "OK." and keeps what it was asked.
+"""A server on the loopback that answers requests to a model with "OK." and keeps what it was asked.
 
-It answers in the formats of OpenAI (Responses and Chat Completions), Anthropic and Gemini, streamed or whole.
+It answers in the formats of OpenAI (Responses and Chat Completions) and Gemini, streamed or whole. Any other request
+gets an empty object or list, and is not kept.
 """
 
 import json

@@ -2,7 +2,7 @@
 //! Facts are read from calls and results by rule and are never paraphrased. Each points to the message that it comes from.
 
 #![forbid(unsafe_code)]
-#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
+#![allow(clippy::must_use_candidate, reason = "only crates of this workspace call it")]
 
 mod actions;
 mod call_result;

@@ -18,7 +18,7 @@ pub(super) enum Filled {
 #[derive(Debug, Default)]
 pub struct Buffer {
     bytes: Vec<u8>,
-    pub(super) len: usize,
+    len: usize,
 }
 
 impl Buffer {
@@ -42,8 +42,8 @@ impl Buffer {
         self.len = self.len.min(len);
     }
 
-    /// Appends `len` bytes of any content, to be written through [`Buffer::front`].
-    pub(super) fn reserve(&mut self, len: usize) -> io::Result<()> {
+    /// Makes it longer by `len` bytes, whose content is to be written through [`Buffer::front`].
+    pub(super) fn lengthen(&mut self, len: usize) -> io::Result<()> {
         self.spare(len)?;
         self.len += len;
         Ok(())

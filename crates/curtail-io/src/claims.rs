@@ -39,7 +39,7 @@ impl Plain {
     ) -> io::Result<Option<Unread>> {
         let begin = self.at - back as u64;
         block.clear();
-        block.reserve(front)?;
+        block.lengthen(front)?;
         let mut tail = Self { file: Arc::clone(&self.file), at: begin + front as u64 };
         let mut step = FIRST_STEP;
         while block.len() <= most {

@@ -6,7 +6,7 @@
 //! event per file; `shape` fits JSON values to the columns of a table, of which it knows where messages have their text.
 
 #![forbid(unsafe_code)]
-#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
+#![allow(clippy::must_use_candidate, reason = "only crates of this workspace call it")]
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 mod attributes;

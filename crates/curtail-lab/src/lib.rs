@@ -2,7 +2,7 @@
 //! provider's usage (`calibration`, `figures`), and applies policies to them (`replay`).
 
 #![forbid(unsafe_code)]
-#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
+#![allow(clippy::must_use_candidate, reason = "only crates of this workspace call it")]
 
 pub mod calibration;
 mod copies;

@@ -2,7 +2,7 @@
 //! store that keeps them between runs.
 
 #![forbid(unsafe_code)]
-#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
+#![allow(clippy::must_use_candidate, reason = "only crates of this workspace call it")]
 
 pub mod memory;
 pub mod rolling;

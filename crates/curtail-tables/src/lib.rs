@@ -5,7 +5,7 @@
 //! write one row group or batch.
 
 #![forbid(unsafe_code)]
-#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
+#![allow(clippy::must_use_candidate, reason = "only crates of this workspace call it")]
 
 mod arrays;
 mod arrow;

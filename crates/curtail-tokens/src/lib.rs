@@ -2,7 +2,7 @@
 //! Face, or as an estimate. Also renders chat templates, whose text is what is counted for a model.
 
 #![forbid(unsafe_code)]
-#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
+#![allow(clippy::must_use_candidate, reason = "only crates of this workspace call it")]
 
 pub mod panics;
 pub mod templates;

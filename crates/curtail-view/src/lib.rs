@@ -6,7 +6,7 @@
 //! terminal obeys it.
 
 #![forbid(unsafe_code)]
-#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
+#![allow(clippy::must_use_candidate, reason = "only crates of this workspace call it")]
 
 mod alignment;
 mod capped;

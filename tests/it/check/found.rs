@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{ASK, CALL, RESULT, SAY, curtail, json, lines, reported};
+use super::{ASK, CALL, RESULT, SAY, curtail, expected, json, lines, places, reported};
 use crate::program::{Place, text};
 
 #[test]
@@ -136,4 +136,19 @@ fn a_message_that_sets_the_effort_is_not_empty() {
     assert!(!text(&checked.stdout).contains("S004"), "{}", text(&checked.stdout));
     let cut = place.curtail(&[&["window", "-n", "1"][..], &named].concat()).output().unwrap();
     assert!(text(&cut.stdout).starts_with(effort), "{}", text(&cut.stdout));
+}
+
+/// The short form of messages is that of chats, and items beside it are not.
+#[test]
+fn items_after_short_messages_make_a_request_of_the_responses_api() {
+    let short = json!([
+        {"role": "user", "content": "Help me."},
+        {"role": "assistant", "content": "So far: a question."},
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"role": "developer", "content": "Go on."},
+    ]);
+    assert_eq!(places(&short), expected(&[("S008", "/2")]));
+    let chat =
+        json!([{"role": "user", "content": "Help me."}, {"kind": "note"}, {"role": "assistant", "content": "Yes."}]);
+    assert!(places(&chat).iter().all(|(code, _)| code == "S003"));
 }

@@ -1,27 +1,11 @@
 //! What a provider checks block by block is found in the logs that carry the same blocks, each with its place.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
-use crate::program::{Place, run};
+use super::{expected, places};
 
 /// A PNG of one row.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA=";
-
-/// The code and the place of every finding in a document, except the rules that are off by default.
-fn places(document: &Value) -> BTreeSet<(String, String)> {
-    let text = document.to_string().replace("HALF", "\\ud83e");
-    let output = run(&["check", "--output-format", "json"], &text);
-    let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
-    let findings = report["findings"].as_array().expect("findings").iter();
-    let of = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
-    findings.map(|finding| (of(finding, "code"), of(&finding["at"], "pointer"))).collect()
-}
-
-fn expected(places: &[(&str, &str)]) -> BTreeSet<(String, String)> {
-    places.iter().map(|(code, pointer)| ((*code).to_owned(), (*pointer).to_owned())).collect()
-}
 
 /// Cline keeps the blocks of Anthropic's API.
 #[test]
@@ -83,63 +67,4 @@ fn blocks_of_opencode_are_checked() {
         ("S023", "/messages/1/parts/1/state/output"),
     ]);
     assert_eq!(places(&export), found);
-}
-
-/// Documents of Bedrock have a name of their own each, and five are accepted; of too many, the oldest make room.
-#[test]
-fn documents_of_bedrock_are_counted_and_have_names_of_their_own() {
-    let document = |name: &str| json!({"document": {"format": "txt", "name": name, "source": {"text": "12 EUR"}}});
-    let history = json!([
-        {"role": "user", "content": [{"text": "Match?"}, document("bill"), document("bill.1"), document("bill")]},
-        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "1", "name": "read", "input": {}}}]},
-        {"role": "user", "content": [{"toolResult": {"toolUseId": "1", "content": [document("bill"), document("c")]}}]},
-        {"role": "assistant", "content": [{"text": "No."}]},
-        {"role": "user", "content": [document("d")]},
-        {"role": "assistant", "content": [{"text": "No."}]},
-    ]);
-    let found = places(&history);
-    let names = ["/0/content/2", "/0/content/3", "/2/content/0"].map(|place| ("S032", place));
-    let all = [("S032", "/4"), ("S017", "/4/content/0")].into_iter().chain(names).collect::<Vec<_>>();
-    assert_eq!(found, expected(&all));
-    let place = Place::new();
-    place.write("chat.json", history.to_string().as_bytes());
-    place.command(&["check", "--fix", "--unsafe-fixes", "chat.json"]).output().expect("a run");
-    let mended: Value = serde_json::from_slice(&place.read("chat.json")).expect("a transcript");
-    assert_eq!(mended[0]["content"][2]["document"]["name"], "bill-1");
-    assert_eq!(mended[0]["content"][1]["text"], "[document: bill, removed]");
-    assert_eq!(mended[2]["content"][0]["toolResult"]["content"][0]["document"]["name"], "bill-3");
-    let text = std::iter::once(json!({"text": "Match?"}));
-    let blocks: Vec<Value> = text.chain(["a", "b", "c (1)", "d-2", "[e]"].map(document)).collect();
-    let answer = json!({"role": "assistant", "content": [{"text": "No."}]});
-    let sound = json!([{"role": "user", "content": blocks}, answer]);
-    assert_eq!(places(&sound), expected(&[]));
-}
-
-/// A name as long as it may be has no room for a number.
-#[test]
-fn a_long_name_of_a_document_gets_one_of_its_own() {
-    let document = json!({"document": {"format": "txt", "name": "n".repeat(200), "source": {"text": "12 EUR"}}});
-    let answer = json!({"role": "assistant", "content": [{"text": "No."}]});
-    let history = json!([{"role": "user", "content": [{"text": "Match?"}, document, document]}, answer]);
-    let place = Place::new();
-    place.write("chat.json", history.to_string().as_bytes());
-    place.command(&["check", "--fix", "--unsafe-fixes", "chat.json"]).output().expect("a run");
-    let mended: Value = serde_json::from_slice(&place.read("chat.json")).expect("a transcript");
-    assert_eq!(mended[0]["content"].as_array().map(Vec::len), Some(3));
-    assert_eq!(places(&mended), expected(&[]));
-}
-
-/// The short form of messages is that of chats, and items beside it are not.
-#[test]
-fn items_after_short_messages_make_a_request_of_the_responses_api() {
-    let short = json!([
-        {"role": "user", "content": "Help me."},
-        {"role": "assistant", "content": "So far: a question."},
-        {"type": "reasoning", "id": "rs_1", "summary": []},
-        {"role": "developer", "content": "Go on."},
-    ]);
-    assert_eq!(places(&short), expected(&[("S008", "/2")]));
-    let chat =
-        json!([{"role": "user", "content": "Help me."}, {"kind": "note"}, {"role": "assistant", "content": "Yes."}]);
-    assert!(places(&chat).iter().all(|(code, _)| code == "S003"));
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod baseline;
 mod config;
+mod documents;
 mod faults;
 mod fix;
 mod found;
@@ -13,6 +14,7 @@ mod report;
 mod rules;
 mod sound;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -53,6 +55,20 @@ fn reported(report: &Value) -> Vec<String> {
     let word = |value: &Value| value.as_str().unwrap().to_owned();
     let line = |finding: &Value| format!("{}:{}", finding["at"]["line"], finding["at"]["column"]);
     findings.map(|one| format!("{} {} {}", word(&one["rule"]), word(&one["level"]), line(one))).collect()
+}
+
+/// The code and the place of every finding in a document, except the rules that are off by default.
+fn places(document: &Value) -> BTreeSet<(String, String)> {
+    let text = document.to_string().replace("HALF", "\\ud83e");
+    let output = crate::program::run(&["check", "--output-format", "json"], &text);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let findings = report["findings"].as_array().expect("findings").iter();
+    let of = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+    findings.map(|finding| (of(finding, "code"), of(&finding["at"], "pointer"))).collect()
+}
+
+fn expected(places: &[(&str, &str)]) -> BTreeSet<(String, String)> {
+    places.iter().map(|(code, pointer)| ((*code).to_owned(), (*pointer).to_owned())).collect()
 }
 
 #[test]

@@ -150,6 +150,14 @@ fn a_reserve_changes_no_count() {
     }
 }
 
+#[test]
+fn a_replay_is_calibrated_in_any_case() {
+    let place = place();
+    let done = curtail(&place, "replay a.jsonl --tokenizer usage");
+    assert_eq!((done.status, done.out), (0, curtail(&place, "replay a.jsonl").out));
+    assert!(done.errors.contains("--tokenizer usage has no effect; a replay is always calibrated"), "{}", done.errors);
+}
+
 /// What is compared anyway, what nothing updates, and files that were named and not searched for.
 #[test]
 fn flags_that_change_nothing_are_reported() {

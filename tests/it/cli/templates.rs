@@ -129,6 +129,13 @@ fn no_tools_are_not_iterable() {
     assert_eq!(tokens_under(template, r#"{"role": "user", "content": "Hi."}"#), 1, "only the x is rendered");
 }
 
+/// An undefined value has a length and members by number in Jinja, and so is a sequence. `None` is none.
+#[test]
+fn what_is_undefined_is_a_sequence() {
+    let template = "{% if nothing is sequence and nothing is iterable %}x{% endif %}{% if tools is sequence %}many tools{% endif %}";
+    assert_eq!(tokens_under(template, r#"{"role": "user", "content": "Hi."}"#), 1, "only the x is rendered");
+}
+
 /// `transformers` leaves out the members of a message that are null: a template would write `None`, or fail.
 #[test]
 fn null_in_a_message_is_nothing() {

@@ -120,24 +120,29 @@ fn updates_are_known_again_by_call_and_what_they_say() {
     assert_eq!(elsewhere.apply(updates[0]), Outcome::Applied);
 }
 
-/// A second implementation of the merge: over paths from the top, not over maps.
-fn apply_plan(state: Value, updates: &[Value]) -> Value {
-    updates.iter().fold(state, |state, update| over(&state, &clean(update), 0))
+/// A second implementation of the merge: each value of an update is set at its path from the top.
+fn merged(mut state: Value, updates: &[Value]) -> Value {
+    for (path, value) in updates.iter().flat_map(|update| leaves(&clean(update))) {
+        let place = path.iter().fold(&mut state, |place, key| {
+            if !place.is_object() {
+                *place = json!({});
+            }
+            &mut place[key]
+        });
+        if !place.is_object() || value != json!({}) {
+            *place = value;
+        }
+    }
+    state
 }
 
-fn over(old: &Value, new: &Value, keys_down: usize) -> Value {
-    let (Value::Object(a), Value::Object(b)) = (old, new) else {
-        return new.clone();
+/// What in `value` is no object with members, with the keys that lead to it.
+fn leaves(value: &Value) -> Vec<(Vec<String>, Value)> {
+    let Some(map) = value.as_object().filter(|map| !map.is_empty()) else {
+        return vec![(Vec::new(), value.clone())];
     };
-    if keys_down > 32 {
-        return new.clone();
-    }
-    let stay = a.iter().map(|(key, value)| match b.get(key) {
-        Some(other) => (key.clone(), over(value, other, keys_down + 1)),
-        None => (key.clone(), value.clone()),
-    });
-    let come = b.iter().filter(|(key, _)| !a.contains_key(*key));
-    stay.chain(come.map(|(key, value)| (key.clone(), value.clone()))).collect::<Map<_, _>>().into()
+    let below = map.iter().flat_map(|(key, value)| leaves(value).into_iter().map(move |leaf| (key, leaf)));
+    below.map(|(key, (path, value))| ([vec![key.clone()], path].concat(), value)).collect()
 }
 
 fn clean(value: &Value) -> Value {
@@ -199,7 +204,7 @@ proptest! {
             prop_assert_eq!(pad.state(), &State::Text(text));
         } else {
             // As text, so that the order of keys counts.
-            prop_assert_eq!(pad.state().to_json(), apply_plan(start, &updates).to_string());
+            prop_assert_eq!(pad.state().to_json(), merged(start, &updates).to_string());
         }
         let json = pad.state().to_json();
         prop_assert_eq!(State::parse(&json).unwrap().to_json(), json);
@@ -224,7 +229,7 @@ proptest! {
             for found in curtail_memory::memory::updates(&transcripts[0].1.messages) {
                 prop_assert_eq!(pad.apply(found.update()), Outcome::Applied);
             }
-            prop_assert_eq!(pad.state().to_json(), apply_plan(json!({}), &updates).to_string());
+            prop_assert_eq!(pad.state().to_json(), merged(json!({}), &updates).to_string());
         }
     }
 }

@@ -15,8 +15,19 @@ use crate::transcript::Layout;
 pub(super) struct RecordEdits {
     /// Before the quote that ends the id, in bytes of the source.
     id_end: Option<u32>,
-    /// After the last member: the text before the numbers of the targets, and their separator.
-    mark: Option<(u32, String, &'static str)>,
+    /// The new member with the numbers of the targets.
+    mark: Option<Mark>,
+}
+
+/// A new member of a record: a list of numbers.
+#[derive(Debug)]
+struct Mark {
+    /// After the last member, in bytes of the source.
+    at: u32,
+    /// What is written before the list: a comma, the key and a colon.
+    key: String,
+    /// What is written between the numbers.
+    comma: &'static str,
 }
 
 const NO_RECORD: &str = "--mark and --id-key need records that are objects with a list of messages";
@@ -38,8 +49,8 @@ impl RecordEdits {
         let document = Document::parse(layout.record.slice(layout.source)).map_err(|error| error.kind.to_string())?;
         let record = document.roots().next().filter(|record| record.is_object()).ok_or(NO_RECORD)?;
         let id_end = id_key.as_deref().map(|key| id_end(record, key)).transpose()?;
-        let mark = mark.as_deref().map(|key| mark_place(record, key)).transpose()?;
-        Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|(at, text, comma)| (start + at, text, comma)) })
+        let mark = mark.as_deref().map(|key| new_mark(record, key)).transpose()?;
+        Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|mark| Mark { at: start + mark.at, ..mark }) })
     }
 
     /// Whether every record is changed, although its messages are not.
@@ -60,9 +71,9 @@ impl RecordEdits {
         if let Some(at) = self.id_end.filter(|_| window.count > 1) {
             patches.push(Patch { span: Span::new(at, at), text: format!("#{}", window.number) });
         }
-        if let Some((at, text, comma)) = &self.mark {
+        if let Some(Mark { at, key, comma }) = &self.mark {
             let numbers: Vec<String> = window.targets.iter().map(ToString::to_string).collect();
-            patches.push(Patch { span: Span::new(*at, *at), text: format!("{text}[{}]", numbers.join(comma)) });
+            patches.push(Patch { span: Span::new(*at, *at), text: format!("{key}[{}]", numbers.join(comma)) });
         }
         patches.sort_by_key(|patch| patch.span);
         copy_patched(source, range, &patches, out);
@@ -79,15 +90,15 @@ fn id_end(record: Value<'_>, key: &str) -> Result<u32, String> {
     Ok(id.span().end - 1)
 }
 
-/// Where a new member `key` is written, with the text before its value and the comma between the elements of that.
-fn mark_place(record: Value<'_>, key: &str) -> Result<(u32, String, &'static str), String> {
+/// The new member `key` of `record`, with its place in the bytes of `record`.
+fn new_mark(record: Value<'_>, key: &str) -> Result<Mark, String> {
     if record.get(key).is_some() {
         return Err(format!("the record already has a member `{key}`; pass another --mark"));
     }
-    let last = record.members().last().map_or(1, |member| member.span.end);
+    let at = record.members().last().map_or(1, |member| member.span.end);
     // The style of the record: with a space after colons and commas, or without.
     let source = record.source().as_bytes();
     let spaced = record.members().any(|member| source[member.value.span().start as usize - 1] == b' ');
     let (comma, colon) = if spaced { (", ", ": ") } else { (",", ":") };
-    Ok((last, format!("{comma}{}{colon}", quote(key)), comma))
+    Ok(Mark { at, key: format!("{comma}{}{colon}", quote(key)), comma })
 }

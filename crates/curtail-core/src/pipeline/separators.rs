@@ -38,7 +38,8 @@ fn is_blank(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
-/// Whether a transcript is the value of a member, so that no other can stand beside it.
+/// Whether a transcript is the value of a member, so that no other can stand beside it: what precedes a value in JSON is a colon
+/// there, and a comma or a bracket in a list.
 pub(super) fn is_member(layout: &Layout<'_>) -> bool {
     layout.source[..layout.record.start as usize].trim_end().ends_with(':')
 }

@@ -146,9 +146,9 @@ fn in_flight_in(messages: &[Message<'_>], thread: u32) -> usize {
     start
 }
 
-/// Index of the first message of the main conversation behind the last one that ended a round; the number of messages if there is
-/// none. Appended messages never move it back: reasoning ends no round, nor does an empty reply, and a text of
-/// a reply does, although its calls may follow.
+/// Index of the first message of the main conversation after the last one that ended a round; the number of messages if there is
+/// none. A message ends a round if it has no calls and no results, and is neither reasoning nor blank. This holds for the text
+/// of a reply whose calls are messages of their own, too, so that appended messages never move the index back.
 #[must_use]
 pub fn settled(messages: &[Message<'_>]) -> usize {
     let main = main_thread(messages);

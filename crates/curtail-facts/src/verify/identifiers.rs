@@ -77,12 +77,7 @@ impl Identifiers {
         let is_pasted = spoken.voice == Voice::Person && spoken.text.lines().count() > PASTED;
         let mut before = "";
         for token in tokens(&spoken.text) {
-            let is_assigned = token.inner && !token.text.contains(['=', ':']);
-            if identifies(&token, before)
-                && !is_tag(&spoken.text, &token)
-                && (!token.inner || is_assigned && spoken.text[..token.at].ends_with('='))
-                && (!token.text.contains('=') || token.text.contains("://"))
-            {
+            if identifies(&token, before) && !is_tag(&spoken.text, &token) && is_whole(&spoken.text, &token) {
                 self.add(token.text, spoken, is_pasted);
             }
             before = token.text;
@@ -157,7 +152,7 @@ impl Identifiers {
     }
 }
 
-/// The whole path, which other spellings of it end with.
+/// The path that a name spells, and then the ends of it, each shorter by one part. Nothing if it is no path.
 fn spellings(name: &str) -> impl Iterator<Item = String> + use<> {
     let parts = if let Spelling::Path(path) = spelling(name) { path.parts } else { Vec::new() };
     (0..parts.len()).map(move |from| parts[from..].join("/"))
@@ -171,6 +166,15 @@ fn cannot_be_guessed(name: &str) -> bool {
 /// Whether a token is the name of a tag, such as `</output>`.
 fn is_tag(text: &str, token: &Token<'_>) -> bool {
     text[..token.at].ends_with('<') || text[..token.at].ends_with("</")
+}
+
+/// Whether a token is a name of its own. Of a setting, such as `PORT=8080`, that is the value; another piece of a name, such as
+/// the port of an address, is none.
+fn is_whole(text: &str, token: &Token<'_>) -> bool {
+    match token.inner {
+        true => text[..token.at].ends_with('=') && !token.text.contains(['=', ':']),
+        false => !token.text.contains('=') || token.text.contains("://"),
+    }
 }
 
 /// Whether a token identifies something: a number has four digits or follows the name of a setting.

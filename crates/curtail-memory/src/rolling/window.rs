@@ -4,9 +4,9 @@ use super::RollingView;
 use curtail_core::processors::{Change, Decision, Plan, Reason};
 use curtail_core::transcript::{Message, Pairs, Part};
 
-/// The number of the first interaction that the thread stores, and the index of its first message. The interaction is `held`,
-/// the first one in the window, or an earlier one if turns that were rolled back begin there and reach into the window.
-pub(super) fn window_start(rolling: &RollingView, held: usize, messages: &[Message<'_>]) -> (usize, usize) {
+/// The number of the first interaction that the thread stores: `held`, the first one in the window, or an earlier one if turns
+/// that were rolled back begin there and reach into the window.
+pub(super) fn first_stored(rolling: &RollingView, held: usize, messages: &[Message<'_>]) -> usize {
     let start = |number| rolling.interaction(number).map_or(0, |interaction| interaction.start);
     // For each message: the first message with which it, or any message after it, is dropped.
     let mut firsts: Vec<usize> =
@@ -15,8 +15,7 @@ pub(super) fn window_start(rolling: &RollingView, held: usize, messages: &[Messa
         firsts[at - 1] = firsts[at - 1].min(firsts[at]);
     }
     let is_split = |number: &usize| firsts.get(start(*number)).is_some_and(|first| *first < start(*number));
-    let number = (rolling.first..=held).rev().find(|number| !is_split(number)).unwrap_or(held);
-    (number, start(number))
+    (rolling.first..=held).rev().find(|number| !is_split(number)).unwrap_or(held)
 }
 
 /// The plan that drops the messages before `start`, where the window begins, except for those that remain in force.

@@ -1,21 +1,12 @@
 //! Quotes what a server or a program answered.
 
-use curtail_core::visible::cut_after;
+use curtail_core::visible::{first_words, one_line};
 
-/// The first 500 characters of an answer, safe to print on a terminal.
+/// The first 500 characters of an answer on one line, safe to print on a terminal.
 pub(super) fn quote(answer: &[u8]) -> String {
     const SHOWN: usize = 500;
-    let text = String::from_utf8_lossy(answer);
-    let mut shown: String = cut_after(text.trim(), SHOWN).chars().map(visible).collect();
-    if shown.is_empty() {
-        shown.push_str("(nothing)");
-    }
-    shown
-}
-
-/// Replaces control characters, which could move the cursor or hide text, with a space.
-fn visible(c: char) -> char {
-    if c.is_control() { ' ' } else { c }
+    let shown = first_words(&String::from_utf8_lossy(answer), SHOWN, char::is_whitespace);
+    if shown.is_empty() { String::from("(nothing)") } else { one_line(&shown).into_owned() }
 }
 
 #[cfg(test)]
@@ -24,9 +15,10 @@ mod tests {
 
     #[test]
     fn quotes_are_short_and_harmless() {
-        assert_eq!(quote(b"  no\x1b[2Jway\n"), "no [2Jway");
-        assert_eq!(quote(b""), "(nothing)");
-        assert_eq!(quote("é".repeat(600).as_bytes()).chars().count(), 501);
+        assert_eq!(quote(b"  no\x1b[2Jway\n  out\n"), "no⟨U+001B⟩[2Jway out");
+        assert_eq!(quote("a\u{202e}b ##[error]c".as_bytes()), "a⟨U+202E⟩b #⟨U+0023⟩[error]c");
+        assert_eq!(quote(b" "), "(nothing)");
+        assert_eq!(quote("é".repeat(600).as_bytes()).chars().count(), 500);
         assert_eq!(quote(&[0xff]), "\u{fffd}");
     }
 }

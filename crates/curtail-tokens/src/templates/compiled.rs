@@ -121,10 +121,10 @@ fn environment() -> Result<Environment<'static>, TemplateError> {
     for name in ["length", "count"] {
         environment.add_filter(name, length);
     }
-    // As in Python: `None` is not iterable, and a text is, and a sequence as well.
+    // As in Python: `None` is not iterable; a text and an undefined value are, and sequences as well.
     environment
         .add_test("iterable", |value: &Value| value.as_str().is_some() || !value.is_none() && value.try_iter().is_ok());
-    environment.add_test("sequence", |value: &Value| !value.is_undefined() && value.len().is_some());
+    environment.add_test("sequence", |value: &Value| value.is_undefined() || value.len().is_some());
     environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, message))
     });

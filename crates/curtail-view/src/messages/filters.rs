@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use maud::html;
 
-use super::Chat;
+use super::{Chat, begin_later};
 use crate::visible::Shown;
 use curtail_core::transcript::PartRef;
 
@@ -81,14 +81,13 @@ impl Chat<'_, '_> {
         let prompts = rows.iter().filter(|at| conversation.story.is_prompt(**at)).count();
         let dropped = range.clone().filter(|at| self.conversation.is_dropped(*at)).count();
         let tally = self.tally(rows);
-        let html = html! {
+        let element = html! {
             div class="later" data-first=(rows[0]) data-rows=(rows.len()) data-prompts=(prompts) data-failures=(tally.failures)
                 data-edits=(tally.edits) data-dropped=(dropped) data-by=(distinct_lines(writers))
                 data-states=(distinct_lines(states)) data-tools=(Shown(&distinct_lines(tools)))
                 style={ "--rows:" (rows.len()) } {}
         };
-        out.push_str(html.0.strip_suffix("</div>").unwrap_or(&html.0));
-        out.push_str("<noscript>");
+        begin_later(&element, out);
     }
 }
 

@@ -9,6 +9,8 @@ mod rows;
 
 use std::collections::{HashMap, HashSet};
 
+use maud::Markup;
+
 use crate::conversation::{Attached, Conversation};
 use crate::sides::Side;
 use crate::tools::{CallKind, Look};
@@ -28,6 +30,12 @@ impl Default for Limits {
     fn default() -> Self {
         Self { max_text: 20_000, long: 1_000_000 }
     }
+}
+
+/// Begins what the script builds when it comes into view, in `element`, which is an empty `div`.
+fn begin_later(element: &Markup, out: &mut String) {
+    out.push_str(element.0.strip_suffix("</div>").unwrap_or(&element.0));
+    out.push_str("<noscript>");
 }
 
 /// The end of what the script builds when it comes into view.

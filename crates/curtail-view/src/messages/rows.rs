@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::{Chat, LATER_END};
+use super::{Chat, LATER_END, begin_later};
 use crate::charts::Cut;
 use crate::content::{Passage, passage};
 use crate::conversation::{Conversation, writer};
@@ -76,11 +76,10 @@ impl Chat<'_, '_> {
     /// when it comes into view.
     fn draw_outside(by: &str, near: usize, outside: &Markup, shared: bool, out: &mut String) {
         if shared {
-            let html = html! {
+            let element = html! {
                 div class="later" data-first=(near) data-rows="1" data-by=(by) data-states="kept" style="--rows:1" {}
             };
-            out.push_str(html.0.strip_suffix("</div>").unwrap_or(&html.0));
-            out.push_str("<noscript>");
+            begin_later(&element, out);
         }
         out.push_str(&outside.0);
         if shared {
@@ -90,13 +89,12 @@ impl Chat<'_, '_> {
 
     /// How many messages are built immediately. The others of a long or shared page are built when they come into view.
     fn rows_at_once(&self, shared: bool) -> usize {
+        if shared {
+            return 0;
+        }
         let conversation = self.conversation;
         let attached: usize = conversation.attached.iter().map(|attached| attached.conversation.tokens()).sum();
-        match conversation.tokens() + attached {
-            _ if shared => 0,
-            tokens if tokens >= self.limits.long => FIRST_ROWS,
-            _ => usize::MAX,
-        }
+        if conversation.tokens() + attached >= self.limits.long { FIRST_ROWS } else { usize::MAX }
     }
 
     /// Whether a message is drawn on its own: not with a call or with a sub-agent.

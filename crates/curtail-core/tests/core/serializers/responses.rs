@@ -6,15 +6,20 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
     script.iter().flat_map(items).collect()
 }
 
-/// The same, of a response in the background: some calls of a second round go on.
+/// The same, of a response in the background: the first call of a second round goes on. Its result is missing if its item has an
+/// even length, so that generated scripts contain both, and the same script always the same.
 pub fn serialize_background(script: &[Turn]) -> Vec<String> {
-    let goes_on = |item: &String| item.contains("_1_0\"");
-    let state = |item: String| match goes_on(&item) {
-        true => item.replacen('{', "{\"status\":\"in_progress\",", 1),
-        false => item,
-    };
-    let is_left = |item: &String| !(goes_on(item) && item.contains("_output") && item.len().is_multiple_of(2));
-    serialize(script).into_iter().filter(is_left).map(state).collect()
+    let mut items = serialize(script);
+    items.retain(|item| !(goes_on(item) && item.contains("_output") && item.len().is_multiple_of(2)));
+    for item in items.iter_mut().filter(|item| goes_on(item)) {
+        item.insert_str(1, "\"status\":\"in_progress\",");
+    }
+    items
+}
+
+/// Whether an item is the first call of a second round, or its result.
+fn goes_on(item: &str) -> bool {
+    item.contains("_1_0\"")
 }
 
 fn items(turn: &Turn) -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::stored_text::{StoredTranscript, document};
 use super::{Thread, ThreadError};
 use crate::rolling::lines::LineKind;
-use crate::rolling::window::window_start;
+use crate::rolling::window::first_stored;
 use crate::rolling::{RollingSummary, RollingView, StateSoFar};
 use curtail_core::dialects;
 use curtail_core::transcript::Message;
@@ -20,26 +20,38 @@ impl Thread {
         let document = document(&text)?;
         let stored = self.read(&document)?;
         self.mark_ahead(&stored.kinds);
-        let mut rolling = self.rolling(summary, &stored);
+        let rolling = self.summarized(summary, &stored)?;
+        let dialect = stored.dialect;
+        self.drop_outside(summary, &rolling, stored);
+        self.memory = rolling.memory;
+        self.drop_replaced(dialect)
+    }
+
+    /// The interactions in the thread, with the summaries that are due.
+    fn summarized(&self, summary: &RollingSummary, stored: &StoredTranscript<'_>) -> Result<RollingView, ThreadError> {
+        let mut rolling = self.rolling(summary, stored);
         let due = summary.due(&rolling);
         let mut fresh = summary.summarize(&stored.messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
-        let times = self.times(&stored);
+        let times = self.times(stored);
         for made in &mut fresh {
             let last = rolling.interaction(made.range.span.end);
             made.ts = last.and_then(|last| times.get(*last.utterances.last()?).cloned());
         }
         let seen = rolling.seen();
         rolling.memory.advance(summary.rolling, seen, fresh);
-        let held = summary.held(&rolling).start.max(self.first);
-        let (next, start) = window_start(&rolling, held, &stored.messages);
-        self.memory = rolling.memory;
-        // Part of a list inside a line cannot be dropped: the line would no longer be the one that was read.
-        let dialect = stored.dialect;
-        if !stored.kinds.iter().any(|kind| matches!(kind, LineKind::Nested { .. })) {
-            self.first = next;
-            self.drop_before(start, stored);
+        Ok(rolling)
+    }
+
+    /// Drops what is before the window. Part of a list inside a line cannot be dropped: the line would no longer be the one that
+    /// was read.
+    fn drop_outside(&mut self, summary: &RollingSummary, rolling: &RollingView, stored: StoredTranscript<'_>) {
+        if stored.kinds.iter().any(|kind| matches!(kind, LineKind::Nested { .. })) {
+            return;
         }
-        self.drop_replaced(dialect)
+        let held = summary.held(rolling).start.max(self.first);
+        self.first = first_stored(rolling, held, &stored.messages);
+        let start = rolling.interaction(self.first).map_or(0, |interaction| interaction.start);
+        self.drop_before(start, stored);
     }
 
     /// The interactions in the thread. Messages that were kept in front of the window belong to none of them.

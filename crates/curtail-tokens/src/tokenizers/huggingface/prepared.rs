@@ -10,13 +10,13 @@ use sha2::{Digest as _, Sha256};
 use super::file::Outline;
 use crate::tokenizers::tiktoken::{Vocabulary, read_section, write_section};
 
-/// The folder. A global, as the files that were loaded. It affects only speed.
+/// The folder. It is global to the process, as the tokenizers that were loaded are, and affects only speed.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
 /// The size from which a file is kept, in bytes: smaller ones are read in 60 milliseconds.
 const LARGE: usize = 4 << 20;
 
-/// The largest file that is found: twice as large as the tables of the most tokens.
+/// The largest file that is read, in bytes: twice as large as the tables of the largest vocabulary.
 const LARGEST: u64 = 64 << 20;
 
 /// The length of a checksum.
