@@ -44,10 +44,11 @@ const EXIT_CODES: &[&str] = &["exit_code", "exitCode", "returncode", "return_cod
 const HOLDERS: &[&str] = &[
     "message", "event", "data", "kwargs", "toolResult", "tool_call_result", "functionResponse", "function_response",
     "codeExecutionResult", "code_execution_result", "state", "metadata", "observation", "extras", "tool_call",
+    "payload",
 ];
 
 /// Members that hold what the tool returned.
-const RETURNED: &[&str] = &["response", "output", "result", "value", "content"];
+const RETURNED: &[&str] = &["response", "output", "result", "value", "content", "return_value"];
 
 /// Whether `part` is a result that says, beside its text, that the tool failed.
 ///
@@ -187,6 +188,7 @@ mod tests {
             r#"{"type":"context.append_loop_event","event":{"type":"tool.result","result":{"output":"no","isError":true}}}"#,
             r#"{"type":"tool.execution_complete","data":{"success":false,"error":{"message":"no"}}}"#,
             r#"{"kind":"toolResult","data":{"status":"error"}}"#,
+            r#"{"message":{"type":"ToolResult","payload":{"return_value":{"is_error":true,"output":"","message":"no"}}}}"#,
             r#"{"lc":1,"kwargs":{"status":"error","content":"no"}}"#,
             r#"{"type":"tool_call","tool_call":{"readToolCall":{"args":{},"result":{"error":{"errorMessage":"no"}}}}}"#,
         ] {

@@ -104,7 +104,7 @@ pub use openhands::{event_advice, event_number};
 pub use provenance::{iso_8601, models, record_model};
 pub use read_error::{ReadError, UnknownDialect, refuse_to_write};
 pub use reading::Reading;
-pub(crate) use replies::beside as replies_beside;
+pub(crate) use replies::reply_of;
 pub use row::Row;
 pub use text_parts::TextParts;
 pub use unfold::{Unfolded, refusal, unfolded};

@@ -170,7 +170,7 @@ fn add_said<'a>(parts: &mut Vec<Part<'a>>, item: Value<'a>) {
 }
 
 /// A block of the API, or a thought as Mistral, Kimi and others write it.
-fn read_block(block: Value<'_>) -> Content<'_> {
+pub(super) fn read_block(block: Value<'_>) -> Content<'_> {
     match block.get_text("type") {
         Some(kind) if THOUGHTS.iter().any(|name| kind.is(name)) => {
             let thought = THOUGHTS.iter().chain(&["text", "content"]).find_map(|key| block.some(key));
@@ -190,7 +190,7 @@ fn response(item: Value<'_>) -> Option<Value<'_>> {
 
 /// `reasoning_content`, which routers call `reasoning`, and the lists of thoughts beside it. If a message has several of them, they
 /// are the same. The model reads them before anything else in the message.
-fn thought(item: Value<'_>) -> Option<Part<'_>> {
+pub(super) fn thought(item: Value<'_>) -> Option<Part<'_>> {
     let [content, reasoning, thinking, blocks, details] =
         item.get_each(["reasoning_content", "reasoning", "thinking", "thinking_blocks", "reasoning_details"]);
     let lists = [blocks, details].into_iter().flatten().filter(|list| list.items().next().is_some());

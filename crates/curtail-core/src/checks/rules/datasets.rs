@@ -3,7 +3,7 @@
 use super::RULE;
 use crate::checks::{Detector, Level, Match, Rule, RuleContext, TokenCounts};
 use crate::counting::token_count;
-use crate::dialects::replies_beside;
+use crate::dialects::reply_of;
 use crate::json::Value;
 use crate::transcript::{Message, Role};
 
@@ -52,7 +52,7 @@ fn asks_only(context: &RuleContext<'_, '_>) -> bool {
 /// Whether the row has an answer outside the list of messages.
 fn is_answered_beside(context: &RuleContext<'_, '_>) -> bool {
     let around = std::iter::successors(context.record, |record| record.parent());
-    around.filter(|record| record.is_object()).flat_map(replies_beside).any(|text| !text.is_blank())
+    around.filter(|record| record.is_object()).flat_map(|record| reply_of(record).answer).any(|text| !text.is_blank())
 }
 
 pub(super) static TOO_LONG: Rule = Rule {

@@ -2,8 +2,9 @@
 
 use foldhash::HashSet;
 
+use crate::dialects::replies::{self, Reply};
 use crate::dialects::row::Row;
-use crate::dialects::{Dialect, answers, replies};
+use crate::dialects::{Dialect, answers};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Message, Part, Role};
 
@@ -18,16 +19,21 @@ pub(super) fn preamble_and_replies<'a>(
     let records = row.record.into_iter().chain(request_in(row));
     let mut preamble: Vec<Text<'a>> = records.flat_map(|record| dialect.preamble(record)).collect();
     preamble.extend(dialect.instructions(&row.items));
-    let mut replies = row.record.filter(|_| row.answers.branches.is_empty()).map_or_else(Vec::new, replies::beside);
+    let record = row.record.filter(|_| row.answers.branches.is_empty());
+    let mut reply = record.map_or_else(Reply::default, replies::reply_of);
     // Some formats name them among what is beside the messages.
-    let mut named: HashSet<Text<'a>> = replies.iter().cloned().collect();
+    let mut named: HashSet<Text<'a>> = reply.answer.iter().cloned().collect();
     preamble.retain(|text| !named.remove(text));
     // The messages may end with them.
-    let last = messages.last().filter(|last| last.role == Role::Assistant);
-    let parts = last.into_iter().flat_map(|last| &last.parts);
+    let last = messages.iter().rev().take_while(|message| message.role == Role::Assistant);
+    let parts = last.clone().take(1).flat_map(|last| &last.parts);
     let mut known: HashSet<Text<'a>> = parts.filter_map(answer_in).cloned().collect();
-    known.extend(row.items.last().into_iter().flat_map(|last| replies::said_by_model(*last)));
-    replies.retain(|reply| known.insert(reply.clone()));
+    known.extend(row.items.last().into_iter().flat_map(|last| replies::reply_of_item(*last).answer));
+    reply.answer.retain(|text| known.insert(text.clone()));
+    let thoughts: HashSet<&Text<'a>> = last.flat_map(|last| &last.parts).filter_map(reasoning_in).collect();
+    reply.reasoning.retain(|text| !thoughts.contains(text));
+    let mut replies = reply.reasoning;
+    replies.extend(reply.answer);
     preamble.extend(header);
     replies.extend(answers::texts(dialect, &row.answers));
     (preamble, replies)
@@ -40,6 +46,10 @@ fn answer_in<'p, 'a>(part: &'p Part<'a>) -> Option<&'p Text<'a>> {
         Content::ToolCall(call) => Some(&call.arguments),
         _ => None,
     }
+}
+
+fn reasoning_in<'p, 'a>(part: &'p Part<'a>) -> Option<&'p Text<'a>> {
+    if let Content::Reasoning(text) = &part.content { Some(text) } else { None }
 }
 
 /// The request that a record contains, if the messages are in it and not in the record itself: a line of a batch, or the input of

@@ -86,7 +86,7 @@ pub(in crate::dialects) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
 }
 
 /// The text of a block in a list: its `text`, or its JSON unless it is media.
-fn block_text(block: Value<'_>) -> Option<Text<'_>> {
+pub(in crate::dialects) fn block_text(block: Value<'_>) -> Option<Text<'_>> {
     if let Some(text) = block.text().or_else(|| block.get_text("text")) {
         return Some(text);
     }

@@ -4,7 +4,7 @@ mod members;
 mod messages;
 mod written;
 
-pub(super) use members::{arguments, either, joined, model, numbers, preamble, record_of, texts};
+pub(super) use members::{arguments, block_text, either, joined, model, numbers, preamble, record_of, texts};
 pub(super) use messages::{
     boundary, close_rounds, content_of, first_text, message, names_speaker, notice, preserve, put_in_compaction,
     read_message, role_of, speaker_of, unknown_kind,

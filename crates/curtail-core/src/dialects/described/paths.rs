@@ -153,9 +153,10 @@ impl Path {
         steps[last + 1..].iter().map(Step::key).collect()
     }
 
-    /// The first value there is.
+    /// The first value there is; an empty one gives way to a text.
     pub(super) fn first<'a>(&self, from: Value<'a>) -> Option<Value<'a>> {
-        self.routes.iter().find_map(|route| first(from, route.steps()?))
+        let found = self.routes.iter().filter_map(|route| first(from, route.steps()?));
+        first_filled(found, |value| is_empty(*value), |value| has_text(*value))
     }
 
     /// The keys that its routes end with.
@@ -171,7 +172,7 @@ impl Path {
         })
     }
 
-    /// All values of the first alternative that has one.
+    /// All values of the first alternative that has one; if all are empty, those of one with a text.
     pub(super) fn all<'a>(&self, from: Value<'a>) -> Vec<Value<'a>> {
         let found = self.routes.iter().filter_map(|route| {
             let mut values = Vec::new();
@@ -181,12 +182,24 @@ impl Path {
             });
             Some(values)
         });
-        found.into_iter().find(|values| !values.is_empty()).unwrap_or_default()
+        let found = found.filter(|values| !values.is_empty());
+        let filled = first_filled(
+            found,
+            |values| values.iter().all(|value| is_empty(*value)),
+            |values| values.iter().any(|value| has_text(*value)),
+        );
+        filled.unwrap_or_default()
     }
 
-    /// The text there: of a string, the JSON of another value, a key, a constant, or two texts as one.
+    /// The text there: of a string, the JSON of another value, a key, a constant, or two texts as one. An empty one gives way to
+    /// another.
     pub(super) fn text<'a>(&self, from: Value<'a>) -> Option<Text<'a>> {
-        self.routes.iter().find_map(|route| route.text(from))
+        let found = self.routes.iter().filter_map(|route| route.text(from));
+        first_filled(
+            found,
+            |text| text.len_bound() == 0 || matches!(text, Text::Json("[]")),
+            |text| text.len_bound() > 0 && !matches!(text, Text::Json(_)),
+        )
     }
 
     /// Whether there is a value other than `false`.
@@ -205,6 +218,25 @@ impl Path {
             Route::Constant(_) => true,
         })
     }
+}
+
+/// The first of what the alternatives of a path find. If that is empty, the first that has a text: programs write `""` for nothing.
+fn first_filled<T>(
+    mut found: impl Iterator<Item = T>,
+    is_empty: impl Fn(&T) -> bool,
+    has_text: impl Fn(&T) -> bool,
+) -> Option<T> {
+    let first = found.next()?;
+    if is_empty(&first) { found.find(has_text).or(Some(first)) } else { Some(first) }
+}
+
+/// Whether a value is an empty text, or a list of nothing.
+fn is_empty(value: Value<'_>) -> bool {
+    matches!(value.raw(), r#""""# | "[]")
+}
+
+fn has_text(value: Value<'_>) -> bool {
+    value.text().is_some_and(|text| text.len_bound() > 0)
 }
 
 /// Whether a value is one of some texts, or is written as one.
@@ -400,13 +432,17 @@ mod tests {
 
     #[test]
     fn paths_find_what_they_say() {
-        let text = r#"{"a": {"b.c": 1, "id": "x"}, "list": [{"t": "one"}, {"t": "two", "u": null}], "call": {"read": {"p": 2}}, "at": 1}"#;
+        let text = r#"{"a": {"b.c": 1, "id": "x"}, "list": [{"t": "one"}, {"t": "two", "u": null}], "call": {"read": {"p": 2}}, "at": 1, "empty": "", "none": []}"#;
         let document = Document::parse(text).unwrap();
         let root = document.roots().next().unwrap();
         for (path, expected) in [
             ("a.id", "x"),
             ("a.\"b.c\"", "1"),
             ("nothing|a.id", "x"),
+            ("empty|a.id", "x"),
+            ("empty|nothing", ""),
+            ("empty|list", ""),
+            ("none|a.id", "x"),
             ("list[].t", "one"),
             ("call.{}", "read"),
             ("call.*.p", "2"),

@@ -53,11 +53,19 @@ pub(super) fn openinference(value: &Json) -> Option<Vec<Json>> {
     if messages.is_empty() {
         // What instruments that know no messages record.
         let asked = attributes.get("input.value").and_then(|input| records(input, attributes.get("output.value")));
-        return asked.or_else(|| (!answers.is_empty()).then(|| vec![json!({ "messages": answers })]));
+        if asked.is_some() || answers.is_empty() {
+            return asked;
+        }
     }
     answer_in_order(&mut messages);
     messages.extend(answers);
-    Some(vec![json!({ "messages": messages })])
+    let mut record = json!({ "messages": messages });
+    let tools: Vec<Json> =
+        items(&tree["llm"]["tools"]).filter_map(|item| Some(plain(item.pointer("/tool/json_schema")?))).collect();
+    if !tools.is_empty() {
+        record["tools"] = Json::Array(tools);
+    }
+    Some(vec![record])
 }
 
 /// Lets results that name no call answer the calls before them that no other result names, in order.
@@ -92,6 +100,13 @@ fn span_message(message: &Json) -> Option<Json> {
     if !calls.is_empty() {
         chat["tool_calls"] = Json::Array(calls);
     }
+    if let Some(name) = message.get("name").or_else(|| message.get("function_call_name")).filter(|_| role == "function")
+    {
+        chat["name"] = name.clone();
+    } else if let Some(name) = message.get("function_call_name") {
+        let arguments = message.get("function_call_arguments_json").cloned().unwrap_or_else(|| json!("{}"));
+        chat["function_call"] = json!({ "name": name, "arguments": arguments });
+    }
     if role == "tool" {
         chat["tool_call_id"] = message.get("tool_call_id").cloned().unwrap_or(Json::Null);
     }
@@ -103,7 +118,8 @@ fn span_block(block: &Json) -> Json {
         let image = &block["image"];
         return json!({ "type": "image_url", "image_url": image.get("image").unwrap_or(image) });
     }
-    json!({ "type": "text", "text": block.get("text").cloned().unwrap_or_else(|| Json::String(block.to_string())) })
+    let kind = text_of(block, "type").filter(|kind| *kind == "reasoning").unwrap_or("text");
+    json!({ "type": kind, "text": block.get("text").cloned().unwrap_or_else(|| Json::String(block.to_string())) })
 }
 
 fn span_call(call: &Json) -> Json {

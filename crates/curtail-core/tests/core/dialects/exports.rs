@@ -2,8 +2,10 @@
 
 use curtail_core::dialects::{Framing, Reading, unfolded};
 use curtail_core::json::Document;
-use curtail_core::transcript::{Pairs, Role};
+use curtail_core::transcript::{Content, Pairs, Role};
 use serde_json::{Value, json};
+
+use super::files::read_transcripts;
 
 /// The messages of an export: what it is, their roles, and how many pairs they have.
 fn looked_at(text: &str) -> Option<(&'static str, String, usize)> {
@@ -147,6 +149,37 @@ fn results_of_a_span_that_name_no_call_answer_those_that_no_other_names() {
             [1, 2].map(|nth| read.pointer(&format!("/0/messages/{nth}/tool_call_id")).and_then(Value::as_str));
         assert_eq!(answered, expected.map(Some));
     }
+}
+
+#[test]
+fn a_span_has_tools_reasoning_and_calls_in_the_older_form() {
+    let tool = json!({"type": "function", "function": {"name": "look", "parameters": {}}});
+    let span = json!({"attributes": {
+        "llm.tools.0.tool.json_schema": tool.to_string(),
+        "llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "Lit?",
+        "llm.input_messages.1.message.role": "assistant",
+        "llm.input_messages.1.message.function_call_name": "look",
+        "llm.input_messages.1.message.function_call_arguments_json": "{\"at\":1}",
+        "llm.input_messages.2.message.role": "function", "llm.input_messages.2.message.name": "look",
+        "llm.input_messages.2.message.content": "lit",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.contents.0.message_content.type": "reasoning",
+        "llm.output_messages.0.message.contents.0.message_content.text": "I look.",
+        "llm.output_messages.0.message.contents.1.message_content.type": "text",
+        "llm.output_messages.0.message.contents.1.message_content.text": "It is.",
+    }})
+    .to_string();
+    assert_eq!(looked_at(&span), Some(("a span of OpenInference", String::from("uata"), 1)));
+    let export = unfolded(&span).expect("it is an export");
+    read_transcripts(&export.text, |_, transcript| {
+        let outside: Vec<_> = transcript.layout.outside().map(|text| text.decode().into_owned()).collect();
+        assert_eq!(outside.len(), 1, "{outside:?}");
+        assert_eq!(serde_json::from_str::<Value>(&outside[0]).ok(), Some(json!([tool])));
+        let parts = &transcript.messages[3].parts;
+        assert!(matches!(&parts[0].content, Content::Reasoning(text) if text.is("I look.")));
+        assert!(matches!(&parts[1].content, Content::Text(text) if text.is("It is.")));
+    })
+    .expect("it is read");
 }
 
 #[test]

@@ -58,6 +58,40 @@ fn what_is_beside_the_input_of_compared_answers_is_counted() {
     .expect("it is read");
 }
 
+/// However a response writes the reasoning of its reply, that is counted, and once.
+#[test]
+fn the_reasoning_of_a_reply_is_counted_and_once() {
+    let asked = json!({"role": "user", "content": "Lit?"});
+    let chat = json!({"role": "assistant", "content": "It is.", "reasoning_content": "I look."});
+    let routed = json!({"role": "assistant", "content": "It is.", "reasoning": "I look.", "reasoning_details": [{"type": "reasoning.text", "text": "I look."}]});
+    let blocks = json!({"role": "assistant", "content": [
+        {"type": "thinking", "thinking": "I look.", "signature": "c2lnbmVk"}, {"type": "text", "text": "It is."}]});
+    let items = json!([
+        {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "I look."}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is."}]},
+    ]);
+    let of_choices = |message: &Value| json!({"choices": [{"message": message}]});
+    for (row, expected) in [
+        (json!({"messages": [asked], "response": of_choices(&chat)}), &["I look.", "It is."][..]),
+        (json!({"messages": [asked], "response": of_choices(&routed)}), &["I look.", "It is."]),
+        (json!({"messages": [asked], "response": blocks}), &["I look.", "It is."]),
+        (json!({"input": [asked], "output": items}), &["I look.", "It is."]),
+        (json!({"input": [asked], "response": {"output": items}}), &["I look.", "It is."]),
+        (json!({"messages": [asked, chat], "response": of_choices(&chat)}), &[]),
+        (json!({"messages": [asked, blocks], "response": blocks}), &[]),
+        (json!({"input": [asked, items[0], items[1]], "output": items}), &[]),
+        (json!({"messages": [asked, chat], "output": "I look."}), &["I look."]),
+        (json!({"messages": [asked], "outputs": [{"index": 0, "text": "It is."}]}), &["It is."]),
+    ] {
+        let mut counted = Vec::new();
+        read_transcripts(&row.to_string(), |_, transcript| {
+            counted.extend(transcript.layout.replies.iter().map(|text| text.decode().into_owned()));
+        })
+        .expect("it is read");
+        assert_eq!(counted, expected, "{row}");
+    }
+}
+
 /// A row of a batch has the request and the reply: what the reply says is counted, whatever provider gave it.
 #[test]
 fn the_reply_beside_a_request_is_counted() {

@@ -210,7 +210,10 @@ pub fn kimi_wire(script: &[Turn]) -> Vec<String> {
         match turn {
             Turn::System(words) | Turn::User(words) => lines.push(event("TurnBegin", json!({"user_input": words}))),
             Turn::Result { id, text, .. } => {
-                let value = json!({"is_error": false, "output": text, "message": "", "display": []});
+                // The text of a failure is in `message`, with an empty `output` before it.
+                let failed = text.len() % 2 == 1;
+                let (output, message) = if failed { ("", text.as_str()) } else { (text.as_str(), "") };
+                let value = json!({"is_error": failed, "output": output, "message": message, "display": []});
                 lines.push(event("ToolResult", json!({"tool_call_id": id, "return_value": value})));
             }
             Turn::Assistant { reasoning, text, calls } => {
