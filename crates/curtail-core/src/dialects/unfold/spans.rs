@@ -92,9 +92,14 @@ fn unnamed_calls(messages: &[Json]) -> VecDeque<Json> {
 fn span_message(message: &Json) -> Option<Json> {
     let role = text_of(message, "role")?;
     let mut chat = json!({ "role": role, "content": message.get("content").cloned().unwrap_or(Json::Null) });
-    let blocks: Vec<Json> = items(&message["contents"]).map(|item| span_block(&item["message_content"])).collect();
+    let blocks = items(&message["contents"]).map(|item| &item["message_content"]);
+    let (thoughts, blocks): (Vec<&Json>, Vec<&Json>) = blocks.partition(|block| block["type"] == "reasoning");
     if !blocks.is_empty() {
-        chat["content"] = Json::Array(blocks);
+        chat["content"] = blocks.into_iter().map(span_block).collect();
+    }
+    let thoughts: Vec<&str> = thoughts.into_iter().filter_map(|block| text_of(block, "text")).collect();
+    if !thoughts.is_empty() {
+        chat["reasoning_content"] = json!(thoughts.join("\n"));
     }
     let calls: Vec<Json> = items(&message["tool_calls"]).map(|item| span_call(&item["tool_call"])).collect();
     if !calls.is_empty() {
@@ -118,8 +123,7 @@ fn span_block(block: &Json) -> Json {
         let image = &block["image"];
         return json!({ "type": "image_url", "image_url": image.get("image").unwrap_or(image) });
     }
-    let kind = text_of(block, "type").filter(|kind| *kind == "reasoning").unwrap_or("text");
-    json!({ "type": kind, "text": block.get("text").cloned().unwrap_or_else(|| Json::String(block.to_string())) })
+    json!({ "type": "text", "text": block.get("text").cloned().unwrap_or_else(|| Json::String(block.to_string())) })
 }
 
 fn span_call(call: &Json) -> Json {
