@@ -174,7 +174,7 @@ fn a_span_has_tools_reasoning_and_calls_in_the_older_form() {
     read_transcripts(&export.text, |_, transcript| {
         let outside: Vec<_> = transcript.layout.outside().map(|text| text.decode().into_owned()).collect();
         assert_eq!(outside.len(), 1, "{outside:?}");
-        assert_eq!(serde_json::from_str::<Value>(&outside[0]).ok(), Some(json!([tool])));
+        assert_eq!(serde_json::from_str::<Value>(&outside[0]).ok(), Some(tool.clone()));
         let parts = &transcript.messages[3].parts;
         assert!(matches!(&parts[0].content, Content::Reasoning(text) if text.is("I look.")));
         assert!(matches!(&parts[1].content, Content::Text(text) if text.is("It is.")));
