@@ -9,8 +9,8 @@ use crate::works::explained::DecisionAt;
 use crate::works::failed_record::report;
 use curtail_core::checks::{Examination, Finding, Verdicts};
 use curtail_core::dialects::{Framing, ReadError};
-use curtail_core::places::TextPlace;
 use curtail_core::pipeline::{Cut, StageCount, Totals};
+use curtail_core::places::TextPlace;
 use curtail_io::batch::Unit;
 
 /// Which findings drop a record, and what happens to it.

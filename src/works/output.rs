@@ -8,8 +8,8 @@ use crate::works::rows::CutRows;
 use crate::works::text::CutText;
 use crate::works::windows::CutWindows;
 use curtail_core::checks::{Finding, Verdicts};
-use curtail_core::places::TextPlace;
 use curtail_core::pipeline::{StageCount, Totals};
+use curtail_core::places::TextPlace;
 use curtail_io::batch::Unit;
 use curtail_io::{FileError, FileSink, RowResult, TableSink};
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, Rebuilt, detect_framing};
-use curtail_core::places::{INVALID_UTF8, TextPlace};
 use curtail_core::json::{Document, Value};
+use curtail_core::places::{INVALID_UTF8, TextPlace};
 use curtail_core::transcript::Transcript;
 use curtail_io::batch::{Damage, InputOptions, Opened, Rescued, converted, readable_head};
 use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Packing, Source};

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use curtail_core::dialects::{Description, Dialect, Framing, Reading, detect_framing, register};
-use curtail_core::places::TextPlace;
 use curtail_core::numbers::counted;
 use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::places::TextPlace;
 use curtail_core::processors::{Keep, SlidingWindow, WindowUnit};
 use curtail_core::transcript::{Pairs, PartRef, Transcript, Unknown};
 use curtail_core::visible::{cut_after, one_line};

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use curtail_core::Explanation;
 use curtail_core::dialects::ReadError;
-use curtail_core::places::{Locator, TextPlace};
 use curtail_core::pipeline::Cut;
+use curtail_core::places::{Locator, TextPlace};
 use curtail_io::FileError;
 use curtail_io::batch::{Unit, reason_of};
 

@@ -9,8 +9,8 @@ use crate::reports::findings::{CheckOutcome, json_of};
 use crate::works::copies::{DropRecords, all_seen};
 use curtail_core::checks::Finding;
 use curtail_core::dialects::{Dialect, Framing, ReadError, rebuilt_around};
-use curtail_core::places::{INVALID_UTF8, TextPlace};
 use curtail_core::pipeline::Cut;
+use curtail_core::places::{INVALID_UTF8, TextPlace};
 use curtail_io::batch::{Damage, Opened, Rescued, Unit};
 use curtail_io::too_long;
 

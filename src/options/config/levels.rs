@@ -8,8 +8,8 @@ use toml::de::DeTable;
 use super::NAMING_ADVICE;
 use crate::options::keys::{KeyReader, ProcessorSpec, TableRead, TomlValue};
 use crate::options::processor::Options;
-use curtail_core::places::TextPlace;
 use curtail_core::pipeline::{AgentLevel, Network, ProcessorLevels};
+use curtail_core::places::TextPlace;
 use curtail_core::suggest::unknown;
 use curtail_io::FileError;
 
