@@ -148,10 +148,14 @@ impl Finding {
         self
     }
 
-    /// The same finding where nothing that `--fix` does mends it.
+    /// The same finding where nothing that `--fix` does mends it: what `--fix` does of others is left out of the help.
     pub(super) fn not_fixed(mut self) -> Self {
         self.fix = Fix::No;
-        if self.command.is_empty() { self.left_by_fix(format_args!("; a person has to mend this one")) } else { self }
+        if self.command.is_empty() && self.rule.is_fixed() && matches!(self.help, Cow::Borrowed(_)) {
+            let what = self.rule.help.split(": `--fix`").next().unwrap_or_default();
+            self.help = format!("{what}; `--fix` leaves this one to a person").into();
+        }
+        self
     }
 
     /// The same finding when the examined text begins `lines` lines and `bytes` bytes into its file.

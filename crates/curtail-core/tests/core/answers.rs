@@ -302,7 +302,7 @@ fn a_place_without_a_fault_is_shown_unless_the_rule_finds_every_fault() {
         panic!()
     };
     assert_eq!((finding.rule.code, finding.at.line, finding.mended_by()), ("S011", 2, None));
-    assert!(finding.help.ends_with("; a person has to mend this one"), "{}", finding.help);
+    assert!(finding.help.ends_with("; `--fix` leaves this one to a person"), "{}", finding.help);
 }
 
 #[test]

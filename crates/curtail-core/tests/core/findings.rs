@@ -95,7 +95,7 @@ fn help_promises_no_fix_where_nothing_mends_a_fault() {
     };
     for (second, is_mended) in [("It is.", true), ("And it will.", false)] {
         let finding = &of_rule("S020", "", &(item("It is.") + &item(second)))[0];
-        let is_left = finding.help.ends_with("; a person has to mend this one");
+        let is_left = finding.help.ends_with("; `--fix` leaves this one to a person");
         assert_eq!((finding.mended_by().is_some(), is_left), (is_mended, !is_mended), "{}", finding.help);
     }
 }
