@@ -126,7 +126,7 @@ fn advice(what: &str) -> &'static str {
     found.map_or("look up the answer at the provider; the transcript can stay as it is", |(_, advice)| advice)
 }
 
-const ADVICE: [(&str, &str); 8] = [
+const ADVICE: [(&str, &str); 9] = [
     (
         "a model that does not reason",
         "choose a model that reasons, or remove the reasoning: `curtail filter --strip reasoning FILE`",
@@ -136,6 +136,10 @@ const ADVICE: [(&str, &str); 8] = [
     (
         "a rate limit",
         "wait and send the request again, or send fewer or shorter ones: `curtail limit -t N FILE` shortens a transcript",
+    ),
+    (
+        "the provider behind it, whose words are in `metadata.raw`",
+        "pass the words in `metadata.raw` to `--error`, or look for faults without an answer: `curtail check FILE`",
     ),
     ("the provider's servers", "send the same request again later, or to another model or provider"),
     (

@@ -1,7 +1,11 @@
 //! Values formatted as in Python: `str(value)`, `json.dumps(value)` and `strftime`.
 
+use std::ops::RangeInclusive;
+use std::sync::LazyLock;
+
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Error, ErrorKind, Value};
+use regex_syntax::hir::{Class, HirKind};
 
 use curtail_core::calendar::date_of;
 
@@ -87,12 +91,31 @@ fn quoted(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\\' => out.push_str("\\\\"),
             c if c == quote => out.extend(['\\', c]),
-            c if c.is_control() => out.push_str(&format!("\\x{:02x}", c as u32)),
-            c => out.push(c),
+            c if c == ' ' || !is_unprintable(c) => out.push(c),
+            c if u32::from(c) <= 0xff => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c if u32::from(c) <= 0xffff => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
         }
     }
     out.push(quote);
     out
+}
+
+/// The characters that Python writes by their numbers: those of other and of separator categories.
+static UNPRINTABLE: LazyLock<Vec<RangeInclusive<char>>> = LazyLock::new(|| {
+    let class = regex_syntax::parse(r"[\p{C}\p{Z}]").map(|class| class.into_kind());
+    match class {
+        Ok(HirKind::Class(Class::Unicode(class))) => class.iter().map(|range| range.start()..=range.end()).collect(),
+        _ => Vec::new(),
+    }
+});
+
+fn is_unprintable(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control() || c == ' ';
+    }
+    let at = UNPRINTABLE.partition_point(|range| *range.end() < c);
+    UNPRINTABLE.get(at).is_some_and(|range| range.contains(&c))
 }
 
 /// The filter `tojson`, with the options of `json.dumps`.
@@ -261,6 +284,8 @@ mod tests {
     fn values_are_formatted_as_in_python() {
         let value = from_json(serde_json::json!({"b": [1, 2.0, 1e-7, 1e16, true, null], "a": "it's é\n"}));
         assert_eq!(text(&value).unwrap(), "{'b': [1, 2.0, 1e-07, 1e+16, True, None], 'a': \"it's é\\n\"}");
+        let unseen = from_json(serde_json::json!(["5\u{a0}€", "👩\u{200d}💻", "\u{e0001} 日"]));
+        assert_eq!(text(&unseen).unwrap(), r"['5\xa0€', '👩\u200d💻', '\U000e0001 日']");
         assert_eq!(dumped(&value, &[]), "{\"b\": [1, 2.0, 1e-07, 1e+16, true, null], \"a\": \"it's é\\n\"}");
         let compact = Value::from(vec![",", ":"]);
         let options = [("separators", compact), ("sort_keys", Value::from(true)), ("ensure_ascii", Value::from(true))];
