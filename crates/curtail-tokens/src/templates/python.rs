@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Error, ErrorKind, Value};
-use regex_syntax::hir::{Class, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind};
 
 use curtail_core::calendar::date_of;
 
@@ -103,7 +103,7 @@ fn quoted(text: &str) -> String {
 
 /// The characters that Python writes by their numbers: those of other and of separator categories.
 static UNPRINTABLE: LazyLock<Vec<RangeInclusive<char>>> = LazyLock::new(|| {
-    let class = regex_syntax::parse(r"[\p{C}\p{Z}]").map(|class| class.into_kind());
+    let class = regex_syntax::parse(r"[\p{C}\p{Z}]").map(Hir::into_kind);
     match class {
         Ok(HirKind::Class(Class::Unicode(class))) => class.iter().map(|range| range.start()..=range.end()).collect(),
         _ => Vec::new(),
