@@ -71,15 +71,13 @@ static HOME_FOLDERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let with_blanks = format!("({LETTER}+(?: {LETTER}+)+)");
     // JSON doubles backslashes, and a line can end behind `Users`: the backslash of `\n` is no separator.
     let mut paths = Vec::from([r"\\", r"\\\\", r"\\\\\\\\"].map(|separator| {
-        let users = format!(r#"(?:[A-Za-z]:|^|[\s"'`(=,;]){separator}(?i:users)"#);
+        let users = format!(r"(?:(?:[A-Za-z]:|^|[^\\]){separator}Users|[A-Za-z]:{separator}users)");
         let linux = format!(r"wsl(?:\.localhost|\$){separator}[^\\\s]+{separator}home");
         format!("(?:{users}|{linux}){separator}(?:{with_blanks}{separator}|{name})")
     }));
-    let separator = r"\\{0,4}/";
     paths.push(format!("(?:[A-Za-z]:|/[A-Za-z])/(?i:users)/{with_blanks}/"));
-    // What may stand before them: a drive, and where some systems keep them.
-    let root = format!("(?:{separator}mnt)?{separator}[A-Za-z]|{separator}(?:var|usr|export)|[A-Za-z]:");
-    paths.push(format!("(?:{root})?{separator}(?:home|Users|users){separator}((?:{LETTER}|{CODE}){{1,64}})"));
+    paths.push(format!("[A-Za-z]:/users/({LETTER}{{1,64}})"));
+    paths.push(format!(r"\\{{0,4}}/(?:home|Users)\\{{0,4}}/((?:{LETTER}|{CODE}){{1,64}})"));
     // Where dashes stand for slashes, as in the names of folders of sessions.
     paths.push(String::from("(?:-home-|-Users-)([A-Za-z][A-Za-z0-9._]*)"));
     Regex::new(&paths.join("|")).ok()
@@ -201,8 +199,13 @@ fn home_folders(text: &str) -> Vec<HomeFolder> {
     let mut found: Vec<HomeFolder> = Vec::new();
     for captures in HOME_FOLDERS.iter().flat_map(|homes| homes.captures_iter(text)) {
         let Some((whole, name)) = captures.get(0).zip(captures.iter().skip(1).flatten().next()) else { continue };
-        // `take-home-pay` is a word, and `src/home/page` a path below another folder.
-        if begins_path(text, whole.start()) {
+        // `take-home-pay` is a word, and `src/home/page` a path below a folder of somebody's project.
+        let is_home = match whole.as_str().as_bytes() {
+            [b'-', ..] => begins_word(text, whole.start()),
+            [b'/' | b'\\', ..] => is_below_root(text, whole.start()),
+            _ => true,
+        };
+        if is_home {
             found.push(HomeFolder { whole: whole.start()..name.end(), name: name.range() });
         }
     }
@@ -220,10 +223,22 @@ fn home_folders(text: &str) -> Vec<HomeFolder> {
     found
 }
 
-/// Whether no word and no relative path goes on at `at`.
-fn begins_path(text: &str, at: usize) -> bool {
-    let before = &text[..at];
-    begins_word(text, at) && (!before.ends_with('.') || before.ends_with("..."))
+/// The most characters before a home folder in its path. What is longer counts as a path, so that nothing of it is shown.
+const MAX_ROOT: usize = 256;
+
+/// Whether what goes on at `at` begins there, or is in a path that begins at the root of a file system: `/srv/home/ada` and
+/// `-I/home/ada`, but not `src/home/ada`, `~/home/ada` and `https://example.com/home/ada`.
+fn is_below_root(text: &str, at: usize) -> bool {
+    let is_of_path = |c: char| c.is_alphanumeric() || "/._-~@+%".contains(c);
+    let run = text[..at].chars().rev().take(MAX_ROOT).take_while(|c| is_of_path(*c)).map(char::len_utf8);
+    let start = at - run.sum::<usize>();
+    let slash = text[start..at].find('/').map_or(at, |slash| start + slash);
+    let is_address = text[slash..].starts_with("//") && !text[slash..].starts_with("///");
+    let (before, head) = (&text[..slash], &text[start..slash]);
+    let is_flag = head.len() == 2 && head.starts_with('-');
+    let begins =
+        begins_word(text, slash) && !before.ends_with('~') && (!before.ends_with('.') || before.ends_with("..."));
+    !is_address && (is_flag || begins)
 }
 
 #[cfg(test)]
