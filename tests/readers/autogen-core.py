@@ -14,6 +14,7 @@ from autogen_agentchat import messages as agents
 from autogen_agentchat.base import TaskResult
 from autogen_agentchat.state import AssistantAgentState
 from autogen_core import FunctionCall, Image
+from autogen_core.memory import MemoryContent
 from autogen_core.model_context import UnboundedChatCompletionContext
 from autogen_core.models import AssistantMessage, FunctionExecutionResult, FunctionExecutionResultMessage, SystemMessage, UserMessage
 from conversation import PICTURE, SYSTEM, TURNS
@@ -73,6 +74,8 @@ def content(role, inner):
             yield ("call", part.id)
         elif isinstance(part, FunctionExecutionResult):
             yield ("result", part.call_id)
+        elif isinstance(part, MemoryContent):
+            yield ("system", part.content)
 
 
 def of_context(messages):

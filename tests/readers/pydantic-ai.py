@@ -7,8 +7,9 @@
 # ///
 """pydantic-ai: `ModelMessagesTypeAdapter` loads messages, and an agent sends them on as its history.
 
-Of its own it adds the prompt, and a frame around what it said about an answer. A system prompt is a part of a request, which
-`show` has as a message of the user unless it stands alone. A history that ends with a call without a result takes no prompt; it is only loaded.
+Of its own it adds the prompt, and frames around what it said about an answer and around a system prompt behind the first
+message. A system prompt is a part of a request, which `show` has as a message of the user unless it stands alone. A history
+that ends with a call without a result takes no prompt; it is only loaded.
 """
 
 import logging
@@ -20,7 +21,7 @@ from pydantic_ai.models.function import FunctionModel
 from shared import Red, main
 
 PROMPT = "Say OK."
-FEEDBACK = re.compile(r"<pyai:retry_feedback>\n(.*)\n</pyai:retry_feedback>", re.S)
+FRAMES = re.compile(r"<pyai:retry_feedback>\n(?P<feedback>.*)\n</pyai:retry_feedback>|<system>(?P<system>.*)</system>", re.S)
 
 
 def adapt(shown):
@@ -35,11 +36,11 @@ def events(message):
             yield ("call", part.tool_call_id)
         elif kind in ("tool-return", "builtin-tool-return") or kind == "retry-prompt" and part.tool_name:
             yield ("result", part.tool_call_id)
-        elif kind in ("text", "user-prompt", "system-prompt", "retry-prompt", "retry-feedback"):
+        elif kind in ("text", "user-prompt", "system-prompt", "retry-prompt", "retry-feedback", "compaction") and part.content:
             for text in [part.content] if isinstance(part.content, str) else part.content:
                 if isinstance(text, str):
-                    found = FEEDBACK.search(text)
-                    yield (role, found.group(1) if found else text)
+                    found = FRAMES.search(text)
+                    yield (role, found[found.lastgroup] if found else text)
 
 
 def sent(messages):
