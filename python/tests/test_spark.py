@@ -44,6 +44,8 @@ def spark(request):
     if request.param == "classic":
         session = builder.master(CLUSTER).config("spark.executorEnv.PYTHONPATH", SITE).getOrCreate()
     else:
+        # Its server takes a port that is free.
+        os.environ["SPARK_TESTING"] = "1"
         session = builder.remote(CLUSTER).getOrCreate()
         spark_door.ship(session)
     yield session
