@@ -187,7 +187,7 @@ fn faults(reading: &Reading, text: &str) -> Result<Option<Vec<String>>, String> 
 
 fn faults_of(transcript: &Transcript<'_>) -> Vec<String> {
     let pairs = Pairs::from_messages(&transcript.messages);
-    let found = Fault::find_all(&transcript.messages, &pairs, transcript.layout.pairing_rules);
+    let found = Fault::find_all(&transcript.messages, &pairs, transcript.layout.rules.pairing);
     let named = found.iter().map(|fault| {
         let part = fault.at.part_in(&transcript.messages);
         let kind = if fault.kind == FaultKind::PendingCall { FaultKind::UnansweredCall } else { fault.kind };

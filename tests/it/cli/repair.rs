@@ -40,7 +40,7 @@ fn inspect<T>(dialect: &str, text: &str, look: impl FnOnce(&[Message<'_>], &Pair
     };
     let transcript = assemble(dialect_named(dialect).unwrap(), &row);
     let pairs = Pairs::from_messages(&transcript.messages);
-    let faults = Fault::find_all(&transcript.messages, &pairs, transcript.layout.pairing_rules);
+    let faults = Fault::find_all(&transcript.messages, &pairs, transcript.layout.rules.pairing);
     look(&transcript.messages, &pairs, &faults)
 }
 

@@ -84,8 +84,8 @@ impl<'a> Detection<'a> {
 }
 
 impl Inspection {
-    /// What the rules detect in `transcript`, whose own format has `provider_rules`, in the order of its text. `stateful` says whether
-    /// it continues what the provider stored, and `budget` has its tokens and how many it may have.
+    /// What the rules detect in `transcript`, whose own format has `provider_rules`, in the order of its text. `stateful` says
+    /// whether it continues what the provider stored, and `budget` has its tokens and how many it may have.
     pub(super) fn detect<'a>(
         &self,
         transcript: &Transcript<'a>,
@@ -94,7 +94,7 @@ impl Inspection {
         verdicts: &Verdicts,
         budget: Option<(&TokenCounts, usize)>,
     ) -> Vec<Detection<'a>> {
-        let format = Profile { pairing_rules: transcript.layout.pairing_rules, provider_rules };
+        let format = Profile { pairing_rules: transcript.layout.rules.pairing, provider_rules };
         let Profile { pairing_rules, provider_rules } = self.profile.map_or(format, |profile| profile.over(format));
         let pairs = Pairs::from_messages(&transcript.messages);
         let faults = Fault::find_all(&transcript.messages, &pairs, pairing_rules);

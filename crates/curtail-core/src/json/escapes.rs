@@ -72,7 +72,8 @@ pub(crate) fn written_offsets(raw: &str, decoded: &[usize]) -> Vec<usize> {
     places
 }
 
-/// The characters of a string as [`unescape`] reads them, each with the number of bytes in which it is written: for code that needs only the first few.
+/// The characters of a string as [`unescape`] reads them, each with the number of bytes in which it is written: for code that needs
+/// only the first few.
 pub(super) fn characters_with_lengths(raw: &str) -> impl Iterator<Item = (char, usize)> {
     let mut rest = raw;
     std::iter::from_fn(move || {

@@ -308,7 +308,7 @@ fn unsplit(layout: &Layout<'_>) -> ReadError {
 
 /// The number of pairing faults.
 fn faults(layout: &Layout<'_>, messages: &[Message<'_>]) -> usize {
-    Fault::find_all(messages, &Pairs::from_messages(messages), layout.pairing_rules).len()
+    Fault::find_all(messages, &Pairs::from_messages(messages), layout.rules.pairing).len()
 }
 
 fn tokens<'a>(counting: &Counting, layout: &Layout<'a>, messages: &[Message<'a>]) -> usize {

@@ -54,7 +54,7 @@ impl Chain {
         mut after_stage: impl FnMut(&mut [Message<'a>]),
     ) -> Result<Run<'a>, (&'static str, ProcessorError)> {
         let read_from = ReadFrom::messages(&messages);
-        let sides = layout.context.joins.then(|| neighbors(&messages).collect());
+        let sides = layout.rules.context.joins.then(|| neighbors(&messages).collect());
         let run = Run { messages, changed: false, notes: Vec::new(), next: steps.first, turns_begin: false };
         let mut cutting = Cutting { layout, on_summary: self.on_summary.as_ref(), read_from, watch, run };
         for stage in self.stages.iter().skip(steps.first) {
@@ -110,7 +110,7 @@ impl<'a> Run<'a> {
     /// Applies `plan`, and reads again what depends on neighbors.
     fn apply(&mut self, layout: &Layout<'a>, plan: &Plan) {
         self.messages = apply_plan(std::mem::take(&mut self.messages), plan);
-        if let Some(reread) = layout.reread {
+        if let Some(reread) = layout.rules.reread {
             let before = automatic(&self.messages);
             reread(&mut self.messages);
             self.turns_begin |= automatic(&self.messages) < before;

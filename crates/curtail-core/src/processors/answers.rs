@@ -64,13 +64,13 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
     /// Whether the format writes results inside messages.
     pub(super) fn is_inside(&self) -> bool {
         use ResultPlace::{NextMessage, NextMessageFirst, SameMessage};
-        matches!(self.view.pairing_rules.results, NextMessage | NextMessageFirst | SameMessage)
+        matches!(self.view.rules.pairing.results, NextMessage | NextMessageFirst | SameMessage)
     }
 
     /// Whether a stub would pair with this call and no other. A call with invalid arguments is dropped instead: no tool could
     /// have accepted it. So is a program that made calls, because its result comes after theirs, a call of a computer, because its
-    /// result is a picture, and a call without an id in a format with ids, because no result can name it. In formats without ids, results pair by name and order, so a stub next to
-    /// a result of the same tool could pair with the wrong call.
+    /// result is a picture, and a call without an id in a format with ids, because no result can name it. In formats without ids,
+    /// results pair by name and order, so a stub next to a result of the same tool could pair with the wrong call.
     pub(super) fn can_answer(&self, fault: &Fault) -> bool {
         let call = self.message(fault.at).parts[fault.at.part].content.call();
         let Some(call) = call.filter(|call| is_unanswered(fault) && call.argument_fault().is_none()) else {
@@ -83,7 +83,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
             Some(id) => id.len_bound() > 0,
             None => {
                 let needs_id =
-                    self.view.pairing_rules.ids && !matches!(call.family, Family::Positional | Family::ToolSearch);
+                    self.view.rules.pairing.ids && !matches!(call.family, Family::Positional | Family::ToolSearch);
                 !needs_id && !self.answered.contains(&(fault.at.message, call.name.decode()))
             }
         }
@@ -176,7 +176,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         }
         if self.is_inside() {
             // If user and assistant must alternate, the results for several messages in a row are one message.
-            let joins = self.view.context.joins;
+            let joins = self.view.rules.context.joins;
             let last = plan.inserts.last_mut().filter(|insert| joins && insert.before == before);
             match last.map(|insert| &mut insert.insertion) {
                 Some(Insertion::Results(results)) => results.extend(answers),
@@ -197,7 +197,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
 
     /// Index of the message before which results of `call` are inserted, and whether that message can contain them itself.
     fn after(&self, call: usize) -> (usize, bool) {
-        if self.view.pairing_rules.results == ResultPlace::SameMessage {
+        if self.view.rules.pairing.results == ResultPlace::SameMessage {
             return (call, true);
         }
         let (before, next) = self.behind[call];

@@ -16,7 +16,7 @@ pub fn place_blocks(
     reason: Reason,
 ) {
     let before = main_from(view, before);
-    let role = if role.instructs() && !view.context.system { Role::User } else { role };
+    let role = if role.instructs() && !view.rules.context.system { Role::User } else { role };
     match block_host(plan, view, before, role) {
         Some(at) => plan.change(at, [Change::Prepend(blocks)], reason),
         None => plan.inserts.push(Insert { before, insertion: Insertion::Blocks(role, blocks), reason }),
@@ -34,7 +34,7 @@ fn main_from(view: &View<'_, '_>, before: usize) -> usize {
 /// if turns alternate.
 #[must_use]
 pub fn block_host(plan: &Plan, view: &View<'_, '_>, before: usize, role: Role) -> Option<usize> {
-    let joins = view.context.joins && role == Role::User;
+    let joins = view.rules.context.joins && role == Role::User;
     host(plan, view.messages, main_from(view, before)).filter(|_| joins)
 }
 

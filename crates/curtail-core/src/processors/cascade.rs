@@ -23,16 +23,10 @@ pub struct DropSet<'v, 'a> {
     pairs: &'v Pairs,
     whole: Vec<Option<Reason>>,
     parts: HashSet<PartRef>,
-    /// For each message that lost a part: why it lost the first one.
-    part_reason: HashMap<usize, Reason>,
-    /// For each message that lost a part: how many parts remain that are worth keeping it for.
-    remaining: HashMap<usize, usize>,
-    /// For each message that lost a part: the parts in the same bytes, where there are several.
-    elements: HashMap<usize, HashMap<Value<'a>, Vec<usize>>>,
+    /// The messages that lost a part.
+    thinned: HashMap<usize, Thinned<'a>>,
     /// The messages that are dropped with another, by the index of that one in the transcript that was read.
     dependent: HashMap<usize, Vec<usize>>,
-    /// The indivisible messages whose calls are dropped.
-    batches: HashSet<usize>,
     /// Boundaries that should be dropped, but are kept while a message after them is.
     boundaries: Vec<(usize, Reason)>,
     /// Messages that are only dropped with something else.
@@ -45,6 +39,39 @@ pub struct DropSet<'v, 'a> {
     kept: Vec<(usize, Reason)>,
     /// Drops that are not applied yet. A list instead of recursion: a cascade can run through a whole transcript.
     waiting: Vec<(Target, Reason)>,
+}
+
+/// A message that lost a part.
+#[derive(Clone)]
+struct Thinned<'a> {
+    /// Why it lost the first one.
+    reason: Reason,
+    /// How many parts remain that are worth keeping it for.
+    remaining: usize,
+    /// The parts in the same bytes, where there are several.
+    elements: HashMap<Value<'a>, Vec<usize>>,
+    /// Whether it is indivisible, and its calls are dropped.
+    lost_calls: bool,
+}
+
+impl<'a> Thinned<'a> {
+    /// `message`, which is about to lose its first part for `reason`.
+    fn new(message: &Message<'a>, reason: Reason) -> Self {
+        let mut elements: HashMap<Value<'a>, Vec<usize>> = HashMap::default();
+        for (nth, part) in message.parts.iter().enumerate() {
+            if let Some(place) = part.place().filter(|place| place.piece.is_none()) {
+                elements.entry(place.element).or_default().push(nth);
+            }
+        }
+        elements.retain(|_, parts| parts.len() > 1);
+        let remaining = message.parts.iter().filter(|part| part.is_worth_keeping()).count();
+        Self { reason, remaining, elements, lost_calls: false }
+    }
+
+    /// The parts in the bytes of `part`, such as a result that is written inside its call.
+    fn same_bytes(&mut self, part: &Part<'a>) -> Vec<usize> {
+        part.place().and_then(|place| self.elements.remove(&place.element)).unwrap_or_default()
+    }
 }
 
 /// What [`DropSet::pinning`] pins.
@@ -122,11 +149,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
             pairs,
             whole: vec![None; count],
             parts: HashSet::default(),
-            part_reason: HashMap::default(),
-            remaining: HashMap::default(),
-            elements: HashMap::default(),
+            thinned: HashMap::default(),
             dependent: dependent(view.messages),
-            batches: HashSet::default(),
             boundaries: Vec::new(),
             pinned: Pinned::default(),
             open: Vec::new(),
@@ -354,43 +378,22 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
     fn mark_part(&mut self, part: PartRef, reason: Reason) {
         let message = &self.messages[part.message];
-        let remaining = self
-            .remaining
-            .entry(part.message)
-            .or_insert_with(|| message.parts.iter().filter(|part| part.is_worth_keeping()).count());
-        *remaining -= usize::from(message.parts[part.part].is_worth_keeping());
-        let is_empty = *remaining == 0;
+        let this = &message.parts[part.part];
         self.parts.insert(part);
-        self.part_reason.entry(part.message).or_insert_with(|| reason.clone());
         self.counterpart_follows(part);
-        self.same_bytes_follow(part);
-        let is_call = message.parts[part.part].content.call().is_some();
-        if message.call_rules.indivisible && is_call && self.batches.insert(part.message) {
-            let batch = message.calls().map(|(nth, _)| Target::Part(PartRef { message: part.message, part: nth }));
+        let thinned = self.thinned.entry(part.message).or_insert_with(|| Thinned::new(message, reason.clone()));
+        thinned.remaining -= usize::from(this.is_worth_keeping());
+        let same = thinned.same_bytes(this).into_iter().filter(|&nth| nth != part.part);
+        self.waiting.extend(same.map(|nth| (Target::Part(PartRef { part: nth, ..part }), SAME_BYTES)));
+        if message.call_rules.indivisible && this.content.call().is_some() && !thinned.lost_calls {
+            thinned.lost_calls = true;
+            let batch = message.calls().map(|(nth, _)| Target::Part(PartRef { part: nth, ..part }));
             self.waiting.extend(batch.map(|call| (call, INDIVISIBLE)));
         }
-        if is_empty {
+        if thinned.remaining == 0 {
             let reason = if message.parts.len() > 1 { EMPTIED } else { reason };
             self.waiting.push((Target::Message(part.message), reason));
         }
-    }
-
-    /// Drops the other parts in the bytes of `part`, such as a result that is written inside its call.
-    fn same_bytes_follow(&mut self, part: PartRef) {
-        let message = &self.messages[part.message];
-        let elements = self.elements.entry(part.message).or_insert_with(|| {
-            let mut elements: HashMap<Value<'_>, Vec<usize>> = HashMap::default();
-            for (nth, part) in message.parts.iter().enumerate() {
-                if let Some(place) = part.place().filter(|place| place.piece.is_none()) {
-                    elements.entry(place.element).or_default().push(nth);
-                }
-            }
-            elements.retain(|_, parts| parts.len() > 1);
-            elements
-        });
-        let same = message.parts[part.part].place().and_then(|place| elements.remove(&place.element));
-        let same = same.into_iter().flatten().filter(|&nth| nth != part.part);
-        self.waiting.extend(same.map(|nth| (Target::Part(PartRef { part: nth, ..part }), SAME_BYTES)));
     }
 
     fn counterpart_follows(&mut self, part: PartRef) {
@@ -421,7 +424,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         parts.sort_unstable();
         for part in parts {
             if self.whole[part.message].is_none() {
-                let reason = self.part_reason.get(&part.message).cloned().unwrap_or(CALL_DROPPED);
+                let reason = self.thinned.get(&part.message).map_or(CALL_DROPPED, |thinned| thinned.reason.clone());
                 plan.change(part.message, [Change::Cut(part.part)], reason);
             }
         }

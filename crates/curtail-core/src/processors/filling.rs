@@ -1,18 +1,19 @@
 //! Fills windows greedily: each takes as many whole segments as fit.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::overlap::Repeatable;
 use super::rendering::Rendering;
 use super::split::{Split, SplitWindow, TargetRule};
 use super::{ProcessorError, View};
-use crate::transcript::{Message, Pairs, Part, first_prompt, reach, whole_segments};
+use crate::transcript::{Message, Pairs, whole_segments};
 
 impl Split {
     /// The windows of `view`, in order. Their own messages are all messages of the view.
     ///
     /// # Errors
-    /// The pinned messages alone exceed the budget, or a segment does and [`SplitOverflow::Error`](super::SplitOverflow::Error) is set.
+    /// The pinned messages alone exceed the budget, or a segment does and [`SplitOverflow::Error`](super::SplitOverflow::Error) is
+    /// set.
     pub fn windows(&self, view: &View<'_, '_>) -> Result<Vec<SplitWindow>, ProcessorError> {
         Filler::new(self, view)?.windows()
     }
@@ -31,15 +32,7 @@ pub(super) struct Filler<'s, 'v, 'a> {
     pub(super) segments: Vec<Range<usize>>,
     /// Where turns begin.
     pub(super) turns: Vec<usize>,
-    /// System and developer messages.
-    pub(super) instructions: Vec<usize>,
-    /// Messages with instructions beside other parts, and the tokens of these instructions.
-    pub(super) beside: BTreeMap<usize, usize>,
-    /// The boundaries, each with where the messages end that need it.
-    pub(super) boundaries: Vec<(usize, usize)>,
-    /// Messages with calls that can still be answered, which every later window repeats.
-    pub(super) awaiting: Vec<usize>,
-    pub(super) first_user: Option<usize>,
+    pub(super) repeatable: Repeatable,
     /// Renders windows, if a chat template counts.
     pub(super) rendering: Option<Rendering<'s>>,
     /// Segments with a target.
@@ -63,12 +56,9 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
             sums[at + 1] = sums[at] + tokens;
         }
         let pairs = Pairs::from_messages(messages);
-        let mut awaiting: Vec<usize> = pairs.awaiting_messages(messages).into_iter().collect();
-        awaiting.sort_unstable();
         let segments = whole_segments(messages, &pairs);
         let mut targets: Vec<usize> = (0..segments.len()).collect();
         targets.retain(|&nth| messages[segments[nth].clone()].iter().any(Message::is_target));
-        let beside = places(messages, |message| !message.role.instructs() && message.parts.iter().any(Part::instructs));
         let mut filler = Self {
             split,
             view,
@@ -76,12 +66,8 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
             sums,
             outside: split.counting.outside(view),
             segments,
-            awaiting,
             turns: (0..messages.len()).filter(|&at| at == 0 || messages[at].begins_turn()).collect(),
-            instructions: places(messages, |message| message.role.instructs()).collect(),
-            beside: beside.map(|at| (at, split.counting.instructions(&messages[at]))).collect(),
-            boundaries: places(messages, Message::is_boundary).map(|at| (at, reach(messages, at))).collect(),
-            first_user: first_prompt(messages),
+            repeatable: Repeatable::of(messages, &pairs, &split.counting),
             rendering,
             targets,
             stops: Vec::new(),
@@ -172,7 +158,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
     /// Tokens of the messages that a window repeats because of their kind.
     pub(super) fn pinned_tokens(&self, window: &SplitWindow) -> usize {
         let pinned = window.pinned.iter().map(|&at| self.tokens[at]);
-        pinned.chain(window.instructions.iter().map(|at| self.beside[at])).sum()
+        pinned.chain(window.instructions.iter().map(|at| self.repeatable.beside[at])).sum()
     }
 
     /// Tokens of the messages from `start` up to `end`.
@@ -192,7 +178,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
     fn stops(&self) -> Vec<usize> {
         let mut stops = Vec::new();
         if self.split.at_boundaries {
-            stops.extend(self.boundaries.iter().map(|(boundary, _)| self.segment_of(*boundary)));
+            stops.extend(self.repeatable.boundaries.iter().map(|(boundary, _)| self.segment_of(*boundary)));
         }
         if self.split.targets == TargetRule::LastTurn {
             stops.extend(self.turn_stops());
@@ -215,12 +201,4 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         }
         stops
     }
-}
-
-/// Indices of the messages that are such.
-fn places<'m, 'a>(
-    messages: &'m [Message<'a>],
-    is_such: impl Fn(&Message<'a>) -> bool + 'm,
-) -> impl Iterator<Item = usize> + 'm {
-    messages.iter().enumerate().filter(move |(_, message)| is_such(message)).map(|(at, _)| at)
 }

@@ -1,7 +1,5 @@
 //! What is done when the newest segment does not fit together with the question that it answers.
 
-use std::ops::Range;
-
 use super::applying::apply_plan;
 use super::error::ProcessorError;
 use super::limited::LimitedTranscript;
@@ -134,8 +132,7 @@ impl LimitedTranscript<'_, '_, '_> {
 
     /// The shortest cut that keeps enough. One that begins earlier keeps more.
     fn least_cut(&self) -> LeastCut {
-        let is_enough = |segment: &Range<usize>| self.keeps_enough(self.user_start(segment.start));
-        let enough = self.segments.partition_point(is_enough);
+        let enough = self.segments.partition_point(|segment| self.keeps_enough(self.user_start(segment.start)));
         let start = enough.checked_sub(1).map_or(self.view.messages.len(), |last| self.segments[last].start);
         LeastCut { start, tokens: self.tokens_from(start, &[]).max(self.needed()) }
     }
@@ -146,8 +143,9 @@ impl LimitedTranscript<'_, '_, '_> {
         let kept = (0..count).filter(|at| *at >= start || self.preserved.contains(*at));
         let rendered =
             self.rendering.and_then(|rendering| rendering.tokens(kept.filter(|at| !questions.contains(at))).ok());
-        let sum = || self.needed_beside(questions) + (start..count).map(|at| self.removed_tokens(at)).sum::<usize>();
-        rendered.unwrap_or_else(sum)
+        rendered.unwrap_or_else(|| {
+            self.needed_beside(questions) + (start..count).map(|at| self.removed_tokens(at)).sum::<usize>()
+        })
     }
 
     /// Why texts are shortened, or what happens instead: the newest segment does not fit, or only not beside the question that

@@ -45,7 +45,7 @@ impl LimitedTranscript<'_, '_, '_> {
         let view = self.view;
         let prompts = prompts(view.messages);
         let is_asked = prompts.iter().any(|&at| at < start && self.preserved.contains(at));
-        if start == 0 || !view.context.user_first || prompts.is_empty() || is_asked {
+        if start == 0 || !view.rules.context.user_first || prompts.is_empty() || is_asked {
             return start;
         }
         let mut starts = self.segments.iter().map(|segment| segment.start).filter(|at| *at >= start);

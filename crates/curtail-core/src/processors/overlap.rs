@@ -1,11 +1,46 @@
 //! The messages before a window's own that it repeats.
 
-use std::ops::Range;
+use std::collections::BTreeMap;
 
+use super::counting::Counting;
 use super::filling::Filler;
 use super::split::{Overlap, SplitWindow};
 use super::units::WindowUnit;
-use crate::transcript::{Role, Standing};
+use crate::transcript::{Message, Pairs, Part, Role, Standing, first_prompt, reach};
+
+/// What a window may repeat of the messages before it because of what they are, wherever they are.
+pub(super) struct Repeatable {
+    /// System and developer messages.
+    instructions: Vec<usize>,
+    /// Messages with instructions beside other parts, and the tokens of these instructions.
+    pub(super) beside: BTreeMap<usize, usize>,
+    /// The boundaries, each with where the messages end that need it.
+    pub(super) boundaries: Vec<(usize, usize)>,
+    /// Messages with calls that can still be answered, which every later window repeats.
+    awaiting: Vec<usize>,
+    first_user: Option<usize>,
+}
+
+impl Repeatable {
+    pub(super) fn of(messages: &[Message<'_>], pairs: &Pairs, counting: &Counting) -> Self {
+        let mut awaiting: Vec<usize> = pairs.awaiting_messages(messages).into_iter().collect();
+        awaiting.sort_unstable();
+        let mut instructions = Vec::new();
+        let mut beside = BTreeMap::new();
+        let mut boundaries = Vec::new();
+        for (at, message) in messages.iter().enumerate() {
+            if message.role.instructs() {
+                instructions.push(at);
+            } else if message.parts.iter().any(Part::instructs) {
+                beside.insert(at, counting.instructions(message));
+            }
+            if message.is_boundary() {
+                boundaries.push((at, reach(messages, at)));
+            }
+        }
+        Self { instructions, beside, boundaries, awaiting, first_user: first_prompt(messages) }
+    }
+}
 
 /// The messages before a window's own, and their tokens.
 #[derive(Debug, Default)]
@@ -42,66 +77,65 @@ impl Filler<'_, '_, '_> {
         if !self.split.at_boundaries {
             return 0;
         }
-        let boundaries = self.boundaries.partition_point(|(boundary, _)| *boundary <= start);
-        boundaries.checked_sub(1).map_or(0, |last| self.segment_start(self.boundaries[last].0))
+        let boundaries = &self.repeatable.boundaries;
+        let before = boundaries.partition_point(|(boundary, _)| *boundary <= start);
+        before.checked_sub(1).map_or(0, |last| self.segment_start(boundaries[last].0))
     }
 
     /// Where an overlap that is no larger than a window can begin, the largest one first and without overlap last.
     fn overlaps(&self, at: usize, floor: usize) -> Vec<usize> {
         let start = self.segments[at].start;
-        let is_far = |from: usize| from < floor || self.between(from, start) > self.split.max_tokens;
+        let before = &self.segments[..at];
+        let far = before.partition_point(|segment| {
+            segment.start < floor || self.between(segment.start, start) > self.split.max_tokens
+        });
         let Overlap { count, unit } = self.split.overlap;
-        let mut starts: Vec<usize> = match unit {
-            WindowUnit::Turns => {
-                let before = self.turns.partition_point(|&turn| turn < start);
-                let turns = &self.turns[before.saturating_sub(count)..before];
-                let far = turns.partition_point(|&turn| is_far(self.segment_start(turn)));
-                turns[far..].iter().map(|&turn| self.segment_start(turn)).collect()
-            }
-            WindowUnit::Segments => self.starts_of(at.saturating_sub(count)..at, is_far),
-            WindowUnit::Items | WindowUnit::Messages => {
-                let first = self.segments[..at].partition_point(|segment| start - segment.start > count);
-                self.starts_of(first..at, is_far)
-            }
+        let first = match unit {
+            WindowUnit::Turns => return self.turns_between(self.segments[far].start, start),
+            WindowUnit::Segments => at.saturating_sub(count),
+            WindowUnit::Items | WindowUnit::Messages => before.partition_point(|segment| start - segment.start > count),
         };
-        starts.dedup();
-        starts.push(start);
-        starts
+        self.segments[far.max(first)..=at].iter().map(|segment| segment.start).collect()
     }
 
-    /// Where each of these segments begins that is not far.
-    fn starts_of(&self, segments: Range<usize>, is_far: impl Fn(usize) -> bool) -> Vec<usize> {
-        let segments = &self.segments[segments];
-        let far = segments.partition_point(|segment| is_far(segment.start));
-        segments[far..].iter().map(|segment| segment.start).collect()
+    /// The same for an overlap of turns, none of which begins before `from`.
+    fn turns_between(&self, from: usize, start: usize) -> Vec<usize> {
+        let before = self.turns.partition_point(|&turn| turn < start);
+        let turns = &self.turns[before.saturating_sub(self.split.overlap.count)..before];
+        let far = turns.partition_point(|&turn| turn < from);
+        let mut starts: Vec<usize> = turns[far..].iter().map(|&turn| self.segment_start(turn)).collect();
+        starts.push(start);
+        starts.dedup();
+        starts
     }
 
     /// The context of a window whose overlap begins at `from` and whose own messages begin at `start`.
     fn context_from(&self, from: usize, start: usize, floor: usize) -> Context {
         let messages = self.view.messages;
+        let Repeatable { instructions, beside, boundaries, awaiting, first_user } = &self.repeatable;
         let mut pinned: Vec<usize> = Vec::new();
         if self.split.pins.system {
-            pinned.extend(self.instructions.iter().copied().take_while(|&at| at < from));
+            pinned.extend(instructions.iter().copied().take_while(|&at| at < from));
         }
-        pinned.extend(self.first_user.filter(|&at| self.split.pins.first_user && at >= floor && at < from));
-        pinned.extend(self.awaiting.iter().copied().take_while(|&at| at < from));
+        pinned.extend(first_user.filter(|&at| self.split.pins.first_user && at >= floor && at < from));
+        pinned.extend(awaiting.iter().copied().take_while(|&at| at < from));
         if start == floor && start > 0 {
             pinned.extend((0..from).filter(|&at| messages[at].standing == Standing::Preserved));
         }
         pinned.sort_unstable();
         pinned.dedup();
         let mut opener = self.turn_opener(from, start, floor).filter(|at| pinned.binary_search(at).is_err());
-        let beside = self.beside.range(..from).map(|(at, _)| *at).filter(|_| self.split.pins.system);
+        let instructing = beside.range(..from).map(|(at, _)| *at).filter(|_| self.split.pins.system);
         let mut instructions: Vec<usize> =
-            beside.filter(|at| pinned.binary_search(at).is_err() && opener != Some(*at)).collect();
-        for &(boundary, end) in self.boundaries.iter().rev().filter(|(boundary, _)| *boundary < from) {
+            instructing.filter(|at| pinned.binary_search(at).is_err() && opener != Some(*at)).collect();
+        for &(boundary, end) in boundaries.iter().rev().filter(|(boundary, _)| *boundary < from) {
             let mut repeated = pinned.iter().chain(&instructions).chain(opener.as_ref());
             if end > from || repeated.any(|at| *at > boundary && *at < end) {
                 pinned.push(boundary);
                 // A user message that the boundary replaces no longer begins a turn.
                 let replaced = messages[boundary].role != Role::Assistant && !messages[boundary].has_tools();
                 if let Some(at) = opener.take_if(|at| *at <= boundary && replaced) {
-                    instructions.extend(self.beside.get(&at).filter(|_| self.split.pins.system).map(|_| at));
+                    instructions.extend(beside.get(&at).filter(|_| self.split.pins.system).map(|_| at));
                 }
             }
         }

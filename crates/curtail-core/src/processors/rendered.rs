@@ -87,23 +87,22 @@ impl Filler<'_, '_, '_> {
         proposed: SplitWindow,
         end: usize,
     ) -> Option<(SplitWindow, usize)> {
-        let fitting = |window: &SplitWindow, end: usize| self.tokens_if_fits(rendering, &self.until(window, at, end));
         let mut window = proposed;
         let mut end = end.max(target + 1);
-        let mut tokens = fitting(&window, end);
+        let mut tokens = self.tokens_if_fits(rendering, &self.until(&window, at, end));
         while end > target + 1 && tokens.is_none() {
             end = self.last_target(at, end - 1).max(target + 1);
-            tokens = fitting(&window, end);
+            tokens = self.tokens_if_fits(rendering, &self.until(&window, at, end));
         }
         if tokens.is_none() {
             // Without overlap, before it is too long for any window.
             window = self.context(at, usize::MAX).window;
-            tokens = fitting(&window, end);
+            tokens = self.tokens_if_fits(rendering, &self.until(&window, at, end));
         }
         let mut tokens = tokens?;
         while end < limit {
             let further = self.first_target(end, limit).map_or(limit, |segment| segment + 1);
-            let Some(more) = fitting(&window, further) else { break };
+            let Some(more) = self.tokens_if_fits(rendering, &self.until(&window, at, further)) else { break };
             (end, tokens) = (further, more);
         }
         Some((SplitWindow { tokens, ..self.until(&window, at, end) }, end))

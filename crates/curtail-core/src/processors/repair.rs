@@ -73,7 +73,7 @@ impl Processor for Repair {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        Ok(self.plan(view, view.pairing_rules, Exempt::default()))
+        Ok(self.plan(view, view.rules.pairing, Exempt::default()))
     }
 }
 
@@ -137,7 +137,7 @@ impl Processor for RepairFor {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        let rules = self.profile.map_or(view.pairing_rules, |profile| profile.over(view.pairing_rules));
+        let rules = self.profile.map_or(view.rules.pairing, |profile| profile.over(view.rules.pairing));
         Ok(self.repair.plan(view, rules, self.exempt))
     }
 }

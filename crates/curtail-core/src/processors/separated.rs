@@ -41,7 +41,7 @@ impl KnownFaults {
     /// The faults of `view`.
     pub(crate) fn from_view(view: &View<'_, '_>) -> Self {
         let pairs = Pairs::from_messages(view.messages);
-        let faults = Fault::find_every(view.messages, &pairs, view.pairing_rules);
+        let faults = Fault::find_every(view.messages, &pairs, view.rules.pairing);
         Self {
             faults: faults.iter().map(|fault| (place(view.messages, fault.at), fault.kind)).collect(),
             positional: positional(view.messages, &pairs).map(|(_, places)| places).collect(),
@@ -53,10 +53,10 @@ impl KnownFaults {
     pub(crate) fn drop_separated(&self, view: &View<'_, '_>) -> Option<Plan> {
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::of_faults(view, &pairs);
-        for at in view.strangers.iter().flat_map(|find| find(view.messages)) {
+        for at in view.rules.strangers.iter().flat_map(|find| find(view.messages)) {
             drops.drop_message(at, NEW_PAIR);
         }
-        for fault in Fault::find_every(view.messages, &pairs, view.pairing_rules) {
+        for fault in Fault::find_every(view.messages, &pairs, view.rules.pairing) {
             if !self.knows(place(view.messages, fault.at), fault.kind) {
                 drops.drop_part(fault.at, NEW_FAULT);
             }

@@ -9,8 +9,8 @@ use crate::transcript::{Content, Message, Part, PartOrigin, PartRef};
 /// Replaces the removed middle.
 const MARKER: &str = "\n[… shortened …]\n";
 
-/// The new texts that shorten the messages of `view` at `indices`, without the parts that are `dropped`, to `budget` tokens; `None` if they
-/// cannot be shortened that far, or if nothing would be left of what somebody said.
+/// The new texts that shorten the messages of `view` at `indices`, without the parts that are `dropped`, to `budget` tokens; `None`
+/// if they cannot be shortened that far, or if nothing would be left of what somebody said.
 ///
 /// All texts are cut to one cap, so the longest ones shrink first. With texts of 10, 40 and 100 tokens and room for 90, the
 /// cap is 40: the third text shrinks to 40 tokens and the other two are not changed.
@@ -44,7 +44,7 @@ pub(super) fn shorten(
 /// Whether something has to be left of the text of a part. A result may say nothing, and providers refuse a message that does,
 /// some also a failure.
 fn has_to_say(view: &View<'_, '_>, part: &Part<'_>) -> bool {
-    matches!(part.content, Content::Text(_)) || view.pairing_rules.failures_need_text && reports_failure(part)
+    matches!(part.content, Content::Text(_)) || view.rules.pairing.failures_need_text && reports_failure(part)
 }
 
 /// The texts of the messages that can be shortened. Their tokens are without those that are estimated beside them, which stay

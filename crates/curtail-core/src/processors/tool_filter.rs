@@ -128,8 +128,8 @@ impl ToolFilter {
 /// ends before it, and `a` would be an unanswered call. Each drop can strand further calls, so the loop repeats until none is.
 fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>) {
     const STRANDED: Reason = Reason::Borrowed("pending call whose round ended with the dropped calls");
-    let View { messages, pairing_rules, .. } = *view;
-    let mut faults = Fault::find_every(messages, pairs, pairing_rules);
+    let View { messages, rules, .. } = *view;
+    let mut faults = Fault::find_every(messages, pairs, rules.pairing);
     faults.retain(|fault| fault.kind == FaultKind::PendingCall);
     let mut pending: Vec<PartRef> = faults.into_iter().map(|fault| fault.at).collect();
     pending.retain(|call| !messages[call.message].standing.is_rolled_back());
@@ -139,7 +139,7 @@ fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>
             messages,
             pending.iter().map(|call| messages[call.message].thread),
             |message| !message.standing.is_rolled_back(),
-            pairing_rules,
+            rules.pairing,
             |part| !drops.is_part_gone(part),
         );
         let stranded = pending.extract_if(.., |call| {

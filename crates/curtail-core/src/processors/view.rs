@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::json::Text;
-use crate::transcript::{ContextPlace, Layout, Message, PairingRules, Strangers};
+use crate::transcript::{FormatRules, Layout, Message};
 
 /// The part of a transcript that a processor sees.
 #[derive(Debug, Clone, Copy)]
@@ -15,12 +15,8 @@ pub struct View<'v, 'a> {
     pub preamble: &'v [Text<'a>],
     /// Replies outside the list of messages, which follow it.
     pub replies: &'v [Text<'a>],
-    /// Where the format places results, and whether calls have ids.
-    pub pairing_rules: PairingRules,
-    /// Where blocks of context are written.
-    pub context: ContextPlace,
-    /// Finds messages that an edit brought next to calls which they do not answer; `None` if no edit can.
-    pub strangers: Option<Strangers>,
+    /// What the format says of the messages.
+    pub rules: FormatRules,
     /// Called after each summary that a processor makes; `None` without an observer.
     pub on_summary: Option<&'v OnSummary>,
 }
@@ -29,16 +25,8 @@ impl<'v, 'a> View<'v, 'a> {
     /// A view of messages of a transcript with this layout, without an observer.
     #[must_use]
     pub fn of_layout(layout: &'v Layout<'a>, messages: &'v [Message<'a>]) -> Self {
-        let Layout { preamble, replies, pairing_rules, context, strangers, .. } = layout;
-        Self {
-            messages,
-            preamble,
-            replies,
-            pairing_rules: *pairing_rules,
-            context: *context,
-            strangers: *strangers,
-            on_summary: None,
-        }
+        let Layout { preamble, replies, rules, .. } = layout;
+        Self { messages, preamble, replies, rules: *rules, on_summary: None }
     }
 
     /// The same view, with an observer of summaries.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use foldhash::HashSet;
 
 use super::faults::is_answer;
+use super::pairing::deferred;
 use super::{Message, Pairs, PartRef, Standing};
 use crate::json::Text;
 
@@ -20,15 +21,17 @@ pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
     for at in (1..messages.len()).rev().filter(|&at| is_answer(&messages[at])) {
         answered[at - 1] = answered[at];
     }
-    runs(messages, pairs, |call, result| {
-        let is_deferred = call.part_in(messages).content.call().is_some_and(|call| call.deferred);
-        let first = pairs.claimants(call).iter().fold(result.message, |first, interim| first.min(interim.message));
-        match is_deferred {
-            true if first <= answered[call.message] => first,
-            true => call.message,
-            false => result.message,
-        }
+    runs(messages, pairs, |call, result| match deferred(messages, call) {
+        Some(_) => first_answer(pairs, call, result, answered[call.message]),
+        None => result.message,
     })
+}
+
+/// The message of the first answer to a deferred call if it is among those right behind the call, up to `last`; the call's own, if
+/// all come later.
+fn first_answer(pairs: &Pairs, call: PartRef, result: PartRef, last: usize) -> usize {
+    let first = pairs.claimants(call).iter().fold(result.message, |first, interim| first.min(interim.message));
+    if first <= last { first } else { call.message }
 }
 
 /// The same, each with all of its pairs: what is between a deferred call and a later answer belongs to their segment.

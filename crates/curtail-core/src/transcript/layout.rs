@@ -44,14 +44,8 @@ pub struct Layout<'a> {
     pub preamble: Vec<Text<'a>>,
     /// The reply outside the list of messages, or the longest of the answers after them: counted, never cut.
     pub replies: Vec<Text<'a>>,
-    /// The rules of the wire format for calls and results.
-    pub pairing_rules: PairingRules,
-    /// Where blocks of context are written.
-    pub context: ContextPlace,
-    /// Reads again what depends on the neighbors of a message, after an edit gave it others. `None` if nothing does.
-    pub reread: Option<Reread>,
-    /// Finds messages that an edit brought next to calls which they do not answer. `None` if no edit can.
-    pub strangers: Option<Strangers>,
+    /// What its format says of its messages.
+    pub rules: FormatRules,
     /// The answers after the messages, in a row to train on: counted, never cut.
     pub answers: Answers<'a>,
     /// What the links of a log say, once they are read: a split asks for each window.
@@ -105,6 +99,19 @@ impl<'a> Layout<'a> {
         });
         stays.collect()
     }
+}
+
+/// What the format of a transcript says of its messages, as far as a cut goes by it.
+#[derive(Debug, Clone, Copy)]
+pub struct FormatRules {
+    /// Where it places results, and whether calls have ids.
+    pub pairing: PairingRules,
+    /// Where blocks of context are written.
+    pub context: ContextPlace,
+    /// Reads again what depends on the neighbors of a message, after an edit gave it others. `None` if nothing does.
+    pub reread: Option<Reread>,
+    /// Finds messages that an edit brought next to calls which they do not answer. `None` if no edit can.
+    pub strangers: Option<Strangers>,
 }
 
 /// Makes messages what a reader of the edited transcript would make of them.

@@ -1,4 +1,5 @@
-//! What a dialect leaves to mark in all messages once it has read them: which are pieces of one reply, and what a boundary supersedes.
+//! What a dialect leaves to mark in all messages once it has read them: which are pieces of one reply, and what a boundary
+//! supersedes.
 
 use foldhash::HashSet;
 

@@ -36,7 +36,7 @@ pub use divisions::{
 };
 pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links};
 pub use faults::{Fault, FaultKind, Placement, last_rounds};
-pub use layout::{Answers, Layout, Reread, Slot, SlotKind, Strangers, Style, Transcript};
+pub use layout::{Answers, FormatRules, Layout, Reread, Slot, SlotKind, Strangers, Style, Transcript};
 pub use marking::{bind_split_replies, supersede};
 pub use message::{
     Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, PartRef, ReplyKey, Role, Standing,

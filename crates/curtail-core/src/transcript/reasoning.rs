@@ -28,18 +28,15 @@ pub struct RequiredReasoning<'m, 'a> {
     messages: &'m [Message<'a>],
     /// What is around the thoughts of each message.
     surroundings: Vec<Surroundings>,
-    /// Index of the message with which the open turn of each conversation begins: the last one with text of its user.
-    open_turns: HashMap<u32, usize>,
+    open_turns: OpenTurns,
 }
 
 impl<'m, 'a> RequiredReasoning<'m, 'a> {
     /// The reasoning of `messages` that must stay.
     #[must_use]
     pub fn of(messages: &'m [Message<'a>]) -> Self {
-        let in_force = messages.iter().enumerate().filter(|(_, message)| !message.standing.is_rolled_back());
-        let asking = in_force.filter(|(_, message)| message.has_text_as(Role::User));
-        let open_turns = asking.map(|(at, message)| (message.thread, at)).collect();
-        Self { messages, surroundings: messages.iter().map(Surroundings::of).collect(), open_turns }
+        let surroundings = messages.iter().map(Surroundings::of).collect();
+        Self { messages, surroundings, open_turns: OpenTurns::of(messages) }
     }
 
     /// Whether the part at `at` is reasoning that must stay: in the open turn of calls, before an item with an id of its own that
@@ -55,9 +52,9 @@ impl<'m, 'a> RequiredReasoning<'m, 'a> {
             return false;
         }
         if around.is_bound_reasoning {
-            return self.is_open(at.message) || self.leads_to_message(at.message);
+            return self.open_turns.contain(self.messages, at.message) || self.leads_to_message(at.message);
         }
-        self.is_open(at.message) && around.has_tools
+        self.open_turns.contain(self.messages, at.message) && around.has_tools
             || leads_to_item(message, at.part)
             || around.has_unsigned_calls && is_signed(part, &CALL_SIGNATURES)
             || is_beside_calls(message, part)
@@ -69,13 +66,25 @@ impl<'m, 'a> RequiredReasoning<'m, 'a> {
         (0..self.messages[at].parts.len()).any(|part| self.contains(PartRef { message: at, part }))
     }
 
-    fn is_open(&self, at: usize) -> bool {
-        at >= self.open_turns.get(&self.messages[at].thread).copied().unwrap_or(0)
-    }
-
     /// Whether the message after the reasoning at `at` is another item, with an id by which the provider looks for it.
     fn leads_to_message(&self, at: usize) -> bool {
         self.messages.get(at + 1).is_none_or(|next| next.id.is_some() && next.id != self.messages[at].id)
+    }
+}
+
+/// Where the open turn of each conversation begins: index of the last message with text of its user.
+struct OpenTurns(HashMap<u32, usize>);
+
+impl OpenTurns {
+    fn of(messages: &[Message<'_>]) -> Self {
+        let in_force = messages.iter().enumerate().filter(|(_, message)| !message.standing.is_rolled_back());
+        let asking = in_force.filter(|(_, message)| message.has_text_as(Role::User));
+        Self(asking.map(|(at, message)| (message.thread, at)).collect())
+    }
+
+    /// Whether the message at `at` is in one of them.
+    fn contain(&self, messages: &[Message<'_>], at: usize) -> bool {
+        at >= self.0.get(&messages[at].thread).copied().unwrap_or(0)
     }
 }
 
@@ -235,7 +244,8 @@ fn thinks_beside(message: &Message<'_>) -> bool {
         || message.value().is_some_and(|item| has_text(item, &[BESIDE_CALLS]))
 }
 
-/// The first call of each message that has no signature under `keys`, where other messages have one or `is_wanted` says so.
+/// The first call of each message that has no signature under `keys`: in the open turn, which is all that the provider examines, if
+/// messages of the transcript have one; anywhere, if `is_wanted` says so.
 #[must_use]
 pub fn unsigned_calls(messages: &[Message<'_>], keys: &[&str], is_wanted: bool) -> Vec<PartRef> {
     if keys.is_empty() {
@@ -246,8 +256,10 @@ pub fn unsigned_calls(messages: &[Message<'_>], keys: &[&str], is_wanted: bool) 
     if signed.is_empty() && !is_wanted {
         return Vec::new();
     }
+    let open_turns = OpenTurns::of(messages);
+    let examined = unsigned.into_iter().filter(|at| is_wanted || open_turns.contain(messages, *at));
     // Calls that the provider runs have no signature.
-    let first = unsigned.into_iter().filter_map(|message| {
+    let first = examined.filter_map(|message| {
         let (part, _) = messages[message].calls().find(|(_, call)| !call.hosted)?;
         Some(PartRef { message, part })
     });

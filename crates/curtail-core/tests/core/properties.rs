@@ -31,7 +31,8 @@ pub fn tried<T>(all: impl IntoIterator<Item = T>, drawn: Drawn) -> Vec<T> {
 }
 
 /// `cases` cases from a fixed seed. `PROPTEST_CASES=N` sets another number of cases for every property, and
-/// `PROPTEST_RNG_SEED=N` another seed. A failing case is added to `crates/curtail-core/tests/proptest-regressions/`, which belongs in a commit.
+/// `PROPTEST_RNG_SEED=N` another seed. A failing case is added to `crates/curtail-core/tests/proptest-regressions/`, which belongs
+/// in a commit.
 pub fn property(cases: u32) -> Config {
     let environment = Config::default();
     let asked = asks_for_cases();

@@ -51,6 +51,56 @@ fn what_a_tool_takes_is_no_cache_mark() {
     assert_eq!(codes("", &[], &in_wrong_order), ["S021"]);
 }
 
+/// The mark of a whole request is one of the four, unless the last block has one itself.
+#[test]
+fn the_mark_of_a_request_takes_a_place() {
+    let mark = r#","cache_control":{"type":"ephemeral"}"#;
+    let has_too_many = |whole: &str, marks: [&str; 5]| {
+        let blocks = marks.map(|mark| format!(r#"{{"type":"text","text":"Rain?"{mark}}}"#)).join(",");
+        let message = format!(r#"{{"role":"user","content":[{blocks}]}}"#);
+        codes("", &[], &format!(r#"{{"model":"claude"{whole},"messages":[{message}]}}"#)).contains(&"S021")
+    };
+    assert!(!has_too_many("", [mark, mark, mark, mark, ""]));
+    assert!(!has_too_many(mark, ["", mark, mark, mark, mark]));
+    assert!(has_too_many(mark, [mark, mark, mark, mark, ""]));
+}
+
+/// Of any number of marks, OpenAI writes the latest.
+#[test]
+fn a_request_to_openai_may_have_many_marks() {
+    let block = r#"{"type":"input_text","text":"Rain?","prompt_cache_breakpoint":{"mode":"explicit"}}"#;
+    let blocks = [block; 6].join(",");
+    let request = format!(r#"{{"model":"gpt","input":[{{"role":"user","content":[{blocks}]}}]}}"#);
+    assert!(!codes("responses", &[], &request).contains(&"S021"));
+}
+
+/// Gemini examines the signatures since the last text of the user.
+#[test]
+fn a_turn_that_is_over_needs_no_signature() {
+    let ask = r#"{"role":"user","parts":[{"text":"Roll."}]}"#;
+    let call = r#"{"role":"model","parts":[{"functionCall":{"name":"roll","args":{}}}]}"#;
+    let signed = r#"{"role":"model","parts":[{"functionCall":{"name":"roll","args":{}},"thoughtSignature":"c2ln"}]}"#;
+    let result = r#"{"role":"user","parts":[{"functionResponse":{"name":"roll","response":{"eyes":4}}}]}"#;
+    let answer = r#"{"role":"model","parts":[{"text":"4"}]}"#;
+    let over = [ask, call, result, answer, ask, signed, result, answer].map(|line| format!("{line}\n")).concat();
+    assert!(codes("", &[], &over).is_empty());
+    let open = [ask, call, result, answer, ask, signed, result, call, result].map(|line| format!("{line}\n")).concat();
+    assert_eq!(codes("", &[], &open), ["S011"]);
+}
+
+/// A model that thinks adaptively may think after other content.
+#[test]
+fn adaptive_thinking_may_come_late() {
+    let request = |kind: &str| {
+        let blocks = r#"{"type":"text","text":"Well."},{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"text","text":"Yes."}"#;
+        format!(
+            r#"{{"model":"claude","thinking":{{"type":"{kind}"}},"messages":[{{"role":"user","content":"Rain?"}},{{"role":"assistant","content":[{blocks}]}},{{"role":"user","content":"And?"}}]}}"#
+        )
+    };
+    assert!(codes("", &[], &request("adaptive")).is_empty());
+    assert_eq!(codes("", &[], &request("enabled")), ["S029"]);
+}
+
 #[test]
 fn logs_of_sound_sessions_have_no_finding() {
     // A call that runs long is answered at once, and later again.

@@ -64,7 +64,7 @@ impl Newest {
             budget: limit.max_tokens,
             trigger: limit.trigger.unwrap_or(0).max(limit.max_tokens),
             keeps_question,
-            user_first: layout.context.user_first,
+            user_first: layout.rules.context.user_first,
             outside: counting.outside(&View::of_layout(layout, &history.messages)),
             before: tokens_before(counting, history),
         })

@@ -70,7 +70,7 @@ impl<'h, 'a> Projection<'h, 'a> {
         // A message that is dropped with another has to be seen with it.
         let is_local = growth.is_local && !history.has_dependent();
         // Messages that are read again, or dropped, as their neighbors change do not last.
-        let lasting = processor.filter(|_| layout.reread.is_none() && layout.strangers.is_none());
+        let lasting = processor.filter(|_| layout.rules.reread.is_none() && layout.rules.strangers.is_none());
         Self {
             growth: Growth {
                 is_local,

@@ -229,6 +229,6 @@ fn replace(plan: &mut Plan, view: &View<'_, '_>, at: PartRef, block: String) {
 
 /// A new block, and its role.
 fn new_block(view: &View<'_, '_>, text: String) -> (Role, Vec<Prepend>) {
-    let role = if view.pairing_rules.developer { Role::Developer } else { Role::System };
+    let role = if view.rules.pairing.developer { Role::Developer } else { Role::System };
     (role, vec![Prepend::Block(text)])
 }

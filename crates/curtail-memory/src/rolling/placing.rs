@@ -23,7 +23,7 @@ pub(super) fn place_block(
         return;
     }
     let mut blocks = vec![Prepend::Block(text)];
-    if view.context.joins && !view.context.system {
+    if view.rules.context.joins && !view.rules.context.system {
         blocks.extend(move_other_blocks(plan, view.messages, rolling));
     }
     for &at in &rolling.blocks {

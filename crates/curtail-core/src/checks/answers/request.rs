@@ -124,12 +124,11 @@ pub(super) fn range(value: Value<'_>) -> Range<usize> {
     value.span().start as usize..value.span().end as usize
 }
 
-/// The requests that `transcript` may have been, the likeliest first. `is_native` says whether it is in the form of the
-/// provider already.
+/// The requests that `transcript`, of which only what a model reads is left, may have been, the likeliest first. `is_native` says
+/// whether it is in the form of the provider already.
 pub(super) fn requests<'a>(transcript: &Transcript<'a>, wire: Wire, is_native: bool) -> Vec<Vec<Sent<'a>>> {
     let main = main_thread(&transcript.messages);
-    let sent = transcript.messages.iter().filter(|message| message.thread == main);
-    let messages: Vec<&Message<'a>> = sent.filter(|message| !message.value().is_some_and(is_about_error)).collect();
+    let messages: Vec<&Message<'a>> = transcript.messages.iter().filter(|message| message.thread == main).collect();
     let dialogue: Vec<&Message<'a>> = messages.iter().copied().filter(|message| !message.role.instructs()).collect();
     let as_written = items(transcript);
     let spoken = dialogue.iter().filter_map(|message| Some(Sent::of_item(message.value()?, Some(message)))).collect();
@@ -144,11 +143,6 @@ pub(super) fn requests<'a>(transcript: &Transcript<'a>, wire: Wire, is_native: b
         (true, _) => vec![as_written, made, spoken],
         (false, _) => vec![made, as_written, spoken],
     }
-}
-
-/// Whether a program wrote `item` to show an answer like this one, and does not send it.
-fn is_about_error(item: Value<'_>) -> bool {
-    item.get("isApiErrorMessage").is_some_and(|flag| flag.raw() == "true")
 }
 
 /// Every item of the transcript, known or not.
@@ -195,11 +189,13 @@ fn is_reply(message: &Message<'_>) -> bool {
 
 /// What a message says in a row, in texts and media, is one item, and so is each other part.
 fn single<'a>(messages: &[&Message<'a>]) -> Vec<Sent<'a>> {
-    let is_said = |part: &Part<'_>| matches!(part.content, Content::Text(_) | Content::Media(_) | Content::Unknown(_));
-    let items =
-        messages.iter().flat_map(|message| message.parts.chunk_by(move |one, next| is_said(one) && is_said(next)));
+    let items = messages.iter().flat_map(|message| message.parts.chunk_by(|one, next| is_said(one) && is_said(next)));
     let parts = items.map(|item| item.iter().filter_map(place_of).collect::<Vec<_>>());
     parts.filter(|parts| !parts.is_empty()).map(|parts| Sent { parts, item: None }).collect()
+}
+
+fn is_said(part: &Part<'_>) -> bool {
+    matches!(part.content, Content::Text(_) | Content::Media(_) | Content::Unknown(_))
 }
 
 /// The parts of the transcript of which `has` is true.

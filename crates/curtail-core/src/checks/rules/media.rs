@@ -100,7 +100,7 @@ fn excess(provider: &str, facts: &MediumFacts, is_many: bool) -> Option<(&'stati
     Some(("image bytes", format!("the image has {}, and an image may have {}", size(bytes), size(limit))))
 }
 
-/// Documents with more pages than every model accepts.
+/// Documents with more pages than some models accept.
 fn long_documents<'a>(context: &RuleContext<'_, 'a>, provider: &str, sent: &[SentMedium<'a>]) -> Vec<Match<'a>> {
     let Some(limit) = most(provider, "pdf pages") else { return Vec::new() };
     let long = sent.iter().filter_map(|SentMedium { at, medium, .. }| {

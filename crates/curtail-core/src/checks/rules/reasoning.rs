@@ -134,10 +134,10 @@ pub(super) static SIGNATURE_LOST: Rule = Rule {
     name: "signature-lost",
     summary: "A thinking block or a call has lost its signature.",
     why: "Anthropic signs thinking blocks and rejects a block whose signature is missing or does not match its text: \
-          keep a thinking block whole, or drop it whole. Gemini signs the first call of a turn; if that call is \
-          dropped, the whole turn has lost its signature. Calls are examined only in transcripts that have signed \
-          calls. A signature that no longer matches the messages before it cannot be seen in a transcript: cut with \
-          --thinking auto to drop such thoughts.",
+          keep a thinking block whole, or drop it whole. Gemini signs the first call of each reply; if that call is \
+          dropped, the whole reply has lost its signature. As Gemini does, the rule examines only the calls since the last \
+          text of the user, and only in transcripts that have signed calls. A signature that no longer matches the \
+          messages before it cannot be seen in a transcript: cut with --thinking auto to drop such thoughts.",
     help: "drop the whole thinking block, or put its signature back: `--fix` drops it; `--fix --unsafe-fixes` gives a call of \
            Gemini the signature that the provider does not check",
     fix: Fix::Part,
@@ -152,7 +152,7 @@ pub(super) static SIGNATURE_LOST: Rule = Rule {
 };
 
 fn signature_lost<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    [unsigned_thinking(context), calls_of_unsigned_turns(context)].concat()
+    [unsigned_thinking(context), calls_of_unsigned_replies(context)].concat()
 }
 
 fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -167,10 +167,10 @@ fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     unsigned.map(|at| context.match_at(at, text).of(SIGNED).cut().warning_if(rules.converts)).collect()
 }
 
-fn calls_of_unsigned_turns<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+fn calls_of_unsigned_replies<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let unsigned = unsigned_calls(context.messages, context.provider_rules.call_signatures, context.is_refused);
     let found = unsigned.into_iter().map(|at| {
-        let found = context.match_at(at, "no part of the turn has a signature").of("signatures");
+        let found = context.match_at(at, "no part of the reply has a signature").of("signatures");
         match context.element(at).filter(|call| call.has("functionCall")) {
             Some(call) => found.writing([member_first(call, UNCHECKED)]).unsafely(),
             None => found,
@@ -247,9 +247,9 @@ pub(super) static MISSING_REASONING: Rule = Rule {
     level: Level::Warn,
     summary: "A reply has lost the reasoning that the provider wants back.",
     why: "DeepSeek and Kimi want the reasoning of every reply that called a tool, as long as the model thinks, and Anthropic \
-          wants it first in its message. A filter that drops reasoning, or a program that forgets it now and then, breaks \
-          the session. A transcript does not show this with certainty: the rule warns if a reply that calls a tool has \
-          no reasoning, and replies before and after it have.",
+          wants it first in its message, unless the thinking is adaptive. A filter that drops reasoning, or a program that \
+          forgets it now and then, breaks the session. A transcript does not show this with certainty: the rule warns if \
+          a reply that calls a tool has no reasoning, and replies before and after it have.",
     help: "put the reasoning back; `--fix --unsafe-fixes` writes a blank thought beside the calls, after which models have \
            answered with nothing. If the model thinks no more, `curtail filter --strip all-reasoning` drops that of all replies. \
            Thinking that is not first stays where it is, because its signature binds it",
@@ -278,12 +278,19 @@ fn missing_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 /// Messages whose thinking comes after other content, where a provider signs it.
 fn late_thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    if context.provider_rules.log || context.provider_rules.signatures.is_empty() {
+    let is_free = !context.is_refused && context.record.is_some_and(thinks_adaptively);
+    if context.provider_rules.log || context.provider_rules.signatures.is_empty() || is_free {
         return Vec::new();
     }
     let text = "the thinking of the message is not its first block";
     let first = thoughts_not_first(context.messages).into_iter().map(|message| PartRef { message, part: 0 });
     first.map(|at| context.match_at(at, text).of("thinking first")).collect()
+}
+
+/// Whether a request lets the model think where it wants to.
+fn thinks_adaptively(request: Value<'_>) -> bool {
+    let holder = request.get("additionalModelRequestFields").unwrap_or(request);
+    holder.get("thinking").is_some_and(|thinking| thinking.get("type").is_some_and(|kind| kind.is("adaptive")))
 }
 
 /// Replies with calls and without the reasoning that stands beside a message.

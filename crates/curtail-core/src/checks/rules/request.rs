@@ -12,9 +12,9 @@ pub(super) static CACHE_MARKS: Rule = Rule {
     code: "S021",
     name: "cache-marks",
     summary: "The request has too many cache marks, or has them in an order or a place that is not allowed.",
-    why: "Anthropic and Bedrock accept four cache marks in a request, those of the tools and of the instructions \
-          included. A program that marks the newest message in every turn and never removes a mark has a fifth one soon. \
-          A mark with a lifetime of an hour must come before those with five minutes, in the order tools, \
+    why: "Anthropic and Bedrock accept four cache marks in a request, those of the tools, of the instructions and of the \
+          whole request included. A program that marks the newest message in every turn and never removes a mark has a \
+          fifth one soon. A mark with a lifetime of an hour must come before those with five minutes, in the order tools, \
           instructions, messages. Thoughts cannot be marked.",
     help: "remove the oldest marks of the messages, the marks on thoughts, and the `ttl` of a mark that comes too late: `--fix` \
            does this",
@@ -27,9 +27,9 @@ pub(super) static CACHE_MARKS: Rule = Rule {
     ..RULE
 };
 
-/// Members that mark a block for the cache, each with the provider whose models read it, wherever the request is sent.
-const MARKS: [(&str, &str); 3] =
-    [("cache_control", "anthropic"), ("cachePoint", "bedrock"), ("prompt_cache_breakpoint", "responses")];
+/// Members that mark a block for the cache, each with the provider whose models read it, wherever the request is sent. OpenAI's are
+/// not counted: of any number, it writes the latest.
+const MARKS: [(&str, &str); 2] = [("cache_control", "anthropic"), ("cachePoint", "bedrock")];
 
 /// A mark, and the message that it is in.
 struct Mark<'a> {
@@ -102,7 +102,19 @@ fn all_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<(usize, Mark<'a>)> {
             marks.extend(mark.map(|value| (kind, Mark { value, message })));
         }
     }
+    marks.extend(automatic_mark(context).map(|value| (AUTOMATIC, Mark { value, message: None })));
     marks
+}
+
+/// The index of the marks with which a request may mark its last block.
+const AUTOMATIC: usize = 0;
+
+/// The mark beside the messages, with which the provider marks the last block itself. A mark that this block has takes its place.
+fn automatic_mark<'a>(context: &RuleContext<'_, 'a>) -> Option<Value<'a>> {
+    let (key, _) = MARKS[AUTOMATIC];
+    let last = context.read_messages().last().and_then(|(_, message)| message.value()?.get("content")?.items().last());
+    let mark = context.record?.get(key).filter(|mark| mark.is_object());
+    mark.filter(|_| !last.is_some_and(|block| block.has(key)))
 }
 
 /// Members with what a tool takes or gives: keys in there are the tool's.

@@ -10,7 +10,8 @@ use super::row::Row;
 use super::{Dialect, Item, answers, blocks, training, written};
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Answers, Layout, Message, NonMessage, Origin, Strangers, Style, Transcript, Unknown, bind_split_replies, supersede,
+    Answers, FormatRules, Layout, Message, NonMessage, Origin, Strangers, Style, Transcript, Unknown,
+    bind_split_replies, supersede,
 };
 use preamble::preamble_and_replies;
 use slots::Slots;
@@ -37,16 +38,23 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         elements: reader.slots.elements,
         preamble,
         replies,
-        pairing_rules: dialect.pairing_rules(),
-        context: dialect.provider_rules().context_place(),
-        reread: dialect.format().reread,
-        strangers: (!dialect.is_log() && written::may_meet_strangers(&messages))
-            .then_some(written::strangers as Strangers),
+        rules: rules(dialect, &messages),
         answers: row.answers.clone(),
         links: OnceLock::new(),
         references: OnceLock::new(),
     };
     Transcript { layout, messages }
+}
+
+/// What the format of `dialect` says of these messages.
+fn rules(dialect: &dyn Dialect, messages: &[Message<'_>]) -> FormatRules {
+    let may_meet_strangers = !dialect.is_log() && written::may_meet_strangers(messages);
+    FormatRules {
+        pairing: dialect.pairing_rules(),
+        context: dialect.provider_rules().context_place(),
+        reread: dialect.format().reread,
+        strangers: may_meet_strangers.then_some(written::strangers as Strangers),
+    }
 }
 
 /// What is judged of `transcript`: each answer with all that comes before it, or the transcript itself if it has no answers.

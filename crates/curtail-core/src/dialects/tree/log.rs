@@ -19,6 +19,8 @@ pub(super) struct Log<'l, 'a> {
     path: bool,
     /// Their indices, in order.
     pub(super) kept: Vec<usize>,
+    /// Index of the first of them that has an id.
+    first: usize,
     /// Index of the first of them with each id: the pieces of a message can share one.
     places: HashMap<Name, usize>,
     /// Indices of the others with the same id, by the index of the first one.
@@ -43,6 +45,7 @@ impl<'l, 'a> Log<'l, 'a> {
             links: keys.records(layout),
             path: keys.path,
             kept: (0..stays.len()).filter(|at| stays[*at]).collect(),
+            first: usize::MAX,
             places: HashMap::default(),
             pieces: HashMap::default(),
             said: HashMap::default(),
@@ -59,6 +62,7 @@ impl<'l, 'a> Log<'l, 'a> {
     fn place(&mut self, at: usize) {
         let record = &self.links.records[at];
         let Some(id) = record.id else { return };
+        self.first = self.first.min(at);
         let root = record.side.map(|side| side.root);
         if let Some(root) = root {
             self.firsts.entry(root).or_insert(at);
@@ -171,6 +175,10 @@ impl<'l, 'a> Log<'l, 'a> {
                 break Home(Some(name));
             }
             let at = self.links.last_before(name, end)?;
+            // Parents precede their children: none of those above is written.
+            if at <= self.first {
+                break Home(None);
+            }
             if let Some(home) = homes[at] {
                 break home;
             }

@@ -67,7 +67,7 @@ fn results_belong_to_the_text_before_them() {
             let found: Vec<_> = pairs.pairs().map(|(call, result)| (call.message, result.message)).collect();
             assert_eq!(found, [(1, 2)], "{name}");
             assert_eq!(segments(messages, &pairs), [0..1, 1..3, 3..4, 4..5], "{name}");
-            let faults = Fault::find_all(messages, &pairs, transcript.layout.pairing_rules);
+            let faults = Fault::find_all(messages, &pairs, transcript.layout.rules.pairing);
             assert!(faults.is_empty(), "{name}: {faults:?}");
             let call = messages[1].calls().next().expect("a call").1;
             assert!(["moor", ""].contains(&&*call.name.decode()), "{name}: {}", call.name.decode());

@@ -1,10 +1,10 @@
 //! The laws themselves, as checks of one chain on one text.
 
-use curtail_core::dialects::{Framing, ReadError, Reading};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, Thinking, View};
-use curtail_core::transcript::{Fault, FaultKind, Pairs, PartRef, Standing, in_flight};
+use curtail_core::transcript::{Fault, FaultKind, Message, Pairs, PartRef, Standing, Transcript, in_flight};
 use proptest::prelude::*;
 
 use super::bytes::Written;
@@ -51,6 +51,7 @@ pub fn keeps_broken_thoughts(notes: &[String]) -> bool {
 }
 
 /// What the laws compare: the bytes of the messages of a text, and their pairs and faults.
+#[derive(Default)]
 pub struct Seen {
     /// The number of boundaries.
     pub boundaries: usize,
@@ -77,6 +78,41 @@ pub struct Seen {
 }
 
 impl Seen {
+    fn add_messages(&mut self, dialect: &dyn Dialect, messages: &[Message<'_>]) {
+        for message in messages {
+            if let Some(written) = Written::among(dialect, message, messages) {
+                self.items.push(written.text.clone());
+                self.written.push(written);
+                self.rolled_back.push(message.standing.is_rolled_back());
+            }
+        }
+        self.boundaries += messages.iter().filter(|message| message.is_boundary()).count();
+        let replaced = messages.iter().filter(|message| message.standing == Standing::Superseded);
+        self.replaced_thoughts +=
+            replaced.flat_map(|message| &message.parts).filter(|part| part.is_prefix_bound()).count();
+        self.speaking += messages.iter().filter(|message| message.is_target()).count();
+        self.in_flight |= in_flight(messages) < messages.len();
+    }
+
+    fn add_pairs(&mut self, dialect: &dyn Dialect, transcript: &Transcript<'_>) {
+        let messages = &transcript.messages;
+        let pairs = Pairs::from_messages(messages);
+        let written = |at: PartRef| Written::among(dialect, &messages[at.message], messages).expect("it was read");
+        for fault in Fault::find_all(messages, &pairs, transcript.layout.rules.pairing) {
+            let id =
+                fault.at.part_in(messages).content.tool_id().map_or_else(String::new, |id| id.decode().into_owned());
+            self.faults.push(SeenFault { kind: fault.kind, id, message: written(fault.at) });
+        }
+        let result = |at: PartRef| at.part_in(messages).content.result();
+        let is_final = |at: PartRef| result(at).is_some_and(|result| !result.interim);
+        let awaiting = pairs.awaiting(messages).into_iter().filter(|at| !pairs.counterpart(*at).is_some_and(is_final));
+        let ids = awaiting.filter_map(|at| at.part_in(messages).content.call()?.id.as_ref());
+        self.waiting.extend(ids.map(|id| id.decode().into_owned()));
+        let is_nameless = |at: PartRef| result(at).is_some_and(|result| result.id.is_none());
+        let positional = pairs.pairs().filter(|(_, result)| is_nameless(*result));
+        self.positional.extend(positional.map(|(call, result)| (written(call), written(result))));
+    }
+
     /// Whether a message of `after` is read again whose turn was rolled back here.
     fn revives_turns(&self, after: &Self, rewritten: &[&str]) -> bool {
         let those = |seen: &'_ Self, rolled_back: bool| -> Vec<usize> {
@@ -99,61 +135,13 @@ pub struct SeenFault {
 pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
     let reading = reading(dialect, framing);
     let document = Document::parse_log(text).unwrap_or_else(|fault| panic!("{fault:?} in {text}"));
-    let mut seen = Seen {
-        boundaries: 0,
-        replaced_thoughts: 0,
-        items: Vec::new(),
-        written: Vec::new(),
-        faults: Vec::new(),
-        positional: Vec::new(),
-        tokens: 0,
-        speaking: 0,
-        waiting: Vec::new(),
-        in_flight: false,
-        rolled_back: Vec::new(),
-    };
-    let counting = Counting::new(tokenizer());
+    let mut seen = Seen::default();
     // What is left can be an item that is no message: every command reports that.
     for (dialect, transcript) in reading.transcripts_or_none(&document).expect("what we write is a transcript") {
-        let messages = &transcript.messages;
-        seen.in_flight |= in_flight(messages) < messages.len();
-        let written = |at: PartRef| Written::among(dialect, &messages[at.message], messages).expect("it was read");
-        for message in messages {
-            if let Some(written) = Written::among(dialect, message, messages) {
-                seen.written.push(written);
-                seen.rolled_back.push(message.standing.is_rolled_back());
-            }
-        }
-        seen.boundaries += messages.iter().filter(|message| message.is_boundary()).count();
-        let replaced = messages.iter().filter(|message| message.standing == Standing::Superseded);
-        seen.replaced_thoughts +=
-            replaced.flat_map(|message| &message.parts).filter(|part| part.is_prefix_bound()).count();
-        seen.speaking += messages.iter().filter(|message| message.is_target()).count();
-        let pairs = Pairs::from_messages(messages);
-        for fault in Fault::find_all(messages, &pairs, transcript.layout.pairing_rules) {
-            let content = &messages[fault.at.message].parts[fault.at.part].content;
-            let id =
-                content.call().and_then(|call| call.id.clone()).or_else(|| content.result().and_then(|r| r.id.clone()));
-            let id = id.map_or_else(String::new, |id| id.decode().into_owned());
-            seen.faults.push(SeenFault { kind: fault.kind, id, message: written(fault.at) });
-        }
-        let ids = pairs.awaiting(messages).into_iter().filter_map(|at| {
-            let call = messages[at.message].parts[at.part].content.call()?;
-            let is_final =
-                |result: PartRef| result.part_in(messages).content.result().is_some_and(|result| !result.interim);
-            if pairs.counterpart(at).is_some_and(is_final) {
-                return None;
-            }
-            Some(call.id.as_ref()?.decode().into_owned())
-        });
-        seen.waiting.extend(ids);
-        let nameless =
-            |at: PartRef| messages[at.message].parts[at.part].content.result().is_some_and(|r| r.id.is_none());
-        let positional = pairs.pairs().filter(|(_, result)| nameless(*result));
-        seen.positional.extend(positional.map(|(call, result)| (written(call), written(result))));
-        let view = View::of_layout(&transcript.layout, messages);
-        seen.items.extend(seen.written[seen.items.len()..].iter().map(|message| message.text.clone()));
-        seen.tokens += counting.total_until(&view, usize::MAX).unwrap_or(usize::MAX);
+        seen.add_messages(dialect, &transcript.messages);
+        seen.add_pairs(dialect, &transcript);
+        let view = View::of_layout(&transcript.layout, &transcript.messages);
+        seen.tokens += Counting::new(tokenizer()).total_until(&view, usize::MAX).unwrap_or(usize::MAX);
     }
     seen
 }

@@ -260,7 +260,7 @@ proptest! {
                 let begins_with_user = |first: Option<&Message<'_>>| first.is_none_or(Message::begins_turn);
                 let first = after.and_then(Message::source_index);
                 let waits = first.is_some_and(|first| waiting(&transcript.messages).iter().any(|(call, _)| *call == first));
-                let is_refused = transcript.layout.context.user_first && begins_with_user(before) && waits;
+                let is_refused = transcript.layout.rules.context.user_first && begins_with_user(before) && waits;
                 prop_assert!(!is_refused, "a call comes first of {:?} in\n{}", kept, text);
             }
         }
@@ -286,7 +286,7 @@ proptest! {
                 let [before, after] = [&transcript.messages, &run.messages].map(|messages| messages.iter().find(is_said));
                 // What begins with an answer or a result already has no message of a person before its first round.
                 let begins_with_user = before.is_none_or(Message::begins_turn);
-                let needs_user = transcript.layout.context.user_first && begins_with_user;
+                let needs_user = transcript.layout.rules.context.user_first && begins_with_user;
                 let is_answer = after.is_some_and(|message| message.role == Role::Assistant);
                 prop_assert!(!needs_user || !is_answer, "an answer comes first of {:?} in\n{}", run.messages.iter().map(Message::source_index).collect::<Vec<_>>(), text);
             }

@@ -124,8 +124,8 @@ fn calls_judged_by_turns_that_are_over(dialect: &str, log: &str) -> Vec<(u32, Fa
     if told.len() < view.messages.iter().filter(|message| !message.standing.is_rolled_back()).count() {
         return Vec::new();
     }
-    let of_all = open_calls(view.messages, view.pairing_rules);
-    let mut of_told = open_calls(&told, view.pairing_rules);
+    let of_all = open_calls(view.messages, view.rules.pairing);
+    let mut of_told = open_calls(&told, view.rules.pairing);
     of_told.retain(|call| !of_all.contains(call));
     of_told
 }

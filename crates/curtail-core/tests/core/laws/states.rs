@@ -1,4 +1,5 @@
-//! State lines of Claude Code on real transcripts, if `CURTAIL_DATA` names a folder of them: every command keeps the last one of each type.
+//! State lines of Claude Code on real transcripts, if `CURTAIL_DATA` names a folder of them: every command keeps the last one of
+//! each type.
 
 use std::collections::HashMap;
 
