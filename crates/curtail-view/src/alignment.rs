@@ -201,14 +201,16 @@ fn shared_keys(one: &[&Keys], other: &[&Keys], nth: usize) -> (Vec<usize>, Vec<u
 }
 
 impl Keys {
-    pub(super) fn from_message(message: &Message<'_>) -> Self {
+    /// The keys of `message`; `tool` returns the name of the tool that the call or result with an index among its parts belongs to.
+    pub(super) fn from_message(message: &Message<'_>, tool: impl Fn(usize) -> String) -> Self {
         let words = hash(|hasher| {
             message.role.name().hash(hasher);
             message.parts.iter().for_each(|part| contents(part, hasher));
         });
         let bytes = message.value().map(|value| hash(|hasher| (value.raw(), words).hash(hasher)));
         let id = message.id.as_ref().map(|id| hash(|hasher| (message.role.name(), id.decode()).hash(hasher)));
-        let mut tools = message.parts.iter().filter_map(|part| tool_key(&part.content));
+        let parts = message.parts.iter().enumerate();
+        let mut tools = parts.filter_map(|(nth, part)| tool_key(&part.content, || tool(nth)));
         let first = tools.next();
         let last = tools.next_back().or(first);
         let mut texts = message.parts.iter().filter_map(|part| part.content.text()).filter(|text| !text.is_blank());
@@ -244,18 +246,19 @@ fn contents(part: &Part<'_>, hasher: &mut DefaultHasher) {
     }
 }
 
-/// The id of a call or result, or else the tool and how its arguments or its text begin.
-fn tool_key(content: &Content<'_>) -> Option<u64> {
-    let (kind, id, name, text) = match content {
-        Content::ToolCall(call) => ("call", call.id.as_ref(), Some(&call.name), Some(&call.arguments)),
-        Content::ToolResult(result) => ("result", result.id.as_ref(), result.name.as_ref(), result.content.first()),
+/// The tool of a call or result, and its id or else how its arguments or its text begin: many programs number the calls of each
+/// session from 0.
+fn tool_key(content: &Content<'_>, tool: impl FnOnce() -> String) -> Option<u64> {
+    let (kind, id, text) = match content {
+        Content::ToolCall(call) => ("call", call.id.as_ref(), Some(&call.arguments)),
+        Content::ToolResult(result) => ("result", result.id.as_ref(), result.content.first()),
         _ => return None,
     };
     Some(hash(|hasher| {
-        kind.hash(hasher);
+        (kind, tool()).hash(hasher);
         match id {
             Some(id) => id.decode().hash(hasher),
-            None => (name.map(Text::decode), text.map(opening)).hash(hasher),
+            None => text.map(opening).hash(hasher),
         }
     }))
 }
@@ -264,6 +267,7 @@ fn tool_key(content: &Content<'_>) -> Option<u64> {
 mod tests {
     use super::{Keys, Stretch, StretchKind, align};
     use curtail_core::dialects::{Framing, Reading};
+    use curtail_core::transcript::{Pairs, PartRef};
 
     const SAME: StretchKind = StretchKind::Same { identical: 1 };
     const REWRITTEN: StretchKind = StretchKind::Same { identical: 0 };
@@ -272,7 +276,13 @@ mod tests {
         let reading = Reading::new(Framing::Lines, Some("openai"), None).unwrap();
         let document = reading.parse(text).unwrap();
         let transcripts = reading.transcripts_or_none(&document).unwrap();
-        transcripts.iter().flat_map(|(_, transcript)| &transcript.messages).map(Keys::from_message).collect()
+        let messages: Vec<_> = transcripts.iter().flat_map(|(_, transcript)| transcript.messages.clone()).collect();
+        let pairs = Pairs::from_messages(&messages);
+        let tool = |at: PartRef| pairs.tool_name(&messages, at).map(|name| name.decode().into_owned());
+        let keys = messages.iter().enumerate().map(|(at, message)| {
+            Keys::from_message(message, |part| tool(PartRef { message: at, part }).unwrap_or_default())
+        });
+        keys.collect()
     }
 
     /// The kind of each stretch, and how many messages it has in both.
@@ -328,6 +338,8 @@ mod tests {
         assert_eq!(aligned(&left, &right), [(SAME, 1, 1), (StretchKind::Apart, 2, 2), (SAME, 1, 1)]);
         assert_eq!(aligned(&left, &format!("{ASK}{OK}")), [(SAME, 1, 1), (StretchKind::Apart, 2, 0), (SAME, 1, 1)]);
         assert_eq!(aligned(&one, ASK), [(StretchKind::Apart, 2, 1)]);
+        let same_id = call("a", "Graz", "no train").replace("timetable", "weather");
+        assert_eq!(aligned(&one, &same_id), [(StretchKind::Apart, 2, 2)]);
         assert_eq!(aligned("", ASK), [(StretchKind::Apart, 0, 1)]);
     }
 }

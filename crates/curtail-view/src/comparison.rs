@@ -11,6 +11,7 @@ use super::conversation::Conversation;
 use super::requests::Request;
 use super::visible::{Shown, percent};
 use curtail_core::numbers::{counted, figure};
+use curtail_core::transcript::PartRef;
 
 /// Maximum number of differences that are listed; further ones are counted.
 const MAX_DIFFERENCES: usize = 200;
@@ -72,7 +73,7 @@ impl Compared {
             writer: conversation.writer(at),
             tokens: conversation.costs[at].tokens,
             words: conversation.beginning(at),
-            keys: Keys::from_message(message),
+            keys: Keys::from_message(message, |part| conversation.tool(PartRef { message: at, part })),
         });
         Self {
             name: conversation.place.name.clone(),

@@ -1,27 +1,23 @@
 //! Everything about a transcript that is drawn: its messages with their tokens, pairs, turns and findings, the context at each
 //! request, and the effect of a policy.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
-use std::iter::Peekable;
-use std::ops::Range;
-use std::slice;
+use std::collections::HashSet;
 
 use super::effect::{Drafted, Effect, Fate, Policy, Recorded, State, positions};
+use super::exposed::Exposed;
 use super::keys::Exposure;
-use super::outside::{OutsideText, Preamble, outside_places, outside_texts};
+use super::outside::Outside;
 use super::requests::{Cost, LoggedUsages, Provided, Request, requests};
-use super::sides::{Side, Starters, sides};
+use super::sides::SubAgents;
 use super::spending::Spending;
 use super::story::{Story, StorySources};
-use super::visible::{Moment, line};
+use super::times::Times;
+use super::visible::line;
+use super::writers::Writers;
 use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
-use curtail_core::dialects::{ChangeKind, Dialect};
-use curtail_core::json::Span;
-use curtail_core::processors::{Counting, ProcessorError, View};
-use curtail_core::transcript::{
-    Content, Layout, Message, Pairs, Part, PartRef, Role, Transcript, turn_starts, writer_named,
-};
+use curtail_core::dialects::Dialect;
+use curtail_core::processors::{Counting, ProcessorError};
+use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Transcript, turn_starts};
 use curtail_facts::failed;
 use curtail_lab::replay::Prices;
 use curtail_lab::sessions;
@@ -63,22 +59,14 @@ pub struct Conversation<'a> {
     pub dialect: &'static str,
     /// The model that its log names first.
     pub model: Option<String>,
-    /// The time of the first item that has one.
-    pub(super) began: Option<Moment>,
-    /// The time of the last item that has one.
-    pub(super) ended: Option<Moment>,
+    pub(super) times: Times,
     /// The name of the tokenizer.
     pub tokenizer: String,
     /// The messages, as they were read.
     pub messages: Vec<Message<'a>>,
     /// Tokens of every message, and of each of its parts.
     pub(super) costs: Vec<Cost>,
-    /// Tokens outside the messages: instructions, tool definitions and replies, and what a request adds to them.
-    pub outside: usize,
-    /// What is outside the messages and before them.
-    pub(super) preamble: Preamble<'a>,
-    /// The texts of a reply outside the messages.
-    pub(super) replies: Vec<OutsideText<'a>>,
+    pub(super) outside: Outside<'a>,
     pub(super) pairs: Pairs,
     /// The messages that begin turns.
     pub(super) turns: Vec<usize>,
@@ -86,12 +74,7 @@ pub struct Conversation<'a> {
     pub(super) requests: Vec<Request>,
     /// The provider's counts that the log contains.
     pub(super) provided: Vec<Provided>,
-    /// When each message was written.
-    pub(super) moments: Vec<Option<Moment>>,
-    /// Whether each message is a demonstration or the summary of a compaction: a program wrote it, although its role is user.
-    pub(super) by_program: Vec<bool>,
-    /// Whether each message answers an action that the model wrote as text: a tool wrote it, although its role is user.
-    by_tool: Vec<bool>,
+    writers: Writers,
     pub(super) story: Story,
     pub(super) effect: Option<Effect<'a>>,
     pub(super) spending: Option<Spending>,
@@ -99,12 +82,9 @@ pub struct Conversation<'a> {
     pub(super) input_price: Option<f64>,
     /// The results that say that their tool failed.
     pub(super) failures: HashSet<PartRef>,
-    /// Conversations of sub-agents inside the log.
-    pub(super) sides: Vec<Side>,
+    pub(super) agents: SubAgents,
     /// Conversations of sub-agents in files of their own.
     pub(super) attached: Vec<Attached<'a>>,
-    /// What tells the calls that started them, collected when the first one is attached.
-    starters: Option<Starters>,
     /// What should not be shown to others.
     pub(super) exposed: Exposed,
 }
@@ -118,90 +98,8 @@ pub(super) struct Attached<'a> {
     pub(super) description: Option<String>,
 }
 
-/// What a page should not show to others.
-#[derive(Debug, Default)]
-pub(super) struct Exposed {
-    /// What each string looks like a key of, and the message that has it first.
-    pub(super) keys: Vec<(&'static str, Option<usize>)>,
-    /// Home folders, each with the number of paths below it.
-    pub(super) homes: BTreeMap<String, usize>,
-}
-
-impl Exposed {
-    /// Those of `exposure` that are in `messages` or outside of them on the page. A log has more than its page shows.
-    fn new(exposure: &Exposure, layout: &Layout<'_>, messages: &[Message<'_>]) -> Self {
-        let places = shown_places(layout, messages);
-        let mut exposed = Self::default();
-        let mut seen = HashSet::new();
-        let mut around = PlacesAround::new(&places);
-        for key in &exposure.keys {
-            let open = around.go_to(key.place.start);
-            if !open.is_empty() && seen.insert(layout.source.get(key.place.clone())) {
-                exposed.keys.push((key.kind, open.iter().rev().find_map(|place| place.message)));
-            }
-        }
-        let mut around = PlacesAround::new(&places);
-        for home in exposure.homes.iter().filter(|home| !around.go_to(home.start).is_empty()) {
-            *exposed.homes.entry(layout.source[home.clone()].to_owned()).or_default() += 1;
-        }
-        exposed
-    }
-}
-
-/// The places around a byte, which goes on through the log. They are inside each other, as a message can be inside another one.
-struct PlacesAround<'p> {
-    rest: Peekable<slice::Iter<'p, ShownPlace>>,
-    open: Vec<&'p ShownPlace>,
-}
-
-impl<'p> PlacesAround<'p> {
-    fn new(places: &'p [ShownPlace]) -> Self {
-        Self { rest: places.iter().peekable(), open: Vec::new() }
-    }
-
-    fn go_to(&mut self, byte: usize) -> &[&'p ShownPlace] {
-        while let Some(place) = self.rest.next_if(|place| place.bytes.start <= byte) {
-            self.close_ended(place.bytes.start);
-            self.open.push(place);
-        }
-        self.close_ended(byte);
-        &self.open
-    }
-
-    fn close_ended(&mut self, byte: usize) {
-        while self.open.pop_if(|place| place.bytes.end <= byte).is_some() {}
-    }
-}
-
-/// Bytes of a log that are on its page.
-struct ShownPlace {
-    bytes: Range<usize>,
-    /// The message that they are read as; `None` outside the messages.
-    message: Option<usize>,
-}
-
-/// The bytes of `messages`, and of what is outside of them, in order.
-fn shown_places(layout: &Layout<'_>, messages: &[Message<'_>]) -> Vec<ShownPlace> {
-    let outside = outside_places(layout).map(|bytes| ShownPlace { bytes, message: None });
-    let inside = messages.iter().enumerate().flat_map(|(at, message)| {
-        // Some formats keep results elsewhere in the log.
-        let parts = message.parts.iter().filter_map(|part| Some(part.place()?.element));
-        let values = message.value().into_iter().chain(parts);
-        values.map(move |value| ShownPlace { bytes: range(value.span()), message: Some(at) })
-    });
-    let mut places: Vec<ShownPlace> = inside.chain(outside).collect();
-    // What is inside another place comes after it. Of several messages in one value, the first one is named.
-    places.sort_by_key(|place| (place.bytes.start, Reverse(place.bytes.end)));
-    places.dedup_by(|other, first| other.bytes == first.bytes);
-    places
-}
-
-fn range(span: Span) -> Range<usize> {
-    span.start as usize..span.end as usize
-}
-
 impl<'a> Conversation<'a> {
-    /// Counts, checks and, if there is a policy, cuts `transcript`, which was read from `text`.
+    /// Counts, checks and, if there is a policy, cuts `transcript`.
     ///
     /// # Errors
     /// The policy cannot decide.
@@ -217,17 +115,13 @@ impl<'a> Conversation<'a> {
         let usages = LoggedUsages::new(&sessions);
         let Transcript { layout, messages } = transcript;
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
-        let outside = counting.outside(&View::of_layout(&layout, &messages));
-        let requests = requests(&sessions, &costs, |at| messages[at].standing.is_read(), outside);
-        let mut times = layout.elements.iter().filter_map(|item| Moment::new(dialect.time(*item)?));
-        let began = times.next();
-        let ended = times.next_back().or_else(|| began.clone());
+        let outside = Outside::new(&layout, &messages, counting);
+        let requests = requests(&sessions, &costs, |at| messages[at].standing.is_read(), outside.tokens);
         let model = layout.elements.iter().find_map(|item| dialect.model(*item));
         let model = model.map(|model| model.decode().into_owned());
-        let moments = moments(dialect, &messages);
+        let times = Times::new(dialect, &layout.elements, &messages);
         let pairs = Pairs::from_messages(&messages);
-        let by_program = by_program(dialect, &layout, &messages);
-        let by_tool = by_tool(&messages);
+        let writers = Writers::new(dialect, &layout, &messages);
         let failures = failures(&messages, &pairs);
         let spending = Spending::new(&layout.elements, &messages, &usages, sources.prices);
         let story = Story::new(&StorySources {
@@ -236,70 +130,61 @@ impl<'a> Conversation<'a> {
             messages: &messages,
             replies: &layout.replies,
             costs: &costs,
-            by_program: &by_program,
-            by_tool: &by_tool,
+            writers: &writers,
             pairs: &pairs,
-            moments: &moments,
+            moments: &times.messages,
             failures: &failures,
             spending: spending.as_ref(),
         });
         let input_price = model.as_deref().and_then(|model| Some(sources.prices?.model(model)?.input / 1e6));
-        let exposed = Exposed::new(sources.exposure, &layout, &messages);
-        let sides = sides(&messages, &pairs);
         let recorded = Recorded {
             layout: &layout,
             messages: &messages,
             costs: &costs,
+            sessions: &sessions,
             requests: &requests,
             counting,
-            outside,
+            outside: outside.tokens,
             positions: positions(&messages),
         };
         let effect = policy.map(|policy| recorded.effect(policy)).transpose()?;
         Ok(Self {
             dialect: dialect.name(),
-            model,
-            began,
-            ended,
             tokenizer: counting.tokenizer.name().to_owned(),
-            pairs,
-            provided: usages.provided,
-            moments,
-            by_program,
-            by_tool,
-            story,
-            input_price,
-            spending,
-            failures,
-            sides,
-            attached: Vec::new(),
-            starters: None,
-            exposed,
             turns: turn_starts(&messages),
+            agents: SubAgents::new(&messages, &pairs),
+            attached: Vec::new(),
+            exposed: Exposed::new(sources.exposure, &layout, &messages),
+            provided: usages.provided,
+            place,
+            model,
+            times,
+            messages,
             costs,
             outside,
-            preamble: Preamble::new(layout.preamble, layout.source),
-            replies: outside_texts(layout.replies, layout.source),
+            pairs,
             findings,
             requests,
+            writers,
+            story,
             effect,
-            messages,
-            place,
+            spending,
+            input_price,
+            failures,
         })
     }
 
     /// Adds the conversation of a sub-agent from a file of its own. `call` is the id of the call that started it, and
     /// `description` what it is about, if its program tells.
     pub fn attach(&mut self, conversation: Self, call: Option<&str>, description: Option<String>) {
-        let starters = self.starters.get_or_insert_with(|| Starters::new(&self.messages, &self.pairs));
-        let begun = conversation.moments.first().and_then(Option::as_ref).map(|moment| moment.seconds);
-        let call = conversation.messages.first().and_then(|first| starters.call_of(first, call)).or_else(|| {
-            starters.last_named(self.messages.len(), |call| {
-                let called = self.moments[call.message].as_ref().map(|moment| moment.seconds);
-                called.zip(begun).is_none_or(|(called, begun)| called <= begun)
-            })
+        let first = conversation.messages.first();
+        let begun = conversation.times.messages.first().and_then(Option::as_ref);
+        let call = self.agents.starter(&self.messages, &self.pairs, first, call, |call| {
+            self.times.messages[call.message]
+                .as_ref()
+                .zip(begun)
+                .is_none_or(|(called, begun)| called.seconds <= begun.seconds)
         });
-        starters.take(call);
         self.attached.push(Attached { conversation, call, description });
     }
 
@@ -315,13 +200,13 @@ impl<'a> Conversation<'a> {
 
     /// Tokens of all messages and of what is outside them.
     pub fn tokens(&self) -> usize {
-        self.outside + self.costs.iter().map(|cost| cost.tokens).sum::<usize>()
+        self.outside.tokens + self.costs.iter().map(|cost| cost.tokens).sum::<usize>()
     }
 
     /// Tokens that the model still reads: those of messages that were neither replaced by a boundary nor rolled back.
     pub(super) fn live_tokens(&self) -> usize {
         let read = self.messages.iter().zip(&self.costs).filter(|(message, _)| message.standing.is_read());
-        self.outside + read.map(|(_, cost)| cost.tokens).sum::<usize>()
+        self.outside.tokens + read.map(|(_, cost)| cost.tokens).sum::<usize>()
     }
 
     /// How many messages the log itself removed from the context.
@@ -331,11 +216,7 @@ impl<'a> Conversation<'a> {
 
     /// Who wrote message `index`, which is also the name of its color: a person, the model, a tool or a program.
     pub(super) fn writer(&self, index: usize) -> &'static str {
-        match writer(&self.messages[index]) {
-            "person" if self.by_program[index] => "program",
-            "person" if self.by_tool[index] => "tool",
-            writer => writer,
-        }
+        self.writers.of(index, &self.messages[index])
     }
 
     /// The messages with which what the model reads begins anew, in order: it no longer reads what is before them.
@@ -402,11 +283,6 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Who wrote a message: a person, the model, a tool or a program.
-pub(super) fn writer(message: &Message<'_>) -> &'static str {
-    writer_named(message.writer())
-}
-
 /// The results that say that their tool failed.
 fn failures(messages: &[Message<'_>], pairs: &Pairs) -> HashSet<PartRef> {
     let results = pairs.results().iter().copied();
@@ -415,35 +291,6 @@ fn failures(messages: &[Message<'_>], pairs: &Pairs) -> HashSet<PartRef> {
         failed(call, result.part_in(messages))
     });
     failures.collect()
-}
-
-/// Whether each message answers an action that the model wrote as text, as in logs of SWE-agent.
-fn by_tool(messages: &[Message<'_>]) -> Vec<bool> {
-    let follow = messages
-        .windows(2)
-        .map(|pair| pair[0].role == Role::Assistant && has_action(&pair[0]) && !has_action(&pair[1]));
-    std::iter::once(false).chain(follow).take(messages.len()).collect()
-}
-
-fn has_action(message: &Message<'_>) -> bool {
-    message.value().is_some_and(|value| value.get_text("action").is_some())
-}
-
-/// Whether each message is a demonstration of SWE-agent or the summary of a compaction.
-fn by_program(dialect: &'static dyn Dialect, layout: &Layout<'_>, messages: &[Message<'_>]) -> Vec<bool> {
-    let changes = dialect.log().history(&layout.elements).into_iter();
-    let compactions = changes.filter(|change| matches!(change.kind, ChangeKind::Compaction { .. }));
-    let compactions: HashSet<u32> = compactions.map(|change| layout.elements[change.at].span().start).collect();
-    let written = messages.iter().map(|message| {
-        let Some(value) = message.value() else { return false };
-        let is_demo = value.get("is_demo").is_some_and(|flag| flag.raw() == "true");
-        is_demo || compactions.contains(&value.span().start)
-    });
-    written.collect()
-}
-
-fn moments(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<Option<Moment>> {
-    messages.iter().map(|message| Moment::new(dialect.time(message.value()?)?)).collect()
 }
 
 fn findings(
@@ -463,48 +310,47 @@ fn findings(
 
 #[cfg(test)]
 mod tests {
-    use super::{Exposed, Exposure};
+    use std::sync::Arc;
+
+    use curtail_core::checks::{Levels, LineIndex};
+    use curtail_core::counting::Approximate;
     use curtail_core::dialects::{Framing, Reading};
+    use curtail_core::pipeline::Chain;
+    use curtail_core::processors::Counting;
 
+    use super::{Conversation, Place, Policy, Sources};
+    use crate::keys::Exposure;
+
+    /// Also behind boundaries and rollbacks, and beside sub-agents.
     #[test]
-    fn a_key_is_in_the_first_message_of_its_value() {
-        let log = r#"[{"role":"user","content":"Look."},{"role":"user","content":"ghp_Zk3vQ9xLr7Tn2WbY5uHdZk3vQ9xLr7Tn2WbY"}]"#;
-        let reading = Reading::new(Framing::Document, Some("openai"), None).unwrap();
-        let document = reading.parse(log).unwrap();
-        let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
-        let [first, second] = &transcript.messages[..] else { panic!("{:?}", transcript.messages) };
-        let messages = [first, second, second].map(Clone::clone);
-        let exposed = Exposed::new(&Exposure::of_text(log), &transcript.layout, &messages);
-        assert_eq!(exposed.keys, [("GitHub token", Some(1))]);
-    }
-
-    /// What of `log` is named on a page of its last `count` messages.
-    fn exposed_on_page(log: &str, count: usize) -> Exposed {
-        let reading = Reading::new(Framing::Document, Some("openai"), None).unwrap();
-        let document = reading.parse(log).unwrap();
-        let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
-        let messages = &transcript.messages[transcript.messages.len() - count..];
-        Exposed::new(&Exposure::of_text(log), &transcript.layout, messages)
-    }
-
-    /// A key that is in several places is counted once, and named where the page has it.
-    #[test]
-    fn only_keys_on_the_page_are_named() {
-        let [one, other, third] = [1, 2, 3].map(|nth| format!("ghp_Zk3vQ9xLr7Tn2WbY5uHdZk3vQ9xLr7Tn2Wb{nth}"));
-        let log = format!(
-            r#"{{"note":"{third}","messages":[{{"role":"user","content":"{one} {other}"}},{{"role":"user","content":"{one}"}}],"tools":[{{"name":"{other}"}}]}}"#
-        );
-        let kind = "GitHub token";
-        assert_eq!(exposed_on_page(&log, 2).keys, [(kind, Some(0)), (kind, Some(0))]);
-        assert_eq!(exposed_on_page(&log, 1).keys, [(kind, Some(0)), (kind, None)]);
-    }
-
-    #[test]
-    fn only_home_folders_on_the_page_are_counted() {
-        let log = r#"{"note":"/home/eve/a","messages":[{"role":"user","content":"/home/ada/a /home/ada/b"},{"role":"user","content":"/home/ada/a /Users/bob/a"}]}"#;
-        for (count, homes) in [(2, vec![("/Users/bob", 1), ("/home/ada", 3)]), (0, Vec::new())] {
-            let exposed = exposed_on_page(log, count).homes;
-            assert_eq!(exposed.iter().map(|(home, paths)| (home.as_str(), *paths)).collect::<Vec<_>>(), homes);
+    fn a_policy_that_changes_nothing_sends_what_was_recorded() {
+        for (dialect, fixture, framing) in [
+            ("claude-code", "compaction.jsonl", Framing::Lines),
+            ("claude-code", "sidechain.jsonl", Framing::Lines),
+            ("claude-code", "rewind.jsonl", Framing::Lines),
+            ("codex", "compacted.jsonl", Framing::Lines),
+            ("codex", "rolled-back.jsonl", Framing::Lines),
+            ("pi", "branches.jsonl", Framing::Lines),
+            ("kimi", "undone.jsonl", Framing::Lines),
+            ("opencode", "compacted.json", Framing::Document),
+        ] {
+            let path = format!("{}/../../fixtures/dialects/{dialect}/{fixture}", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(&path).unwrap();
+            let reading = Reading::new(framing, Some(dialect), None).unwrap();
+            let document = reading.parse(&text).unwrap();
+            let (dialect, transcript) = reading.transcripts(&document).unwrap().remove(0);
+            let sources = Sources {
+                counting: &Counting::new(Arc::new(Approximate::default())),
+                verdicts: &Levels::default().for_path(&path),
+                lines: &LineIndex::new(&text),
+                policy: Some(&Policy { chain: Chain::default(), label: String::new() }),
+                prices: None,
+                exposure: &Exposure::default(),
+            };
+            let place = Place { name: path.clone(), line: 1, offset: 0, anchor: String::new() };
+            let drawn = Conversation::from_transcript(place, dialect, transcript, &sources).unwrap();
+            assert!(!drawn.requests.is_empty(), "{path}");
+            assert_eq!(drawn.effect.unwrap().requests, drawn.requests, "{path}");
         }
     }
 }

@@ -109,10 +109,10 @@ pub(super) struct Diff {
 }
 
 impl Diff {
-    /// Compares two texts line by line.
-    pub(super) fn between(old: &str, new: &str) -> Self {
-        let old = with_final_newline(old);
-        let new = with_final_newline(new);
+    /// Compares two texts line by line, whatever their lines end with.
+    pub(super) fn between(old_text: &str, new_text: &str) -> Self {
+        let old = with_final_newline(old_text);
+        let new = with_final_newline(new_text);
         let mut lines = Vec::new();
         if old.lines().count() + new.lines().count() > MAX_LINES {
             lines.extend(old.lines().map(|text| Line::new('-', text)));
@@ -130,6 +130,9 @@ impl Diff {
                         mark_words(&mut lines[from..]);
                     }
                 }
+            }
+            if lines.is_empty() && old_text != new_text {
+                lines.push(Line::new('@', "only line breaks differ"));
             }
         }
         Self::from_lines(lines)
@@ -264,6 +267,10 @@ mod tests {
         let html = diff.draw(0, 1_000).0;
         assert_eq!(html, "<pre class=\"diff\"> a\n<del>-&lt;b&gt;\n</del><ins>+&lt;i&gt;\n</ins> c\n</pre>");
         assert_eq!(Diff::between("", "x").draw(0, 1_000).0, "<pre class=\"diff\"><ins>+x\n</ins></pre>");
+        for (old, new) in [("a\r\nb\r\n", "a\nb\n"), ("a", "a\n")] {
+            let html = Diff::between(old, new).draw(0, 1_000).0;
+            assert_eq!(html, "<pre class=\"diff\"><b>only line breaks differ\n</b></pre>");
+        }
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::requests::{Cost, Request, sample};
+use super::requests::{Cost, Request, SentMessages, sample};
 use curtail_core::explain::{Explained, explain};
 use curtail_core::json::{Span, Value};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, ProcessorError};
 use curtail_core::transcript::{Content, Layout, Message, Origin, Part, PartOrigin, Standing, supersede};
+use curtail_lab::Session;
 
 /// A chain whose effect is shown.
 pub struct Policy {
@@ -134,6 +135,7 @@ pub(super) struct Recorded<'r, 'a> {
     pub(super) layout: &'r Layout<'a>,
     pub(super) messages: &'r [Message<'a>],
     pub(super) costs: &'r [Cost],
+    pub(super) sessions: &'r [Session],
     pub(super) requests: &'r [Request],
     pub(super) counting: &'r Counting,
     /// Tokens outside the messages.
@@ -208,12 +210,15 @@ impl<'a> Recorded<'_, 'a> {
         (fates, drafts)
     }
 
-    /// What the policy would have sent at some of the requests. Each time, it sees the history as recorded.
+    /// What the policy would have sent at some of the requests. Each time, it sees the history as recorded; what it keeps of messages
+    /// that the request did not send, such as those before a boundary or of a sub-agent, is not sent either.
     fn curve(&self, policy: &Policy) -> Result<Vec<Request>, ProcessorError> {
         let mut curve = Vec::new();
         for Request { message, .. } in sample(self.requests, SAMPLES) {
-            let run = policy.chain.run(self.layout, history_at(self.messages, message), |_, _, _| {})?;
+            let before = SentMessages::before(message, self.sessions, |at| self.messages[at].standing.is_read());
+            let run = policy.chain.run(self.layout, history_at(self.messages, message, &before), |_, _, _| {})?;
             let tokens = run.messages.iter().map(|message| match self.position(message) {
+                Some(at) if !before.sent.contains(&at) => 0,
                 Some(at) if message.is_intact() => self.costs[at].tokens,
                 _ => self.counting.message(message),
             });
@@ -266,13 +271,21 @@ pub(super) fn texts(content: &Content<'_>) -> Vec<String> {
     texts.iter().map(|text| text.decode().into_owned()).collect()
 }
 
-/// The first `count` messages of `all`, as they were before later boundaries.
-fn history_at<'a>(all: &[Message<'a>], count: usize) -> Vec<Message<'a>> {
+/// The first `count` messages of `all`, as they were before later boundaries and before they were rolled back.
+fn history_at<'a>(all: &[Message<'a>], count: usize, before: &SentMessages) -> Vec<Message<'a>> {
     let mut messages = all[..count].to_vec();
-    if all[count..].iter().any(Message::is_boundary) {
-        for message in messages.iter_mut().filter(|message| !message.standing.is_rolled_back()) {
+    let is_replaced_later = all[count..].iter().any(Message::is_boundary);
+    for (at, message) in messages.iter_mut().enumerate() {
+        let was_live = match message.standing {
+            Standing::RolledBack | Standing::Abandoned => before.in_force.contains(&at),
+            Standing::Live | Standing::Preserved | Standing::Superseded => is_replaced_later,
+            Standing::Unsent => false,
+        };
+        if was_live {
             message.standing = Standing::Live;
         }
+    }
+    if is_replaced_later {
         supersede(&mut messages);
     }
     messages

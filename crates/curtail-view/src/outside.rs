@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use curtail_core::json::{Document, Text, Value};
 use curtail_core::numbers::counted;
-use curtail_core::transcript::Layout;
+use curtail_core::processors::{Counting, View};
+use curtail_core::transcript::{Layout, Message};
 
 /// An empty list or object has fewer bytes, unless it is mostly white space.
 const MAX_EMPTY: usize = 100;
@@ -15,6 +16,25 @@ pub(super) struct OutsideText<'a> {
     pub(super) text: Text<'a>,
     /// Its byte offset in the text that the transcript was read from.
     pub(super) byte: usize,
+}
+
+/// What is outside the messages of a transcript.
+pub(super) struct Outside<'a> {
+    /// The tokens of instructions, tool definitions and replies, and what a request adds to them.
+    pub(super) tokens: usize,
+    pub(super) preamble: Preamble<'a>,
+    /// The texts of a reply.
+    pub(super) replies: Vec<OutsideText<'a>>,
+}
+
+impl<'a> Outside<'a> {
+    pub(super) fn new(layout: &Layout<'a>, messages: &[Message<'a>], counting: &Counting) -> Self {
+        Self {
+            tokens: counting.outside(&View::of_layout(layout, messages)),
+            preamble: Preamble::new(layout.preamble.clone(), layout.source),
+            replies: outside_texts(layout.replies.clone(), layout.source),
+        }
+    }
 }
 
 /// What is before the messages. Who wrote it is not known: it can be instructions, tools, or what a person asked.
@@ -32,7 +52,7 @@ pub(super) struct Definitions<'a> {
 
 impl<'a> Preamble<'a> {
     /// Those of `texts` that are not empty, which were read from `source`.
-    pub(super) fn new(texts: Vec<Text<'a>>, source: &str) -> Self {
+    fn new(texts: Vec<Text<'a>>, source: &str) -> Self {
         let (definitions, texts): (Vec<_>, Vec<_>) =
             outside_texts(texts, source).into_iter().partition(|outside| defines_tools(&outside.text));
         Self { texts, definitions: Definitions::new(definitions) }
@@ -67,7 +87,7 @@ impl<'a> Definitions<'a> {
 }
 
 /// Those of `texts` that are not empty, which were read from `source`.
-pub(super) fn outside_texts<'a>(texts: Vec<Text<'a>>, source: &str) -> Vec<OutsideText<'a>> {
+fn outside_texts<'a>(texts: Vec<Text<'a>>, source: &str) -> Vec<OutsideText<'a>> {
     let texts = texts.into_iter().filter(|text| !is_empty(text));
     texts.map(|text| OutsideText { byte: text.offset_in(source).unwrap_or(0) as usize, text }).collect()
 }

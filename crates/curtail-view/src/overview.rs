@@ -52,7 +52,7 @@ pub(super) fn overview(conversation: &Conversation<'_>) -> Markup {
                 section class="card" data-card="writers" {
                     h2 { "Tokens by writer" }
                     (charts::bars(&writers(conversation), "message", conversation.tokens(), |share| share.name.clone()))
-                    @if conversation.outside > 0 {
+                    @if conversation.outside.tokens > 0 {
                         p class="hint" { "outside: instructions, tool definitions and replies outside the messages" }
                     }
                 }
@@ -83,11 +83,11 @@ fn title(conversation: &Conversation<'_>) -> Markup {
 /// How long it took, what was asked, called, failed and changed, how large it is, and what it cost.
 fn answers(conversation: &Conversation<'_>) -> Markup {
     let story = &conversation.story;
-    let times = conversation.began.as_ref().zip(conversation.ended.as_ref());
+    let times = conversation.times.began.as_ref().zip(conversation.times.ended.as_ref());
     let length = times.map(|(began, ended)| ended.seconds - began.seconds);
     let calls = conversation.pairs.calls().len();
     let failed = conversation.failed_calls();
-    let agents = conversation.sides.len() + conversation.attached.len();
+    let agents = conversation.agents.sides.len() + conversation.attached.len();
     let live = conversation.live_tokens();
     let now = if live == conversation.tokens() { "tokens" } else { "tokens now" };
     html! {
@@ -186,7 +186,7 @@ fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
     let before = conversation.live_tokens();
     let superseded = conversation.tokens() - conversation.live_tokens();
     let unread = conversation.unread();
-    let after = effect.live_tokens(&conversation.messages, conversation.outside);
+    let after = effect.live_tokens(&conversation.messages, conversation.outside.tokens);
     html! {
         section class="outcome" aria-label="Effect of the policy" {
             p class="policy" { code { (Shown(&effect.label)) } span { "Before and after" } }

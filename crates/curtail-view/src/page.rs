@@ -62,7 +62,7 @@ impl Listed {
             prompt: conversation.story.title.clone(),
             agent: conversation.story.agent.clone(),
             project: conversation.story.project.clone(),
-            begun: conversation.began.clone(),
+            begun: conversation.times.began.clone(),
         }
     }
 

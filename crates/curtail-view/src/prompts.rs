@@ -21,9 +21,9 @@ pub(super) fn byline(conversation: &Conversation<'_>) -> Markup {
             span data-fact="agent" { (Shown(&story.agent)) }
             @if let Some(model) = &conversation.model { span data-fact="model" { (Shown(model)) } }
             @if let Some(project) = &story.project { span data-fact="project" { code { (Shown(project)) } } }
-            @if let Some(first) = &conversation.began { span data-fact="date" {
+            @if let Some(first) = &conversation.times.began { span data-fact="date" {
                 (first.draw(true))
-                @if let Some(last) = conversation.ended.as_ref().filter(|last| last.seconds - first.seconds >= 60.0) {
+                @if let Some(last) = conversation.times.ended.as_ref().filter(|last| last.seconds - first.seconds >= 60.0) {
                     "–" (last.draw(date(&last.written) != date(&first.written)))
                 }
             } }
@@ -54,9 +54,9 @@ pub(super) fn rail(conversation: &Conversation<'_>, label: &str) -> Markup {
 fn prompt_item(conversation: &Conversation<'_>, nth: usize) -> Markup {
     let prompts = &conversation.story.prompts;
     let prompt = &prompts[nth];
-    let moment = conversation.moments[prompt.message].as_ref();
+    let moment = conversation.times.messages[prompt.message].as_ref();
     let is_new_day = nth.checked_sub(1).is_some_and(|last| {
-        let before = conversation.moments[prompts[last].message].as_ref();
+        let before = conversation.times.messages[prompts[last].message].as_ref();
         before.map(|before| date(&before.written)) != moment.map(|moment| date(&moment.written))
     });
     let words = if prompt.text.is_empty() { conversation.beginning(prompt.message) } else { prompt.text.clone() };

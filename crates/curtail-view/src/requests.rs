@@ -1,5 +1,7 @@
 //! What messages cost, and the size of the context at each request to the model: by our count, and by the provider's.
 
+use std::collections::HashSet;
+
 use curtail_core::processors::Counting;
 use curtail_core::transcript::{Message, Usage};
 use curtail_lab::Session;
@@ -56,6 +58,30 @@ pub(super) fn requests(
     }
     requests.sort_by_key(|request| request.message);
     requests
+}
+
+/// Which messages a request had, by their index.
+pub(super) struct SentMessages {
+    /// Those that were sent.
+    pub(super) sent: HashSet<usize>,
+    /// Those that were not rolled back, whether or not a compaction replaced them.
+    pub(super) in_force: HashSet<usize>,
+}
+
+impl SentMessages {
+    /// The messages of the request that the message `reply` answers, of all by the rule of [`requests`].
+    pub(super) fn before(reply: usize, sessions: &[Session], is_read: impl Fn(usize) -> bool) -> Self {
+        let requests =
+            sessions.iter().flat_map(|session| session.requests.iter().map(move |request| (session, request)));
+        let mut found = Self { sent: HashSet::new(), in_force: HashSet::new() };
+        for (Session { messages, .. }, request) in requests.filter(|(session, one)| session.messages[one.at] == reply) {
+            let sent = request.sent.iter().cloned().flatten().map(|position| messages[position]);
+            found.in_force.extend(request.in_force.iter().cloned().flatten().map(|position| messages[position]));
+            found.sent.extend(sent.filter(|at| !is_read(*at)));
+            found.sent.extend(found.in_force.iter().filter(|at| is_read(**at)));
+        }
+        found
+    }
 }
 
 /// At most `most` of the requests, evenly spaced, with the first and the last.

@@ -18,8 +18,39 @@ pub(super) struct Side {
     pub(super) call: Option<PartRef>,
 }
 
+/// The sub-agents of a conversation.
+pub(super) struct SubAgents {
+    /// Those inside the log.
+    pub(super) sides: Vec<Side>,
+    /// What tells the calls that started those in files of their own, collected when the first one is attached.
+    starters: Option<Starters>,
+}
+
+impl SubAgents {
+    pub(super) fn new(messages: &[Message<'_>], pairs: &Pairs) -> Self {
+        Self { sides: sides(messages, pairs), starters: None }
+    }
+
+    /// The call among `messages` that started the conversation that begins with `first`: the one with the id `named`, or else the last
+    /// one that `is_before` it. No other conversation is given this call.
+    pub(super) fn starter(
+        &mut self,
+        messages: &[Message<'_>],
+        pairs: &Pairs,
+        first: Option<&Message<'_>>,
+        named: Option<&str>,
+        is_before: impl Fn(&PartRef) -> bool,
+    ) -> Option<PartRef> {
+        let starters = self.starters.get_or_insert_with(|| Starters::new(messages, pairs));
+        let call = first.and_then(|first| starters.call_of(first, named));
+        let call = call.or_else(|| starters.last_named(messages.len(), is_before));
+        starters.take(call);
+        call
+    }
+}
+
 /// The side conversations of a log, in the order in which they begin.
-pub(super) fn sides(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Side> {
+fn sides(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Side> {
     let main = main_thread(messages);
     let mut places: HashMap<u32, usize> = HashMap::new();
     let mut sides: Vec<Side> = Vec::new();
@@ -51,7 +82,7 @@ pub(super) fn sides(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Side> {
 
 /// What tells the calls that start sub-agents.
 #[derive(Default)]
-pub(super) struct Starters {
+struct Starters {
     /// By the id of the call.
     ids: HashMap<String, PartRef>,
     /// By the id of the sub-agent in its result.
@@ -65,7 +96,7 @@ pub(super) struct Starters {
 }
 
 impl Starters {
-    pub(super) fn new(messages: &[Message<'_>], pairs: &Pairs) -> Self {
+    fn new(messages: &[Message<'_>], pairs: &Pairs) -> Self {
         let mut starters = Self::default();
         for &at in pairs.calls() {
             let Some(call) = messages[at.message].parts[at.part].content.call() else { continue };
@@ -89,7 +120,7 @@ impl Starters {
 
     /// The call that started the conversation that begins with `first`. `named` is the id of the call, if a file tells it. Of the
     /// calls with its task, it is the first one that is not `taken`.
-    pub(super) fn call_of(&mut self, first: &Message<'_>, named: Option<&str>) -> Option<PartRef> {
+    fn call_of(&mut self, first: &Message<'_>, named: Option<&str>) -> Option<PartRef> {
         let id = named.map(str::to_owned).or_else(|| member(first, "parent_tool_use_id"));
         let by_id = id.and_then(|id| self.ids.get(&id));
         if let Some(call) = by_id.or_else(|| self.agents.get(&member(first, "agentId")?)) {
@@ -104,13 +135,13 @@ impl Starters {
 
     /// The last call that `is_before` a sub-agent and is not `taken`, of a tool whose name says that it starts one, among the messages
     /// before `end`.
-    pub(super) fn last_named(&self, end: usize, is_before: impl Fn(&PartRef) -> bool) -> Option<PartRef> {
+    fn last_named(&self, end: usize, is_before: impl Fn(&PartRef) -> bool) -> Option<PartRef> {
         let before = self.named.range(..PartRef { message: end, part: 0 });
         before.rev().find(|call| is_before(call)).copied()
     }
 
     /// Records the call whose sub-agent is known now, if it is.
-    pub(super) fn take(&mut self, call: Option<PartRef>) {
+    fn take(&mut self, call: Option<PartRef>) {
         call.iter().for_each(|call| _ = self.named.remove(call));
         self.taken.extend(call);
     }

@@ -8,6 +8,7 @@ use super::requests::Cost;
 use super::spending::Spending;
 use super::tools::CallKind;
 use super::visible::{Moment, line};
+use super::writers::Writers;
 use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::{Text, Value};
 use curtail_core::numbers::tally;
@@ -41,9 +42,7 @@ pub(super) struct StorySources<'s, 'a> {
     /// The texts of a reply outside the messages.
     pub(super) replies: &'s [Text<'a>],
     pub(super) costs: &'s [Cost],
-    pub(super) by_program: &'s [bool],
-    /// Whether each message answers an action that the model wrote as text.
-    pub(super) by_tool: &'s [bool],
+    pub(super) writers: &'s Writers,
     pub(super) pairs: &'s Pairs,
     pub(super) moments: &'s [Option<Moment>],
     pub(super) failures: &'s HashSet<PartRef>,
@@ -167,9 +166,9 @@ impl StorySources<'_, '_> {
 /// The messages with prompts of a person: those that begin a turn, without texts that the agent's program wrote, and without
 /// messages that a compaction repeats.
 fn prompts(sources: &StorySources<'_, '_>) -> Vec<usize> {
-    let &StorySources { messages, by_program, by_tool, .. } = sources;
+    let &StorySources { messages, writers, .. } = sources;
     let begins = turn_starts(messages);
-    let new = begins.iter().filter(|&&at| !by_program[at] && !by_tool[at] && !messages[at].is_in_compaction());
+    let new = begins.iter().filter(|&&at| writers.is_own(at) && !messages[at].is_in_compaction());
     let typed: Vec<usize> = new.copied().filter(|&at| is_asked(&messages[at])).collect();
     if typed.is_empty() { begins } else { typed }
 }

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Effects, Style};
 
 use super::capped::capped;
-use super::conversation::{Conversation, writer};
+use super::conversation::Conversation;
 use super::effect::{Drafted, Fate, PartFate, State, texts};
 use super::outside::{Definitions, OutsideText};
 use super::unread::{UnreadText, unread};
 use super::visible::{line, size};
+use super::writers::writer;
 use curtail_core::json::Text;
 use curtail_core::numbers::{counted, figure};
 use curtail_core::transcript::{Content, Estimated, PartPlace, PartRef, Role, ToolResult};
@@ -79,7 +80,7 @@ impl TerminalChat<'_, '_> {
 
     /// What is outside the messages and before them. Who wrote it is not known.
     fn preamble(&mut self) {
-        let preamble = &self.conversation.preamble;
+        let preamble = &self.conversation.outside.preamble;
         if preamble.is_empty() {
             return;
         }
@@ -107,7 +108,7 @@ impl TerminalChat<'_, '_> {
 
     /// The replies of a model outside the messages.
     fn replies(&mut self) {
-        let replies = &self.conversation.replies;
+        let replies = &self.conversation.outside.replies;
         if !replies.is_empty() {
             let style = AnsiColor::Green.on_default().bold();
             self.push(&format!("\n{style}model, outside the messages{style:#}"));

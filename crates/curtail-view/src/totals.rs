@@ -22,7 +22,7 @@ pub(super) fn writers(conversation: &Conversation<'_>) -> Vec<Share> {
         let kept = conversation.fate(at).map_or(cost.tokens, |fate| fate.tokens);
         Share { name: conversation.writer(at).to_owned(), count: 1, tokens: cost.tokens, kept }
     });
-    let tokens = conversation.outside;
+    let tokens = conversation.outside.tokens;
     let outside = Share { name: String::from("outside"), count: 0, tokens, kept: tokens };
     summed(messages.chain(Some(outside).filter(|_| tokens > 0)))
 }

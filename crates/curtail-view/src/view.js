@@ -59,6 +59,7 @@
     known = null;
     dress(part);
     filterRows(part);
+    if (isFiltering()) headings();
     if (fold.textContent === "Fold all") for (const box of part.querySelectorAll("article details:not(.raw)")) box.open = true;
     settleRail(part);
     follow();
@@ -198,6 +199,8 @@
   }
   const sums = Array.from(document.querySelectorAll("#sums [data-sum]"));
   const figure = new Intl.NumberFormat("en-US");
+  const money = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" });
+  const dollars = (amount) => (amount > 0 && amount < 0.01 ? "<$0.01" : money.format(amount));
   // The texts of all sessions of an index are in files beside it, which are loaded when somebody searches.
   const packed = [];
   globalThis.curtailTexts = (links, data) => packed.push({ links, data });
@@ -313,7 +316,7 @@
     const missing = words && isIncomplete ? "; only this list was searched, because search-*.js is not beside it" : "";
     say((words || shown < all.length ? `${shown} of ${all.length}` : "") + missing);
     for (const [nth, sum] of sums.entries()) {
-      sum.querySelector("b").textContent = sum.dataset.sum === "cost" ? `$${totals[nth].toFixed(2)}` : figure.format(totals[nth]);
+      sum.querySelector("b").textContent = (sum.dataset.sum === "cost" ? dollars : figure.format)(totals[nth]);
     }
   }
   // The strip and the prompts tell where the reader is.

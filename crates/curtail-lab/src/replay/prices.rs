@@ -142,8 +142,8 @@ fn is_called(name: &str, model: &str) -> bool {
     })
 }
 
-/// Whether what follows the name of a model says which edition it is: a date, `001`, `v1:0`, `preview-05-20`. One or two digits are
-/// another version, and a word or a size is another model: `preview-tts`, `123b`.
+/// Whether what follows the name of a model says which edition it is: a date, `001`, `v1:0`, `preview-05-20`, or `0` for the first one.
+/// Other numbers of one or two digits are another version, and a word or a size is another model: `preview-tts`, `123b`.
 fn is_revision(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_numbered = match text.len() - rest.len() {
@@ -154,7 +154,7 @@ fn is_revision(text: &str) -> bool {
     let is_preview =
         text.strip_prefix("preview").is_some_and(|date| date.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
     let is_version = text.strip_prefix('v').is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()));
-    text == "latest" || is_numbered || is_preview || is_version
+    matches!(text, "latest" | "0") || is_numbered || is_preview || is_version
 }
 
 impl Prices {
@@ -204,6 +204,7 @@ mod tests {
             ("claude-opus-4-20250514", "claude-opus-4", true),
             ("claude-opus-4-5-20251101", "claude-opus-4", false),
             ("claude-opus-4-9", "claude-opus-4", false),
+            ("claude-opus-4-0", "claude-opus-4", true),
             ("gpt-5.9", "gpt-5", false),
             ("gpt-5-mini", "gpt-5", false),
             ("openai/gpt-4o-2024-08-06", "gpt-4o", true),

@@ -72,12 +72,19 @@ impl TotalReport {
         }
     }
 
+    /// Whether the cost of every policy is known.
+    fn has_costs(&self) -> bool {
+        self.policies.iter().all(|policy| policy.total.cost.is_some())
+    }
+
     /// Marks which of the policies for which `among` is true are on the Pareto front: no other costs at most as much
-    /// and keeps at least as large a share of the references, with one of the two better. Without prices, tokens are
+    /// and keeps at least as large a share of the references, with one of the two better. If one has no price, tokens are
     /// compared.
     pub fn mark_pareto(&mut self, among: impl Fn(usize) -> bool) {
+        let by_cost = self.has_costs();
         let points = self.policies.iter().enumerate().map(|(nth, policy)| {
-            (among(nth) && policy.failed_sessions == 0).then(|| (policy.total.price(true), policy.total.kept_share()))
+            let is_compared = among(nth) && policy.failed_sessions == 0;
+            is_compared.then(|| (policy.total.price(by_cost), policy.total.kept_share()))
         });
         let points: Vec<Option<(f64, f64)>> = points.collect();
         for (policy, point) in self.policies.iter_mut().zip(&points) {
@@ -160,7 +167,7 @@ impl SessionGroup {
     /// those needed in calls.
     pub fn decide(&mut self, keep: f64) {
         let Some((recorded, others)) = self.total.policies.split_first() else { return };
-        let by_cost = self.total.policies.iter().all(|policy| policy.total.cost.is_some());
+        let by_cost = self.total.has_costs();
         let whole = recorded.total.price(by_cost);
         let saved = |policy: &NamedTotal| if whole > 0.0 { 1.0 - policy.total.price(by_cost) / whole } else { 0.0 };
         let error = self.total.accuracy.as_ref().and_then(|accuracy| match by_cost {

@@ -81,7 +81,7 @@ impl Chat<'_, '_> {
 
 /// The seconds from the first to the last of these messages that have a time.
 fn seconds(conversation: &Conversation<'_>, messages: &[usize]) -> Option<f64> {
-    let mut moments = messages.iter().filter_map(|at| conversation.moments[*at].as_ref());
+    let mut moments = messages.iter().filter_map(|at| conversation.times.messages[*at].as_ref());
     let first = moments.next()?;
     Some(moments.next_back().unwrap_or(first).seconds - first.seconds)
 }

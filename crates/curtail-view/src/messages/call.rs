@@ -94,7 +94,7 @@ impl Chat<'_, '_> {
 
     /// How long a call took, if its log tells and it was not short.
     fn seconds(&self, call: PartRef, result: PartRef) -> Option<f64> {
-        let moments = &self.conversation.moments;
+        let moments = &self.conversation.times.messages;
         let seconds = moments[result.message].as_ref()?.seconds - moments[call.message].as_ref()?.seconds;
         Some(seconds).filter(|seconds| *seconds >= 2.0)
     }
@@ -152,7 +152,7 @@ impl Chat<'_, '_> {
     fn label(&self, called: &Called, at: PartRef, place: Option<&Markup>) -> Markup {
         let is_folded = self.is_folded(at.message);
         let is_elsewhere = at.message != called.at.message;
-        let moment = self.conversation.moments[at.message].as_ref().filter(|_| is_elsewhere);
+        let moment = self.conversation.times.messages[at.message].as_ref().filter(|_| is_elsewhere);
         html! {
             "Result "
             @if is_folded { span class="number" { (at.message) } } @else if let Some(place) = place { (place) }

@@ -54,7 +54,7 @@ impl Chat<'_, '_> {
 
     /// The time since the message before it in the same conversation.
     fn gap(&self, at: usize) -> Option<String> {
-        let moments = &self.conversation.moments;
+        let moments = &self.conversation.times.messages;
         gap(moments[self.previous[at]?].as_ref(), moments[at].as_ref())
     }
 
@@ -77,7 +77,7 @@ impl Chat<'_, '_> {
                     span class="role" { (writer) @if message.role.instructs() { ", " (message.role.name()) } } " "
                     a class="number" href={ "#" (self.conversation.anchor(at)) } { (at) }
                 }
-                @if let Some(moment) = &self.conversation.moments[at] { (moment.draw(false)) }
+                @if let Some(moment) = &self.conversation.times.messages[at] { (moment.draw(false)) }
                 (self.fate(at, fate))
             }
         }
@@ -232,7 +232,7 @@ impl Chat<'_, '_> {
 
     /// What is outside the messages and before them. Who wrote it is not known.
     pub(super) fn preamble(&self) -> Markup {
-        let preamble = &self.conversation.preamble;
+        let preamble = &self.conversation.outside.preamble;
         html! {
             article id={ (self.conversation.place.anchor) "outside-before" } class="outside kept" data-by="outside" data-state="kept" {
                 header { h3 { span class="role" { "outside the messages" } } }
@@ -275,7 +275,7 @@ impl Chat<'_, '_> {
         html! {
             article id={ (self.conversation.place.anchor) "outside-after" } class="model kept" data-by="model" data-state="kept" {
                 header { h3 { span class="role" { "model, outside the messages" } } }
-                @for outside in &self.conversation.replies { div class="part" { (self.outside(outside)) } }
+                @for outside in &self.conversation.outside.replies { div class="part" { (self.outside(outside)) } }
             }
         }
     }

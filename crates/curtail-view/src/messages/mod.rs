@@ -85,10 +85,10 @@ impl<'c, 'a> Chat<'c, 'a> {
             started: HashMap::new(),
             loose: HashMap::new(),
             attached: HashMap::new(),
-            aside: conversation.sides.iter().flat_map(|side| &side.messages).copied().collect(),
+            aside: conversation.agents.sides.iter().flat_map(|side| &side.messages).copied().collect(),
             previous: threads.map(|(at, thread)| newest.insert(thread, at)).collect(),
         };
-        for side in &conversation.sides {
+        for side in &conversation.agents.sides {
             match side.call {
                 Some(call) => chat.started.entry(call).or_default().push(side),
                 None => {

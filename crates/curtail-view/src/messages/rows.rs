@@ -6,11 +6,12 @@ use maud::{Markup, html};
 use super::{Chat, LATER_END, begin_later};
 use crate::charts::Cut;
 use crate::content::{Passage, passage};
-use crate::conversation::{Conversation, writer};
+use crate::conversation::Conversation;
 use crate::effect::{Drafted, texts};
 use crate::sides::Side;
 use crate::spending::dollars;
 use crate::visible::duration;
+use crate::writers::writer;
 use curtail_core::numbers::{counted, figure};
 
 /// Messages of a long conversation that are built immediately.
@@ -48,7 +49,7 @@ impl Chat<'_, '_> {
     pub(crate) fn draw(&self, out: &mut String, shared: bool) {
         let conversation = self.conversation;
         let rows: Vec<usize> = (0..conversation.messages.len()).filter(|at| self.is_row(*at)).collect();
-        if !conversation.preamble.is_empty() {
+        if !conversation.outside.preamble.is_empty() {
             Self::draw_outside("outside", 0, &self.preamble(), shared, out);
         }
         let (now, later) = rows.split_at(self.rows_at_once(shared).min(rows.len()));
@@ -67,7 +68,7 @@ impl Chat<'_, '_> {
             out.push_str(&self.attached(attached, None).0);
         }
         let last = conversation.messages.len().saturating_sub(1);
-        if !conversation.replies.is_empty() {
+        if !conversation.outside.replies.is_empty() {
             Self::draw_outside("model", last, &self.replies(), shared, out);
         }
     }
@@ -166,7 +167,7 @@ impl Chat<'_, '_> {
         html! {
             h2 class="turn" {
                 "Prompt " (nth + 1) " of " (story.prompts.len())
-                @if let Some(moment) = &self.conversation.moments[at] { " " (moment.draw(false)) }
+                @if let Some(moment) = &self.conversation.times.messages[at] { " " (moment.draw(false)) }
                 @if let Some(seconds) = prompt.seconds.filter(|seconds| *seconds >= 1.0) { " " span class="of" { (duration(seconds)) } }
                 @if let Some(amount) = prompt.dollars.filter(|amount| *amount > 0.0) { " " span class="of" { (dollars(amount)) } }
             }
