@@ -49,7 +49,10 @@ def measured(program, arguments, folder):
     """Seconds and megabytes of a run."""
     begun = time.perf_counter()
     child = subprocess.Popen([program, *arguments, "in.jsonl"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, used = os.wait4(child.pid, 0)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode not in (0, 1):
+        sys.exit(f"growth.py: curtail {' '.join(arguments)} fails; run it to see why")
     return time.perf_counter() - begun, used.ru_maxrss / 1024
 
 

@@ -6,7 +6,7 @@ CURTAIL and OTHER are two programs, such as those of a commit and of its parent;
 runs each command with both programs, in alternating order, with one thread and everything written to /dev/null. The result is the
 median of the ratios within the rounds, in CPU seconds of user and system, which other load affects least. With --model, a folder of
 a Hugging Face model, commands with its tokenizer and template are timed as well. --only runs the commands that contain WORDS. The last
-line names the commands that are slower by more than 5 %; the exit status is then 1.
+lines name the commands that fail and those that are slower by more than 5 %; the exit status is 1 if there are any.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def main():
     if flags.model:
         files = [flags.model / "tokenizer.json", flags.model, flags.model, flags.model]
         commands += [[*command, str(file)] for command, file in zip(OF_A_MODEL, files)]
-    slower = []
+    failing, slower = [], []
     print("| command | seconds | base | ratio | from | to |\n|---|---:|---:|---:|---:|---:|")
     for command in commands:
         name = " ".join(command)
@@ -80,6 +80,7 @@ def main():
         pairs = paired([flags.curtail, flags.base], command, flags.data, flags.rounds)
         if not pairs:
             print(f"| `{name}` | one of the programs fails | | | | |", flush=True)
+            failing.append(name)
             continue
         ratios = [new / max(old, 0.001) for new, old in pairs]
         new, old = (statistics.median(column) for column in zip(*pairs))
@@ -87,8 +88,9 @@ def main():
         print(f"| `{name}` | {new:.2f} | {old:.2f} | {ratio:.2f} | {min(ratios):.2f} | {max(ratios):.2f} |", flush=True)
         if ratio > SLOWER:
             slower.append(f"{name} ({ratio:.2f})")
+    print(f"not measured, because one of the programs fails: {', '.join(failing) or 'none'}")
     print(f"slower than {flags.base}: {', '.join(slower) or 'none'}")
-    sys.exit(1 if slower else 0)
+    sys.exit(1 if failing or slower else 0)
 
 
 if __name__ == "__main__":

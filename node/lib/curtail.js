@@ -1,6 +1,6 @@
 // `Curtail`: a command with its flags, for many records.
 "use strict";
-const { ArgumentError, RecordError } = require("./errors.js");
+const { ArgumentError, CurtailError, RecordError } = require("./errors.js");
 const system = require("./system.js");
 const { Sent } = require("./values.js");
 
@@ -13,19 +13,31 @@ const ON_ERROR = ["throw", "skip", "keep", "return"];
 
 /** The command with these words, with the files that they name as they are now. */
 function commandOf(words, explain = false) {
-  // A chat template is rendered by a process of its own.
-  if (words.some((word) => word.startsWith("--template"))) native.setProgram(system.program());
+  nameProgram(words);
   const command = refusing(() => new native.Command(words, explain));
-  for (const remark of command.remarks) warn(`${words[0]}: ${remark}`);
+  // What is explained was said when the command was made.
+  for (const remark of explain ? [] : command.remarks) warn(`${words[0]}: ${remark}`);
   return command;
 }
 
-/** What `work` returns; an error of it is one of the arguments. */
+/** Names the program, which renders chat templates in a process of its own: those of flags, and of configuration files. */
+function nameProgram(words) {
+  const hasTemplate = words.some((word) => word.startsWith("--template"));
+  if (!hasTemplate && words[0] !== "run") return;
+  try {
+    native.setProgram(system.program());
+  } catch (error) {
+    // Few configuration files name a template. One that does is an error that says so.
+    if (hasTemplate) throw error;
+  }
+}
+
+/** What `work` returns; an error of it is one of the arguments, unless it is one of a record. */
 function refusing(work) {
   try {
     return work();
   } catch (error) {
-    throw new ArgumentError(error.message);
+    throw error instanceof CurtailError ? error : new ArgumentError(error.message);
   }
 }
 
@@ -75,6 +87,7 @@ class Curtail {
       const why = REFUSED[name] ?? `is not one of ${COMMANDS.join(", ")}`;
       throw new ArgumentError(name ? `\`${name}\` ${why}` : 'no command; such as ["limit", "-t", "8k"]');
     }
+    if (!(jobs >= 0)) throw new ArgumentError(`jobs is a number of threads, or 0 for all cores, not ${jobs}`);
     this.#args = args.map(String);
     this.#jobs = jobs;
     this.#command = commandOf(this.#args);
@@ -96,6 +109,9 @@ class Curtail {
 
   *map(records, { onError = "throw", ahead = 512 } = {}) {
     if (!ON_ERROR.includes(onError)) throw new ArgumentError(`onError is one of ${ON_ERROR.join(", ")}`);
+    if (typeof records === "string" || ArrayBuffer.isView(records)) {
+      throw new ArgumentError("map takes an iterable of records, and this is one value: use one()");
+    }
     // A reader of its own: another call may read another dialect.
     const reader = new native.Reader(this.#command);
     let chunk = [];

@@ -40,6 +40,9 @@ function knownCommand(name, options) {
 }
 
 function cut(name, messages, options) {
+  if (Array.isArray(messages) && messages.some(Array.isArray)) {
+    throw new ArgumentError("this is a list of lists, and a function takes the messages of one conversation: use new Curtail(…).map()");
+  }
   const reader = new native.Reader(knownCommand(name, options));
   const sent = new Sent(messages);
   const [answer] = refusing(() => reader.cut([sent.data], [sent.isValue], 1));

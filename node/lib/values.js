@@ -106,16 +106,20 @@ class Plain {
    * it says.
    */
   value(value, key) {
-    if (typeof value === "bigint") throw this.lacks("is a BigInt");
-    if (typeof value === "number" && !Number.isFinite(value)) throw this.lacks(`is ${value}, which JSON does not have`);
-    if (typeof value !== "object" || value === null) return value;
+    if (typeof value !== "object" || value === null) return this.scalar(value);
     if (this.path.length >= MAX_DEPTH) {
       this.path.length = 0;
       throw this.lacks(`is nested more than ${MAX_DEPTH} levels deep, or contains itself`);
     }
     const written = this.written(value, key);
-    if (typeof written !== "object" || written === null) return written;
+    if (typeof written !== "object" || written === null) return this.scalar(written);
     return Array.isArray(written) ? this.list(written, key) : this.object(written);
+  }
+
+  scalar(value) {
+    if (typeof value === "bigint") throw this.lacks("is a BigInt");
+    if (typeof value === "number" && !Number.isFinite(value)) throw this.lacks(`is ${value}, which JSON does not have`);
+    return value;
   }
 
   /** What is written for an object: itself, unless it says something else. */

@@ -128,7 +128,7 @@ test("errors say where and what", () => {
   const messages = chat();
   const self = chat();
   self[1].self = self;
-  const deep = JSON.parse(`${"[".repeat(2000)}${"]".repeat(2000)}`);
+  const deep = { messages: JSON.parse(`${"[".repeat(2000)}${"]".repeat(2000)}`) };
   const cases = [
     [undefined, /the record is undefined; pass messages/],
     [null, /the record is null; pass messages/],
@@ -141,6 +141,8 @@ test("errors say where and what", () => {
     [[{ role: "user", content: "a", n: 10n }], /\/0\/n is a BigInt/],
     [[{ role: "user", content: "a", n: NaN }], /\/0\/n is NaN, which JSON does not have/],
     [[{ role: "user", content: [1, -Infinity] }], /\/0\/content\/1 is -Infinity/],
+    [[{ role: "user", content: "a", n: { toJSON: () => 10n } }], /\/0\/n is a BigInt/],
+    [{ toJSON: () => 10n }, /the record is a BigInt/],
     [{ messages: [{ role: "user", content: new Set() }] }, /\/messages\/0\/content is a Set/],
     [self, /levels deep, or contains itself/],
     [deep, /levels deep, or contains itself/],
@@ -151,12 +153,15 @@ test("errors say where and what", () => {
     [{ a: 1 }, /no list of messages/],
   ];
   for (const [record, message] of cases) {
-    for (const work of [curtail.window, curtail.count, (one) => new Curtail(["window"]).one(one)]) {
+    const policy = new Curtail(["window"]);
+    for (const work of [curtail.window, curtail.count, (one) => policy.one(one), (one) => policy.explain(one)]) {
       assert.throws(() => work(record), (error) => error instanceof RecordError && error instanceof curtail.CurtailError && message.test(error.message), String(message));
     }
   }
   assert.throws(() => curtail.check([1n]), RecordError);
   assert.equal(curtail.check("[{")[0].rule, "invalid-json");
+  const long = [{ role: "system", content: "word ".repeat(90) }, ...chat().slice(1)];
+  assert.throws(() => new Curtail(["limit", "-t", "1"]).explain(long), (error) => error instanceof RecordError && error.index === 0);
   assert.throws(() => curtail.limit({ messages: 5 }, 10), (error) => error.name === "RecordError" && error.index === 0 && error.column === 1);
 });
 
@@ -181,6 +186,9 @@ test("errors name the option", () => {
     [() => new Curtail(["check"]).one(messages), /cuts nothing/],
     [() => new Curtail(["window"]).whole("{}", "rows"), /framing is/],
     [() => [...new Curtail(["window"]).map([], { onError: "raise" })], /onError is one of throw/],
+    [() => [...new Curtail(["window"]).map("chats.jsonl")], /map takes an iterable of records/],
+    [() => new Curtail(["window"], { jobs: -1 }), /jobs is a number of threads/],
+    [() => curtail.window([messages, messages], 2), /this is a list of lists/],
   ];
   for (const [work, message] of cases) {
     assert.throws(work, (error) => error instanceof ArgumentError && error.name === "ArgumentError" && message.test(error.message), String(message));

@@ -2,10 +2,13 @@
 "use strict";
 const assert = require("node:assert/strict");
 const { spawnSync } = require("node:child_process");
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
 const test = require("node:test");
 const { Worker } = require("node:worker_threads");
 const { Curtail, window } = require("curtail-cli");
-const { chat, record } = require("./program.js");
+const { ROOT, chat, record } = require("./program.js");
 
 const WORK = `
   const { parentPort } = require("node:worker_threads");
@@ -51,6 +54,22 @@ test("workers may load the module alone, and end while others cut", () => {
   const done = spawnSync(process.execPath, ["-e", script], { cwd: __dirname, encoding: "utf8" });
   assert.equal(done.status, 0, done.stderr);
   assert.equal(done.stdout, "all ended\n");
+});
+
+test("a chain with a chat template starts the program, and never the interpreter", () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "curtail-"));
+  const template = path.join(ROOT, "fixtures/templates/chat_template.jinja");
+  fs.writeFileSync(path.join(folder, "__render"), "require('node:fs').writeFileSync('started', '')");
+  fs.writeFileSync(path.join(folder, "t.toml"), `[[history.processors]]\ntype = "limit"\nmax-tokens = 9000\ntemplate = "${template}"\n`);
+  const script = `
+    const { Curtail } = require(${JSON.stringify(require.resolve("curtail-cli"))});
+    console.log(new Curtail(["run", "-c", "t.toml"]).one('[{"role":"user","content":"a"}]'));
+  `;
+  const env = { ...process.env, CURTAIL_PROGRAM: "" };
+  const done = spawnSync(process.execPath, ["-e", script], { cwd: folder, env, encoding: "utf8" });
+  assert.equal(done.stdout, '[{"role":"user","content":"a"}]\n', done.stderr);
+  assert.ok(!fs.existsSync(path.join(folder, "started")));
+  fs.rmSync(folder, { recursive: true });
 });
 
 test("objects that are dropped leave no memory", async () => {

@@ -103,14 +103,16 @@ def _each(answer: Any) -> Iterator[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """An array as a list, because Ray passes lists in columns as numpy arrays."""
-    return [_plain(item) for item in value] if hasattr(value, "dtype") and hasattr(value, "__len__") else value
+    """An array as a list, because Ray passes lists in columns as numpy arrays. The texts of numpy are texts."""
+    is_array = hasattr(value, "dtype") and hasattr(value, "__len__") and not isinstance(value, (str, bytes))
+    return [_plain(item) for item in value] if is_array else value
 
 
 def _take(values: Any, origins: Sequence[int] | None, count: int) -> Any:
     if origins is None:
         return values
-    return values[list(origins)] if hasattr(values, "dtype") else [values[index] for index in origins]
+    # A series of pandas has positions beside its index.
+    return getattr(values, "iloc", values)[list(origins)] if hasattr(values, "dtype") else [values[index] for index in origins]
 
 
 def _like(values: Any, done: list[Any]) -> Any:
@@ -169,9 +171,8 @@ def cut_array(how: CutArrays, array: pyarrow.Array, first: int) -> tuple[pyarrow
     Returns:
         The array, and the index of the row that each of its rows comes from; `None` if each comes from its own.
     """
-    lists = _lists_of(array.type)
-    cut, failed, origins, _ = how.array(array if lists is None else array.cast(lists), first)
-    cut = array if cut is None else cut.cast(array.type) if lists is not None else cut
+    cut, failed, origins, _ = how.array(array, first)
+    cut = array if cut is None else cut
     if how.on_error == "raise" and failed:
         index, reason = failed[0]
         raise failure(reason, first + index)
@@ -187,15 +188,3 @@ def _indices(indices: list[int]) -> pyarrow.Array:
     import pyarrow
 
     return pyarrow.array(indices, pyarrow.int64())
-
-
-def _lists_of(kind: pyarrow.DataType) -> pyarrow.DataType | None:
-    """The type of lists for one of list views; `None` for any other."""
-    import pyarrow
-
-    types = pyarrow.types
-    if not hasattr(types, "is_list_view"):
-        return None
-    if types.is_list_view(kind):
-        return pyarrow.list_(kind.value_field)
-    return pyarrow.large_list(kind.value_field) if types.is_large_list_view(kind) else None

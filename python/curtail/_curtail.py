@@ -9,7 +9,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
-from ._errors import ArgumentError
+from ._errors import ArgumentError, ProgramNotFoundError
 from ._findings import Finding, findings_of
 from ._load import native
 from ._program import find_program
@@ -79,16 +79,28 @@ def command_of(words: tuple[str, ...], explain: bool = False) -> native.Command:
     Raises:
         ArgumentError: the words are no such command.
     """
-    if any(word.startswith("--template") for word in words):
-        # A chat template is rendered by a process of its own.
-        native.set_program(find_program())
+    _name_program(words)
     try:
         command = native.Command(list(words), explain)
     except ValueError as error:
         raise ArgumentError(str(error)) from None
-    for remark in command.remarks:
+    # What is explained was said when the command was made.
+    for remark in () if explain else command.remarks:
         logger.warning("%s: %s", words[0], remark)
     return command
+
+
+def _name_program(words: tuple[str, ...]) -> None:
+    """Names the program, which renders chat templates in a process of its own: those of flags, and of configuration files."""
+    has_template = any(word.startswith("--template") for word in words)
+    if not has_template and words[0] != "run":
+        return
+    try:
+        native.set_program(find_program())
+    except ProgramNotFoundError:
+        # Few configuration files name a template. One that does is an error that says so.
+        if has_template:
+            raise
 
 
 class Curtail:
@@ -112,7 +124,9 @@ class Curtail:
     def __init__(self, args: Iterable[str], *, jobs: int = 1) -> None:
         if isinstance(args, str):
             raise ArgumentError(f"args is a list of words, such as {args.split()!r}")
-        self.args, self.jobs = tuple(args), jobs
+        self.args, self.jobs = tuple(map(str, args)), jobs
+        if jobs < 0:
+            raise ArgumentError(f"jobs is a number of threads, or 0 for all cores, not {jobs}")
         name = self.args[0] if self.args else ""
         if name not in _COMMANDS:
             why = _REFUSED.get(name, f"is not one of {', '.join(_COMMANDS)}")

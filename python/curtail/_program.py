@@ -34,8 +34,8 @@ def find_program() -> str:
 def _candidates() -> Iterator[str]:
     named = os.environ.get("CURTAIL_PROGRAM")
     if named:
-        if not os.path.isfile(named):
-            raise ProgramNotFoundError(f"CURTAIL_PROGRAM names {named}, which is not a file")
+        if not os.path.isfile(named) or not os.access(named, os.X_OK):
+            raise ProgramNotFoundError(f"CURTAIL_PROGRAM names {named}, which is not an executable file")
         yield named
     # `pip install --target` puts scripts into a folder `bin` next to the package.
     beside = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

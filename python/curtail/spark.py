@@ -74,6 +74,8 @@ def cut(
         raise ArgumentError("skipped counts what on_error='skip' drops")
     if column not in df.columns:
         raise ArgumentError(f"no column {column!r}; there are {', '.join(map(repr, df.columns))}")
+    if framing != "records":
+        _check_type(df, column, "string", "binary")
     if on_error == "raise":
         return df.mapInArrow(_cutter(tuple(args), column, framing, raises=True), df.schema)
     from pyspark.sql import functions
@@ -98,7 +100,7 @@ def cut_threads(
         args: a command and its flags.
         by: the column or columns that identify the log of a row.
         order: the column by which the rows of a log are sorted.
-        column: the column of messages, as text.
+        column: the column of messages, as text. A row is one line of its log.
 
     Returns:
         The columns `by`, `position` (from 0, in the log after the cut) and `column`.
@@ -110,6 +112,7 @@ def cut_threads(
     for name in (*keys, order, column):
         if name not in df.columns:
             raise ArgumentError(f"no column {name!r}; there are {', '.join(map(repr, df.columns))}")
+    _check_type(df, column, "string", "varchar", "char")
     schema = StructType([*(df.schema[key] for key in keys), StructField("position", LongType()), df.schema[column]])
     rows = df.select(*dict.fromkeys((*keys, order, column)))
     return rows.groupBy(*keys).applyInArrow(_thread_cutter(tuple(args), tuple(keys), order, column), schema)
@@ -160,6 +163,13 @@ def _check(args: Sequence[str]) -> None:
         raise ArgumentError("`split` makes several rows of one; use Curtail.batch in a function of your own")
     if args[0] == "run":
         _check_chain(args)
+
+
+def _check_type(df: DataFrame, column: str, *kinds: str) -> None:
+    """Rejects a column that has no lines of a log."""
+    kind = df.schema[column].dataType.typeName()
+    if kind not in kinds:
+        raise ArgumentError(f"the column {column!r} is of type {kind}, and logs are {' or '.join(kinds[:2])}")
 
 
 def _check_chain(args: Sequence[str]) -> None:
@@ -245,13 +255,15 @@ def _thread_cutter(
         import pyarrow
 
         table = table.sort_by(order)
-        lines = table.column(column).to_pylist()
-        log = "".join(f"{line}\n" for line in lines if line is not None)
+        name = ", ".join(f"{key} {table.column(key)[0].as_py()!r}" for key in keys)
+        lines = [line.rstrip("\n") for line in table.column(column).to_pylist() if line is not None]
+        if any("\n" in line for line in lines):
+            raise CurtailError(f"log of {name}: a row contains a line break, and each row is one line of the log")
+        log = "".join(f"{line}\n" for line in lines)
         try:
             cut = Curtail(args).whole(log, "lines") if log else ""
         except RecordError as error:
-            key = ", ".join(f"{name} {table.column(name)[0].as_py()!r}" for name in keys)
-            raise CurtailError(f"log of {key}: line {error.line}, column {error.column}: {error.reason}") from None
+            raise CurtailError(f"log of {name}: line {error.line}, column {error.column}: {error.reason}") from None
         kept = cut.split("\n")[:-1] if cut else []
         columns = {
             **{key: pyarrow.array([table.column(key)[0].as_py()] * len(kept), table.schema.field(key).type) for key in keys},

@@ -35,6 +35,15 @@ def chat(number: int, rounds: int = 4, extra: str = "") -> bytes:
     return f'{{"id": {number}, "messages": [{", ".join(messages)}]}}'.encode()
 
 
+def texts_of(value):
+    """The texts of a message or a row, whether they are parts or not."""
+    if isinstance(value, list):
+        return [text for item in value for text in texts_of(item)]
+    if isinstance(value, dict):
+        return [text for key, item in value.items() if key not in ("type", "input") for text in texts_of(item)]
+    return [value] if isinstance(value, str) else []
+
+
 @pytest.fixture
 def chats() -> list[bytes]:
     """Records of one to nine rounds."""

@@ -8,6 +8,7 @@ import json
 
 import pyarrow
 import pytest
+from conftest import texts_of
 
 import curtail as package
 from curtail import ArgumentError, Curtail, RecordError
@@ -105,6 +106,25 @@ def test_columns_of_numpy(curtail, objects):
     assert list(done["messages"]) == [curtail.one(value)["messages"] for value in objects]
     failing = numpy.array(["{", json.dumps(objects[8])], dtype=object)
     assert list(curtail.batch({"id": numpy.arange(2), "messages": failing}, on_error="skip")["id"]) == [1]
+    text = json.dumps(objects[8])
+    for texts, kept in ((numpy.array([text]), curtail.one(text)), (numpy.array([text.encode()]), curtail.one(text.encode()))):
+        assert list(curtail.batch({"messages": texts})["messages"]) == [kept]
+
+
+def test_columns_of_pandas_have_positions_beside_their_index(curtail, objects):
+    pandas = pytest.importorskip("pandas")
+    columns = {"id": [1, 2, 3], "messages": [json.dumps(objects[8]), "{", json.dumps(objects[7])]}
+    batch = {name: pandas.Series(values, index=[7, 8, 9]) for name, values in columns.items()}
+    done = curtail.batch(batch, on_error="skip")
+    assert list(done["id"]) == [1, 3] and list(done["messages"]) == [curtail.one(columns["messages"][at]) for at in (0, 2)]
+
+
+def test_list_views_are_refused_and_not_left_uncut(curtail, objects):
+    message = pyarrow.struct({"role": pyarrow.string(), "content": pyarrow.string()})
+    for rows in (objects[8:9], objects[7:9]):
+        column = pyarrow.array([row["messages"] for row in rows], pyarrow.list_view(message))
+        with pytest.raises(RecordError, match="no JSON form"):
+            curtail.batch(pyarrow.table({"messages": column}))
 
 
 def test_nulls_that_arrow_fills_in_are_not_sent(chats):
@@ -227,15 +247,6 @@ CHATS = {
         "output_text",
     ),
 }
-
-
-def texts_of(value):
-    """The texts of a message, whether they are parts or not."""
-    if isinstance(value, list):
-        return [text for item in value for text in texts_of(item)]
-    if isinstance(value, dict):
-        return [text for key, item in value.items() if key not in ("type", "input") for text in texts_of(item)]
-    return [value] if isinstance(value, str) else []
 
 
 @pytest.mark.parametrize("chat", CHATS.values(), ids=CHATS)

@@ -194,6 +194,12 @@ def test_arguments_that_cannot_answer_records_are_refused_at_once(args, words):
         Curtail(args)
 
 
+def test_numbers_among_the_words_are_read_and_fewer_threads_than_none_are_refused(chats):
+    assert Curtail(["window", "-n", 4]).one(chats[8]) == Curtail(WINDOW).one(chats[8])
+    with pytest.raises(ArgumentError, match="jobs"):
+        Curtail(WINDOW, jobs=-1)
+
+
 def test_check_returns_findings():
     broken = b'{"messages": [{"role": "user", "content": "a"}, {"role": "tool", "tool_call_id": "x", "content": "b"}]}'
     curtail = Curtail(WINDOW)

@@ -8,6 +8,7 @@ import json
 
 import pyarrow
 import pytest
+from conftest import texts_of
 from pyarrow import ipc, parquet
 
 from curtail import Curtail
@@ -117,6 +118,7 @@ VALUES_OF_TABLES = {
     "price": (decimal.Decimal("12.50"), pyarrow.decimal128(10, 2)),
     "score": (0.5, pyarrow.float16()),
     "odd": (float("inf"), pyarrow.float64()),
+    "grade": ("b", pyarrow.dictionary(pyarrow.int32(), pyarrow.string())),
     "image": (b"\x89PNG", pyarrow.binary()),
     "seen": ([1, None, 200], pyarrow.list_(pyarrow.uint8())),
     "tags": ([("a", 1), ("b", None)], pyarrow.map_(pyarrow.string(), pyarrow.int32())),
@@ -185,46 +187,3 @@ def test_tables_of_structs(policy, shape, run, tmp_path):
         # The same as objects, without the nulls that the table has for missing keys.
         objects = Curtail(words).batch({"messages": table.column("messages").to_pylist()}, on_error="keep")["messages"]
         assert [texts_of(row) for row in cut.column("messages").to_pylist()] == [texts_of(row) for row in objects]
-
-
-def texts_of(value):
-    """The texts of a row, whether they are parts or not."""
-    if isinstance(value, list):
-        return [text for item in value for text in texts_of(item)]
-    if isinstance(value, dict):
-        return [text for key, item in value.items() if key != "type" for text in texts_of(item)]
-    return [value] if isinstance(value, str) else []
-
-
-VALUES = {
-    "timestamp": [datetime.datetime(2026, 3, 2, 9, 0, 6, 500), pyarrow.timestamp("us")],
-    "zoned": [datetime.datetime(2026, 3, 2, 9, tzinfo=datetime.timezone.utc), pyarrow.timestamp("ms", "UTC")],
-    "date": [datetime.date(2026, 3, 2), pyarrow.date32()],
-    "time": [datetime.time(9, 0, 6), pyarrow.time64("us")],
-    "duration": [datetime.timedelta(days=2, seconds=90), pyarrow.duration("s")],
-    "decimal": [decimal.Decimal("12.50"), pyarrow.decimal128(10, 2)],
-    "float16": [0.5, pyarrow.float16()],
-    "dictionary": ["b", pyarrow.dictionary(pyarrow.int32(), pyarrow.string())],
-    "binary": [b"\x89PNG", pyarrow.binary()],
-    "interval": [pyarrow.MonthDayNano([1, 2, 3]), pyarrow.month_day_nano_interval()],
-}
-
-
-@pytest.mark.parametrize("value", VALUES)
-@pytest.mark.parametrize("policy", ["window", "limit", "summarize", "clear"])
-def test_columns_of_values_that_json_lacks(policy, value):
-    thing, kind = VALUES[value]
-    if value == "interval":
-        thing = None if policy == "summarize" else thing
-    message = pyarrow.struct({"role": pyarrow.string(), "content": pyarrow.string(), "thing": kind})
-    chat = [{"role": role, "content": LONG, "thing": thing if nth % 2 else None} for nth, role in enumerate(["user", "assistant"] * 6)]
-    try:
-        column = pyarrow.array([chat, None, chat[:3]], pyarrow.list_(message))
-    except (pyarrow.ArrowNotImplementedError, TypeError):
-        pytest.skip("pyarrow makes no such column of values")
-    table = pyarrow.table({"messages": column})
-    cut = Curtail(POLICIES[policy]).batch(table, on_error="keep")
-    cut.validate(full=True)
-    assert cut.schema == table.schema
-    rows = cut.column("messages").to_pylist()
-    assert rows[1] is None and rows[0][-1] == table.column("messages").to_pylist()[0][-1]

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import OrderedDict
 
 import pytest
 from conftest import SITE
@@ -44,6 +45,12 @@ def test_kept_messages_are_the_same_objects():
     assert changed == [CHAT[3]] and cleared[3]["content"] == "[cleared]"
     assert curtail.filter(CHAT, role=["user"]) == [CHAT[1], CHAT[5]]
     assert curtail.window(json.dumps(CHAT), 1, preserve_system=False) == json.dumps(CHAT[4:])
+
+
+def test_messages_of_a_subclass_of_dict_are_the_same_objects():
+    messages = [OrderedDict(message) for message in CHAT]
+    for record, cut in ((messages, curtail.window(messages, 1)), (messages, curtail.window({"messages": messages}, 1)["messages"])):
+        assert 0 < len(cut) < len(record) and all(any(kept is message for message in messages) for kept in cut)
 
 
 def test_keys_that_are_no_texts_become_those_of_json():

@@ -14,7 +14,7 @@ import threading
 import time
 
 import pytest
-from conftest import SITE, chat
+from conftest import ROOT, SITE, chat
 
 from curtail import Curtail, RecordError
 
@@ -47,7 +47,7 @@ def test_several_threads_of_one_call_return_the_same(chats):
 
 def test_other_threads_run_while_records_are_cut():
     record = chat(1, 400, "word " * 40)
-    ticks = []
+    ticks, begun = [], time.monotonic()
     done = threading.Event()
 
     def tick():
@@ -57,12 +57,15 @@ def test_other_threads_run_while_records_are_cut():
 
     thread = threading.Thread(target=tick)
     thread.start()
-    begun = time.monotonic()
-    Curtail(["limit", "-t", "100", "--on-overflow", "truncate"]).one(record)
-    ended = time.monotonic()
-    done.set()
+    curtail = Curtail(["limit", "-t", "100", "--on-overflow", "truncate"])
+    # The machine may be busy with something else during one cut.
+    while not done.is_set():
+        before = len(ticks)
+        curtail.one(record)
+        if len(ticks) > before + 2 or time.monotonic() > begun + 60:
+            done.set()
     thread.join()
-    assert len([at for at in ticks if begun < at < ended]) > 2
+    assert time.monotonic() < begun + 60
 
 
 def work_in_child(nth):
@@ -114,6 +117,25 @@ except KeyboardInterrupt:
         [sys.executable, "-c", script], input=chat(1, 9).decode(), env=environment, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == "interrupted True\n", done.stderr
+
+
+@pytest.mark.parametrize("program", ["", "/nowhere/curtail"])
+def test_a_chain_with_a_chat_template_starts_the_program_and_never_the_interpreter(program, tmp_path):
+    (tmp_path / "__render").write_text("open('started', 'w')")
+    template = ROOT / "fixtures" / "templates" / "chat_template.jinja"
+    (tmp_path / "t.toml").write_text(f'[[history.processors]]\ntype = "limit"\nmax-tokens = 9000\ntemplate = "{template}"\n')
+    script = """
+from curtail import ArgumentError, Curtail
+try:
+    print(Curtail(["run", "-c", "t.toml"]).one('[{"role":"user","content":"a"}]'))
+except ArgumentError as error:
+    print(error)
+"""
+    environment = {**os.environ, "PYTHONPATH": SITE, "CURTAIL_PROGRAM": program}
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert not (tmp_path / "started").exists()
+    assert ("CURTAIL_PROGRAM" if program else '"content":"a"') in done.stdout, done.stderr
 
 
 def test_an_error_of_the_source_of_records_is_raised(chats):
@@ -180,12 +202,17 @@ def resident():
 
 
 def test_a_signal_handler_runs_between_records():
-    seen = []
+    seen, begun = [], time.monotonic()
     before = signal.signal(signal.SIGALRM, lambda *_: seen.append(1))
+    curtail = Curtail(["limit", "-t", "200"])
+    records = [chat(nth, 30, "word " * 20) for nth in range(300)]
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
-        records = [chat(nth, 30, "word " * 20) for nth in range(300)]
-        Curtail(["limit", "-t", "200"]).batch({"messages": records})
+        signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
+        # A handler that had to wait for the end of a call would run once before it and once after it.
+        while len(seen) <= 2 and time.monotonic() < begun + 60:
+            seen.clear()
+            curtail.batch({"messages": records})
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert seen
+    assert len(seen) > 2

@@ -144,6 +144,19 @@ def test_threads_of_messages_are_cut_in_order(spark):
     assert got == [(f"thread {number}", nth, line) for number in range(5) for nth, line in enumerate(log(number)[-3:])]
 
 
+def test_a_column_without_lines_of_logs_is_refused(spark):
+    for kind, value in (("binary", b"{}"), ("array<struct<role:string>>", [("user",)])):
+        df = spark.createDataFrame([("a", 1, value)], f"thread string, at int, value {kind}")
+        with pytest.raises(ArgumentError, match=f"'value' is of type {kind.partition('<')[0]}"):
+            spark_door.cut_threads(df, WINDOW, by="thread", order="at")
+    with pytest.raises(ArgumentError, match="'value' is of type array"):
+        spark_door.cut(df, WINDOW, framing="lines")
+    df = spark.createDataFrame([("a", 1, log(1)[0] + "\n"), ("b", 1, '{\n"role": "user"}')], "thread string, at int, value string")
+    assert spark_door.cut_threads(df.where("thread = 'a'"), WINDOW, by="thread", order="at").collect()[0].value == log(1)[0]
+    with pytest.raises(Exception, match="log of thread 'b': a row contains a line break"):
+        spark_door.cut_threads(df, WINDOW, by="thread", order="at").collect()
+
+
 def test_a_killed_executor_changes_nothing(spark, conversations, tmp_path):
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         pytest.skip("the executors of both sessions are the same")

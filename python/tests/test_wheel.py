@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import ROOT, SITE
 
 import curtail
@@ -38,13 +39,11 @@ def test_the_wheel_has_all_modules_their_types_and_the_licenses_and_no_tests():
 
 
 def test_another_program_can_be_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("CURTAIL_PROGRAM", str(tmp_path / "none"))
-    try:
-        curtail.find_program()
-    except curtail.ProgramNotFoundError as error:
-        assert "CURTAIL_PROGRAM" in str(error)
-    else:
-        raise AssertionError("a program that is not there was found")
+    (tmp_path / "text").write_text("")
+    for name in ("none", "text"):
+        monkeypatch.setenv("CURTAIL_PROGRAM", str(tmp_path / name))
+        with pytest.raises(curtail.ProgramNotFoundError, match="CURTAIL_PROGRAM names"):
+            curtail.find_program()
     link = tmp_path / "curtail"
     link.symlink_to(Path(SITE, "bin", "curtail"))
     monkeypatch.setenv("CURTAIL_PROGRAM", str(link))

@@ -139,6 +139,9 @@ pub fn main() -> ExitCode {
     if given.get(1).is_some_and(|first| first == process::RENDER_COMMAND) {
         return process::serve_templates();
     }
+    if let Ok(program) = std::env::current_exe() {
+        process::set_program(program);
+    }
     let cli = match parse_one(&given).map_or_else(|| parse(&given), Ok) {
         Ok(cli) => cli,
         Err(error) => return report_usage(error, &given),

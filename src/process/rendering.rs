@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
+use anyhow::Context as _;
+
 use super::limits::{limit_memory, limit_time};
 use crate::console;
 use curtail_tokens::templates::{self, ChatTemplate};
@@ -13,8 +15,9 @@ use curtail_tokens::templates::{self, ChatTemplate};
 /// The first argument of a process that renders. No command has this name.
 pub(crate) const RENDER_COMMAND: &str = "__render";
 
-/// The program, if this process is another one that called its functions. A global, because options name templates wherever they
-/// are read: on a command line, or in a table of a configuration file.
+/// The program: this process, or one that another process named, which called the functions of the program and may be an
+/// interpreter. A global, because options name templates wherever they are read: on a command line, or in a table of a
+/// configuration file.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 /// Names the program. The first name stays.
@@ -24,8 +27,10 @@ pub(crate) fn set_program(path: PathBuf) {
 
 /// The template at `path`, which child processes of this program compile and render.
 pub(crate) fn open_template(path: &Path) -> anyhow::Result<ChatTemplate> {
-    let program = PROGRAM.get().map_or_else(std::env::current_exe, |program| Ok(program.clone()))?;
-    Ok(ChatTemplate::open_isolated(path, vec![program.into_os_string(), OsString::from(RENDER_COMMAND)])?)
+    let program = PROGRAM.get().context(
+        "a chat template is rendered by the program `curtail`, which was not found; CURTAIL_PROGRAM can name it",
+    )?;
+    Ok(ChatTemplate::open_isolated(path, vec![program.into(), OsString::from(RENDER_COMMAND)])?)
 }
 
 /// Renders the templates that arrive on standard input.

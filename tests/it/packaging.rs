@@ -7,10 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tempfile::TempDir;
 
-use crate::program::{Place, shell, text};
+use crate::program::{Place, isolated, program, root, shell, text};
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+/// A script of the packaging, in `folder`.
+fn packaging(script: &str, folder: &Path) -> Command {
+    isolated(&root().join(".github/packaging").join(script).display().to_string(), folder)
+}
+
+/// A program that was installed, in its folder.
+fn installed(bin: &Path, name: &str) -> Command {
+    isolated(&bin.join(name).display().to_string(), bin)
 }
 
 fn run(command: &mut Command) -> String {
@@ -21,7 +27,7 @@ fn run(command: &mut Command) -> String {
 }
 
 fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    isolated(program, root()).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// The archive of this machine's static program (here the one under test), and the installers.
@@ -45,10 +51,9 @@ fn release() -> Arc<Release> {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-    let program = env!("CARGO_BIN_EXE_curtail");
-    let mut archive = Command::new(root().join(".github/packaging/archive"));
-    run(archive.args([&target, program]).arg(folder.path()).env("GZIP", "-1"));
-    run(Command::new(root().join(".github/packaging/render"))
+    let mut archive = packaging("archive", folder.path());
+    run(archive.args([&target, program()]).arg(folder.path()).env("GZIP", "-1"));
+    run(packaging("render", folder.path())
         .arg(folder.path())
         .envs([("REPOSITORY", "https://example.com/curtail"), ("GZIP", "-1")]));
     let release = Arc::new(Release { folder, target });
@@ -59,12 +64,12 @@ fn release() -> Arc<Release> {
 /// Does what somebody does who can write to the server of the archives: replaces one, and the checksum beside it.
 fn replace(folder: &Path, name: &str) {
     std::fs::write(folder.join(name), "something else").expect("written");
-    let sum = run(Command::new("sha256sum").arg(name).current_dir(folder));
+    let sum = run(isolated("sha256sum", folder).arg(name));
     std::fs::write(folder.join(format!("{name}.sha256")), sum).expect("written");
 }
 
 fn install(folder: &Path, into: &Path) -> Output {
-    let mut shell = Command::new("sh");
+    let mut shell = isolated("sh", folder);
     shell.arg(folder.join("install.sh")).env("CURTAIL_DOWNLOAD_BASE", format!("file://{}", folder.display()));
     shell.env("CURTAIL_INSTALL_DIR", into).output().expect("a shell")
 }
@@ -73,7 +78,7 @@ fn install(folder: &Path, into: &Path) -> Output {
 fn an_archive_has_the_program_and_what_belongs_to_it() {
     let release = release();
     let target = &release.target;
-    let list = run(Command::new("tar").arg("-tzf").arg(release.path(&format!("curtail-{target}.tar.gz"))));
+    let list = run(isolated("tar", root()).arg("-tzf").arg(release.path(&format!("curtail-{target}.tar.gz"))));
     let names: Vec<&str> = list.lines().map(|line| line.trim_start_matches(&format!("curtail-{target}/"))).collect();
     for name in [
         "curtail",
@@ -116,12 +121,12 @@ fn the_installer_installs_what_matches_its_checksum_and_nothing_else() {
     let bin: PathBuf = folder.path().join("bin");
     let done = install(folder.path(), &bin);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let version = run(Command::new(bin.join("curtail")).arg("-V"));
+    let version = run(installed(&bin, "curtail").arg("-V"));
     assert_eq!(version.trim(), format!("curtail {}", env!("CARGO_PKG_VERSION")));
 
     // A relative folder is that of the user, not one of the installer.
-    let mut relative = Command::new("sh");
-    relative.arg("install.sh").current_dir(folder.path()).env("CURTAIL_INSTALL_DIR", "./relative bin");
+    let mut relative = isolated("sh", folder.path());
+    relative.arg("install.sh").env("CURTAIL_INSTALL_DIR", "./relative bin");
     run(relative.env("CURTAIL_DOWNLOAD_BASE", format!("file://{}", folder.path().display())));
     assert!(folder.path().join("relative bin/curtail").is_file());
 
@@ -143,24 +148,20 @@ fn the_npm_packages_run_the_program_of_this_system() {
     let machine = if cfg!(target_arch = "x86_64") { "x64" } else { "arm64" };
     let package = |name: &str| release.path(name).display().to_string();
     let install = ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
-    let npm = |packages: &[&str]| {
-        let mut command = Command::new("npm");
-        command.args(install).args(packages).current_dir(user.path());
-        run(command.env("npm_config_cache", user.path().join("cache")))
-    };
+    let npm = |packages: &[&str]| run(isolated("npm", user.path()).args(install).args(packages));
     npm(&["--omit=optional", &package("curtail-npm.tgz")]);
     let bin = user.path().join("node_modules/.bin");
-    let alone = Command::new(bin.join("curtail")).arg("-V").output().expect("it starts");
+    let alone = installed(&bin, "curtail").arg("-V").output().expect("it starts");
     assert_eq!(alone.status.code(), Some(2));
     let stderr = String::from_utf8_lossy(&alone.stderr);
     assert!(stderr.contains(&format!("the package curtail-cli-linux-{machine} is not installed")), "{stderr}");
 
     npm(&["--omit=optional", &package(&format!("curtail-npm-linux-{machine}.tgz")), &package("curtail-npm.tgz")]);
     for name in ["curtail", "curtail-cli"] {
-        let version = run(Command::new(bin.join(name)).arg("-V"));
+        let version = run(installed(&bin, name).arg("-V"));
         assert_eq!(version.trim(), format!("curtail {}", env!("CARGO_PKG_VERSION")), "{name}");
     }
-    let check = Command::new(bin.join("curtail")).arg("check").arg(root().join("fixtures/check/broken.jsonl")).output();
+    let check = installed(&bin, "curtail").arg("check").arg(root().join("fixtures/check/broken.jsonl")).output();
     assert_eq!(check.expect("it starts").status.code(), Some(1));
 }
 
@@ -176,9 +177,11 @@ fn nothing_that_installs_downloads_a_checksum() {
 #[test]
 fn a_release_with_a_missing_archive_is_not_rendered() {
     let release = release();
-    let mut render = Command::new(root().join(".github/packaging/render"));
-    let done =
-        render.arg(release.folder.path()).arg("--complete").env("REPOSITORY", "https://example.com/curtail").output();
+    let done = packaging("render", release.folder.path())
+        .arg(release.folder.path())
+        .arg("--complete")
+        .env("REPOSITORY", "https://example.com/curtail")
+        .output();
     let done = done.expect("it starts");
     assert!(!done.status.success());
     assert!(String::from_utf8_lossy(&done.stderr).contains("apple-darwin.tar.gz is missing"));

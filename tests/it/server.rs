@@ -128,7 +128,7 @@ fn read_request(stream: &TcpStream) -> Option<Received> {
         let header = (name.to_lowercase(), value.trim().to_owned());
         request.headers.push(header);
     }
-    let length = request.header("content-length")?.parse().ok()?;
+    let length = request.header("content-length").map_or(Ok(0), str::parse).ok()?;
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     request.line.truncate(request.line.trim_end().len());

@@ -158,13 +158,12 @@ fn every_other_column_the_schema_and_the_metadata_stay() {
 fn the_output_is_the_same_for_any_number_of_threads() {
     let place = Place::new();
     table(&place, "in.parquet", &chats(400), Compression::UNCOMPRESSED, WriterVersion::PARQUET_1_0);
-    let mut outputs = ["1", "2", "8"].map(|jobs| {
+    let outputs = ["1", "2", "8"].map(|jobs| {
         let run = place.curtail(&WINDOW).args(["in.parquet", "--force", "-o", "out.parquet", "-j", jobs]).output();
         assert!(run.as_ref().unwrap().status.success(), "{run:?}");
         place.read("out.parquet")
     });
     outputs[1..].iter().for_each(|output| assert!(*output == outputs[0]));
-    outputs.sort();
     // What has nothing to lose stays byte for byte.
     let run = place.curtail(&["window", "-n", "900", "in.parquet", "-i"]).output().unwrap();
     assert!(run.status.success() && run.stdout.is_empty(), "{run:?}");

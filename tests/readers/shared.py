@@ -362,7 +362,7 @@ class Reader:
         try:
             self.judge(path, dialect, before)
         except Exception as error:  # noqa: BLE001 - whatever the software raises
-            if refused and (reason(error) <= refused or refused <= reason(error)):
+            if refused and reason(error) <= refused:
                 self.same_refusal[dialect] += len(names)
                 return
             self.compacted[dialect] += len(names) * isinstance(error, Compacted)

@@ -55,7 +55,7 @@ fn is_unicode(key: &Bound<'_, PyAny>) -> bool {
 }
 
 fn is_list_of_objects(list: &Bound<'_, PyList>) -> bool {
-    !list.is_empty() && list.iter().all(|item| item.is_exact_instance_of::<PyDict>() || is_model(&item))
+    !list.is_empty() && list.iter().all(|item| item.is_instance_of::<PyDict>() || is_model(&item))
 }
 
 /// Whether a value is a message as pydantic models it, which many libraries have in their histories.

@@ -250,6 +250,15 @@ fn refuse_files(command: &Given, flags: &ArgMatches, input: &Input) -> anyhow::R
 mod tests {
     use super::Command;
 
+    /// Which would run a file of the working directory, if it is an interpreter.
+    #[test]
+    fn the_process_itself_renders_no_template() {
+        let template = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/templates/chat_template.jinja");
+        let words = ["limit", "-t", "9", "--template", template].map(str::to_owned);
+        let refusal = Command::parse(&words, false).err().unwrap_or_default();
+        assert!(refusal.contains("CURTAIL_PROGRAM can name it"), "{refusal}");
+    }
+
     #[test]
     fn flags_without_effect_on_values_are_refused() {
         for line in [

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::program::{self, command, root};
+use crate::program::{self, Place, chats, command, root, text};
 
 /// The most lines of a `-h` page at a width of 100 columns.
 const SCREEN: usize = 48;
@@ -100,10 +100,10 @@ fn short_help_fits_a_screen_and_long_help_has_more() {
 /// A manual page has a line about each flag, as the long help has.
 #[test]
 fn manual_pages_describe_every_flag() {
-    let place = program::Place::new();
-    assert!(program::text(&place.curtail(&["man"]).output().unwrap().stdout).contains("Print errors only"));
+    let place = Place::new();
+    assert!(text(&place.curtail(&["man"]).output().unwrap().stdout).contains("Print errors only"));
     place.curtail(&["man", "--out", "pages"]).assert().success();
-    let page = program::text(&place.read("pages/curtail-window.1"));
+    let page = text(&place.read("pages/curtail-window.1"));
     for line in ["Count the in\\-flight round toward N", "Find hidden files", "Number of threads", "Print errors only"]
     {
         assert!(page.contains(line), "{line}: {page}");
@@ -203,4 +203,39 @@ fn flags_and_kinds_of_other_programs_are_understood() {
     let kind = |name: &str| shell(&format!("curtail filter --strip {name} chat.jsonl"), folder.path());
     assert_eq!(kind("thinking").stdout, kind("reasoning").stdout);
     assert!(kind("thinking").status.success());
+}
+
+/// The tip about a command that does not exist names one that does.
+#[test]
+fn a_command_of_other_programs_is_answered() {
+    let place = Place::new();
+    place.write("chat.jsonl", chats(1).as_bytes());
+    for (arguments, part) in [
+        (&["convert", "chat.jsonl"][..], "tip: curtail converts no formats: what it cuts keeps its format"),
+        (&["trim", "chat.jsonl"], "tip: `window` cuts by messages, `limit` by tokens"),
+        (&["truncate", "chat.jsonl"], "tip: `window` cuts by messages, `limit` by tokens"),
+        (&["validate", "chat.jsonl"], "tip: a similar subcommand exists: 'check'"),
+        (&["compact", "chat.jsonl"], "tip: a similar subcommand exists: 'summarize'"),
+        (&["chat.jsonl"], "tip: a command comes first, as in `curtail window -n 20 chat.jsonl`"),
+        (&["limit", "8k", "chat.jsonl"], "tip: a budget is `-t N`, as in `curtail limit -t 8k FILE`"),
+        (&["grep", "timetable"], "tip: `curtail view FOLDER -O PAGES` writes pages with a search"),
+        (&["redact", "chat.jsonl"], "tip: `curtail view FILE --mask -o PAGE` blanks what looks like a key"),
+        (&["window", "-n", "10turns", "chat.jsonl"], "expected a number alone; `--unit turns` sets what it counts"),
+        (&["window", "-n", "10", "--unit", "turn", "no.jsonl"], "no.jsonl: no such file"),
+        (
+            &["rule", "messages.3: tool_use ids"],
+            "`curtail check --error TEXT` finds what an answer of a provider means",
+        ),
+        (&["memory", "export", "b.jsonl"], "tip: `curtail store export` and `curtail store import` write and read"),
+        (&["filter", "-t", "5", "chat.jsonl"], "`curtail limit -t N FILE` cuts to N tokens"),
+        (&["memory", "spawn"], "tip: `curtail memory spawn --resource SHARED --to THREAD` copies"),
+        (&["memory", "spawn", "child"], "tip: `curtail memory spawn --resource SHARED --to THREAD` copies"),
+        (&["window", "5", "chat.jsonl"], "5: no such file or directory; a number needs a flag (see --help)"),
+    ] {
+        let done = place.curtail(arguments).output().unwrap();
+        let stderr = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(part), "{arguments:?}: {stderr}");
+        assert!(stderr.matches("tip: ").count() <= 1, "{arguments:?}: {stderr}");
+    }
 }

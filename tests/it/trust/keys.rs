@@ -107,15 +107,13 @@ fn a_key_is_not_sent_without_encryption() {
         assert!(why.contains(expected) && !why.contains(KEY) && !why.contains("hunter22"), "{flags:?}: {why}");
     }
     // A proxy stands for a host that is not on this machine.
-    let server = Server::with_replies(vec![openai("Fine.")]);
+    let server = Server::with_replies(vec![Reply::Close]);
     let environment = [("OPENAI_API_KEY", KEY), ("HTTP_PROXY", server.address.as_str())];
     let flags = ["--summarizer", "openai", "--endpoint", "http://llm.example/v1", "--allow-http"];
     let output = ask(folder().path(), &environment, &flags);
-    assert!(
-        text(&output.stdout).contains("Fine.") || text(&output.stderr).contains("proxy"),
-        "{}",
-        text(&output.stderr)
-    );
+    let why = text(&output.stderr);
+    assert!(why.contains(&format!("through the proxy {} (HTTP_PROXY)", server.address)) && !why.contains(KEY), "{why}");
+    assert_eq!(server.received()[0].line, "CONNECT llm.example:80 HTTP/1.1");
 }
 
 #[test]

@@ -202,7 +202,6 @@ fn the_effect_of_a_policy_is_that_on_what_is_read() {
     assert!(outcome.contains("had already removed 2 messages with 502 tokens"), "{outcome}");
 }
 
-/// Instructions before the first turn are not a turn of their own, as in `count`.
 /// The words of the element of class `class` that the page has first.
 fn words_of(page: &str, class: &str) -> String {
     let element = page.split_once(&format!("<p class=\"{class}\">")).unwrap().1;
