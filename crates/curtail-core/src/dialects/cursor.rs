@@ -38,6 +38,8 @@ impl Dialect for Cursor {
 
     fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
         blocks::close_rounds(read);
+        // Most versions write no results.
+        read.iter_mut().filter_map(Item::message_mut).for_each(|message| message.call_rules.unanswered = true);
     }
 }
 

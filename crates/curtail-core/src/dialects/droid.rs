@@ -9,7 +9,9 @@ use foldhash::HashMap;
 use super::tree::Tree;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, anthropic, blocks};
 use crate::json::{ObjectWriter, Value, object, or_null};
-use crate::transcript::{Draft, DraftResult, Links, Message, MessageKind, PairingRules, ResultPlace, Role};
+use crate::transcript::{
+    Content, Draft, DraftResult, Links, Message, MessageKind, PairingRules, PartOrigin, ResultPlace, Role,
+};
 
 /// The dialect `droid`.
 pub(super) struct Droid;
@@ -68,6 +70,10 @@ impl Dialect for Droid {
                 Some(summary) => Item::Message(boundary(item, summary)),
                 None => Item::Metadata,
             },
+            "reasoning" => {
+                let thought = blocks::text_beside(item, "text", Content::Reasoning);
+                blocks::message(Role::Assistant, item, id, thought.into_iter().collect())
+            }
             "completion" => blocks::message(Role::Assistant, item, id, blocks::plain_parts(item.get("finalText"))),
             kind if METADATA.contains(&kind) => Item::Metadata,
             _ => blocks::unknown_kind(kind),
@@ -75,6 +81,7 @@ impl Dialect for Droid {
     }
 
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        leave_out_repeats(items, read);
         if let Some((_, kept)) = summaries(items).pop() {
             blocks::preserve(read, kept);
         }
@@ -136,6 +143,36 @@ fn kept_before(at: usize, anchor: Option<usize>, earlier: Option<usize>) -> Vec<
     match (anchor, earlier) {
         (Some(anchor), Some(earlier)) if anchor < earlier => vec![anchor + 1..earlier, earlier + 1..at],
         (anchor, earlier) => iter::once(anchor.or(earlier).map_or(0, |last| last + 1)..at).collect(),
+    }
+}
+
+/// The stream may write a thought twice, and ends with the last reply once more: it is read once, and changes with the other.
+fn leave_out_repeats(items: &[Value<'_>], read: &mut [Item<'_>]) {
+    let mut last: Option<usize> = None;
+    for (at, item) in items.iter().enumerate() {
+        let (before, from) = read.split_at_mut(at);
+        let Item::Message(message) = &from[0] else { continue };
+        let may_repeat = matches!(&*item.word("type"), "reasoning" | "completion");
+        let first = last.filter(|_| may_repeat).and_then(|first| before[first].message_mut()?.parts.first_mut());
+        match (first, message.parts.as_slice()) {
+            (Some(first), [part]) if says_the_same(&first.content, &part.content) => {
+                if let PartOrigin::Source(place) = &mut first.origin {
+                    place.further_mut().repeats.extend(part.place().and_then(|place| place.rewrite));
+                }
+                from[0] = Item::Metadata;
+            }
+            _ => last = Some(at),
+        }
+    }
+}
+
+/// Whether two parts are the same text, or the same thought.
+fn says_the_same(one: &Content<'_>, other: &Content<'_>) -> bool {
+    match (one, other) {
+        (Content::Text(one), Content::Text(other)) | (Content::Reasoning(one), Content::Reasoning(other)) => {
+            one.decode() == other.decode()
+        }
+        _ => false,
     }
 }
 

@@ -67,6 +67,11 @@ const TEXT_LIST: Foreign = foreign(
 const RESULTS: Foreign =
     foreign("a batch's list of results", "it has answers without their questions: cut the requests");
 
+const TEAM: Foreign = foreign(
+    "the state of a team of AutoGen",
+    "each agent has messages of its own: pass --messages-key agent_states.NAME.agent_state.llm_context.messages",
+);
+
 const fn foreign(format: &'static str, advice: &'static str) -> Foreign {
     Foreign { format, advice }
 }
@@ -107,6 +112,7 @@ fn format_of_event(item: Value<'_>, kind: &str) -> Option<Foreign> {
         "say" | "ask" => (item.has("ts") && item.has(kind)).then_some(CLINE_UI),
         "session.created" | "session.updated" => Some(REALTIME),
         kind if kind.starts_with("conversation.item.") || kind.starts_with("input_audio_buffer.") => Some(REALTIME),
+        "TeamState" => item.get("agent_states").map(|_| TEAM),
         "succeeded" => item.get("message").map(|_| RESULTS),
         _ => None,
     }

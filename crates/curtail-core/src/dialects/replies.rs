@@ -21,6 +21,9 @@ pub(crate) fn reply_of(record: Value<'_>) -> Reply<'_> {
     let mut reply = reply.unwrap_or_else(|| Reply::answer(completion.and_then(Value::text)));
     let outputs = outputs.into_iter().flat_map(Value::items);
     reply.answer.extend(outputs.filter_map(|output| output.text().or_else(|| output.get_text("text"))));
+    // What an agent of A2A made, and what it says of the state of its task.
+    let made = record.items_under("artifacts").chain(record.some("status").and_then(|status| status.some("message")));
+    reply.answer.extend(made.flat_map(|made| made.items_under("parts")).filter_map(|part| part.get_text("text")));
     reply
 }
 

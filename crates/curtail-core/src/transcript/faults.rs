@@ -61,12 +61,13 @@ impl FaultKind {
 
 impl Fault {
     /// Finds the faults of `messages`, in the order of the parts they are about. A call that was rolled
-    /// back needs no result.
+    /// back needs no result, nor does one whose result the log may not show.
     #[must_use]
     pub fn find_all(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Self> {
         let mut faults = Self::find_every(messages, pairs, pairing_rules);
         faults.retain(|fault| match fault.kind {
             FaultKind::OrphanResult => !messages[fault.at.message].call_rules.unasked,
+            FaultKind::UnansweredCall if messages[fault.at.message].call_rules.unanswered => false,
             FaultKind::UnansweredCall | FaultKind::PendingCall => {
                 messages[fault.at.message].standing != Standing::RolledBack
             }

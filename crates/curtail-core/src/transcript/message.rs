@@ -78,7 +78,7 @@ impl<'a> Message<'a> {
             untrained: false,
             thread: 0,
             standing: Standing::Live,
-            call_rules: CallRules { closes: Closes::Nothing, unasked: false, indivisible: false },
+            call_rules: CallRules { closes: Closes::Nothing, unasked: false, unanswered: false, indivisible: false },
             binding: Binding::None,
             dropped_with: None,
             origin,
@@ -392,6 +392,8 @@ pub struct CallRules {
     pub closes: Closes,
     /// Whether its results may answer no call: the log does not show every call.
     pub unasked: bool,
+    /// Whether its calls may have no result: the log does not show every result.
+    pub unanswered: bool,
     /// Whether its calls are kept or dropped together, because only the first one carries a signature.
     pub indivisible: bool,
 }

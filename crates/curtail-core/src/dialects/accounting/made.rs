@@ -1,33 +1,44 @@
 //! Texts of parts that were put together from several values, or read out of one: they stand nowhere as they are.
 
 use super::texts_of;
-use crate::json::Text;
+use crate::json::{Span, Text, Value};
 use crate::transcript::Part;
 
 /// The made texts of the parts of a message.
-pub(super) struct MadeTexts {
-    /// Of each part that has some, by whether only what no escape hides is kept.
-    condensed: [Vec<Vec<String>>; 2],
+pub(super) struct MadeTexts(Vec<PartTexts>);
+
+/// The made texts of a part.
+struct PartTexts {
+    /// Where the part is.
+    element: Option<Span>,
+    /// By whether only what no escape hides is kept.
+    condensed: [Vec<String>; 2],
 }
 
 impl MadeTexts {
     pub(super) fn of(parts: &[Part<'_>]) -> Self {
-        let made: Vec<Vec<&str>> = parts.iter().map(made_texts).filter(|made| !made.is_empty()).collect();
-        Self { condensed: [false, true].map(|ascii| made.iter().map(|texts| condensed_each(texts, ascii)).collect()) }
+        let made = parts.iter().map(|part| (part, made_texts(part))).filter(|(_, made)| !made.is_empty());
+        let made = made.map(|(part, made)| PartTexts {
+            element: part.place().map(|place| place.element.span()),
+            condensed: [false, true].map(|ascii| condensed_each(&made, ascii)),
+        });
+        Self(made.collect())
     }
 
-    /// Whether a text is in one of these, or all that was read out of it for a part is in it.
-    pub(super) fn have(&self, text: &Text<'_>) -> bool {
-        if self.condensed[0].is_empty() {
-            return false;
-        }
-        let text = text.decode();
+    /// Whether the text of `value` is in one of these, or all that was read for a part is in it, and it in the part: a text
+    /// elsewhere may have the name of a tool in it.
+    pub(super) fn have(&self, value: Value<'_>) -> bool {
+        let Some(text) = value.text().filter(|_| !self.0.is_empty()).map(Text::into_decoded) else { return false };
         let ascii = text.contains(ESCAPE);
         let text = condensed(&text, ascii);
+        let span = value.span();
         !text.is_empty()
-            && self.condensed[usize::from(ascii)].iter().any(|made| {
+            && self.0.iter().any(|part| {
+                let made = &part.condensed[usize::from(ascii)];
+                let is_inside =
+                    part.element.is_some_and(|element| element.start <= span.start && span.end <= element.end);
                 made.iter().any(|made| made.contains(&text))
-                    || !made.is_empty() && made.iter().all(|made| text.contains(made))
+                    || is_inside && !made.is_empty() && made.iter().all(|made| text.contains(made))
             })
     }
 }

@@ -60,7 +60,7 @@ impl Accounting {
                     false => open.push(member.value),
                 }
             }
-            if holder.text().is_some_and(|text| is_long(&text) && !made.have(&text)) {
+            if holder.text().is_some_and(|text| is_long(&text)) && !made.have(holder) {
                 found.push(Estimated { value: holder, sealed: false });
             }
         }

@@ -42,7 +42,8 @@ const METADATA: &[&str] = &[
     "system", "summary", "progress", "attachment", "file-history-snapshot", "queue-operation", "pr-link",
     "permission-mode", "mode", "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "last-prompt",
     "tag", "task-summary", "worktree-state", "result", "tool_progress", "tool_use_summary", "rate_limit_event",
-    "auth_status", "prompt_suggestion",
+    "auth_status", "prompt_suggestion", "content-replacement", "attribution-snapshot", "speculation-accept",
+    "bridge-session", "isolation-latch", "fork-context-ref",
 ];
 
 impl Dialect for ClaudeCode {

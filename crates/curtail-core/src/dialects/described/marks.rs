@@ -10,6 +10,7 @@ use super::library::{described_at, heads, registered};
 use super::rules::{Mark, Rules, all_hold};
 use super::screen::Screen;
 use super::texts::BUILT_IN;
+use crate::dialects::provenance::written_time;
 use crate::dialects::{Dialect, ReadError};
 use crate::json::Value;
 use crate::transcript::{Content, Message, Role};
@@ -92,10 +93,9 @@ impl Described {
     /// Refuses items that are written newest first, as some servers list them: a cut would keep the oldest.
     pub(super) fn refuse_disorder(&self, items: &[Value<'_>]) -> Result<(), ReadError> {
         let (Some(order), [first, .., last]) = (&self.rules.order, items) else { return Ok(()) };
-        let time = |item: &Value<'_>| order.first(*item)?.raw().parse::<f64>().ok();
-        let sign = match (time(first), time(last)) {
+        let sign = match (order.first(*first), order.first(*last)) {
             _ if order.is_here() => self.sign_of_reversal(items).map(str::to_owned),
-            (Some(begins), Some(ends)) if begins > ends => Some(format!("`{order}` falls")),
+            (Some(begins), Some(ends)) if is_before(ends, begins) => Some(format!("`{order}` falls")),
             _ => None,
         };
         let Some(sign) = sign else { return Ok(()) };
@@ -118,6 +118,14 @@ impl Described {
         !items
             .iter()
             .any(|item| has_one_of(&self.rules.unlike, *item) || !self.rules.is_log && self.rules.is_unknown(*item))
+    }
+}
+
+/// Whether a number, or a time, is before another one.
+fn is_before(one: Value<'_>, other: Value<'_>) -> bool {
+    match [one, other].map(|value| value.raw().parse::<f64>()) {
+        [Ok(one), Ok(other)] => one < other,
+        _ => written_time(one).zip(written_time(other)).is_some_and(|(one, other)| one < other),
     }
 }
 

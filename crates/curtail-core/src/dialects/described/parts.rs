@@ -187,10 +187,17 @@ impl<'r, 'a> Reading<'r, 'a> {
         let path = kind.result_path();
         let values = path.map_or_else(Vec::new, |path| path.all(path.base(inner, self.said)));
         self.accounted.extend(values.iter().map(|value| value.span()));
-        let texts = values.iter().flat_map(|value| blocks::texts(Some(*value))).collect();
         let [id, name] = [&kind.id, &kind.name].map(|path| self.word(path.as_ref(), inner));
-        let mut result = ToolResult::new(id, name, texts);
-        result.media = values.iter().map(|value| blocks::count_media(Some(*value))).sum();
+        let mut result = ToolResult::new(id, name, Vec::new());
+        for value in &values {
+            if value.is_array() {
+                let (media, said): (Vec<_>, Vec<_>) = value.items().partition(|item| self.rules.is_medium(*item));
+                result.media += media.len() + said.iter().filter(|item| blocks::is_media(**item)).count();
+                result.content.extend(said.into_iter().filter_map(blocks::block_text));
+            } else {
+                result.content.extend(blocks::texts(Some(*value)));
+            }
+        }
         result.family = kind.family(result.id.is_some());
         let rewrite = match (values.as_slice(), path) {
             ([one], _) if !one.is_array() => Some(Rewrite::of_text(*one)),

@@ -135,7 +135,7 @@ impl Rules {
         let mut open = vec![item];
         while let Some(value) = open.pop() {
             let span = value.span();
-            if span.len() < LONG || accounted.has(span) {
+            if span.len() < LONG || accounted.has(span) || self.is_medium(value) {
                 continue;
             }
             if let Some(text) = value.text() {

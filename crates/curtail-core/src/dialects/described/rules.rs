@@ -245,6 +245,15 @@ impl Rules {
         self.whole.iter_mut().chain(self.groups.iter_mut().flat_map(|group| &mut group.kinds))
     }
 
+    /// Whether a value has the members of a medium, also where it is inside something else, such as a result.
+    pub(super) fn is_medium(&self, value: Value<'_>) -> bool {
+        let mut media = self.kinds().filter(|kind| kind.is == Is::Media);
+        value.is_object()
+            && media.any(|kind| {
+                !kind.when.is_empty() && kind.inner.first(value).is_some() && all_hold(&kind.when, value, None)
+            })
+    }
+
     /// Whether calls and results carry ids.
     pub(super) fn has_ids(&self) -> bool {
         self.kinds().any(|kind| kind.is == Is::Call && kind.id.is_some())

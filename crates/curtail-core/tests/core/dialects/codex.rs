@@ -167,6 +167,8 @@ fn a_prompt_that_begins_as_context_is_a_prompt() {
     let log = [
         said("user", "input_text", r"<environment_context>\n<cwd>/loom</cwd>\n</environment_context>"),
         said("user", "input_text", r"# AGENTS.md instructions for /loom\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>"),
+        said("user", "input_text", r#"<codex_internal_context source=\"goal\">\nGo on.\n</codex_internal_context>"#),
+        said("user", "input_text", r"<goal_context>\nGo on.\n</goal_context>"),
         said("user", "input_text", "# AGENTS.md instructions are ignored: why?"),
         said("assistant", "output_text", "They are not."),
         said("user", "input_text", "<skill> is no tag that is read"),
@@ -178,7 +180,16 @@ fn a_prompt_that_begins_as_context_is_a_prompt() {
     let read = reading().transcripts(&document).expect("a transcript");
     let messages = &read[0].1.messages;
     let found: Vec<_> = messages.iter().map(|message| (message.automatic, message.standing.is_rolled_back())).collect();
-    let expected = [(true, false), (true, false), (false, false), (false, false), (false, true), (true, false)];
+    let expected = [
+        (true, false),
+        (true, false),
+        (true, false),
+        (true, false),
+        (false, false),
+        (false, false),
+        (false, true),
+        (true, false),
+    ];
     assert_eq!(found, expected);
 }
 

@@ -42,6 +42,10 @@ fn what_no_dialect_reads_is_refused_by_name() {
         (r#"[{"ts": 1, "type": "say", "say": "task", "text": "Lit?"}]"#, "`api_conversation_history.json`"),
         (r#"{"internal": [["Lit?", "Yes."]], "visible": []}"#, "--messages-key internal"),
         (r#"{"id": "0", "data": ["Lit?", "Yes."]}"#, "a row of texts by turns"),
+        (
+            r#"{"type": "TeamState", "version": "1.0.0", "agent_states": {}}"#,
+            "agent_states.NAME.agent_state.llm_context",
+        ),
         (r#"{"role": "user", "says": "Lit?", "blocks": []}"#, "nearest are "),
     ] {
         let framing = detect_framing(text, None);
@@ -66,6 +70,29 @@ fn lists_that_are_newest_first_are_refused() {
         let error = reading.transcripts(&reading.parse(&wrong).unwrap()).err().expect("it is refused");
         assert!(error.what.contains("newest first"), "{}", error.what);
         assert!(error.what.ends_with("jq -c '.data |= reverse'"), "{}", error.what);
+    }
+}
+
+/// `AgentCore` lists the newest event first, with its time as a text or in seconds.
+#[test]
+fn events_that_are_listed_newest_first_are_refused() {
+    let event = |time: &Value, role: &str| json!({"eventId": "e", "eventTimestamp": time, "payload": [{"conversational": {"content": {"text": "Lit?"}, "role": role}}]});
+    let reading = Reading { framing: Framing::Records, dialect: None, named: false, messages_key: None };
+    for times in [
+        ["2026-03-01T10:00:00+00:00", "2026-03-01T10:00:02+00:00"].map(Value::from),
+        ["2026-03-01 10:00:00+00:00", "2026-03-01 10:00:02+00:00"].map(Value::from),
+        [1_772_359_200.5, 1_772_359_202.0].map(Value::from),
+    ] {
+        let [first, last] = &times;
+        let right = json!({"events": [event(first, "USER"), event(last, "ASSISTANT")]}).to_string();
+        assert_eq!(reading.transcripts(&reading.parse(&right).unwrap()).unwrap()[0].1.messages.len(), 2);
+        let wrong = json!({"events": [event(last, "ASSISTANT"), event(first, "USER")]}).to_string();
+        let error = reading.transcripts(&reading.parse(&wrong).unwrap()).err().expect("it is refused");
+        assert!(
+            error.what.ends_with("(`eventTimestamp` falls); reverse them first: jq -c '.events |= reverse'"),
+            "{}",
+            error.what
+        );
     }
 }
 

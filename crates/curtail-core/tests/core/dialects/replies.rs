@@ -35,6 +35,12 @@ fn only_the_reply_beside_the_messages_is_counted_and_once() {
         (json!({"messages": [asked], "output": [{"role": "ai", "content": "It is."}]}), 1),
         (json!({"messages": [asked], "output": [{"call_id": "c", "name": "look", "arguments": {"at": 1}}]}), 2),
         (json!({"messages": [asked], "output": many}), 1000),
+        (
+            json!({"kind": "task", "history": [{"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "Lit?"}]}],
+                "status": {"state": "completed", "message": {"kind": "message", "messageId": "n", "role": "agent", "parts": [{"kind": "text", "text": "Done."}]}},
+                "artifacts": [{"artifactId": "a", "parts": [{"kind": "text", "text": "It is."}, {"kind": "data", "data": {"lit": true}}]}]}),
+            2,
+        ),
     ] {
         read_transcripts(&row.to_string(), |_, transcript| assert_eq!(transcript.layout.replies.len(), count, "{row}"))
             .expect("it is read");

@@ -499,3 +499,104 @@ fn functions_of_two_plugins_are_two_tools() {
     let said = "semantic-kernel-dotnet\nuser: And?\nassistant: Weather-get{} Calendar-get{} get{}";
     assert_eq!(outline(&chat.to_string()), said);
 }
+
+/// Tools of a provider take lists, and the image that one made is no text.
+#[test]
+fn agent_framework_has_the_tools_of_providers() {
+    let bytes = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk";
+    let image = json!({"type": "data", "uri": format!("data:image/png;base64,{bytes}"), "media_type": "image/png"});
+    let code = json!([{"text": "print(1)", "type": "text"}]);
+    let chat = json!([
+        {"type": "message", "role": "user", "contents": [{"type": "text", "text": "Paint the lamp."}]},
+        {"type": "message", "role": "assistant", "contents": [
+            {"type": "image_generation_tool_call", "image_id": "i1"},
+            {"type": "image_generation_tool_result", "image_id": "i1", "outputs": image},
+            {"type": "code_interpreter_tool_call", "call_id": "c1", "inputs": code},
+            {"type": "code_interpreter_tool_result", "call_id": "c1", "outputs": [{"type": "text", "text": "1"}]},
+            {"type": "shell_tool_call", "call_id": "c2", "commands": ["ls"]}]},
+        {"type": "message", "role": "tool", "contents": [
+            {"type": "shell_tool_result", "call_id": "c2", "outputs": [{"stdout": "lamp", "type": "shell_command_output"}]}]},
+    ]);
+    let text = chat.to_string();
+    let said = "agent-framework\nuser: Paint the lamp.\n\
+        assistant: - [medium] code_interpreter_tool_call[{\"text\":\"print(1)\",\"type\":\"text\"}] -> 1 [0] shell_tool_call[\"ls\"]\n\
+        tool: -> {\"stdout\":\"lamp\",\"type\":\"shell_command_output\"} [0]";
+    assert_eq!(outline(&text), said);
+    assert!(curtail_core::check(&text).is_empty());
+}
+
+#[test]
+fn autogen_has_messages_of_people_of_programs_and_of_objects() {
+    let of = |kind: &str, source: &str, content: Value| json!({"type": kind, "source": source, "content": content});
+    let ran = json!({"type": "CodeExecutionEvent", "source": "coder", "retry_attempt": 0,
+        "result": {"exit_code": 0, "output": "1", "code_file": "/house/look.py"}});
+    let mut made = of("CodeGenerationEvent", "coder", json!("```python\nprint(1)\n```"));
+    made["code_blocks"] = json!([{"code": "print(1)", "language": "python"}]);
+    let thread = json!({"messages": [
+        of("TextMessage", "user", json!("Is it lit?")),
+        made,
+        ran,
+        of("StructuredMessage[Answer]", "keeper", json!({"lit": true})),
+        of("UserInputRequestedEvent", "user_proxy", json!("")),
+        of("TextMessage", "user_proxy", json!("APPROVE")),
+    ]});
+    let said = "autogen-agentchat\nuser: Is it lit?\nassistant: ```python\nprint(1)\n```\nuser: 1 (automatic)\n\
+        assistant: {\"lit\":true}\nuser: APPROVE";
+    assert_eq!(outline(&thread.to_string()), said);
+}
+
+/// Claude Code says how it shortens results that it sends: the results are read where they are.
+#[test]
+fn claude_code_keeps_notes_that_are_no_texts() {
+    let user = r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","isSidechain":false,"message":{"role":"user","content":"Lit?"}}"#;
+    let note = r#"{"type":"content-replacement","sessionId":"s","replacements":[{"kind":"tool-result","toolUseId":"t","replacement":"Output too large, and its first lines are these."}]}"#;
+    let log = format!("{user}\n{note}\n{note}\n");
+    assert_eq!(outline(&log), "claude-code\nuser: Lit?");
+    let unknown = read_transcripts(&log, |_, transcript| {
+        assert!(transcript.layout.non_messages.iter().all(|line| line.unknown.is_none()));
+    });
+    unknown.expect("it is read");
+}
+
+/// The stream of Droid writes thoughts, some twice, and ends with the last reply.
+#[test]
+fn droid_says_its_last_reply_once() {
+    let line = |kind: &str, said: Value| {
+        let mut line = json!({"type": kind, "session_id": "s", "timestamp": 1});
+        line.as_object_mut().expect("an object").extend(said.as_object().expect("an object").clone());
+        line.to_string()
+    };
+    let stream = |last: &str| {
+        let thought = line("reasoning", json!({"id": "r", "text": "A lamp."}));
+        let lines = [
+            line("message", json!({"id": "m1", "role": "user", "text": "Is it lit?"})),
+            thought.clone(),
+            thought,
+            line("message", json!({"id": "m2", "role": "assistant", "text": "It is."})),
+            line("completion", json!({"finalText": last})),
+        ];
+        outline(&lines.join("\n"))
+    };
+    let said = "droid\nuser: Is it lit?\nassistant: (A lamp.)\nassistant: It is.";
+    assert_eq!(stream("It is."), said);
+    assert_eq!(stream("It was."), format!("{said}\nassistant: It was."));
+}
+
+/// Cursor writes what it calls, and most versions no results: only the last call can still wait for one.
+#[test]
+fn cursor_needs_no_results() {
+    let said = |role: &str, block: Value| json!({"role": role, "message": {"content": [block]}}).to_string();
+    let call = said("assistant", json!({"type": "tool_use", "name": "look", "input": {"at": "lamp"}}));
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let log = [
+        said("user", text("Is it lit?")),
+        call.clone(),
+        call.clone(),
+        said("assistant", text("It is.")),
+        said("user", text("And now?")),
+    ];
+    assert!(curtail_core::check(&log.join("\n")).is_empty());
+    let pending = [log.as_slice(), &[call]].concat().join("\n");
+    let found: Vec<_> = curtail_core::check(&pending).into_iter().map(|finding| finding.rule.name).collect();
+    assert_eq!(found, ["pending-call"]);
+}

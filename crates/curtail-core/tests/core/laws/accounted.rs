@@ -139,6 +139,19 @@ fn words_with_the_end_of_an_id_have_texts() {
     }
 }
 
+/// The name of a tool is a word, which a text beside its call may have as well.
+#[test]
+fn a_text_with_the_name_of_a_tool_is_a_text() {
+    let said = "I said that the keeper is to look at the lamp before the tide turns at nine.";
+    let chat = format!(
+        r#"{{"id":"m","role":"assistant","note":"{said}","parts":[{{"type":"tool-look","toolCallId":"c","state":"output-available","input":{{}},"output":"lit"}}]}}"#
+    );
+    let found = read_transcripts(&format!("{chat}\n"), |_, transcript| {
+        assert_eq!(transcript.messages[0].estimated.len(), 1, "{chat}");
+    });
+    found.expect("it is read");
+}
+
 /// An image in a result is counted as an image, and none of its bytes as text.
 #[test]
 fn an_image_in_a_result_is_no_text() {
