@@ -39,4 +39,5 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["gemini"], adapt=lambda shown: [(kind, text or "code_execution") for kind, text in shown], knows=KNOWS, examples=EXAMPLES)
+    # Sessions of ADK and the CLI are no lists of contents, and have readers of their own.
+    main(load, ["gemini"], named=r"^(?!adk-|cli)", adapt=lambda shown: [(kind, text or "code_execution") for kind, text in shown], knows=KNOWS, examples=EXAMPLES)
