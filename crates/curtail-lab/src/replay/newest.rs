@@ -7,7 +7,6 @@
 use std::ops::Range;
 
 use super::history::History;
-use super::results::push_all;
 use super::runs::Runs;
 use crate::requests::Request;
 use curtail_core::processors::{Counting, Question, TokenLimit, View};
@@ -84,8 +83,8 @@ impl Newest {
         let mut ahead: Vec<usize> = history.instructions_before(kept.start).chain(kept.question).collect();
         ahead.sort_unstable();
         let mut runs = Runs::default();
-        push_all(&mut runs, &ahead);
-        push_all(&mut runs, history.originals_in(kept.start..end));
+        runs.push_all(&ahead);
+        runs.push_all(history.originals_in(kept.start..end));
         Some(runs)
     }
 

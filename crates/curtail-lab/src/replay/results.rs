@@ -3,13 +3,12 @@
 use super::applied::Applied;
 use super::history::History;
 use super::newest::tokens_before;
-use super::runs::{Difference, Runs};
+use super::runs::Difference;
 use super::sent::Sent;
 use super::written::WrittenMessages;
 use crate::requests::Request;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{CapResults, ClearResults, Counting, ProcessorError, StaleResults, View};
-use curtail_core::steps;
 use curtail_core::transcript::Layout;
 
 /// The results about which a request can decide otherwise than the one before it. A policy clears a result once enough others follow
@@ -83,13 +82,13 @@ impl Results {
             for message in applied.run_in(&self.chain, messages)? {
                 let Some(position) = history.position(&message) else { continue };
                 let before = history.originals.partition_point(|&other| other < position);
-                push_all(&mut difference.runs, &history.originals[at..before]);
+                difference.runs.push_all(&history.originals[at..before]);
                 written.push(&mut difference.runs, history, counting, &message);
                 at = before + 1;
             }
             self.close();
         }
-        push_all(&mut difference.runs, &history.originals[at..end]);
+        difference.runs.push_all(&history.originals[at..end]);
         Ok(difference)
     }
 
@@ -108,32 +107,4 @@ impl Results {
         self.open.drain(..closed);
         self.decided = self.open.len();
     }
-}
-
-/// Appends the messages at `positions`, as they were recorded.
-pub(super) fn push_all(runs: &mut Runs, positions: &[usize]) {
-    let mut rest = positions;
-    while let Some(&first) = rest.first() {
-        // Positions ascend, so a run without a gap is found by bisection.
-        let count = longest(rest.len(), |count| rest[count - 1] - first == count - 1);
-        runs.push(first..first + count);
-        rest = &rest[count..];
-    }
-}
-
-/// The largest number from 1 to `most` for which `holds` is true. It must be true for 1, and stay false once it is
-/// false.
-fn longest(most: usize, holds: impl Fn(usize) -> bool) -> usize {
-    let mut low = 1;
-    let mut high = most;
-    while low < high {
-        steps::count(1);
-        let middle = low + (high - low).div_ceil(2);
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    low
 }
