@@ -26,7 +26,7 @@ pub(super) struct ShowArgs {
     )]
     output_format: TextOrJson,
 
-    /// Print this message, by its number or its id, byte for byte
+    /// Print this message, by its number, or those with this id, byte for byte
     ///
     /// Numbers are those of the table, of `--explain` and of the pointers in summaries: [m57] is message 57.
     #[arg(long, value_name = "N", conflicts_with = "output_format")]
@@ -114,6 +114,6 @@ fn absent(wanted: &str, longest: Option<usize>) -> String {
         return format!("no message {wanted} found, and no other");
     };
     format!(
-        "no message {wanted} found; messages are numbered 0 to {last}, and `curtail show` lists them with their ids"
+        "no message {wanted} found; messages are numbered 0 to {last}, and `curtail show --output-format json` has their ids"
     )
 }

@@ -24,7 +24,7 @@ use crate::works::cut::Cutting;
 use crate::works::output::{CutOutput, OutputSink};
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
-use curtail_core::numbers::counted;
+use curtail_core::numbers::{counted, figure};
 use curtail_core::processors::Counting;
 use curtail_io::batch::{Event, Failure, Flow, OnError, Opened};
 use curtail_io::{ErrorKind, FileError, Manifest};
@@ -42,6 +42,15 @@ pub(crate) struct CutReporter<'f> {
     notes: Notes,
     errors: RecordErrors,
     decisions: DecisionReporter,
+    /// The fingerprints of the transcripts that were written, if copies are dropped.
+    seen: HashSet<u128>,
+    sums: Sums,
+    outcome: CutOutcome,
+}
+
+/// What went wrong so far, and what is left.
+#[derive(Default)]
+struct CutOutcome {
     /// Outputs that already exist and are not of this batch.
     existing: usize,
     /// Files in directories that are not transcripts.
@@ -51,9 +60,6 @@ pub(crate) struct CutReporter<'f> {
     is_anything_left: bool,
     /// Whether one that failed is not JSON.
     is_damaged: bool,
-    /// The fingerprints of the transcripts that were written, if copies are dropped.
-    seen: HashSet<u128>,
-    sums: Sums,
 }
 
 /// What a run writes beside its outputs.
@@ -117,13 +123,9 @@ impl<'f> CutReporter<'f> {
             notes: Notes::default(),
             errors: RecordErrors::default(),
             decisions: DecisionReporter::default(),
-            existing: 0,
-            passed_over: 0,
-            failed: false,
-            is_anything_left: false,
-            is_damaged: false,
             seen: HashSet::new(),
             sums: Sums { finished_before, ..Sums::default() },
+            outcome: CutOutcome::default(),
         }
     }
 
@@ -158,7 +160,7 @@ impl<'f> CutReporter<'f> {
             },
             Event::Failed(failure) => self.failure(failure),
             Event::PassedOver(opened) => {
-                self.passed_over += 1;
+                self.outcome.passed_over += 1;
                 self.progress.aside(|| remarks::passed_over(opened, self.global));
                 Flow::Continue
             }
@@ -189,7 +191,7 @@ impl<'f> CutReporter<'f> {
     fn done(&mut self, opened: &Opened, output: &mut CutOutput, whole: bool) -> Flow {
         self.report_block(opened, output);
         self.sums.add(output);
-        self.is_anything_left |= output.is_anything_left();
+        self.outcome.is_anything_left |= output.is_anything_left();
         let targets = &self.cutting.targets;
         self.file.changed |= output.changed;
         self.file.parts |= output.windows.are_parts && !targets.is_in_place();
@@ -271,7 +273,7 @@ impl<'f> CutReporter<'f> {
         let continues = failure.record.is_some() && self.flags.output.on_error != OnError::Fail;
         if continues {
             self.sums.failed_records += 1;
-            self.is_damaged |= failure.record.as_deref().is_some_and(|record| !is_json(record));
+            self.outcome.is_damaged |= failure.record.as_deref().is_some_and(|record| !is_json(record));
             let kept = self.flags.output.on_error == OnError::Keep;
             let fate = if kept { "kept unchanged" } else { "dropped" };
             if self.flags.output.on_error != OnError::Report {
@@ -331,9 +333,9 @@ impl<'f> CutReporter<'f> {
     }
 
     fn fail(&mut self, error: &FileError) {
-        self.failed = true;
-        self.existing += usize::from(error.kind == ErrorKind::Exists);
-        if error.kind != ErrorKind::Exists || self.existing == 1 {
+        self.outcome.failed = true;
+        self.outcome.existing += usize::from(error.kind == ErrorKind::Exists);
+        if error.kind != ErrorKind::Exists || self.outcome.existing == 1 {
             self.progress.aside(|| self.errors.print(error, None, self.global));
         }
     }
@@ -358,14 +360,14 @@ impl<'f> CutReporter<'f> {
         self.report_remarks();
         self.print_stats(start);
         self.report_nothing_to_do();
-        let all_done = !self.failed && interrupted.is_none();
+        let all_done = !self.outcome.failed && interrupted.is_none();
         if let Some(manifest) = self.beside.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
             manifest.remove()?;
         }
         let changed = self.flags.fail_on_change && self.sums.totals.changed + self.sums.dropped_records > 0;
         Ok(ExitCode::from(match interrupted {
             Some(status) => status,
-            None if self.failed => 2,
+            None if self.outcome.failed => 2,
             None => u8::from(changed),
         }))
     }
@@ -375,16 +377,16 @@ impl<'f> CutReporter<'f> {
         let targets = &self.cutting.targets;
         let writes = targets.is_stdout() || targets.are_files() && !targets.is_in_place();
         let was_before = self.sums.finished_before > 0;
-        if !writes || self.is_anything_left || was_before || self.sums.failed_records == 0 {
+        if !writes || self.outcome.is_anything_left || was_before || self.sums.failed_records == 0 {
             return;
         }
         let fate = if self.sums.dropped_records == 0 { "failed" } else { "failed or was dropped" };
-        let advice = match self.is_damaged {
+        let advice = match self.outcome.is_damaged {
             true => "; `curtail repair --damaged` reads what is left of a log",
             false => "",
         };
         console::error(&format!("nothing is left: every record {fate}{advice}"));
-        self.failed = true;
+        self.outcome.failed = true;
     }
 
     /// Completes the outputs, the map and the rejects. An input that another program wrote to while it was replaced is
@@ -395,7 +397,7 @@ impl<'f> CutReporter<'f> {
             self.sums.files = self.sums.files.saturating_sub(1);
             self.sums.failed_files += 1;
         }
-        let failed = self.failed;
+        let failed = self.outcome.failed;
         let errors: Vec<FileError> = self.line_files().filter_map(|file| file.finish(failed).err()).collect();
         errors.iter().for_each(|error| self.fail(error));
     }
@@ -405,19 +407,25 @@ impl<'f> CutReporter<'f> {
         if !self.global.verbose {
             self.notes.report_repeated();
         }
-        if self.existing > 1 {
-            console::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
+        match self.outcome.existing {
+            0 | 1 => {}
+            2 => console::error(&"1 more output exists already; --force overwrites it"),
+            all => console::error(&format!("{} more outputs exist already; --force overwrites them", figure(all - 1))),
         }
-        if self.passed_over > 0 && self.passed_over == self.inputs {
-            let files = if self.passed_over == 1 { "file contains" } else { "files contain" };
-            console::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
+        if self.outcome.passed_over > 0 && self.outcome.passed_over == self.inputs {
+            let files = if self.outcome.passed_over == 1 { "file contains" } else { "files contain" };
+            console::warning(&format!("no transcripts found: {} .json {files} no messages", self.outcome.passed_over));
         }
     }
 
     /// Reports that all outputs were complete before this run.
     fn report_nothing_to_do(&self) {
         let complete = self.sums.finished_before + self.cutting.targets.same();
-        if complete > 0 && complete + self.passed_over == self.inputs && !self.failed && self.flags.stats.is_none() {
+        if complete > 0
+            && complete + self.outcome.passed_over == self.inputs
+            && !self.outcome.failed
+            && self.flags.stats.is_none()
+        {
             let outputs = if complete == 1 { "the output is" } else { &format!("all {complete} outputs are") };
             console::note(&format!("nothing left to do: {outputs} complete"));
         }

@@ -75,7 +75,7 @@ impl Work for Finder<'_> {
             let messages = &transcript.messages;
             out.longest = out.longest.max(Some(messages.len()));
             for (nth, wanted) in self.wanted.iter().enumerate() {
-                if let Some(value) = find_message(messages, wanted).and_then(Message::value) {
+                for value in messages_called(messages, wanted).into_iter().filter_map(Message::value) {
                     out.text.push_str(value.raw());
                     out.text.push('\n');
                     out.found.push(nth);
@@ -86,10 +86,18 @@ impl Work for Finder<'_> {
     }
 }
 
-/// The message with this number, with this id, or with the number behind the `m` that a summary writes.
-fn find_message<'m, 'a>(messages: &'m [Message<'a>], wanted: &str) -> Option<&'m Message<'a>> {
-    let mut by_id = messages.iter().filter(|message| message.id.as_ref().is_some_and(|id| id.is(wanted)));
-    numbered(messages, wanted).or_else(|| by_id.next()).or_else(|| numbered(messages, wanted.strip_prefix('m')?))
+/// The message with this number, those with this id, which several records of one reply share, or the message with the number behind
+/// the `m` that a summary writes.
+fn messages_called<'m, 'a>(messages: &'m [Message<'a>], wanted: &str) -> Vec<&'m Message<'a>> {
+    if let Some(message) = numbered(messages, wanted) {
+        return vec![message];
+    }
+    let with_id = messages.iter().filter(|message| message.id.as_ref().is_some_and(|id| id.is(wanted)));
+    let with_id: Vec<&Message<'_>> = with_id.collect();
+    if !with_id.is_empty() {
+        return with_id;
+    }
+    wanted.strip_prefix('m').and_then(|number| numbered(messages, number)).into_iter().collect()
 }
 
 fn numbered<'m, 'a>(messages: &'m [Message<'a>], number: &str) -> Option<&'m Message<'a>> {

@@ -144,6 +144,9 @@ fn a_pointer_leads_to_the_message() {
         two,
         "{\"id\":\"b\",\"role\":\"assistant\",\"content\":\"y\"}\n{\"id\":\"a\",\"role\":\"user\",\"content\":\"x\"}\n"
     );
+    // Several records of one reply have its id.
+    place.write("same.jsonl", b"{\"id\":\"a\",\"role\":\"assistant\",\"content\":\"x\"}\n{\"id\":\"a\",\"role\":\"assistant\",\"content\":\"y\"}\n");
+    assert_eq!(stdout_of(&place, &["show", "--message", "a", "same.jsonl"]).lines().count(), 2);
     let output = place.curtail(&["show", "--message", "9", "ids.jsonl"]).output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));

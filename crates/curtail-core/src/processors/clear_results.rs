@@ -133,16 +133,11 @@ impl Processor for ClearResults {
 }
 
 impl ClearResults {
-    /// Whether each result is decided about by the number of those that follow it, and by nothing else.
+    /// Whether each result is decided about by the number of those around it and the tokens of the transcript, and by nothing else.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let every_tool = self.exempt.is_empty() && self.only.is_empty();
-        every_tool
-            && !self.clear_inputs
-            && self.protected_tokens == 0
-            && self.trigger.is_none()
-            && self.at_least == 0
-            && self.step == 1
+        every_tool && !self.clear_inputs && self.protected_tokens == 0 && self.at_least == 0
     }
 
     fn globs(&self) -> impl Iterator<Item = &NameGlobs> {

@@ -4,8 +4,8 @@ use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, Keep, Overflow, Plan, Processor, ProcessorError, Question, SlidingWindow, StaleResults, TokenLimit,
-    ToolFilter, ToolGlobs, Traits, View, WindowUnit,
+    CapKeep, CapResults, ClearResults, Keep, Overflow, Plan, Processor, ProcessorError, Question, SlidingWindow,
+    StaleResults, TokenLimit, ToolFilter, ToolGlobs, Traits, View, WindowUnit,
 };
 use curtail_lab::replay::{Apply, Policy, PolicyChain, PolicyReport, Prices, Replay, SessionReport};
 use curtail_lab::sessions;
@@ -60,13 +60,25 @@ const CASES: &[PolicyCase] = &[
     ("truncate", || Chain::default().then(limit(30, Overflow::Truncate)), true),
     ("trigger", || Chain::default().then(TokenLimit { trigger: Some(90), ..limit(40, Overflow::KeepNewest) }), true),
     ("tools", || Chain::default().then(tools()), true),
-    ("clear", || Chain::default().then(ClearResults::new(StaleResults::AllButLast(1), tokenizer())), true),
+    ("clear", || Chain::default().then(clear()), true),
+    ("clear above a trigger", || Chain::default().then(ClearResults { trigger: Some(60), ..clear() }), true),
+    ("clear in steps", || Chain::default().then(ClearResults { step: 2, ..clear() }), true),
+    ("cap", || Chain::default().then(cap()), true),
     ("summaries", || Chain::default().then(rolling(4, 2, curtail_memory::rolling::Counted::default())), false),
     ("chain", || Chain::default().then(tools()).then(limit(60, Overflow::Empty)), true),
 ];
 
 fn sliding() -> SlidingWindow {
     SlidingWindow { size: 4, unit: WindowUnit::Messages, keep: Keep::default(), step: 1 }
+}
+
+fn clear() -> ClearResults {
+    ClearResults::new(StaleResults::AllButLast(1), tokenizer())
+}
+
+fn cap() -> CapResults {
+    let keep = CapKeep::default();
+    CapResults { max_tokens: Some(8), tools: Vec::new(), keep, exempt: globs(&[]), tokenizer: tokenizer() }
 }
 
 fn tools() -> ToolFilter {

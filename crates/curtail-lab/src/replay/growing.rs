@@ -54,8 +54,8 @@ const fn keeps_the_end(keep: Keep, step: usize) -> bool {
 
 /// How a policy decides from what it decided about the previous request.
 pub(super) enum Growing {
-    /// It clears all but the last results.
-    Results(Results),
+    /// It clears all but the last results, or shortens each.
+    Results(Box<Results>),
     /// It keeps the newest segments that fit into a budget.
     Newest(Newest),
     /// It continues from the state in which an earlier part of the history left it.
@@ -67,7 +67,10 @@ impl Growing {
     pub(super) fn new(processor: &dyn Processor, history: &History<'_>, layout: &Layout<'_>) -> Option<Self> {
         let processor: &dyn Any = processor;
         if let Some(clear) = processor.downcast_ref() {
-            return Some(Self::Results(Results::new(clear)?));
+            return Some(Self::Results(Box::new(Results::clearing(clear, history, layout)?)));
+        }
+        if let Some(cap) = processor.downcast_ref() {
+            return Some(Self::Results(Box::new(Results::capping(cap)?)));
         }
         if !history.plain {
             return None;

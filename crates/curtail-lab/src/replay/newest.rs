@@ -7,7 +7,6 @@
 use std::ops::Range;
 
 use super::history::History;
-use super::results::push_all;
 use super::runs::Runs;
 use crate::requests::Request;
 use curtail_core::processors::{Counting, Question, TokenLimit, View};
@@ -31,11 +30,17 @@ pub(super) struct Newest {
 
 /// The tokens of some messages.
 #[derive(Clone, Copy, Default, PartialEq)]
-struct Tokens {
+pub(super) struct Tokens {
     /// Those of instructions, which every cut keeps.
     instructions: usize,
     /// Those of all other messages.
     conversation: usize,
+}
+
+impl Tokens {
+    pub(super) const fn all(self) -> usize {
+        self.instructions + self.conversation
+    }
 }
 
 /// What a request sends besides instructions.
@@ -73,14 +78,13 @@ impl Newest {
     /// The messages that `request` sends; `None` if the limit itself has to decide.
     pub(super) fn runs(&self, request: &Request, history: &History<'_>) -> Option<Runs> {
         let end = request.at;
-        let Tokens { instructions, conversation } = self.before[end];
-        let fits = self.outside + instructions + conversation <= self.trigger;
+        let fits = self.outside + self.before[end].all() <= self.trigger;
         let kept = if fits { Kept::default() } else { self.cut(end, history)? };
         let mut ahead: Vec<usize> = history.instructions_before(kept.start).chain(kept.question).collect();
         ahead.sort_unstable();
         let mut runs = Runs::default();
-        push_all(&mut runs, &ahead);
-        push_all(&mut runs, history.originals_in(kept.start..end));
+        runs.push_all(&ahead);
+        runs.push_all(history.originals_in(kept.start..end));
         Some(runs)
     }
 
@@ -144,7 +148,7 @@ pub(super) const fn counts_from_the_end(limit: &TokenLimit) -> bool {
 }
 
 /// For each position, the tokens of the original messages before it.
-fn tokens_before(counting: &Counting, history: &History<'_>) -> Vec<Tokens> {
+pub(super) fn tokens_before(counting: &Counting, history: &History<'_>) -> Vec<Tokens> {
     let mut sum = Tokens::default();
     let mut before = vec![sum];
     let mut originals = history.originals.iter().copied().peekable();

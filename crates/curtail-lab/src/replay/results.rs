@@ -1,28 +1,61 @@
 //! Stages that clear or shorten results, which go on from the previous request.
 
 use super::applied::Applied;
-use super::runs::{Difference, Runs};
+use super::history::History;
+use super::newest::tokens_before;
+use super::runs::Difference;
 use super::sent::Sent;
 use super::written::WrittenMessages;
 use crate::requests::Request;
-use curtail_core::processors::{ClearResults, ProcessorError, StaleResults};
-use curtail_core::steps;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{CapResults, ClearResults, Counting, ProcessorError, StaleResults, View};
+use curtail_core::transcript::Layout;
 
-/// The results that are not cleared yet: a policy clears a result once enough others follow it.
+/// The results about which a request can decide otherwise than the one before it. A policy clears a result once enough others follow
+/// it, and shortens one at once.
 pub(super) struct Results {
+    /// Decides about these results without those before them.
+    chain: Chain,
     /// How many of the last results are never cleared.
     last: usize,
-    /// Positions of messages with results that are not all cleared, and the number of their results.
+    /// How many are cleared at a time.
+    step: usize,
+    /// The end of the first request that is long enough to clear anything.
+    begins: usize,
+    /// Positions of messages with results that are not all decided for good, and the number of their results.
     open: Vec<(usize, usize)>,
+    /// How many of them were decided about.
+    decided: usize,
     /// Index in [`History::originals`] of the first message that no request has sent.
     next: usize,
 }
 
 impl Results {
-    /// `None` if `clear` looks at more than the number of results that follow a result.
-    pub(super) fn new(clear: &ClearResults) -> Option<Self> {
+    /// `None` if `clear` looks at more than the number of results, and the size of the transcript.
+    pub(super) fn clearing(clear: &ClearResults, history: &History<'_>, layout: &Layout<'_>) -> Option<Self> {
         let StaleResults::AllButLast(last) = clear.stale else { return None };
-        clear.is_plain().then_some(Self { last, open: Vec::new(), next: 0 })
+        let begins = clear.trigger.map_or(0, |trigger| {
+            let counting = Counting::new(clear.tokenizer.clone());
+            let outside = counting.outside(&View::of_layout(layout, &history.messages));
+            tokens_before(&counting, history).partition_point(|before| outside + before.all() <= trigger)
+        });
+        let chain = Chain::default().then(ClearResults { trigger: None, ..clear.clone() });
+        clear.is_plain().then_some(Self {
+            chain,
+            last,
+            step: clear.step,
+            begins,
+            open: Vec::new(),
+            decided: 0,
+            next: 0,
+        })
+    }
+
+    /// `None` if `cap` differs by tool.
+    pub(super) fn capping(cap: &CapResults) -> Option<Self> {
+        let chain = Chain::default().then(cap.clone());
+        let is_plain = cap.tools.is_empty() && cap.exempt.is_empty();
+        is_plain.then_some(Self { chain, last: 0, step: 1, begins: 0, open: Vec::new(), decided: 0, next: 0 })
     }
 
     pub(super) fn difference(
@@ -35,66 +68,43 @@ impl Results {
         let Applied { history, counting, .. } = applied;
         let end = history.originals.partition_point(|&at| at < request.at);
         let new = &history.originals[self.next.min(end)..end];
-        let known = self.open.len();
         let results = new.iter().map(|&at| (at, history.messages[at].results().count()));
         self.open.extend(results.filter(|(_, count)| *count > 0));
         let mut at = self.next;
         self.next = end;
         let mut difference = sent.extended(0..0);
-        if self.open.len() > known {
+        let decides = request.at >= self.begins;
+        if decides && self.open.len() > self.decided {
             let messages = self.open.iter().map(|&(at, _)| history.messages[at].clone()).collect();
             let first = self.open[0].0;
             difference = sent.cut(first);
             at = history.originals.partition_point(|&position| position < first).min(at);
-            for message in applied.run(messages)? {
+            for message in applied.run_in(&self.chain, messages)? {
                 let Some(position) = history.position(&message) else { continue };
                 let before = history.originals.partition_point(|&other| other < position);
-                push_all(&mut difference.runs, &history.originals[at..before]);
+                difference.runs.push_all(&history.originals[at..before]);
                 written.push(&mut difference.runs, history, counting, &message);
                 at = before + 1;
             }
+            self.close();
         }
-        push_all(&mut difference.runs, &history.originals[at..end]);
-        self.close();
+        difference.runs.push_all(&history.originals[at..end]);
         Ok(difference)
     }
 
-    /// Forgets the messages whose results are all cleared.
+    /// Forgets the messages about which nothing changes any more: those of whole steps, so that the step of the others stays known.
     fn close(&mut self) {
-        let mut behind = 0;
-        let mut open = self.open.len();
-        while open > 0 && behind < self.last {
-            open -= 1;
-            behind += self.open[open].1;
+        let all: usize = self.open.iter().map(|(_, count)| count).sum();
+        let cleared = all.saturating_sub(self.last).next_multiple_of(self.step).min(all);
+        let mut before = 0;
+        let mut closed = 0;
+        for (nth, (_, count)) in self.open.iter().enumerate() {
+            before += count;
+            if before <= cleared && before.is_multiple_of(self.step) {
+                closed = nth + 1;
+            }
         }
-        self.open.drain(..open);
+        self.open.drain(..closed);
+        self.decided = self.open.len();
     }
-}
-
-/// Appends the messages at `positions`, as they were recorded.
-pub(super) fn push_all(runs: &mut Runs, positions: &[usize]) {
-    let mut rest = positions;
-    while let Some(&first) = rest.first() {
-        // Positions ascend, so a run without a gap is found by bisection.
-        let count = longest(rest.len(), |count| rest[count - 1] - first == count - 1);
-        runs.push(first..first + count);
-        rest = &rest[count..];
-    }
-}
-
-/// The largest number from 1 to `most` for which `holds` is true. It must be true for 1, and stay false once it is
-/// false.
-fn longest(most: usize, holds: impl Fn(usize) -> bool) -> usize {
-    let mut low = 1;
-    let mut high = most;
-    while low < high {
-        steps::count(1);
-        let middle = low + (high - low).div_ceil(2);
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    low
 }

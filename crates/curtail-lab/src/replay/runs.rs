@@ -8,6 +8,7 @@ use foldhash::HashSet;
 use super::history::History;
 use crate::links::{Link, MessageStats};
 use curtail_core::processors::Counting;
+use curtail_core::steps;
 use curtail_core::transcript::Message;
 use curtail_facts::references;
 
@@ -71,6 +72,34 @@ impl Runs {
             _ => self.0.push(MessageRun::Recorded(positions)),
         }
     }
+
+    /// Appends the messages at `positions`, which ascend, as they were recorded.
+    pub(super) fn push_all(&mut self, positions: &[usize]) {
+        let mut rest = positions;
+        while let Some(&first) = rest.first() {
+            // A run without a gap is found by bisection.
+            let count = longest(rest.len(), |count| rest[count - 1] - first == count - 1);
+            self.push(first..first + count);
+            rest = &rest[count..];
+        }
+    }
+}
+
+/// The largest number from 1 to `most` for which `holds` is true. It must be true for 1, and stay false once it is
+/// false.
+fn longest(most: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let mut low = 1;
+    let mut high = most;
+    while low < high {
+        steps::count(1);
+        let middle = low + (high - low).div_ceil(2);
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    low
 }
 
 /// How a request differs from the previous one.

@@ -76,7 +76,8 @@ fn masked_text(text: &str) -> String {
 /// The address with the scheme that was probably meant.
 fn with_scheme(text: &str) -> String {
     let shown = masked_text(text);
-    let host = shown.split(['/', ':']).next().unwrap_or_default();
+    let host = shown.split('/').next().unwrap_or_default();
+    let host = if host.ends_with(']') { host } else { host.rsplit_once(':').map_or(host, |(host, _)| host) };
     if is_loopback(host) { format!("http://{shown}") } else { format!("https://{shown}") }
 }
 
@@ -241,6 +242,7 @@ mod tests {
     fn invalid_addresses_are_reported() {
         for (given, part) in [
             ("localhost:8000/v1", "`localhost:8000/v1` has no scheme; write http://localhost:8000/v1"),
+            ("[::1]:8000/v1", "has no scheme; write http://[::1]:8000/v1"),
             ("api.example/v1", "has no scheme; write https://api.example/v1"),
             ("me:hunter22@a.b", "`***@a.b` has no scheme; write https://***@a.b"),
             ("https://me:hunter2?2@a.b", "`https://***@a.b` is not an address"),
