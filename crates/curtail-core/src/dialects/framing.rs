@@ -154,14 +154,20 @@ fn breaks_off(head: &str, first: &str) -> bool {
 fn by_value(document: &Document<'_>, more: bool, messages_key: Option<&str>) -> Framing {
     let mut roots = document.roots();
     match roots.next() {
-        // An event of a stream: a list of its name and its content.
-        Some(event) if event.items().next().is_some_and(|name| name.text().is_some()) => Framing::Lines,
+        Some(event) if is_event(event) => Framing::Lines,
         Some(list) if list.is_array() && (more || roots.next().is_some()) => Framing::Records,
         Some(list) if list.is_array() => Framing::Document,
         Some(record) if has_messages(record, messages_key) => Framing::Records,
         Some(root) if !more && held_records(root, messages_key).is_some() => Framing::Document,
         _ => Framing::Lines,
     }
+}
+
+/// Whether a list is an event of a stream: its name and its content, and perhaps before them the path of its graph.
+fn is_event(list: Value<'_>) -> bool {
+    let mut steps = list.items().peekable();
+    steps.next_if(|path| path.is_array());
+    steps.next().is_some_and(|name| name.text().is_some())
 }
 
 /// The transcripts of a text of this framing: one for `lines`, one for a record, one or many for a document.

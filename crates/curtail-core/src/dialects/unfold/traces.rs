@@ -6,7 +6,11 @@ use super::plain;
 
 pub(super) fn langsmith(value: &Json) -> Option<Vec<Json>> {
     value.get("run_type")?;
-    records(value.get("inputs")?, value.get("outputs"))
+    let mut records = records(value.get("inputs")?, value.get("outputs"))?;
+    if let Some(parameters) = value.pointer("/extra/invocation_params") {
+        records.iter_mut().for_each(|record| add_preamble(record, parameters));
+    }
+    Some(records)
 }
 
 pub(super) fn weave(value: &Json) -> Option<Vec<Json>> {
@@ -21,15 +25,27 @@ pub(super) fn langfuse(value: &Json) -> Option<Vec<Json>> {
 
 /// The records of what a trace calls the input and the output: one for each list of messages, as a batch has several.
 pub(super) fn records(input: &Json, output: Option<&Json>) -> Option<Vec<Json>> {
-    let chats = chats_in(input)?;
+    let input = plain(input);
+    let chats = chats_in(&input)?;
     let output = output.map(plain).unwrap_or_default();
     let records = chats.into_iter().enumerate().map(|(nth, asked)| {
         let replies = replies(&output, nth);
         // The output of a graph is its state, with what was asked.
         let messages = if repeats(&replies, &asked) { replies } else { [asked, replies].concat() };
-        json!({ "messages": messages })
+        let mut record = json!({ "messages": messages });
+        add_preamble(&mut record, &input);
+        record
     });
     Some(records.collect())
+}
+
+/// Adds the instructions and tools in `request` that a record has not yet.
+fn add_preamble(record: &mut Json, request: &Json) {
+    for key in ["system", "instructions", "tools", "functions"] {
+        if let Some(value) = request.get(key).filter(|value| !value.is_null() && record.get(key).is_none()) {
+            record[key] = plain(value);
+        }
+    }
 }
 
 /// The lists of messages in an input.

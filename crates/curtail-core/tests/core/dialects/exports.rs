@@ -301,6 +301,24 @@ fn a_batch_of_a_trace_is_a_record_for_each_list() {
     assert_eq!(read.pointer("/1/messages/1/content"), Some(&json!("Yes.")));
 }
 
+/// What a model was told and given beside the messages is in the request, and with `LangChain` in its parameters.
+#[test]
+fn a_trace_has_its_instructions_and_tools() {
+    let [rules, tools] = [json!("Be brief."), json!([{"type": "function", "function": {"name": "look"}}])];
+    let request = json!({"system": rules, "messages": chat(), "tools": tools});
+    let calls = [
+        json!({"op_name": "x", "inputs": request}),
+        json!({"traceId": "t", "input": request}),
+        json!({"attributes": {"input.value": request.to_string()}}),
+        json!({"run_type": "llm", "inputs": {"messages": chat()}, "extra": {"invocation_params": {"system": rules, "tools": tools}}}),
+    ];
+    for call in calls {
+        let export = unfolded(&call.to_string()).expect("it is an export");
+        let read: Value = serde_json::from_str(&export.text).expect("JSON");
+        assert_eq!(read, json!([{"messages": chat(), "system": rules, "tools": tools}]), "{call}");
+    }
+}
+
 /// A trace begins with its root and goes down: the runs of models come last.
 #[test]
 fn a_trace_is_read_whose_first_runs_are_of_no_model() {

@@ -1,7 +1,7 @@
 //! What a message of LangChain says in several places, in a block and beside the content: reasoning and calls; and streams of its
 //! graphs.
 
-use curtail_core::dialects::{Framing, Reading};
+use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
@@ -153,6 +153,7 @@ fn the_state_of_the_outermost_graph_is_the_transcript() {
     let stream = format!(
         "[[],\"values\",{{\"messages\":[{human}]}}]\n[[],\"values\",{{\"messages\":[{human},{ai}]}}]\n[[\"sub:1\"],\"values\",{{\"messages\":[{human}]}}]\n"
     );
+    assert_eq!(detect_framing(&stream, None), Framing::Lines);
     let document = Document::parse_log(&stream).expect("it is a log");
     let (_, transcript) = reading().transcripts(&document).expect("it is read").remove(0);
     assert_eq!(transcript.messages.len(), 2);
