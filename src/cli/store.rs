@@ -13,7 +13,7 @@ use crate::options::global::Global;
 use crate::options::store::StoreFlag;
 use curtail_core::numbers::counted;
 use curtail_io::{ErrorKind, FileError, FileSink, Packing, Replace, Scratch};
-use curtail_memory::store::{Clash, Store, StoreError};
+use curtail_memory::store::{Clash, ExportLines, Store, StoreError};
 
 /// The values of `--on-clash`.
 const CLASHES: &[Choice<Clash>] = &[
@@ -112,11 +112,18 @@ fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Re
         None => Box::new(curtail_io::input().with_context(|| name.clone())?),
     };
     let unpacked = unpacked(stream).map_err(|error| FileError::system(name.as_str(), &error))?;
-    let imported = place.open()?.import(&mut BufReader::new(unpacked), on_clash).map_err(|error| match error {
+    let mut input = BufReader::new(unpacked);
+    // A file that is no export creates no store.
+    let lines = ExportLines::open(&mut input).map_err(|error| unimported(&name, error))?;
+    let imported = place.open()?.import(lines, on_clash).map_err(|error| unimported(&name, error))?;
+    console::note(&format!("imported {}", counted(imported, "state")));
+    Ok(())
+}
+
+fn unimported(name: &str, error: StoreError) -> anyhow::Error {
+    match error {
         StoreError::Import { line: 0, reason } => anyhow!("{name}: {reason}"),
         StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),
         error => error.into(),
-    })?;
-    console::note(&format!("imported {}", counted(imported, "state")));
-    Ok(())
+    }
 }

@@ -250,11 +250,10 @@ fn print_lost(
     compared: &HashMap<usize, Compared>,
     counting: &Counting,
 ) -> anyhow::Result<()> {
-    if let [_, .., last] = verified
-        && last.compaction.is_none()
-    {
-        let count = verified.len();
-        bail!("--give-back gives back what one transcript lost, and {count} pairs were compared; name one pair");
+    let count = verified.chunk_by(|one, other| (one.job, one.transcript) == (other.job, other.transcript)).count();
+    if count > 1 {
+        let noun = if verified[0].compaction.is_some() { "log" } else { "pair" };
+        bail!("--give-back gives back what one transcript lost, and {count} {noun}s were compared; name one {noun}");
     }
     let text = verified.last().map_or_else(String::new, |one| {
         give_back(&one.comparison, budget, &|text: &str| counting.tokenizer.count(text))

@@ -26,9 +26,9 @@ use crate::works::cut::Cutting;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, OnSummary};
 use curtail_io::batch::{Batch, Damage, OnError};
-use curtail_io::{FileError, FileUses, Source, Targets};
+use curtail_io::{FileError, Source, Targets};
 use curtail_tokens::tokenizers;
-use plan::{announce_backups, remove_finished};
+use plan::Plan;
 
 /// What to do with the inputs.
 #[derive(Default)]
@@ -115,17 +115,11 @@ pub(crate) fn run(cuts: &impl Cuts, global: &Global) -> anyhow::Result<ExitCode>
     }
     let input_options = flags.input.prepare()?;
     flags.refuse_misread_words()?;
-    let (mut sources, missing) = flags.sources(global)?;
-    let mut manifest = flags.manifest(&identity, &reads.content)?;
-    let uses = Arc::new(FileUses::new(&sources, reads.all()));
-    let planned = flags.refuse_shared_output(&sources, &input_options);
-    let planned = planned.and_then(|()| flags.targets(manifest.as_ref(), &sources, &uses, map.as_deref()));
-    let targets = match planned {
-        Ok(targets) => targets,
+    let planned = Plan::new(flags, global, &input_options, &identity, &reads, map.as_deref())?;
+    let Plan { sources, missing, finished_before, targets, manifest, uses } = match planned {
+        Ok(plan) => plan,
         Err(errors) => return Ok(refuse(&errors)),
     };
-    let finished_before = remove_finished(&targets, flags, manifest.as_ref(), &mut sources);
-    announce_backups(&targets, manifest.as_mut(), &sources)?;
     let counting = flags.stats.map(|_| counting_of_totals(counting)).transpose()?;
     let progress = Arc::new(Progress::new(Show::chosen(global, targets.is_stdout()), &sources));
     let summaries = Arc::clone(&progress);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::JobIdentity;
 use crate::options::cut::{CutFlags, Output};
+use crate::options::files::Reads;
 use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::reports::cut::shared_output;
@@ -15,9 +16,47 @@ use curtail_core::small::{SMALL, read_small};
 use curtail_io::batch::{InputOptions, first_without_records};
 use curtail_io::{Destination, ErrorKind, Existing, FileError, FileUses, MANIFEST, Manifest, Scratch, Source, Targets};
 
+/// What a run reads and writes.
+pub(super) struct Plan {
+    pub(super) sources: Vec<Source>,
+    /// The errors of the inputs that cannot be found.
+    pub(super) missing: Vec<FileError>,
+    /// The number of inputs that an earlier run finished.
+    pub(super) finished_before: usize,
+    pub(super) targets: Targets,
+    pub(super) manifest: Option<Manifest>,
+    /// The files that it uses.
+    pub(super) uses: Arc<FileUses>,
+}
+
+impl Plan {
+    /// Plans the run of a job with this identity and map, which `reads` files besides its inputs; or why its outputs cannot be
+    /// written.
+    pub(super) fn new(
+        flags: &CutFlags,
+        global: &Global,
+        input_options: &InputOptions,
+        identity: &JobIdentity,
+        reads: &Reads,
+        map: Option<&Path>,
+    ) -> anyhow::Result<Result<Self, Vec<FileError>>> {
+        let (mut sources, missing) = flags.sources(global)?;
+        let mut manifest = flags.manifest(identity, &reads.content)?;
+        let uses = Arc::new(FileUses::new(&sources, reads.all()));
+        let planned = flags.refuse_shared_output(&sources, input_options);
+        let targets = match planned.and_then(|()| flags.targets(manifest.as_ref(), &sources, &uses, map)) {
+            Ok(targets) => targets,
+            Err(errors) => return Ok(Err(errors)),
+        };
+        let finished_before = remove_finished(&targets, flags, manifest.as_ref(), &mut sources);
+        announce_backups(&targets, manifest.as_mut(), &sources)?;
+        Ok(Ok(Self { sources, missing, finished_before, targets, manifest, uses }))
+    }
+}
+
 impl CutFlags {
     /// The inputs, and the errors of those that cannot be found.
-    pub(crate) fn sources(&self, global: &Global) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
+    fn sources(&self, global: &Global) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
         match self.output.in_place.is_some() && !self.output.follow_links {
             true => self.input.sources_in_place(global),
             false => self.input.sources(self.output.output_dir.as_deref()),
@@ -25,7 +64,7 @@ impl CutFlags {
     }
 
     /// The record of finished outputs: kept for every run into a directory, and for --resume.
-    pub(crate) fn manifest(&self, job: &JobIdentity, reads: &[PathBuf]) -> Result<Option<Manifest>, FileError> {
+    fn manifest(&self, job: &JobIdentity, reads: &[PathBuf]) -> Result<Option<Manifest>, FileError> {
         let resume = self.output.resume.as_ref();
         let named = resume.filter(|path| !path.is_empty()).map(PathBuf::from);
         let path = match (named, &self.output.output_dir, resume) {
@@ -43,11 +82,7 @@ impl CutFlags {
 
     /// Refuses to write a log and other inputs to standard output, before anything is written: a part of the output is of no
     /// use.
-    pub(crate) fn refuse_shared_output(
-        &self,
-        sources: &[Source],
-        input_options: &InputOptions,
-    ) -> Result<(), Vec<FileError>> {
+    fn refuse_shared_output(&self, sources: &[Source], input_options: &InputOptions) -> Result<(), Vec<FileError>> {
         if self.destination() != Destination::Stdout || sources.len() < 2 {
             return Ok(());
         }
@@ -57,7 +92,7 @@ impl CutFlags {
     }
 
     /// Plans the outputs. Refuses a file that is named by a flag and is also an input or another output.
-    pub(crate) fn targets(
+    fn targets(
         &self,
         manifest: Option<&Manifest>,
         sources: &[Source],
@@ -84,7 +119,7 @@ impl CutFlags {
 }
 
 /// Removes the inputs that an earlier run finished, and returns their number.
-pub(super) fn remove_finished(
+fn remove_finished(
     targets: &Targets,
     flags: &CutFlags,
     manifest: Option<&Manifest>,
@@ -103,11 +138,7 @@ pub(super) fn remove_finished(
 }
 
 /// Records the backups that are still to be made.
-pub(super) fn announce_backups(
-    targets: &Targets,
-    manifest: Option<&mut Manifest>,
-    sources: &[Source],
-) -> Result<(), FileError> {
+fn announce_backups(targets: &Targets, manifest: Option<&mut Manifest>, sources: &[Source]) -> Result<(), FileError> {
     let Some(manifest) = manifest else { return Ok(()) };
     for (backup, input) in targets.backups(sources) {
         if manifest.is_backup(&backup) {

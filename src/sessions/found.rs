@@ -1,16 +1,21 @@
-//! Finds the sessions on this machine: files in the folders of agents, and sessions in the databases of agents. Finding them
-//! opens no transcript.
+//! Finds the sessions on this machine: files in the folders of agents, and sessions in the databases of agents. Of a transcript,
+//! at most the first record is read: where nothing else tells a session from what another one started.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::sessions::stored::{StoredSession, databases, paths, session_of_file, sessions_of_database};
 use curtail_core::dialects::{AGENTS, Agent, SUBAGENTS, agent_named};
+use curtail_core::json::Document;
 
 /// How many levels of folders are searched.
 const DEPTH: usize = 8;
+
+/// The most bytes of a first record, which may contain the instructions and the tools.
+const FIRST_RECORD: u64 = 1024 * 1024;
 
 /// A session of an agent.
 #[derive(Debug, Clone)]
@@ -170,6 +175,9 @@ fn search(agent: &'static Agent, folder: &Path, depth: usize, has_sessions: bool
             }
         } else if kind.is_file() && has_sessions && is_session(agent, name) && !is_shortened(folder, name) {
             let Ok(metadata) = entry.metadata() else { continue };
+            if is_started(agent, &entry.path()) {
+                continue;
+            }
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             let size = Some(metadata.len());
             sessions.push(KeptSession { agent, path: entry.path(), modified, size, stored: None });
@@ -180,6 +188,21 @@ fn search(agent: &'static Agent, folder: &Path, depth: usize, has_sessions: bool
 fn is_session(agent: &Agent, name: &str) -> bool {
     let (start, ends) = agent.names;
     name.starts_with(start) && ends.iter().any(|end| name.ends_with(end)) && !name.starts_with("agent-")
+}
+
+/// Whether another session started the one at `path`, of which it is a part.
+fn is_started(agent: &Agent, path: &Path) -> bool {
+    let Some(mark) = agent.started else { return false };
+    let told = mark.file.map_or_else(|| path.to_owned(), |name| path.with_file_name(name));
+    let Ok(file) = File::open(told) else { return false };
+    let mut input = BufReader::new(file).take(FIRST_RECORD);
+    let mut text = String::new();
+    let read = if mark.file.is_some() { input.read_to_string(&mut text) } else { input.read_line(&mut text) };
+    let Some(document) = read.ok().and_then(|_| Document::parse(&text).ok()) else { return false };
+    let found = mark.path.iter().fold(document.roots().next(), |value, name| value?.some(name));
+    found.is_some_and(|found| {
+        mark.begins.is_empty() || found.text().is_some_and(|text| text.decode().starts_with(mark.begins))
+    })
 }
 
 /// Whether the full log of the session is beside it: Antigravity writes one log with long texts shortened, and one in full.

@@ -16,7 +16,7 @@ use crate::works::output::{CutOutput, OutputSink};
 use crate::works::rows::RowText;
 use crate::works::windows::WindowPlace;
 use curtail_core::dialects::{ReadError, project};
-use curtail_core::pipeline::{StageCount, TextCutter};
+use curtail_core::pipeline::{Cut, StageCount, TextCutter};
 use curtail_io::batch::{Opened, Unit, Work};
 use curtail_io::{ErrorKind, FileError, Packing, RowPlace, RowResult, TableFormat, Targets};
 
@@ -63,22 +63,7 @@ impl Work for Cutting {
             out.text.valid.truncate(before.text);
             return Err(error);
         }
-        match unit.row {
-            Some(_) if self.cutter.chain.splitting.is_some() && cut.windows.is_empty() => {
-                out.text.valid.truncate(before.text);
-                out.rows.drop_current();
-            }
-            Some(row) => {
-                let shape = unit.opened.table.as_deref().and_then(curtail_io::Table::shape);
-                let text = RowText { old: unit.text, before: before.text, cut: &cut };
-                out.rows.cut_current(shape, &text, &mut out.text)?;
-                out.windows.add(unit, Some(out.rows.current_place(row)), std::mem::take(&mut cut.windows));
-            }
-            None => {
-                out.windows.are_parts |= cut.parts && cut.windows.len() > 1;
-                out.windows.add(unit, None, std::mem::take(&mut cut.windows));
-            }
-        }
+        self.place(unit, before.text, &mut cut, out)?;
         if self.finds_project {
             let document = unit.parse()?;
             out.project = document.roots().find_map(project).map(|text| text.decode().into_owned());
@@ -143,6 +128,27 @@ impl Work for Cutting {
 }
 
 impl Cutting {
+    /// Puts the text behind `before`, which a unit became, in its place: a row, or windows of text.
+    fn place(&self, unit: &Unit<'_>, before: usize, cut: &mut Cut, out: &mut CutOutput) -> Result<(), ReadError> {
+        match unit.row {
+            Some(_) if self.cutter.chain.splitting.is_some() && cut.windows.is_empty() => {
+                out.text.valid.truncate(before);
+                out.rows.drop_current();
+            }
+            Some(row) => {
+                let shape = unit.opened.table.as_deref().and_then(curtail_io::Table::shape);
+                let text = RowText { old: unit.text, before, cut };
+                out.rows.cut_current(shape, &text, &mut out.text)?;
+                out.windows.add(unit, Some(out.rows.current_place(row)), std::mem::take(&mut cut.windows));
+            }
+            None => {
+                out.windows.are_parts |= cut.parts && cut.windows.len() > 1;
+                out.windows.add(unit, None, std::mem::take(&mut cut.windows));
+            }
+        }
+        Ok(())
+    }
+
     fn write(&self, opened: &Opened, out: &CutOutput) -> Result<(), FileError> {
         if !out.changed && self.targets.is_in_place() {
             return Ok(());

@@ -6,6 +6,7 @@ use crate::console;
 use crate::works::agents::AgentLog;
 use curtail_core::checks::{Levels, LineIndex, Verdicts};
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
+use curtail_core::json::Document;
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
 use curtail_core::transcript::Transcript;
@@ -63,23 +64,8 @@ impl Work for Viewer {
                 continue;
             }
             let place = self.place(unit, nth, count);
-            let anchor = place.anchor.clone();
             let mut conversation = self.conversation(place, dialect, transcript, &input, self.policy.as_ref())?;
-            for (nth, (log, document)) in agents.iter().enumerate() {
-                let lines = LineIndex::new(&log.text);
-                let exposure = Exposure::of_text(&log.text);
-                let input = UnitFacts { lines: &lines, exposure: &exposure, ..input };
-                let transcripts = reading.transcripts(document).unwrap_or_else(|error| {
-                    note_unread(log, &error);
-                    Vec::new()
-                });
-                for (dialect, transcript) in transcripts {
-                    let place =
-                        Place { name: log.name.clone(), line: 1, offset: 0, anchor: format!("{anchor}a{nth}-") };
-                    let agent = self.conversation(place, dialect, transcript, &input, None)?;
-                    conversation.attach(agent, log.notes.call.as_deref(), log.notes.description.clone());
-                }
-            }
+            self.attach(&mut conversation, &agents, &reading, &verdicts);
             drawn.push(self.draw(&conversation));
         }
         out.append(&mut drawn);
@@ -117,6 +103,32 @@ impl Viewer {
             log.name = self.masked(&log.name).into_owned();
         }
         logs
+    }
+
+    /// Adds the conversations of sub-agents to the one that started them.
+    fn attach<'a>(
+        &self,
+        conversation: &mut Conversation<'a>,
+        agents: &'a [(&AgentLog, Document<'a>)],
+        reading: &Reading,
+        verdicts: &Verdicts,
+    ) {
+        for (nth, (log, document)) in agents.iter().enumerate() {
+            let (lines, exposure) = (LineIndex::new(&log.text), Exposure::of_text(&log.text));
+            let input = UnitFacts { lines: &lines, verdicts, exposure: &exposure };
+            let anchor = format!("{}a{nth}-", conversation.place.anchor);
+            let place = Place { name: log.name.clone(), line: 1, offset: 0, anchor };
+            let drawn: Result<Vec<_>, _> = reading.transcripts(document).and_then(|transcripts| {
+                let all = transcripts.into_iter();
+                all.map(|(dialect, one)| self.conversation(place.clone(), dialect, one, &input, None)).collect()
+            });
+            match drawn {
+                Ok(drawn) => drawn.into_iter().for_each(|agent| {
+                    conversation.attach(agent, log.notes.call.as_deref(), log.notes.description.clone());
+                }),
+                Err(error) => note_unread(log, &error),
+            }
+        }
     }
 
     fn conversation<'a>(

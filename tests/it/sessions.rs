@@ -5,6 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::program::{Place, text};
 
+/// What the first record of a log of Codex says before its folder, if another session started it.
+const STARTED: &str = "\"source\":{\"subagent\":{\"thread_spawn\":{\"parent_thread_id\":\"c\",\"depth\":1}}},\"cwd\"";
+const REVIEWED: &str = "\"source\":{\"subagent\":\"review\"},\"cwd\"";
+
 /// A machine with sessions of two agents, the oldest first.
 fn machine() -> Place {
     let place = Place::new();
@@ -23,6 +27,12 @@ fn machine() -> Place {
         (".claude/projects/-work-kiln/agent-8.jsonl", claude("Look.", "/work/kiln"), 0),
         (".claude/settings.jsonl", claude("Look.", "/work/kiln"), 0),
         (".codex/sessions/notes.jsonl", codex.to_owned(), 0),
+        (".codex/sessions/2026/01/01/rollout-2.jsonl", codex.replace("\"cwd\"", STARTED), 0),
+        (".codex/sessions/2026/01/01/rollout-3.jsonl", codex.replace("\"cwd\"", REVIEWED), 0),
+        (".kimi-code/sessions/w/s/agents/agent-0/wire.jsonl", codex.to_owned(), 0),
+        (".factory/sessions/w/1.jsonl", "{\"type\":\"session_start\",\"callingSessionId\":\"s\"}\n".to_owned(), 0),
+        (".grok/sessions/w/s/chat_history.jsonl", "{\"type\":\"user\",\"content\":\"Look.\"}\n".to_owned(), 0),
+        (".grok/sessions/w/s/summary.json", "{\"session_kind\":\"subagent\"}".to_owned(), 0),
     ];
     for (name, content, age) in files {
         place.write(&format!("home/{name}"), content.as_bytes());

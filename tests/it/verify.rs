@@ -241,6 +241,9 @@ fn what_is_given_back_goes_into_the_log_that_lost_it() {
     let alone = given(&[&compacted]);
     assert!(alone.contains("lost these facts"), "{alone}");
     assert_eq!(given(&[&compacted, &other]), alone);
+    let twin = written(&place, "c.jsonl", &log);
+    let both = run(&["verify", "--all", "--give-back", "500", &compacted, &twin], "");
+    assert_eq!((both.status.code(), text(&both.stdout).as_str()), (Some(2), ""), "which log lost it is not said");
 }
 
 /// A finding belongs to the transcript that it is in, and a mended one elsewhere hides none.

@@ -22,12 +22,12 @@ pub enum Setting {
 ///
 /// let options = [
 ///     ("max_tokens".to_owned(), Setting::Value("8k".to_owned())),
-///     ("pin".to_owned(), Setting::Values(vec!["first-user".to_owned(), "question".to_owned()])),
+///     ("pin".to_owned(), Setting::Values(vec!["first-user".to_owned(), "last-user".to_owned()])),
 ///     ("live".to_owned(), Setting::Switch(true)),
 ///     ("preserve_system".to_owned(), Setting::Switch(false)),
 ///     ("repair_pending".to_owned(), Setting::Switch(false)),
 /// ];
-/// let line = "limit --max-tokens=8k --pin=first-user --pin=question --live --no-preserve-system";
+/// let line = "limit --max-tokens=8k --pin=first-user --pin=last-user --live --no-preserve-system";
 /// assert_eq!(words("limit", &options).join(" "), line);
 /// // The command line names what is no option.
 /// assert_eq!(words("limit", &[("liev".to_owned(), Setting::Switch(false))]).join(" "), "limit --liev");

@@ -73,6 +73,7 @@ pub mod small;
 pub mod steps;
 pub mod suggest;
 pub mod system_error;
+pub mod temporary;
 pub mod transcript;
 pub mod visible;
 

@@ -3,9 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-const PREFIX: &str = ".curtail-";
-const RANDOM: usize = 10;
-const SUFFIX: &str = ".tmp";
+use curtail_core::temporary::{PREFIX, RANDOM, SUFFIX};
 
 /// Makes temporary files. Their names end in `.tmp`, so that no walk takes one for an input. Only the user may read them.
 pub(super) fn temporary() -> tempfile::Builder<'static, 'static> {

@@ -568,7 +568,10 @@ fn wrong_files_and_values_are_reported_in_our_words() {
         (&["run", "-c", "syntax.toml", "chat.jsonl"], "syntax.toml:1:5: "),
         (&["run", "-c", "deep.toml", "chat.jsonl"], "arrays or tables are nested too deeply"),
         (&["init", "none/x.toml"], "none/x.toml: no such file or directory\n"),
-        (&["store", "import", "bad"], "bad:1: not an export of a store; name a file that `curtail store export` wrote"),
+        (
+            &["store", "import", "--store", "new.db", "bad"],
+            "bad:1: not an export of a store; name a file that `curtail store export` wrote",
+        ),
         (&["memory", "spawn", "--to", "x"], "no resource id given; pass --resource ID"),
         (&["sessions", "-n", "-5"], "error: -n must not be negative\n"),
         (&["sessions", "-n", "x"], "error: -n takes a whole number, not `x`\n"),
@@ -578,4 +581,5 @@ fn wrong_files_and_values_are_reported_in_our_words() {
         let (status, stderr) = run(&place, arguments);
         assert!(status == 2 && stderr.contains(words) && !stderr.contains("os error"), "{arguments:?}: {stderr}");
     }
+    assert!(!place.path("new.db").exists(), "a store of nothing");
 }

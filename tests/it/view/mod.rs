@@ -313,11 +313,13 @@ fn sub_agents_that_cannot_be_read_are_reported() {
 /// What is wrong with the log of a sub-agent is no fault of its session.
 #[test]
 fn a_sub_agent_that_cannot_be_read_is_missing_on_the_page() {
-    for log in ["killed\n", "{\"a\":1}\n"] {
+    let asked = include_str!("../../../fixtures/dialects/claude-code/minimal.jsonl").lines().nth(1).unwrap();
+    for log in ["killed\n", "{\"a\":1}\n", asked] {
         let place = Place::new();
         place.write("work.jsonl", include_bytes!("../../../fixtures/dialects/claude-code/compaction.jsonl"));
         place.write("work/subagents/one.jsonl", log.as_bytes());
-        let output = place.curtail(&["view", "work.jsonl", "-o", "page.html"]).output().unwrap();
+        let words = ["view", "work.jsonl", "--tokenizer", "usage", "-o", "page.html"];
+        let output = place.curtail(&words).output().unwrap();
         let errors = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{log}: {errors}");
         assert!(

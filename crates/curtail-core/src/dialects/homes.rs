@@ -23,6 +23,8 @@ pub struct Agent {
     pub names: (&'static str, &'static [&'static str]),
     /// A folder that contains its sessions directly or deeper; empty if any does.
     pub within: &'static str,
+    /// What tells a session that another one started, if its place does not.
+    pub started: Option<StartedMark>,
     /// The command that, followed by an id, writes a session to standard output, if the program keeps its sessions in a store
     /// of its own in place of a file for each.
     pub export: Option<&'static str>,
@@ -30,6 +32,17 @@ pub struct Agent {
     pub unread: Option<&'static str>,
     /// How a cut becomes a session of its own; `None` if it is not known how the program would find and resume one.
     pub new_session: Option<NewSession>,
+}
+
+/// What only a session has that another one started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartedMark {
+    /// The file beside its log that has it; `None` for the first record of the log.
+    pub file: Option<&'static str>,
+    /// Members, each in the one before it.
+    pub path: &'static [&'static str],
+    /// How the text there begins; empty if it is enough that something is there.
+    pub begins: &'static str,
 }
 
 /// A program with sessions as `*.jsonl` in `folders`.
@@ -43,6 +56,7 @@ const fn agent(name: &'static str, words: &'static [&'static str], dialect: &'st
         folders: &["sessions"],
         names: ("", &[".jsonl"]),
         within: "",
+        started: None,
         export: None,
         unread: None,
         new_session: None,
@@ -82,6 +96,7 @@ pub const AGENTS: &[Agent] = &[
         variables: &[("CODEX_HOME", "")],
         folders: &["sessions", "archived_sessions"],
         names: ("rollout-", &[".jsonl"]),
+        started: Some(StartedMark { file: None, path: &["payload", "source", "subagent"], begins: "" }),
         new_session: Some(NewSession {
             id: IdForm::Timed,
             head: Some(("type", "session_meta")),
@@ -127,9 +142,13 @@ pub const AGENTS: &[Agent] = &[
     Agent {
         variables: &[("KIMI_CODE_HOME", "")],
         names: ("wire", &[".jsonl"]),
+        within: "main",
         ..agent("Kimi Code", &["kimi", "kimi-code"], "kimi", ".kimi-code")
     },
-    agent("Droid", &["droid", "factory"], "droid", ".factory"),
+    Agent {
+        started: Some(StartedMark { file: None, path: &["callingSessionId"], begins: "" }),
+        ..agent("Droid", &["droid", "factory"], "droid", ".factory")
+    },
     Agent {
         variables: &[("COPILOT_HOME", "")],
         folders: &["session-state"],
@@ -138,6 +157,7 @@ pub const AGENTS: &[Agent] = &[
     Agent {
         variables: &[("GROK_HOME", "")],
         names: ("chat_history", &[".jsonl"]),
+        started: Some(StartedMark { file: Some("summary.json"), path: &["session_kind"], begins: "subagent" }),
         ..agent("Grok", &["grok"], "grok", ".grok")
     },
     Agent { folders: &["projects"], within: "agent-transcripts", ..agent("Cursor", &["cursor"], "cursor", ".cursor") },

@@ -95,7 +95,7 @@ pub use described::{Description, DescriptionError, built_in, description_of, reg
 pub use dialect_writer::{DialectWriter, Patch, Remaining, Written};
 pub use failures::reports_failure;
 pub use framing::{Framing, begins_damaged, detect_framing, framing_of_first, rows};
-pub use homes::{AGENTS, Agent, agent_named, agent_of, agent_writing, project};
+pub use homes::{AGENTS, Agent, StartedMark, agent_named, agent_of, agent_writing, project};
 pub use item::{Fit, Item};
 pub use log_habits::{ChangeKind, HistoryChange, LogHabits, SizeFigures};
 pub use mark::mark;

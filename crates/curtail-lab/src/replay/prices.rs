@@ -189,6 +189,9 @@ mod tests {
         let prices = Prices::built_in().unwrap_or_else(|error| panic!("{error}"));
         let model = prices.model("us.anthropic.claude-sonnet-4-5-20250929-v1:0").map(|model| model.name.as_str());
         assert_eq!(model, Some("claude-sonnet-4-5"));
+        for name in ["gemini-3-pro-preview", "gpt-5.1-codex-mini", "gpt-5.4-mini"] {
+            assert!(prices.model(name).is_some(), "{name}");
+        }
         let sonnet = prices.model("claude-sonnet-4-5").map(|model| {
             let million = 1_000_000;
             let billed = CacheUse { read: million, write: 2 * million, write_long: million, uncached: million };

@@ -67,17 +67,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Import`] with the line that is malformed or already exists; [`StoreError`] if the file cannot be
     /// written.
-    pub fn import(&mut self, input: &mut dyn BufRead, clash: Clash) -> Result<usize, StoreError> {
+    pub fn import(&mut self, mut lines: ExportLines<'_>, clash: Clash) -> Result<usize, StoreError> {
         self.transact(|transaction, path| {
-            let mut lines = TransferLines { input, number: 0 };
-            let head: Option<Head> = lines.next().map_err(|error| match error {
-                StoreError::Import { line, .. } => {
-                    let reason = "not an export of a store; name a file that `curtail store export` wrote".to_owned();
-                    StoreError::Import { line, reason }
-                }
-                error => error,
-            })?;
-            check_head(head.as_ref())?;
             let mut written = 0;
             while let Some(line) = lines.next::<EntryLine>()? {
                 let imported =
@@ -122,13 +113,30 @@ const TIMES: std::ops::Range<i64> = 0..253_402_300_800_000;
 /// The most bytes of a line, which contains the body of an entry.
 const LONGEST_LINE: u64 = 256 << 20;
 
-/// The lines of an import, one at a time. Skips blank lines.
-struct TransferLines<'r> {
+/// What [`Store::export`] wrote, one line at a time after the first one. Skips blank lines.
+pub struct ExportLines<'r> {
     input: &'r mut dyn BufRead,
     number: usize,
 }
 
-impl TransferLines<'_> {
+impl<'r> ExportLines<'r> {
+    /// Reads the first line.
+    ///
+    /// # Errors
+    /// [`StoreError::Import`] if `input` is no export, or one of a newer version.
+    pub fn open(input: &'r mut dyn BufRead) -> Result<Self, StoreError> {
+        let mut lines = Self { input, number: 0 };
+        let head: Option<Head> = lines.next().map_err(|error| match error {
+            StoreError::Import { line, .. } => {
+                let reason = "not an export of a store; name a file that `curtail store export` wrote".to_owned();
+                StoreError::Import { line, reason }
+            }
+            error => error,
+        })?;
+        check_head(head.as_ref())?;
+        Ok(lines)
+    }
+
     fn next<T: for<'de> Deserialize<'de>>(&mut self) -> Result<Option<T>, StoreError> {
         loop {
             let mut text = String::new();

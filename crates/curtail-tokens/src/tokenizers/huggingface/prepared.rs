@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::file::Outline;
 use crate::tokenizers::tiktoken::{Vocabulary, read_section, write_section};
+use curtail_core::temporary::{PREFIX, RANDOM, SUFFIX};
 
 /// The folder. It is global to the process, as the tokenizers that were loaded are, and affects only speed.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -63,7 +64,7 @@ fn write(place: &Path, content: &[u8]) -> std::io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new(""));
     fs::create_dir_all(folder)?;
     // Named and locked like every temporary file of this program, so that a later run removes it if this one is killed.
-    let mut file = tempfile::Builder::new().prefix(".curtail-").rand_bytes(10).suffix(".tmp").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(PREFIX).rand_bytes(RANDOM).suffix(SUFFIX).tempfile_in(folder)?;
     let _ = file.as_file().lock();
     file.write_all(&sum_of(content))?;
     file.write_all(content)?;
