@@ -6,7 +6,7 @@ use curtail_core::dialects::{ALL, Framing, Reading};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Repair, RepairMode};
-use curtail_memory::store::{Clash, ExportLines, Store, StoreError};
+use curtail_memory::store::{Clash, Export, Store, StoreError};
 
 use crate::laws::cases::CASES;
 use crate::laws::check::{check_laws, cut_unless_refused, cut_with, read_seen};
@@ -148,16 +148,16 @@ pub fn import(data: &[u8]) {
     let Ok(folder) = tempfile::tempdir() else { return };
     let [mut store, mut copy] =
         ["one", "two"].map(|name| Store::open(&folder.path().join(name)).unwrap_or_else(|error| panic!("{error}")));
-    if replaced(&mut store, data).is_err() {
+    if read_and_import(&mut store, data).is_err() {
         return;
     }
     let exported = exported(&store);
-    replaced(&mut copy, &exported).unwrap_or_else(|error| panic!("{error}"));
+    read_and_import(&mut copy, &exported).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(self::exported(&copy), exported);
 }
 
-fn replaced(store: &mut Store, export: &[u8]) -> Result<usize, StoreError> {
-    store.import(ExportLines::open(&mut Cursor::new(export))?, Clash::Replace)
+fn read_and_import(store: &mut Store, data: &[u8]) -> Result<usize, StoreError> {
+    store.import(&Export::read(&mut Cursor::new(data))?, Clash::Replace)
 }
 
 fn exported(store: &Store) -> Vec<u8> {

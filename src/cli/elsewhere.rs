@@ -36,8 +36,16 @@ pub(super) const MISSING: &[(&str, &[&str], &str)] = &[
     ),
     ("--output-format", &["--json"], "`--output-format json` writes JSON"),
     ("--explain", &["--json"], "a cut has the format of its input; --explain=json and --stats=json report it as JSON"),
-    ("limit", &["-n", "--size"], "`limit` takes tokens, -t N; `curtail window -n N` keeps the newest N messages"),
-    ("split", &["-n", "--size"], "`split` takes tokens, -t N; `curtail window -n N` keeps the newest N messages"),
+    (
+        "limit",
+        &["-n", "--size", "--keep-last", "--last", "--messages", "--tail"],
+        "`limit` takes tokens, -t N; `curtail window -n N` keeps the newest N messages",
+    ),
+    (
+        "split",
+        &["-n", "--size", "--keep-last", "--last", "--messages", "--tail"],
+        "`split` takes tokens, -t N; `curtail window -n N` keeps the newest N messages",
+    ),
     ("window", &["-t"], "`window` takes messages, -n N; `curtail limit -t N` keeps what fits into N tokens"),
     ("summarize", &["-t"], "`summarize` takes interactions, -n N; `curtail limit -t N` keeps what fits into N tokens"),
     (

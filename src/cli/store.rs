@@ -13,7 +13,7 @@ use crate::options::global::Global;
 use crate::options::store::StoreFlag;
 use curtail_core::numbers::counted;
 use curtail_io::{ErrorKind, FileError, FileSink, Packing, Replace, Scratch};
-use curtail_memory::store::{Clash, ExportLines, Store, StoreError};
+use curtail_memory::store::{Clash, Export, Store, StoreError};
 
 /// The values of `--on-clash`.
 const CLASHES: &[Choice<Clash>] = &[
@@ -112,15 +112,13 @@ fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Re
         None => Box::new(curtail_io::input().with_context(|| name.clone())?),
     };
     let unpacked = unpacked(stream).map_err(|error| FileError::system(name.as_str(), &error))?;
-    let mut input = BufReader::new(unpacked);
-    // A file that is no export creates no store.
-    let lines = ExportLines::open(&mut input).map_err(|error| unimported(&name, error))?;
-    let imported = place.open()?.import(lines, on_clash).map_err(|error| unimported(&name, error))?;
+    let export = Export::read(&mut BufReader::new(unpacked)).map_err(|error| not_imported(&name, error))?;
+    let imported = place.open()?.import(&export, on_clash).map_err(|error| not_imported(&name, error))?;
     console::note(&format!("imported {}", counted(imported, "state")));
     Ok(())
 }
 
-fn unimported(name: &str, error: StoreError) -> anyhow::Error {
+fn not_imported(name: &str, error: StoreError) -> anyhow::Error {
     match error {
         StoreError::Import { line: 0, reason } => anyhow!("{name}: {reason}"),
         StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),

@@ -156,10 +156,21 @@ fn numbers(captures: &Captures<'_>) -> impl Iterator<Item = usize> {
     captures.iter().skip(1).flatten().filter_map(|number| number.as_str().parse().ok())
 }
 
+/// The label of a task, such as `[lint:go]` or `web:test:`, with which a program that runs several begins each line of their outputs.
+static TASK_LABEL: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?m)^(?:\[[\w@/-]+(?::[\w-]+)*\]|[\w@/-]+(?::[\w-]+)+:) ").ok());
+
 /// The outcome in `output`, by the first family of runners that recognizes it.
 pub(super) fn read_output(output: &str) -> Option<RunOutcome> {
     let plain = without_escapes(output).replace('\r', "");
-    TABLE.runner.iter().find_map(|runner| runner.read(&plain))
+    read_by_runner(&plain).or_else(|| {
+        let label = TASK_LABEL.as_ref().filter(|label| label.is_match(&plain))?;
+        read_by_runner(&label.replace_all(&plain, ""))
+    })
+}
+
+fn read_by_runner(output: &str) -> Option<RunOutcome> {
+    TABLE.runner.iter().find_map(|runner| runner.read(output))
 }
 
 /// The outcome that a check of no known family says in a line of its output.
@@ -404,6 +415,17 @@ mod tests {
             "  1) [chromium] › e2e/a.spec.ts:3:5 › logs in ────\n\n  1 failed\n  2 passed (4.1s)",
             "playwright",
             &["[chromium] › e2e/a.spec.ts:3:5 › logs in"],
+        );
+    }
+
+    #[test]
+    fn the_lines_of_tasks_have_labels() {
+        passing("[lint:go] 0 issues.\n[lint:go] Finished in 2.99s\nFinished in 3.35s", "lint");
+        passing("[test] ok  \tx/y\t0.1s", "go");
+        failing(
+            "web:test: FAIL src/a.test.ts\nweb:test:   ● Cart › adds\nweb:test: Tests: 1 failed, 1 total",
+            "jest",
+            &["Cart › adds"],
         );
     }
 

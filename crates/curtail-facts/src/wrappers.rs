@@ -64,6 +64,11 @@ fn code_in(output: &str, find: impl Fn(&str) -> Option<i32>) -> Option<i32> {
     }
     code_behind(&EXIT_CODE_KEY, output).or_else(|| {
         let members: Map<String, Value> = serde_json::from_str(output).ok()?;
+        // Between two long outputs, it is neither at the beginning nor at the end.
+        let code = ["exit_code", "exitCode"].iter().find_map(|key| members.get(*key)?.as_i64());
+        if let Some(code) = code {
+            return i32::try_from(code).ok();
+        }
         find(["output", "stdout"].iter().find_map(|key| members.get(*key)?.as_str())?)
     })
 }
@@ -204,6 +209,14 @@ mod tests {
             assert_eq!(exit_code(output), code, "{output}");
         }
     }
+
+    #[test]
+    fn an_exit_code_is_found_between_long_outputs() {
+        let long = "x".repeat(500);
+        let result = format!("{{\"stdout\":\"{long}\",\"exitCode\":3,\"stderr\":\"{long}\"}}");
+        assert_eq!((exit_code(&result), exit_code_around(&result)), (Some(3), Some(3)));
+    }
+
     #[test]
     fn exit_codes_in_a_text_that_is_shown_are_not_its_own() {
         for (output, code) in [

@@ -464,6 +464,7 @@ fn other_programs_names_for_commands_and_flags_get_fitting_tips() {
         ("redact a.jsonl", "`curtail view FILE --mask -o PAGE`"),
         ("frobnicate a.jsonl", ""),
         ("limit -n 5 a.jsonl", "`curtail window -n N`"),
+        ("limit --last 5 a.jsonl", "`curtail window -n N`"),
         ("window -t 5 a.jsonl", "`curtail limit -t N`"),
         ("check -o b.jsonl a.jsonl", "`curtail repair FILE -o FIXED`"),
         ("check --fix --output-dir out a.jsonl", "`curtail repair FILE -o FIXED`"),

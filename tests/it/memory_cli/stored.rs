@@ -227,6 +227,11 @@ fn a_store_travels_as_lines() {
     std::fs::write(elsewhere.path("out.jsonl.gz"), gzip(&here.out(&["store", "export"]))).unwrap();
     let packed = elsewhere.path("out.jsonl.gz").display().to_string();
     assert_eq!(elsewhere.run(&["store", "import", &packed]).err, "curtail: imported 1 state\n");
+    let nowhere = Place::new();
+    let broken = nowhere.path("broken.jsonl").display().to_string();
+    std::fs::write(&broken, here.out(&["store", "export"]) + "{}\n").unwrap();
+    assert_eq!(nowhere.run(&["store", "import", &broken]).code, 2);
+    assert!(nowhere.run(&["store", "export"]).err.contains("no such store"), "what is no export made a store");
     there.out(&["memory", "update", "--thread", "t", "{\"goal\":\"rest\"}"]);
     let clash = there.run(&["store", "import", &file]);
     assert!(clash.code == 2 && clash.err.contains("out.jsonl:2: ") && clash.err.contains("--on-clash"), "{clash:?}");

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use curtail_memory::store::{Clash, ExportLines, Filter, Record, RecordKey, Refusal, Scope, Shelf, Store, StoreError};
+use curtail_memory::store::{Clash, Export, Filter, Record, RecordKey, Refusal, Scope, Shelf, Store, StoreError};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -293,11 +293,12 @@ fn with_every_kind() -> (TempDir, Store) {
 }
 
 fn fault(store: &mut Store, text: &str) -> String {
-    import(store, text, Clash::Refuse).unwrap_err().to_string()
+    let taken = Export::read(&mut text.as_bytes()).and_then(|export| store.import(&export, Clash::Refuse));
+    taken.unwrap_err().to_string()
 }
 
-fn import(store: &mut Store, text: &str, clash: Clash) -> Result<usize, StoreError> {
-    store.import(ExportLines::open(&mut text.as_bytes())?, clash)
+fn export_in(text: &str) -> Export {
+    Export::read(&mut text.as_bytes()).unwrap()
 }
 
 fn exported(store: &Store) -> String {
@@ -317,7 +318,7 @@ fn an_import_is_taken_in_whole_or_not_at_all() {
     assert!(broken != text && fault(&mut copy, &broken).contains("line 3"));
     assert!(copy.list(Filter::default()).unwrap().is_empty(), "half an import");
     let marked = format!("\u{feff}{}", text.replace('\n', "\r\n"));
-    assert_eq!(import(&mut copy, &marked, Clash::Refuse).unwrap(), 2);
+    assert_eq!(copy.import(&export_in(&marked), Clash::Refuse).unwrap(), 2);
     assert_eq!(exported(&copy), text);
 }
 
@@ -328,9 +329,9 @@ fn a_clash_is_settled_as_the_caller_says() {
     let error = fault(&mut store, &text);
     assert!(error.contains("line 2") && error.contains("\"a\""), "{error}");
     write(&mut store, "a", "{\"n\":9}");
-    assert_eq!(import(&mut store, &text, Clash::Keep).unwrap(), 0);
+    assert_eq!(store.import(&export_in(&text), Clash::Keep).unwrap(), 0);
     assert_eq!(store.read_body(key("a")).unwrap().as_deref(), Some("{\"n\":9}"));
-    assert_eq!(import(&mut store, &text, Clash::Replace).unwrap(), 2);
+    assert_eq!(store.import(&export_in(&text), Clash::Replace).unwrap(), 2);
     assert_eq!(exported(&store), text);
 }
 
@@ -376,7 +377,7 @@ proptest! {
         let text = exported(&store);
         let (_other, path) = fresh();
         let mut copy = Store::open(&path).unwrap();
-        import(&mut copy, &text, Clash::Refuse).unwrap();
+        copy.import(&export_in(&text), Clash::Refuse).unwrap();
         prop_assert_eq!(exported(&copy), text);
     }
 }
@@ -399,7 +400,7 @@ fn a_store_of_every_earlier_version_is_read_and_continued() {
         write(&mut store, "order-7", "{\"goal\":\"ship v3\"}");
         let (_other, copy) = fresh();
         let mut copy = Store::open(&copy).unwrap();
-        import(&mut copy, &text, Clash::Refuse).unwrap();
+        copy.import(&export_in(&text), Clash::Refuse).unwrap();
         assert_eq!(exported(&copy), text, "{}", old.display());
     }
 }

@@ -1,6 +1,6 @@
 //! Which word of a sentence is about which file.
 
-use super::languages::{LANGUAGES, Phrases, is_small};
+use super::languages::{LANGUAGES, Phrases, is_filler, is_small};
 use super::outcomes::CONJUNCTIONS;
 use super::spelling::{Spelling, spelling};
 use super::tokens::{Class, tokens};
@@ -90,11 +90,15 @@ fn may_be_same(one: &str, other: &str) -> bool {
 /// Marks that end a clause.
 const STOPS: [char; 5] = [',', ';', '，', '；', '。'];
 
+/// Marks behind which a clause is explained.
+const REMARKS: [&str; 5] = ["(", "（", " - ", " – ", " — "];
+
 /// The clause in which a word and a name stand, up to the next stops, to a reason, or to a conjunction beyond which something else is
 /// said.
 fn clause_around(text: &str, from: usize, to: usize, is_object: bool) -> &str {
     let stop = text[..from].rfind(STOPS).map_or(0, |at| text.ceil_char_boundary(at + 1));
     let end = text[to..].find(STOPS).map_or(text.len(), |length| to + length);
+    let end = REMARKS.iter().filter_map(|mark| text[to..end].find(mark)).min().map_or(end, |length| to + length);
     let end = LANGUAGES.reason.first_in(&text[to..end]).map_or(end, |length| to + length);
     let before = &text[stop..from];
     let conjunction = CONJUNCTIONS.iter().filter_map(|word| before.rfind(word).map(|at| (at, at + word.len()))).max();
@@ -129,7 +133,9 @@ fn joins_object(between: &str) -> bool {
         || LANGUAGES.place.are_in(between.trim_end_matches(['`', ' ', '"']));
     // `a.py was removed, b.py changed`: what follows a verb and a comma or a conjunction is not its object.
     let next = between.trim_start_matches(['`', '*', ' ']);
-    let is_cut = next.starts_with([',', ';', '，', '；', '、']) || LANGUAGES.and.first_in(next) == Some(0);
+    let is_cut = next.starts_with([',', ';', '，', '；', '、'])
+        || LANGUAGES.and.first_in(next) == Some(0)
+        || LANGUAGES.reason.first_in(next) == Some(0);
     // `updated a.py (see b.py)`: a remark on one name has others.
     let is_remark = between.rfind('(').is_some_and(|at| {
         !between[at..].contains(')') && tokens(&between[..at]).iter().any(|token| token.class == Class::Name)
@@ -147,11 +153,11 @@ fn joins_subject(between: &str) -> bool {
     !has_verb && !is_cut && !states_between(between)
 }
 
-/// Whether there is more than names and small words between a word and a name.
+/// Whether there is more than names, small words and words for files and their state between a word and a name.
 fn states_between(between: &str) -> bool {
     tokens(between).iter().any(|token| match token.class {
         Class::Name => false,
-        Class::Word => !is_small(token.text),
+        Class::Word => !is_small(token.text) && !LANGUAGES.spent.are_in(token.text) && !is_filler(token.text),
         Class::Han => !is_small(token.text) && token.text.chars().count() > 3,
     })
 }
@@ -163,7 +169,14 @@ mod tests {
 
     #[test]
     fn a_word_is_about_the_file_beside_it() {
-        for text in ["Deleted src/a.py and b.py", "b.py was removed", "删除 b.py", "Removed files: a.py, b.py"] {
+        for text in [
+            "Deleted src/a.py and b.py",
+            "b.py was removed",
+            "删除 b.py",
+            "Removed files: a.py, b.py",
+            "Removed the obsolete module b.py",
+            "b.py was removed since v2 replaces it",
+        ] {
             assert!(said_about(text, "b.py", &LANGUAGES.removed).is_some(), "{text}");
         }
         for text in
@@ -199,6 +212,8 @@ mod tests {
             ("The tests were left as they are and b.py was removed", "b.py was removed"),
             ("b.py was removed and not committed", "b.py was removed"),
             ("b.py was removed because nothing used it", "b.py was removed"),
+            ("Removed `b.py` (no longer needed)", "Removed `b.py`"),
+            ("Removed b.py - not needed", "Removed b.py"),
             ("b.py was not removed since it is used", "b.py was not removed"),
             ("b.py wurde gelöscht und die Tests nicht geändert", "b.py wurde gelöscht"),
             ("Did not remove a.py and b.py", "Did not remove a.py and b.py"),

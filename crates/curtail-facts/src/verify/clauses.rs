@@ -105,6 +105,13 @@ pub(super) fn each_sentence<'t>(line: &'t str, each: &mut impl FnMut(&'t str)) {
     let mut chars = line.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let mut end = at + c.len_utf8();
+        if c == '`' {
+            let code = &line[at + backticks(&line[at..])..];
+            let marks = line.len() - at - code.len();
+            let behind = closing(code, marks).map_or(0, |length| length + marks);
+            while chars.next_if(|(next, _)| *next < at + marks + behind).is_some() {}
+            continue;
+        }
         if matches!(c, '.' | ';' | '!' | '?') {
             let rest = line[end..].trim_start_matches(CLOSING);
             end = line.len() - rest.strip_prefix("**").unwrap_or(rest).trim_start_matches(CLOSING).len();
@@ -141,14 +148,18 @@ fn is_abbreviation(before: &str) -> bool {
         || word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// The longest label of a list in a line, in bytes.
+/// The longest label of a list or an order, in bytes.
 const LONGEST_LABEL: usize = 32;
+
+/// The label of a line such as `Open: validate the rows`, and what is behind it.
+pub(super) fn labelled(line: &str) -> Option<(&str, &str)> {
+    line.split_once([':', '：']).filter(|(label, rest)| label.len() <= LONGEST_LABEL && !rest.starts_with("//"))
+}
 
 /// The label and the items of a line such as `Open: validate the rows, document the errors`.
 pub(super) fn labelled_list(line: &str) -> Option<(&str, impl Iterator<Item = &str>)> {
-    let (label, items) = line.split_once([':', '：'])?;
-    let is_list = label.len() <= LONGEST_LABEL && !items.starts_with("//");
-    is_list.then(|| (label, items.split([',', ';', '，', '；', '、']).map(str::trim)))
+    let (label, items) = labelled(line)?;
+    Some((label, items.split([',', ';', '，', '；', '、']).map(str::trim)))
 }
 
 /// A text between backticks.
@@ -284,10 +295,23 @@ mod tests {
     #[test]
     fn a_bold_sentence_ends_with_its_marks() {
         let mut found = Vec::new();
-        each_clause("Be kind. **Never refund.** Say \"Hello.\" Use a.py (or b.py.) and a.* files.", |clause| {
-            found.push(clause.text);
-        });
-        assert_eq!(found, ["Be kind.", "**Never refund.**", "Say \"Hello.\"", "Use a.py (or b.py.) and a.* files."]);
+        each_clause(
+            "Be kind. **Never refund.** Say \"Hello.\" Use a.py (or b.py.) and a.* files. `go test ./... -v` ran. A ` is one.",
+            |clause| {
+                found.push(clause.text);
+            },
+        );
+        assert_eq!(
+            found,
+            [
+                "Be kind.",
+                "**Never refund.**",
+                "Say \"Hello.\"",
+                "Use a.py (or b.py.) and a.* files.",
+                "`go test ./... -v` ran.",
+                "A ` is one."
+            ]
+        );
     }
 
     #[test]

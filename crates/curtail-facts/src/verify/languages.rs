@@ -42,10 +42,14 @@ pub(super) struct Languages {
     pub(super) wish: Phrases,
     pub(super) vague: Phrases,
     pub(super) except: Phrases,
+    pub(super) others: Phrases,
+    pub(super) left_out: Phrases,
+    pub(super) all_checks: Phrases,
     pub(super) removed: Phrases,
     pub(super) changed: Phrases,
     pub(super) unfinished: Phrases,
     pub(super) unchanged: Phrases,
+    pub(super) spent: Phrases,
     pub(super) done: Phrases,
     pub(super) past: Phrases,
     pub(super) reported: Phrases,
@@ -184,6 +188,11 @@ pub(super) fn lowered(text: &str) -> Cow<'_, str> {
 pub(super) fn is_small(word: &str) -> bool {
     let word = word.to_lowercase();
     LANGUAGES.stop.contains(&word) || LANGUAGES.weak.contains(&word) || LANGUAGES.negation.first_in(&word) == Some(0)
+}
+
+/// Whether a word says what a name beside it already is, such as `file`.
+pub(super) fn is_filler(word: &str) -> bool {
+    LANGUAGES.filler.contains(&word.to_lowercase())
 }
 
 #[cfg(test)]

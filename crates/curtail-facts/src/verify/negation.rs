@@ -1,6 +1,6 @@
-//! Whether a sentence says that something is so or not so.
+//! Whether a sentence says that something is so or not so, and that something was done or is only to be done.
 
-use super::languages::LANGUAGES;
+use super::languages::{LANGUAGES, Phrases};
 
 /// Whether a sentence says that something is not so: it has an odd number of negations.
 pub(super) fn negates(text: &str) -> bool {
@@ -39,6 +39,28 @@ fn is_portuguese(text: &str) -> bool {
 
 fn is_ne(word: &str) -> bool {
     word.eq_ignore_ascii_case("ne") || word.starts_with(['n', 'N']) && word[1..].starts_with(['\'', '’'])
+}
+
+/// How many words before a verb say that it is to be done.
+const INTENDED_REACH: usize = 3;
+
+/// Whether one of some verbs in a text says that something was done: in a form that tells what is over, and without words before it
+/// by which it is only to be done.
+pub(super) fn is_done(text: &str, verbs: &Phrases) -> bool {
+    let mut places = verbs.places(text).into_iter();
+    places.any(|(start, end)| !is_intended_at(text, start) && !LANGUAGES.unfinished.are_all_of(&text[start..end]))
+}
+
+/// Whether words before each of some verbs in a text say that it is to be done.
+pub(super) fn is_intended(text: &str, verbs: &Phrases) -> bool {
+    verbs.places(text).into_iter().all(|(start, _)| is_intended_at(text, start))
+}
+
+/// Whether words before the verb at a place say that it is to be done.
+fn is_intended_at(text: &str, verb: usize) -> bool {
+    let before = &text[..verb];
+    let begins = before.trim_end().rmatch_indices(' ').nth(INTENDED_REACH - 1).map_or(0, |(at, _)| at);
+    [&LANGUAGES.intended, &LANGUAGES.wish].iter().any(|table| table.are_in(&before[begins..]))
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::languages::{LANGUAGES, lowered};
-use super::negation::negates;
-use super::tokens::{Class, tokens};
+use super::languages::{LANGUAGES, is_small, lowered};
+use super::negation::{is_done, negates};
+use super::tokens::{Class, Token, tokens};
 use crate::paths;
 use crate::words::{has_whole, name_words};
 
@@ -52,6 +52,11 @@ impl Family {
         }
     }
 
+    /// Those that a text names.
+    fn in_text(text: &str) -> Vec<Self> {
+        Self::ALL.into_iter().filter(|family| family.is_in(text)).collect()
+    }
+
     /// Whether a sentence names it.
     pub(super) fn is_in(self, text: &str) -> bool {
         let words = match self {
@@ -84,22 +89,34 @@ impl General {
         if text.len() > LONGEST_GENERAL {
             return Vec::new();
         }
-        let each = parts(text).into_iter().filter_map(|(start, end)| Self::of(&text[start..end]));
+        let each = outcome_parts(text).into_iter().filter_map(|(start, end)| Self::of(&text[start..end]));
         let each: Vec<Self> = each.filter(|part| part.outcome.is_some()).collect();
-        if each.len() > 1 { each } else { Self::of(text).into_iter().collect() }
+        if each.len() > 1 { each } else { Self::but_excepted(text).into_iter().chain(Self::of(text)).collect() }
     }
 
     fn of(text: &str) -> Option<Self> {
         if text.contains(['?', '？']) {
             return None;
         }
-        let families: Vec<Family> = Family::ALL.into_iter().filter(|family| family.is_in(text)).collect();
-        if families.is_empty() {
-            return None;
-        }
-        let outcome = outcome_in(text);
+        let mut families = Family::in_text(text);
+        let mut outcome = outcome_in(text);
         let says = outcome.is_some() || is_vague(text);
-        says.then(|| Self { families, outcome, is_for_every: LANGUAGES.every.are_in(text), text: text.to_owned() })
+        if families.is_empty() && LANGUAGES.all_checks.are_in(text) {
+            families = Family::ALL.to_vec();
+            // Which of them failed is not said.
+            outcome = outcome.filter(|outcome| *outcome == Outcome::Passed);
+        }
+        let is_for_every = LANGUAGES.every.are_in(text);
+        (says && !families.is_empty()).then(|| Self { families, outcome, is_for_every, text: text.to_owned() })
+    }
+
+    /// What a sentence says of the checks of other kinds than those that it excepts: `all checks pass except clippy`.
+    fn but_excepted(text: &str) -> Option<Self> {
+        let (before, after) = text.split_at(LANGUAGES.except.first_in(text)?);
+        let excepted = Family::in_text(after);
+        let mut general = Self::of(before).filter(|_| !excepted.is_empty())?;
+        general.families.retain(|family| !excepted.contains(family));
+        Some(Self { text: text.to_owned(), ..general })
     }
 }
 
@@ -120,12 +137,21 @@ const NEGATION_REACH: usize = 20;
 /// Whether a sentence says that something is wrong, or of what something is not so, and leaves open what; or that a failure was mended,
 /// and not how the check ended since.
 pub(super) fn is_vague(text: &str) -> bool {
-    LANGUAGES.vague.are_in(text) || excepts(text) || LANGUAGES.fail.are_in(text) && LANGUAGES.mended.are_in(text)
+    LANGUAGES.vague.are_in(text) || excepts(text) || LANGUAGES.fail.are_in(text) && says_mended(text)
 }
 
-/// Whether a sentence says something of all but a few. Alone, such a word may be a keyword: `the except clause`.
+/// Whether a part of a sentence says that something was mended: not that it will be, or was not.
+pub(super) fn says_mended(text: &str) -> bool {
+    let mut parts = text.split([',', ';', ':', '，', '；', '：']);
+    parts.any(|part| is_done(part, &LANGUAGES.mended) && !negates(part))
+}
+
+/// Whether a sentence says something of all but a few, or that something passes but for a few. Alone, such a word may be a keyword:
+/// `the except clause`.
 fn excepts(text: &str) -> bool {
-    LANGUAGES.every.are_in(text) && LANGUAGES.except.are_in(text)
+    let Some((start, _)) = LANGUAGES.except.places(text).first().copied() else { return false };
+    let passed = LANGUAGES.pass.places(&text[..start]).last().map(|(_, end)| tokens(&text[*end..start]).len());
+    LANGUAGES.every.are_in(text) || passed == Some(0) && !text[start..].starts_with("but")
 }
 
 /// The outcome that a sentence gives: of several, the last one that is not said of an earlier time. What it excepts may be the check
@@ -137,11 +163,14 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
     if let Some(counted) = counted_outcome(text) {
         return Some(counted);
     }
-    let words = outcome_words(text);
-    let mut last_first = words.into_iter().rev();
-    let ((start, _), outcome) = last_first.find(|((start, end), _)| {
+    let mut words = outcome_words(text);
+    words.retain(|((start, end), _)| {
         !is_past(&text[*end..]) && !is_wanted(last_words(&text[..*start]), &text[*start..*end])
-    })?;
+    });
+    let has_failed = words.iter().any(|(_, outcome)| *outcome == Outcome::Failed);
+    let mut last_first = words.into_iter().rev();
+    let ((start, _), outcome) = last_first
+        .find(|((start, _), outcome)| !(has_failed && *outcome == Outcome::Passed && is_of_others(text, *start)))?;
     let before = &text[..start];
     // `Fixed the failing tests` does not say how they end now.
     if outcome == Outcome::Failed && LANGUAGES.mended.are_in(last_words(before)) {
@@ -167,12 +196,52 @@ fn is_wanted(before: &str, verb: &str) -> bool {
     LANGUAGES.wish.are_in(before) || is_bare && LANGUAGES.causing.are_in(before)
 }
 
-/// The outcome that numbers of failures give: one above 0 is enough, as in `2 failures, 0 errors`.
+/// Whether a verb at a place is said of the others beside a failure: `a fails, the rest passes`, or of a number of them that is not all
+/// of them now.
+fn is_of_others(text: &str, verb: usize) -> bool {
+    let subject = last_words(&text[..verb]);
+    let told = &text[verb - subject.len()..];
+    let counts = tokens(subject).iter().any(is_number);
+    LANGUAGES.others.are_in(subject)
+        || counts && !LANGUAGES.every.are_in(subject) && !LANGUAGES.since.are_in(told) && names_no_other(subject)
+}
+
+/// Whether a text before a verb has only numbers, small words and words for checks.
+fn names_no_other(subject: &str) -> bool {
+    tokens(subject)
+        .iter()
+        .all(|token| is_number(token) || is_small(token.text) || !Family::in_text(token.text).is_empty())
+}
+
+fn is_number(token: &Token<'_>) -> bool {
+    token.text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The outcome that numbers of failures give: one above 0 is enough, as in `2 failures, 0 errors`; or how many of all passed.
 fn counted_outcome(text: &str) -> Option<Outcome> {
-    let mut counts = FAILURES.as_ref()?.captures_iter(text).peekable();
-    counts.peek()?;
-    let has_failed = counts.any(|count| count[1].bytes().any(|byte| (b'1'..=b'9').contains(&byte)));
-    Some(if has_failed { Outcome::Failed } else { Outcome::Passed })
+    let counts =
+        FAILURES.as_ref()?.captures_iter(text).map(|count| count[1].bytes().any(|byte| (b'1'..=b'9').contains(&byte)));
+    let counts: Vec<bool> = counts.collect();
+    if counts.contains(&true) {
+        return Some(Outcome::Failed);
+    }
+    passed_of_all(text).or_else(|| (!counts.is_empty()).then_some(Outcome::Passed))
+}
+
+/// How many of how many.
+static RATIO: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:^|[^\w./])(\d+) ?(?:/|(?:out )?of|von|sur|de|из) ?(\d+)\b").ok());
+
+/// The outcome of a text such as `3 of 4 tests pass`. Of those that were left out, nobody knows.
+fn passed_of_all(text: &str) -> Option<Outcome> {
+    let ratio = RATIO.as_ref()?.captures(text)?;
+    let rest = &text[ratio.get(0)?.end()..];
+    let between = &rest[..LANGUAGES.pass.first_in(rest)?];
+    if between.contains([',', ';', ':', '.']) || !names_no_other(between) {
+        return None;
+    }
+    let (passed, all): (usize, usize) = (ratio[1].parse().ok()?, ratio[2].parse().ok()?);
+    (!LANGUAGES.left_out.are_in(text)).then_some(if passed < all { Outcome::Failed } else { Outcome::Passed })
 }
 
 /// The words of a text that give an outcome, each with its first and last byte.
@@ -230,16 +299,46 @@ pub(super) fn parts(text: &str) -> Vec<(usize, usize)> {
     cuts.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
+/// The parts of a sentence that say how checks ended: what only lists them belongs to the part behind it, as in `tests and types pass`.
+fn outcome_parts(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut listed = None;
+    for (start, end) in parts(text) {
+        let start = listed.take().unwrap_or(start);
+        if lists_checks(&text[start..end]) && end < text.len() {
+            listed = Some(start);
+        } else {
+            found.push((start, end));
+        }
+    }
+    found
+}
+
+/// Whether a part of a sentence has commands, names and words for checks, and says nothing of them.
+fn lists_checks(part: &str) -> bool {
+    let outside: String = part.split('`').step_by(2).collect();
+    let is_listed = part.contains('`') || !Family::in_text(part).is_empty();
+    let mut tokens = tokens(&outside).into_iter().filter(|token| token.class != Class::Name);
+    is_listed
+        && outcome_in(part).is_none()
+        && !LANGUAGES.reported.are_in(part)
+        && tokens.all(|token| LANGUAGES.every.are_in(token.text) || names_no_other(token.text))
+}
+
 /// The part of a sentence about a check: from its command, or else its name or its target, to the next part that names something else.
 pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -> &'t str {
-    let words = command.split(' ').filter(|word| !word.starts_with('-'));
+    let mut words = command.split(' ').filter(|word| !word.starts_with('-'));
+    // Several checks may have one program.
+    let program = [words.next().unwrap_or_default().to_lowercase()];
     let names = targets.iter().flat_map(|target| [target.as_str(), paths::name(target)]).chain(words);
     let names = names.filter(|name| name.len() > 2).map(str::to_lowercase);
     let names: Vec<String> = names.flat_map(|name| [format!("{name}s"), name]).collect();
-    let parts = parts(text);
+    let parts = outcome_parts(text);
     let with_command = first_about(text, &parts, &[command.to_lowercase()]);
-    let Some(at) = with_command.or_else(|| first_about(text, &parts, &names)) else { return text };
-    let rest = parts[at + 1..].iter().take_while(|(start, end)| goes_on(&text[*start..*end]));
+    let mut about = [names.as_slice(), &program].into_iter().filter_map(|names| first_about(text, &parts, names));
+    let Some(at) = with_command.or_else(|| about.next()) else { return text };
+    let is_of_several = !is_test(command);
+    let rest = parts[at + 1..].iter().take_while(|(start, end)| goes_on(&text[*start..*end], is_of_several));
     let (start, end) = parts[at];
     &text[start..rest.last().map_or(end, |(_, end)| *end)]
 }
@@ -253,15 +352,33 @@ fn first_about(text: &str, parts: &[(usize, usize)], names: &[String]) -> Option
     })
 }
 
-/// Whether a part of a sentence says more of what the part before it is about: it has an outcome and names nothing before that.
-fn goes_on(part: &str) -> bool {
-    let places = [&LANGUAGES.pass, &LANGUAGES.fail].into_iter().filter_map(|words| words.first_in(part));
-    // The conjunction between two joints is no part.
-    let Some(outcome) = places.min() else { return part.trim().len() <= 4 && LANGUAGES.and.are_in(part) };
-    let subject = &part[..outcome];
-    let mut names = tokens(subject).into_iter().filter(|token| token.class == Class::Name);
-    !Family::ALL.iter().any(|family| family.is_in(subject))
-        && !names.any(|name| name.text.contains(char::is_alphabetic))
+/// Whether a part of a sentence says more of what the part before it is about: it has an outcome and names nothing before that, or, if
+/// that is a check of several tests, one of them that failed.
+fn goes_on(part: &str, is_of_several: bool) -> bool {
+    let [passes, fails] = [&LANGUAGES.pass, &LANGUAGES.fail].map(|words| words.first_in(part).unwrap_or(part.len()));
+    let subject = &part[..passes.min(fails)];
+    if subject.len() == part.len() {
+        // The conjunction between two joints is no part.
+        let is_joint = CONJUNCTIONS.iter().any(|word| word.trim() == part.trim());
+        return is_joint || part.trim().len() <= 4 && LANGUAGES.and.are_in(part);
+    }
+    let tokens = tokens(subject);
+    let names = tokens.iter().filter(|token| token.class == Class::Name && token.text.contains(char::is_alphabetic));
+    let is_same = match names.collect::<Vec<_>>().as_slice() {
+        [] => tokens.last().is_none_or(|last| {
+            let tables = [&LANGUAGES.every, &LANGUAGES.since];
+            last.class == Class::Han || tables.iter().any(|words| words.are_in(last.text)) || names_no_other(last.text)
+        }),
+        names => is_of_several && fails < passes && names.iter().all(|name| is_test(name.text)),
+    };
+    is_same && !LANGUAGES.others.are_in(subject) && Family::in_text(subject).is_empty()
+}
+
+/// Whether a name is that of a test, such as `test_login` and `cart::tests::adds`, and no path.
+fn is_test(name: &str) -> bool {
+    !name.contains(' ')
+        && (name.contains("::") || !name.contains(['/', '.']))
+        && name_words(name).iter().any(|word| word == "test" || word == "tests")
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ fn settings(text: &str, message: Option<usize>) -> Vec<Setting> {
         let mut about = content_words(around);
         about.retain(|word| word != value && !same_word(word, &name, grammar));
         let kind = kind_before(&text[..*start]);
-        let is_new = LANGUAGES.anew.are_in(text);
+        let is_new = [&LANGUAGES.anew, &LANGUAGES.changed].iter().any(|words| words.are_in(text));
         Some(Setting { name, kind, value: value.to_owned(), about, message, grammar, is_new })
     });
     settings.collect()

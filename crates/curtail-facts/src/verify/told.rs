@@ -9,7 +9,7 @@ use super::about::{part_removal_of, removal_of, said_about};
 use super::clauses::{code_spans, each_clause};
 use super::fact::{Fact, Kind, State};
 use super::languages::{LANGUAGES, Phrases, is_small};
-use super::negation::negates;
+use super::negation::{is_done, negates};
 use super::outcomes::{Outcome, outcome_in, part_about};
 use super::spelling::{Spelling, spelling};
 use super::tokens::{Class, tokens};
@@ -172,20 +172,6 @@ fn state_if(text: &str, path: &str, holds: fn(&str, &Phrases) -> bool) -> Option
     } else {
         None
     }
-}
-
-/// How many words before a verb say that it is to be done.
-const INTENDED_REACH: usize = 3;
-
-/// Whether one of some verbs in a clause says that something was done: in a form that tells what is over, and without words before it
-/// by which it is only to be done.
-fn is_done(clause: &str, verbs: &Phrases) -> bool {
-    verbs.places(clause).into_iter().any(|(start, end)| {
-        let before = &clause[..start];
-        let begins = before.trim_end().rmatch_indices(' ').nth(INTENDED_REACH - 1).map_or(0, |(at, _)| at);
-        let is_intended = [&LANGUAGES.intended, &LANGUAGES.wish].iter().any(|table| table.are_in(&before[begins..]));
-        !is_intended && !LANGUAGES.unfinished.are_all_of(&clause[start..end])
-    })
 }
 
 /// The name with which an error begins, without its module.

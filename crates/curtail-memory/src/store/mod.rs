@@ -21,7 +21,7 @@ use curtail_core::system_error::system_message;
 pub use entries::{Aside, Record};
 pub use listing::{Filter, StoreEntry};
 pub use location::StoreLocation;
-pub use transfer::{Clash, ExportLines};
+pub use transfer::{Clash, Export};
 
 /// How long a read or a change waits for other processes to release their locks. A change takes about a thousandth of this.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);

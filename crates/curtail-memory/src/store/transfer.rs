@@ -62,21 +62,48 @@ impl Store {
         Ok(numbers.len())
     }
 
-    /// Imports what [`Store::export`] wrote, all of it or nothing, and returns the number of entries written.
+    /// Imports an export, all of it or nothing, and returns the number of entries written.
     ///
     /// # Errors
-    /// [`StoreError::Import`] with the line that is malformed or already exists; [`StoreError`] if the file cannot be
-    /// written.
-    pub fn import(&mut self, mut lines: ExportLines<'_>, clash: Clash) -> Result<usize, StoreError> {
+    /// [`StoreError::Import`] with the line of an entry that already exists or cannot be in a store; [`StoreError`] if the file
+    /// cannot be written.
+    pub fn import(&mut self, export: &Export, clash: Clash) -> Result<usize, StoreError> {
         self.transact(|transaction, path| {
             let mut written = 0;
-            while let Some(line) = lines.next::<EntryLine>()? {
+            for (number, line) in &export.0 {
                 let imported =
-                    import_line(transaction, &line, clash).map_err(|source| StoreError::database(path, source))?;
-                written += usize::from(imported.map_err(|reason| lines.error(reason))?);
+                    import_line(transaction, line, clash).map_err(|source| StoreError::database(path, source))?;
+                written += usize::from(imported.map_err(|reason| StoreError::Import { line: *number, reason })?);
             }
             Ok(written)
         })
+    }
+}
+
+/// The entries of an export, each with the number of its line. It is read before a store is opened, so that what is no export makes no
+/// store, and a slow pipe blocks no other process.
+pub struct Export(Vec<(usize, EntryLine)>);
+
+impl Export {
+    /// Reads what [`Store::export`] wrote.
+    ///
+    /// # Errors
+    /// [`StoreError::Import`] with the line that is malformed.
+    pub fn read(input: &mut dyn BufRead) -> Result<Self, StoreError> {
+        let mut lines = TransferLines { input, number: 0 };
+        let head: Option<Head> = lines.next().map_err(|error| match error {
+            StoreError::Import { line, .. } => {
+                let reason = "not an export of a store; name a file that `curtail store export` wrote".to_owned();
+                StoreError::Import { line, reason }
+            }
+            error => error,
+        })?;
+        check_head(head.as_ref())?;
+        let mut entries = Vec::new();
+        while let Some(line) = lines.next()? {
+            entries.push((lines.number, line));
+        }
+        Ok(Self(entries))
     }
 }
 
@@ -113,30 +140,13 @@ const TIMES: std::ops::Range<i64> = 0..253_402_300_800_000;
 /// The most bytes of a line, which contains the body of an entry.
 const LONGEST_LINE: u64 = 256 << 20;
 
-/// What [`Store::export`] wrote, one line at a time after the first one. Skips blank lines.
-pub struct ExportLines<'r> {
+/// The lines of an import, one at a time. Skips blank lines.
+struct TransferLines<'r> {
     input: &'r mut dyn BufRead,
     number: usize,
 }
 
-impl<'r> ExportLines<'r> {
-    /// Reads the first line.
-    ///
-    /// # Errors
-    /// [`StoreError::Import`] if `input` is no export, or one of a newer version.
-    pub fn open(input: &'r mut dyn BufRead) -> Result<Self, StoreError> {
-        let mut lines = Self { input, number: 0 };
-        let head: Option<Head> = lines.next().map_err(|error| match error {
-            StoreError::Import { line, .. } => {
-                let reason = "not an export of a store; name a file that `curtail store export` wrote".to_owned();
-                StoreError::Import { line, reason }
-            }
-            error => error,
-        })?;
-        check_head(head.as_ref())?;
-        Ok(lines)
-    }
-
+impl TransferLines<'_> {
     fn next<T: for<'de> Deserialize<'de>>(&mut self) -> Result<Option<T>, StoreError> {
         loop {
             let mut text = String::new();

@@ -5,7 +5,7 @@ use super::commands::says_command;
 use super::{Decision, Fate, Wanted};
 use crate::verify::fact::{Fact, Kind, State};
 use crate::verify::languages::{LANGUAGES, is_small};
-use crate::verify::outcomes::{Family, Outcome, is_vague, outcome_in, part_about};
+use crate::verify::outcomes::{Family, Outcome, is_vague, outcome_in, part_about, says_mended};
 use crate::verify::sentence_index::{Sentence, SentenceIndex};
 use crate::verify::tokens::tokens;
 use crate::verify::voices::Voice;
@@ -43,7 +43,7 @@ pub(super) fn decide_check(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) 
 /// Whether a failure is told with how it was mended.
 fn is_mended(index: &SentenceIndex, at: usize) -> bool {
     let mut account = std::iter::once(index.sentences[at].text.as_str()).chain(index.following(at));
-    account.any(|text| LANGUAGES.mended.are_in(text))
+    account.any(says_mended)
 }
 
 /// Whether the next sentence after a failure with an outcome goes on about it, and says that the check passed.
@@ -52,8 +52,8 @@ fn has_passed_since(index: &SentenceIndex, at: usize, family: Family) -> bool {
     next.is_some_and(|(next, outcome)| outcome == Outcome::Passed && refers_back(next, family))
 }
 
-/// Whether a sentence goes on about a failure: before it says how that ended, there are only small words, and such for faults and for
-/// checks of this family. A number is such a word if the sentence speaks of all or of a later time: else it may be of other checks.
+/// Whether a sentence goes on about a failure: before it says how that ended, there are only small words, and such for faults, their
+/// mending and checks of this family. A number is such a word if the sentence speaks of all or of a later time: else it may be of other checks.
 fn refers_back(text: &str, family: Family) -> bool {
     let Some(verb) = LANGUAGES.pass.first_in(text) else { return false };
     if Family::ALL.into_iter().any(|other| other != family && other.is_in(text)) && !family.is_in(text) {
@@ -63,7 +63,8 @@ fn refers_back(text: &str, family: Family) -> bool {
     let may_count = LANGUAGES.every.are_in(before) || LANGUAGES.since.are_in(text);
     tokens(before).iter().all(|token| {
         let is_count = may_count && token.text.bytes().all(|byte| byte.is_ascii_digit());
-        is_count || is_small(token.text) || LANGUAGES.fault.are_in(token.text) || family.is_in(token.text)
+        let is_of_fault = LANGUAGES.fault.are_in(token.text) || LANGUAGES.mended.are_in(token.text);
+        is_count || is_small(token.text) || is_of_fault || family.is_in(token.text)
     })
 }
 

@@ -6,10 +6,10 @@ use crate::effects::effects;
 use crate::kinds::Effect;
 use crate::paths;
 use crate::verify::about::{change_of, is_about, removal_of, said_about};
-use crate::verify::clauses::code_spans;
+use crate::verify::clauses::{code_spans, labelled};
 use crate::verify::fact::{Fact, Kind, State};
 use crate::verify::languages::LANGUAGES;
-use crate::verify::negation::negates;
+use crate::verify::negation::{is_intended, negates};
 use crate::verify::sentence_index::{Sentence, SentenceIndex};
 
 pub(super) fn decide_file(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) -> Decision {
@@ -58,11 +58,19 @@ fn says_changed(sentence: &Sentence, file: &str) -> bool {
 /// Whether a sentence says that a file was removed: in its words or by its heading.
 fn says_removed(sentence: &Sentence, file: &str) -> bool {
     if let Some(part) = removal_of(&sentence.text, file) {
-        return !negates(part);
+        return !negates(part) && !is_intended(part, &LANGUAGES.removed) && !is_to_do(sentence);
     }
     let heading = heading_of(sentence, file);
     let is_listed = LANGUAGES.removed.are_in(heading) && !negates(heading) && !LANGUAGES.changed.are_in(&sentence.text);
     is_listed && !negates(&sentence.text)
+}
+
+/// Whether a sentence asks for something, or is in a list of what is to be done.
+fn is_to_do(sentence: &Sentence) -> bool {
+    let label = labelled(&sentence.text).map(|(label, _)| label);
+    let mut labels = label.into_iter().chain(sentence.heading.as_deref());
+    sentence.text.ends_with(['?', '？'])
+        || labels.any(|label| LANGUAGES.todo_heading.are_in(label) && !LANGUAGES.done_heading.are_in(label))
 }
 
 /// The heading of a sentence, if it is said of this file: the sentence begins its line, is about the file, and does not only mention

@@ -1,11 +1,11 @@
 //! Whether a sentence that has all the words of a statement also means it.
 
-use crate::verify::clauses::segments;
+use crate::verify::clauses::{labelled, segments, without_condition};
 use crate::verify::fact::{Fact, Kind};
 use crate::verify::grammar::Grammar;
 use crate::verify::languages::LANGUAGES;
 use crate::verify::lexicon::content_words;
-use crate::verify::negation::negates;
+use crate::verify::negation::{is_done, negates};
 use crate::verify::sentence_index::Sentence;
 use crate::verify::statements::replaced_words;
 use crate::verify::tokens::is_han;
@@ -16,10 +16,16 @@ pub(super) fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bo
     let part = segment_about(text, &sentence.text, fact.grammar);
     match fact.kind {
         Kind::Todo => !says_done(text, sentence, fact.grammar),
-        Kind::Error => !(LANGUAGES.done.are_in(part) && !negates(part) && !LANGUAGES.done.are_in(text)),
+        Kind::Error => !resolves(text, part),
         Kind::Rule if !orders(text, part, sentence) => false,
         _ => says_alike(text, &sentence.text, fact.grammar) && replaces_the_same(text, &sentence.text),
     }
+}
+
+/// Whether a part of a sentence says that an error is resolved. What the error itself denies, as `no such file`, is not said of it.
+fn resolves(error: &str, part: &str) -> bool {
+    let denies = negates(part) != (negates(error) && LANGUAGES.negation.are_in(part));
+    is_done(part, &LANGUAGES.done) && !denies && !LANGUAGES.done.are_in(error)
 }
 
 /// Whether a sentence says yes or no to each thing to which a statement does: `A, not B` is not `B, not A`.
@@ -54,17 +60,23 @@ fn orders(text: &str, part: &str, sentence: &Sentence) -> bool {
     let first = content_words(text).into_iter().next();
     // `No changes to vendor/` bans, and `vendor/ was not changed` tells.
     let bans = negates(part) && !LANGUAGES.reported.are_in(part);
-    let begins_alike = first.is_some() && first == content_words(part).into_iter().next();
-    let label = sentence.text.split([':', '：']).next().filter(|label| label.len() < sentence.text.len());
+    let order = without_condition(without_label(part));
+    let begins_alike = first.is_some() && first == content_words(order).into_iter().next();
     is_listed
-        || label.is_some_and(|label| label.len() <= 32 && LANGUAGES.rule_heading.are_in(label))
+        || labelled(&sentence.text).is_some_and(|(label, _)| LANGUAGES.rule_heading.are_in(label))
         || begins_alike && bans == negates(part)
         || LANGUAGES.rule.are_in(part)
-        || LANGUAGES.order.first_in(part) == Some(0)
+        || LANGUAGES.order.first_in(order) == Some(0)
         || LANGUAGES.present.are_in(part)
         || bans
         || !sentence.is_prose()
         || text.contains(is_han)
+}
+
+/// What a part of a sentence says behind a label such as `Linting:`, unless that says that it is done.
+fn without_label(part: &str) -> &str {
+    let order = labelled(part).filter(|(label, _)| !LANGUAGES.done_heading.are_in(label));
+    order.map_or(part, |(_, order)| order.trim_start_matches(['*', ' ']))
 }
 
 /// The segment of a sentence that shares most words with a statement.
@@ -109,9 +121,12 @@ fn says_done(text: &str, sentence: &Sentence, grammar: Grammar) -> bool {
     {
         return false;
     }
-    let says = LANGUAGES.done.are_in(&sentence.text) && !LANGUAGES.done.are_in(text) && !negates(&sentence.text);
-    let mut told = segment_about(text, &sentence.text, grammar).split(". ");
-    says || LANGUAGES.done_heading.are_in(heading) || told.any(|part| tells_past(text, part, grammar))
+    let part = segment_about(text, &sentence.text, grammar);
+    let says = LANGUAGES.done.are_in(part) && !LANGUAGES.done.are_in(text) && !negates(part);
+    let mut told = part.split(". ");
+    let label = labelled(&sentence.text).map_or("", |(label, _)| label);
+    let is_listed = [heading, label].iter().any(|title| LANGUAGES.done_heading.are_in(title) && !negates(title));
+    says || is_listed || told.any(|part| tells_past(text, part, grammar))
 }
 
 /// Whether a part of a sentence tells that a to-do was done: with its verb in a form of the past, and not as one that is only wanted.

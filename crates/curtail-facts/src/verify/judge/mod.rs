@@ -122,8 +122,8 @@ impl Wanted {
             Kind::Check => wanted.check = Some(CheckNames::of(fact, all, lexicon)),
             Kind::Error => {
                 wanted.add_sentence(&fact.text, fact.grammar, lexicon);
-                // The name of a test without its file.
-                let name = fact.text.rsplit_once("::").map(|(_, name)| name).filter(|name| is_name(name));
+                // The name of a test, without its file.
+                let name = fact.text.rsplit("::").next().filter(|name| is_name(name));
                 wanted.names.extend(name.map(|name| lexicon.name(name)));
             }
         }

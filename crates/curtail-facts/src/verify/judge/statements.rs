@@ -5,10 +5,9 @@ use super::meaning::{means_the_same, segment_about};
 use super::{Decision, Fate, Wanted};
 use crate::verify::fact::{Fact, Kind};
 use crate::verify::grammar::language_of;
-use crate::verify::languages::LANGUAGES;
 use crate::verify::lexicon::{Need, Term, content_words};
 use crate::verify::negation::negates;
-use crate::verify::outcomes::{Outcome, outcome_in};
+use crate::verify::outcomes::{Outcome, outcome_in, part_about};
 use crate::verify::sentence_index::{Sentence, SentenceIndex};
 use crate::verify::tokens::{Class, is_han, tokens};
 use crate::verify::word_forms::are_opposite;
@@ -37,7 +36,8 @@ pub(super) fn decide_statement(fact: &Fact, wanted: &Wanted, index: &SentenceInd
 pub(super) fn decide_error(fact: &Fact, wanted: &Wanted, index: &SentenceIndex) -> Decision {
     let named = wanted.names.iter().flat_map(|term| index.with(*term)).next_back();
     if let Some(sentence) = named {
-        let passed = outcome_in(&sentence.text) == Some(Outcome::Passed) && !LANGUAGES.fail.are_in(&sentence.text);
+        let test = fact.text.rsplit("::").next().unwrap_or_default().to_owned();
+        let passed = outcome_in(part_about(&sentence.text, &fact.text, &[test])) == Some(Outcome::Passed);
         let fate = if passed || !means_the_same(fact, &fact.text, sentence) { Fate::Lost } else { Fate::Kept };
         return Decision::by(fate, sentence);
     }
