@@ -2,7 +2,7 @@
 "use strict";
 
 const windows = process.platform === "win32";
-// Windows on ARM runs x86-64 programs.
+// Windows on ARM runs x86-64 programs, which load no modules for ARM, and the other way round.
 const system = `${process.platform}-${windows ? "x64" : process.arch}`;
 
 /** The path of a file in the package for this system. */
@@ -24,6 +24,9 @@ function program() {
 
 /** The functions in Rust. */
 function native() {
+  if (windows && process.arch !== "x64") {
+    throw new Error(`there is no module for ${process.platform}-${process.arch}; use an x64 build of Node, or build it from source`);
+  }
   // Linux has two C libraries, and the module is linked to one of them.
   const isMusl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
   return require(fileOfSystem(`lib/curtail${isMusl ? "-musl" : ""}.node`, "module"));

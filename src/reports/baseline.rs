@@ -17,6 +17,9 @@ use curtail_io::{ErrorKind, FileError, FileSink, Packing, Replace, Scratch};
 /// Raised when a member is removed or changes its meaning.
 const VERSION: u32 = 1;
 
+/// The name of what is checked on standard input.
+const STANDARD_INPUT: &str = "stdin";
+
 /// Stale entries that are named.
 const SHOWN: usize = 3;
 
@@ -46,9 +49,10 @@ pub(crate) struct KnownFindings {
     path: PathBuf,
     /// The folder of the baseline.
     folder: PathBuf,
-    /// Whether the findings are written, not read.
-    is_new: bool,
+    /// What the baseline lists.
     entries: BTreeMap<Identity, Entry>,
+    /// What is written in its place, if it is written.
+    new: Option<BTreeMap<Identity, Entry>>,
     /// How many of each entry were found.
     found: HashMap<Identity, usize>,
     /// The names of the files that were checked, as they are in the baseline.
@@ -62,13 +66,13 @@ impl KnownFindings {
     /// There is no such file, or it is not a baseline.
     pub(crate) fn open(read: Option<&Path>, write: Option<&Path>) -> Result<Option<Self>, FileError> {
         let Some(path) = read.or(write) else { return Ok(None) };
-        let is_new = read.is_none();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = folder.canonicalize().map_err(|error| FileError::system(path.to_string_lossy(), &error))?;
-        let known = if is_new && !path.exists() { Vec::new() } else { entries_in(path)? };
-        let known = known.into_iter().filter(|_| !is_new);
-        let entries = known.map(|entry| ((entry.file.clone(), entry.fingerprint.clone()), entry)).collect();
-        Ok(Some(Self { path: path.to_owned(), folder, is_new, entries, found: HashMap::new(), names: HashMap::new() }))
+        let new = read.is_none().then(BTreeMap::new);
+        let known = if new.is_some() && !path.exists() { Vec::new() } else { entries_in(path)? };
+        let known = known.into_iter().map(|entry| ((entry.file.clone(), entry.fingerprint.clone()), entry));
+        let entries = known.collect();
+        Ok(Some(Self { path: path.to_owned(), folder, entries, new, found: HashMap::new(), names: HashMap::new() }))
     }
 
     /// Notes that the file called `name` is checked.
@@ -87,10 +91,10 @@ impl KnownFindings {
         let fingerprint = fingerprint(finding);
         let identity = (file.clone(), fingerprint.clone());
         let found = self.found.entry(identity.clone()).or_default();
-        if self.is_new {
+        if let Some(new) = &mut self.new {
             let rule = finding.rule.name.to_owned();
             let entry = Entry { file, rule, message: finding.message.clone(), fingerprint, count: 0 };
-            self.entries.entry(identity).or_insert(entry).count += 1;
+            new.entry(identity).or_insert(entry).count += 1;
         } else if self.entries.get(&identity).is_none_or(|entry| entry.count <= *found) {
             return false;
         }
@@ -98,17 +102,22 @@ impl KnownFindings {
         true
     }
 
-    /// Writes the baseline if it is new, and says which entries are stale.
+    /// Writes the baseline if it is new, with what it lists of files that this run did not check, and says which entries are stale.
     ///
     /// # Errors
     /// The file cannot be written.
     pub(crate) fn finish(&self) -> Result<Known, FileError> {
-        if self.is_new {
-            self.write()?;
-        }
         let checked: HashSet<&str> = self.names.values().map(String::as_str).collect();
-        let stale: Vec<(&Entry, usize)> =
-            self.entries.iter().filter_map(|entry| self.missing(entry, &checked)).collect();
+        let (examined, others): (Vec<_>, Vec<_>) =
+            self.entries.iter().partition(|(_, entry)| self.is_examined(&entry.file, &checked));
+        if let Some(new) = &self.new {
+            self.write(new.values().chain(others.into_iter().map(|(_, entry)| entry)))?;
+        }
+        let stale: Vec<(&Entry, usize)> = if self.new.is_some() {
+            Vec::new()
+        } else {
+            examined.into_iter().filter_map(|entry| self.missing(entry)).collect()
+        };
         let known = Known {
             baseline: self.path.to_string_lossy().into_owned(),
             findings: self.found.values().sum(),
@@ -128,19 +137,22 @@ impl KnownFindings {
         Ok(known)
     }
 
-    /// How many findings of an entry are gone, if its file was `checked` or does not exist.
-    fn missing<'e>(
-        &self,
-        (identity, entry): (&Identity, &'e Entry),
-        checked: &HashSet<&str>,
-    ) -> Option<(&'e Entry, usize)> {
-        let missing = entry.count.checked_sub(self.found.get(identity).copied().unwrap_or_default())?;
-        let is_known = missing > 0 && (checked.contains(&*entry.file) || !self.folder.join(&entry.file).exists());
-        is_known.then_some((entry, missing))
+    /// Whether a run finds all that there is in a file: it was `checked`, or does not exist.
+    fn is_examined(&self, file: &str, checked: &HashSet<&str>) -> bool {
+        checked.contains(file) || file != STANDARD_INPUT && !self.folder.join(file).exists()
     }
 
-    fn write(&self) -> Result<(), FileError> {
-        let document = Document { version: VERSION, findings: self.entries.values().cloned().collect() };
+    /// How many findings of an entry are gone, if some are.
+    fn missing<'e>(&self, (identity, entry): (&Identity, &'e Entry)) -> Option<(&'e Entry, usize)> {
+        let missing = entry.count.checked_sub(self.found.get(identity).copied().unwrap_or_default())?;
+        (missing > 0).then_some((entry, missing))
+    }
+
+    /// Writes these entries in order of their files.
+    fn write<'e>(&self, entries: impl Iterator<Item = &'e Entry>) -> Result<(), FileError> {
+        let mut findings: Vec<Entry> = entries.cloned().collect();
+        findings.sort_by(|a, b| (&a.file, &a.fingerprint).cmp(&(&b.file, &b.fingerprint)));
+        let document = Document { version: VERSION, findings };
         // Strings and numbers cannot fail to be written as JSON.
         let text = serde_json::to_string_pretty(&document).unwrap_or_default() + "\n";
         let scratch = Scratch::default();

@@ -73,6 +73,29 @@ fn findings_that_are_gone_are_said() {
     assert_eq!(json["summary"]["known"], known);
 }
 
+/// Checks a path against the baseline: the status, the report, and whether something is said to be gone.
+fn known_in(place: &Place, path: &str) -> (i32, String, bool) {
+    let (status, out, stderr) = run(place, &["check", path, "--baseline", "known.json"]);
+    (status, out, stderr.contains("gone"))
+}
+
+/// What the note says about one file costs no entry of another, nor of what was checked on standard input.
+#[test]
+fn a_baseline_keeps_what_a_run_did_not_check() {
+    let place = known();
+    place.write("data/c.jsonl", orphan("three").as_bytes());
+    let piped = "curtail check --write-baseline known.json < data/c.jsonl && curtail check data/c.jsonl --write-baseline known.json";
+    assert!(crate::program::shell(piped, &place.path("")).output().unwrap().status.success());
+    let (status, out, gone) = known_in(&place, "data");
+    assert!(status == 0 && !gone, "{out}");
+    place.write("data/c.jsonl", sound().as_bytes());
+    let (status, out, gone) = known_in(&place, "data/c.jsonl");
+    assert!(status == 0 && gone, "{out}");
+    run(&place, &["check", "data/c.jsonl", "--write-baseline", "known.json"]);
+    let (status, out, gone) = known_in(&place, "data");
+    assert!(status == 0 && !gone, "{out}");
+}
+
 #[test]
 fn a_baseline_replaces_only_a_baseline() {
     let place = known();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::overlap::Repeatable;
+use super::repeatable::Repeatable;
 use super::rendering::Rendering;
 use super::split::{Split, SplitWindow, TargetRule};
 use super::{ProcessorError, View};

@@ -44,6 +44,7 @@ mod newest_start;
 mod overlap;
 mod past_units;
 mod rendered;
+mod repeatable;
 mod shorter_texts;
 mod shrinking_window;
 mod stale_results;

@@ -1,46 +1,10 @@
 //! The messages before a window's own that it repeats.
 
-use std::collections::BTreeMap;
-
-use super::counting::Counting;
 use super::filling::Filler;
+use super::repeatable::Repeatable;
 use super::split::{Overlap, SplitWindow};
 use super::units::WindowUnit;
-use crate::transcript::{Message, Pairs, Part, Role, Standing, first_prompt, reach};
-
-/// What a window may repeat of the messages before it because of what they are, wherever they are.
-pub(super) struct Repeatable {
-    /// System and developer messages.
-    instructions: Vec<usize>,
-    /// Messages with instructions beside other parts, and the tokens of these instructions.
-    pub(super) beside: BTreeMap<usize, usize>,
-    /// The boundaries, each with where the messages end that need it.
-    pub(super) boundaries: Vec<(usize, usize)>,
-    /// Messages with calls that can still be answered, which every later window repeats.
-    awaiting: Vec<usize>,
-    first_user: Option<usize>,
-}
-
-impl Repeatable {
-    pub(super) fn of(messages: &[Message<'_>], pairs: &Pairs, counting: &Counting) -> Self {
-        let mut awaiting: Vec<usize> = pairs.awaiting_messages(messages).into_iter().collect();
-        awaiting.sort_unstable();
-        let mut instructions = Vec::new();
-        let mut beside = BTreeMap::new();
-        let mut boundaries = Vec::new();
-        for (at, message) in messages.iter().enumerate() {
-            if message.role.instructs() {
-                instructions.push(at);
-            } else if message.parts.iter().any(Part::instructs) {
-                beside.insert(at, counting.instructions(message));
-            }
-            if message.is_boundary() {
-                boundaries.push((at, reach(messages, at)));
-            }
-        }
-        Self { instructions, beside, boundaries, awaiting, first_user: first_prompt(messages) }
-    }
-}
+use crate::transcript::{Role, Standing};
 
 /// The messages before a window's own, and their tokens.
 #[derive(Debug, Default)]
