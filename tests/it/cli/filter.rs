@@ -86,6 +86,30 @@ fn an_error_or_nothing_supersedes_no_content() {
     }
 }
 
+/// Claude Code says that a file has not changed in place of its one line, or that an image is gone.
+#[test]
+fn only_what_shows_the_file_again_supersedes_one_line_or_an_image() {
+    let unchanged = "File unchanged since last read. The earlier result in this conversation is still current.";
+    let calls = |later| [("Read", A, "1\tnodejs 22.11.0"), ("Read", A, later)];
+    assert_eq!(cleared(&["--supersede-reads"], &calls(unchanged)), [0_usize; 0]);
+    assert_eq!(cleared(&["--supersede-reads"], &calls("1\tnodejs 22.11.0\n2\truby 3.4")), [0]);
+    let call = |id| {
+        format!(
+            r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Read","input":{{"file_path":"/a.png"}}}}]}}"#
+        )
+    };
+    let result = |id, content| {
+        format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}",{content}}}]}}"#)
+    };
+    let image = r#""content":[{"type":"image","source":{"type":"url","url":"https://example.org/a.png"}}]"#;
+    let error = r#""is_error":true,"content":"<tool_use_error>File does not exist.</tool_use_error>""#;
+    for (older, later, count) in [(image, error, 0), (image, image, 1), (error, image, 1), (error, error, 0)] {
+        let chat = [call("a"), result("a", older), call("b"), result("b", later)].join("\n");
+        let output = filter(&["--supersede-reads"], &chat);
+        assert_eq!(output.matches("[cleared]").count(), count, "{older} {later}");
+    }
+}
+
 #[test]
 fn an_editor_reads_only_when_it_views() {
     let view = r#"{"command":"view","path":"/a.rs"}"#;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{NameGlobs, View};
+use crate::dialects::reports_failure;
 use crate::json::Document;
 use crate::transcript::{Pairs, PartRef, ToolResult};
 
@@ -29,10 +30,21 @@ struct FileRead {
     path: String,
     /// The other arguments, as they are written.
     rest: BTreeMap<String, String>,
+    shown: Shown,
     /// How many lines it returned.
     line_count: usize,
     /// Those of them that are not blank, without their numbers.
     lines: Vec<String>,
+}
+
+/// What a read shows of its file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// It failed, or its result is empty or cleared.
+    Nothing,
+    Lines,
+    /// Images or other media, with or without lines.
+    Media,
 }
 
 /// What later calls read of a file.
@@ -45,7 +57,7 @@ struct LaterReads {
 
 impl LaterReads {
     /// Whether a later call returned what `older` returned: the same part or all of it. Tools return the beginning of a long file
-    /// as if it were all, and errors in place of it.
+    /// as if it were all, and in place of it errors or that it has not changed.
     fn cover(&self, older: &FileRead) -> bool {
         self.parts.get(&older.rest).is_some_and(|lines| lines.cover(older, 0))
             || older.last_line().is_some_and(|last| self.whole.cover(older, last))
@@ -53,9 +65,9 @@ impl LaterReads {
 
     fn add(&mut self, read: FileRead) {
         if read.is_whole() {
-            self.whole.add(&read.lines, read.line_count);
+            self.whole.add(&read);
         }
-        self.parts.entry(read.rest).or_default().add(&read.lines, read.line_count);
+        self.parts.entry(read.rest.clone()).or_default().add(&read);
     }
 }
 
@@ -64,24 +76,33 @@ impl LaterReads {
 struct LaterLines {
     /// How many the longest result has; `None` without a result.
     most: Option<usize>,
+    /// How many the longest result with media has.
+    most_with_media: Option<usize>,
     /// For each line: how many the longest result has that has this one.
     most_with: HashMap<String, usize>,
 }
 
 impl LaterLines {
-    fn add(&mut self, lines: &[String], count: usize) {
+    fn add(&mut self, read: &FileRead) {
+        let count = read.line_count;
         self.most = self.most.max(Some(count));
-        for line in lines {
+        if read.shown == Shown::Media {
+            self.most_with_media = self.most_with_media.max(Some(count));
+        }
+        for line in &read.lines {
             let most = self.most_with.entry(line.clone()).or_default();
             *most = count.max(*most);
         }
     }
 
-    /// Whether one of the results has `last` lines and, if `older` has more than one, a line of these: a changed file has some, an
-    /// error has none.
+    /// Whether one of the results has `last` lines and shows the file of `older`: media if that shows media, or else a line of
+    /// these. A changed file has some, an error or a note in its place has none.
     fn cover(&self, older: &FileRead, last: usize) -> bool {
-        let common = older.lines.iter().filter_map(|line| self.most_with.get(line)).max();
-        let most = if older.lines.len() < 2 { self.most } else { common.copied() };
+        let most = match older.shown {
+            Shown::Nothing => self.most,
+            Shown::Lines => older.lines.iter().filter_map(|line| self.most_with.get(line)).max().copied(),
+            Shown::Media => self.most_with_media,
+        };
         most.is_some_and(|most| last <= most)
     }
 }
@@ -110,8 +131,8 @@ impl FileRead {
     }
 }
 
-/// Results of reads whose file a later call reads again, in order. The later result must have content, and not merely
-/// `placeholder`. A read of a part of a file replaces only a read of the same part.
+/// Results of reads whose file a later call reads again, in order. The later result must have content, not merely
+/// `placeholder` or an error. A read of a part of a file replaces only a read of the same part.
 pub(super) fn superseded_reads(
     view: &View<'_, '_>,
     pairs: &Pairs,
@@ -121,11 +142,11 @@ pub(super) fn superseded_reads(
     let mut later: HashMap<(u32, String), LaterReads> = HashMap::new();
     let mut superseded = Vec::new();
     for &at in pairs.results().iter().rev() {
-        let (Some(read), Some(result)) = (read_of(view, pairs, at, reads), result_at(view, at)) else { continue };
+        let Some(read) = read_of(view, pairs, at, reads, placeholder) else { continue };
         let later = later.entry((read.thread, read.path.clone())).or_default();
         if later.cover(&read) {
             superseded.push(at);
-        } else if has_content(result, placeholder) && is_told(view, at) {
+        } else if read.shown != Shown::Nothing && is_told(view, at) {
             later.add(read);
         }
     }
@@ -169,7 +190,7 @@ fn has_content(result: &ToolResult<'_>, placeholder: &str) -> bool {
 }
 
 /// What the call of the result at `at` reads, if it is a read of one file by a tool that `reads` matches.
-fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -> Option<FileRead> {
+fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs, placeholder: &str) -> Option<FileRead> {
     let call = pairs.counterpart(at)?;
     let message = &view.messages[call.message];
     let call = message.parts[call.part].content.call()?;
@@ -187,14 +208,22 @@ fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -
     let path = PATHS.iter().find_map(|key| rest.remove(*key).filter(|written| names_file(written)))?;
     // An editor with several commands reads only by this one.
     let views = rest.get("command").is_none_or(|command| command == "\"view\"");
+    let result = result_at(view, at)?;
+    let shown = if reports_failure(at.part_in(view.messages)) || !has_content(result, placeholder) {
+        Shown::Nothing
+    } else if result.media > 0 {
+        Shown::Media
+    } else {
+        Shown::Lines
+    };
     let mut line_count = 0;
     let mut lines = Vec::new();
-    for text in &result_at(view, at)?.content {
+    for text in &result.content {
         let text = text.decode();
         line_count += text.lines().count();
         lines.extend(text.lines().filter_map(unnumbered));
     }
-    views.then_some(FileRead { thread: message.thread, path, rest, line_count, lines })
+    views.then_some(FileRead { thread: message.thread, path, rest, shown, line_count, lines })
 }
 
 /// Whether an argument names a file: switches, numbers and blank texts do not.
@@ -295,6 +324,7 @@ mod tests {
         let document = Document::parse(arguments).unwrap();
         let members = document.roots().next().unwrap().members();
         let rest = members.map(|member| (member.key.decode().into_owned(), member.value.raw().to_owned()));
-        FileRead { thread: 0, path: String::new(), rest: rest.collect(), line_count: 0, lines: Vec::new() }
+        let (path, rest) = (String::new(), rest.collect());
+        FileRead { thread: 0, path, rest, shown: Shown::Lines, line_count: 0, lines: Vec::new() }
     }
 }
