@@ -60,6 +60,49 @@ fn arguments_of_null_are_written_in_its_place() {
     assert_eq!(mended("openai", &[], chat), chat.replace(r#""arguments":null"#, r#""arguments":"{}""#));
 }
 
+/// Bedrock's mark is a block of its own, and what would be left of it is refused.
+#[test]
+fn a_mark_that_is_a_block_of_its_own_is_removed_with_it() {
+    let mark = r#"{"cachePoint":{"type":"default"}}"#;
+    let request = |first: &str| {
+        format!(
+            r#"{{"modelId":"m","system":[{{"text":"Be brief."}},{mark}],"toolConfig":{{"tools":[{{"toolSpec":{{"name":"x","inputSchema":{{"json":{{}}}}}}}},{mark}]}},"messages":[{{"role":"user","content":[{{"text":"Rain?"}}{first}]}},{{"role":"assistant","content":[{{"text":"No."}},{mark}]}},{{"role":"user","content":[{{"text":"Snow?"}},{mark}]}}]}}"#
+        )
+    };
+    assert_eq!(mended_with("", &[], &request(&format!(",{mark}")), false), request(""));
+}
+
+/// A request whose choice names a tool that it does not define is refused as well.
+#[test]
+fn a_tool_that_the_choice_names_stays() {
+    let openai = |tools: &[String], choice: &str| {
+        let tools = tools.join(",");
+        format!(
+            r#"{{"model":"m","messages":[{{"role":"user","content":"Rain?"}}],"tools":[{tools}],"tool_choice":{choice}}}"#
+        )
+    };
+    let tool = |at: usize| format!(r#"{{"type":"function","function":{{"name":"t{at}","parameters":{{}}}}}}"#);
+    let mut tools: Vec<String> = (0..130).map(tool).collect();
+    let named = r#"{"type":"function","function":{"name":"t129"}}"#;
+    let allowed = format!(r#"{{"type":"allowed_tools","allowed_tools":{{"mode":"auto","tools":[{named}]}}}}"#);
+    let all = tools.clone();
+    tools.drain(127..129);
+    for choice in [named, &allowed] {
+        assert_eq!(mended("openai", &[], &openai(&all, choice)), openai(&tools, choice));
+    }
+    assert_eq!(mended("openai", &[], &openai(&all, r#""auto""#)), openai(&all[..128], r#""auto""#));
+
+    let gemini = |count: usize, last: &str| {
+        let tools: Vec<String> = (0..count).map(|at| format!(r#"{{"name":"t{at}"}}"#)).collect();
+        let tools = tools.join(",");
+        format!(
+            r#"{{"contents":[{{"role":"user","parts":[{{"text":"Rain?"}}]}}],"tools":[{{"functionDeclarations":[{tools},{last}]}}],"toolConfig":{{"functionCallingConfig":{{"mode":"ANY","allowedFunctionNames":["rain"]}}}}}}"#
+        )
+    };
+    let rain = r#"{"name":"rain"}"#;
+    assert_eq!(mended("gemini", &[], &gemini(513, rain)), gemini(511, rain));
+}
+
 /// The longer a run is, the more of it would be lost.
 #[test]
 fn runs_of_every_length_are_joined() {

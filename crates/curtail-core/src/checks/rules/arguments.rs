@@ -10,14 +10,15 @@ use crate::transcript::{ArgumentFault, PartRef};
 pub(super) static INVALID_ARGUMENTS: Rule = Rule {
     code: "S005",
     name: "invalid-arguments",
-    summary: "The arguments of a call, or the object that a result must be, are not a JSON object.",
+    summary: "The arguments of a call are no JSON object or not in the form that is wanted, or a result that must be an object \
+              is none.",
     why: "A model that is cut off in the middle of a call leaves incomplete JSON, and every program that reads the \
           arguments fails. A model that is trained on it learns to make malformed calls. Empty arguments are valid, \
           and tools that take raw text are exempt. Gemini and Bedrock's `json` want an object as the result, and a request \
           to OpenAI wants the object of the arguments as a text.",
-    help: "correct the arguments by hand, because nothing may be invented, or drop the call with its result: `--fix \
-           --unsafe-fixes` drops both. `--fix` alone writes missing arguments as none, and puts a result that is no object \
-           into one",
+    help: "correct by hand arguments that are no JSON object, because nothing may be invented, or drop the call with its \
+           result: `--fix --unsafe-fixes` drops both. `--fix` alone writes arguments as the text or the object that the \
+           provider wants, and missing ones as none, and puts a result that is no object into one",
     fix: Fix::Part,
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Os"}}]}

@@ -1,6 +1,5 @@
 //! A request as a whole: cache marks, and the number of tools.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::{ANSWERED_CALL, RULE};
@@ -52,6 +51,12 @@ impl<'a> Mark<'a> {
         let kind = self.value.parent().and_then(|block| block.get("type"));
         kind.is_some_and(|kind| kind.is("thinking") || kind.is("redacted_thinking"))
     }
+
+    /// What is removed with it: the block that is nothing but the mark, as Bedrock's is, because a provider refuses an empty one.
+    fn removed(&self) -> Value<'a> {
+        let block = self.value.parent().filter(|block| block.members().count() == 1);
+        block.filter(|block| block.parent().is_some_and(Value::is_array)).unwrap_or(self.value)
+    }
 }
 
 fn cache_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -71,7 +76,7 @@ fn faults_of<'a>(marks: &[Mark<'a>], provider: &str) -> Vec<Match<'a>> {
         let (in_messages, beside): (Vec<&Mark<'a>>, Vec<&Mark<'a>>) =
             marks.iter().partition(|mark| mark.message.is_some());
         let oldest = in_messages.into_iter().chain(beside);
-        let gone = oldest.take(marks.len() - limit).map(|mark| mark.value).collect();
+        let gone = oldest.take(marks.len() - limit).map(Mark::removed).collect();
         matches.push(surplus.found(message).of("cache marks").removing(gone));
     }
     let mut is_short_before = false;
@@ -143,7 +148,7 @@ pub(super) static TOO_MANY_TOOLS: Rule = Rule {
     why: "OpenAI accepts 128 tools in a request, and Gemini 512. Programs that add the tools of every server of the Model \
           Context Protocol exceed this without noticing.",
     help: "define fewer tools: turn off servers that the task does not need; `--fix --unsafe-fixes` removes the last ones of \
-           those that no message calls",
+           those that no message calls and the choice of tools does not name",
     fix: Fix::Unsafe,
     bad: TOO_MANY,
     good: ANSWERED_CALL,
@@ -163,10 +168,17 @@ fn too_many_tools<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let Some(surplus) = defined.get(limit) else { return Vec::new() };
     let message = format!("the request defines {} tools, and {limit} are accepted", defined.len());
     let found = Match::new(Some(*surplus), message).of("number of tools");
-    let called: HashSet<Cow<'_, str>> = context.calls().map(|(_, call)| call.name.decode()).collect();
-    let idle = defined.iter().rev().filter(|tool| name_of(**tool).is_none_or(|name| !called.contains(&name.decode())));
+    let called = context.calls().map(|(_, call)| call.name.decode().into_owned());
+    let needed: HashSet<String> = called.chain(chosen(context)).collect();
+    let idle = defined.iter().rev().filter(|tool| name_of(**tool).is_none_or(|name| !needed.contains(&*name.decode())));
     let gone: Vec<Value<'a>> = idle.copied().take(defined.len() - limit).collect();
     vec![if gone.len() == defined.len() - limit { found.removing(gone) } else { found }]
+}
+
+/// The texts of the choice of tools, among which are the names of those that the model must or may call.
+fn chosen(context: &RuleContext<'_, '_>) -> impl Iterator<Item = String> {
+    let choices = ["tool_choice", "toolConfig", "tool_config"].into_iter().filter_map(|key| context.record?.get(key));
+    choices.flat_map(|choice| choice.within(|_| false)).filter_map(|value| Some(value.text()?.decode().into_owned()))
 }
 
 /// The name of the tool that `definition` defines.
