@@ -109,13 +109,32 @@ fn begins_with_refusal(text: &str) -> bool {
     REFUSALS
         .iter()
         .filter_map(|refusal| Some((refusal, start.strip_prefix(refusal)?)))
-        .any(|(refusal, rest)| refusal.ends_with('>') || !rest.starts_with(goes_on) && !counts_none(rest))
+        .any(|(refusal, rest)| refusal.ends_with('>') || !rest.starts_with(goes_on) && !counts_none(refusal, rest))
 }
 
-/// Whether the number of failures behind their name is 0: `Failed: 0, passed: 3`. With a noun, something else is counted: `Error: 0
-/// occurrences`.
-fn counts_none(text: &str) -> bool {
-    let count = text.trim_start_matches([':', ' ', '=']).strip_prefix('0');
-    let next = count.map(|rest| rest.trim_start_matches(' ').chars().next());
-    matches!(next, Some(None | Some(',' | ';' | '|' | '\n' | '\r')))
+/// Whether the number of failures behind `word`, their name, is 0, or their rate: `Failed: 0, passed: 3`, `Failed tests: 0`,
+/// `Error rate 0.0 %`. With a noun behind it, something else is counted: `Error: 0 occurrences`.
+fn counts_none(word: &str, rest: &str) -> bool {
+    let value = rest.trim_start_matches(|c: char| c.is_alphabetic() || c == ' ');
+    let label: Vec<&str> = rest[..rest.len() - value.len()].split_whitespace().collect();
+    if !label.is_empty() && !names_count(word, &label, value) {
+        return false;
+    }
+    let Some(decimals) = value.trim_start_matches([':', ' ', '=']).strip_prefix('0') else { return false };
+    let behind = decimals.strip_prefix('.').map_or(decimals, |decimals| decimals.trim_start_matches('0'));
+    let behind = behind.trim_start_matches([' ', '%']);
+    behind.is_empty() || behind.starts_with([',', ';', '|', '\n', '\r'])
+}
+
+/// Whether a label behind `word` names failures that are counted, or their rate. A single thing has a value, which may be what is
+/// wrong: `Invalid port: 0`, `Invalid sample rate: 0`.
+fn names_count(word: &str, label: &[&str], value: &str) -> bool {
+    let ([last] | [_, last]) = label else { return false };
+    let is_rate = matches!(*last, "rate" | "ratio" | "count" | "percentage" | "total");
+    let are_several = last.ends_with('s') && !last.ends_with("ss") && !last.ends_with("us");
+    match word {
+        "error" | "failed" | "failure" => is_rate || are_several && !value.starts_with('0'),
+        "invalid" => are_several && !value.starts_with('0'),
+        _ => false,
+    }
 }

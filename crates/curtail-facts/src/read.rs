@@ -8,12 +8,13 @@ use super::quotes::{self, bounded, one_line};
 use super::writers::{self, Writer, corrects};
 use super::{Facts, MAX_ASKED, Pointer, Quote, calls, keep_newest};
 use curtail_core::json::Text;
-use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, own_blocks};
+use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, main_thread, own_blocks};
 
 impl Facts {
     /// Reads the messages of `range`. Their numbers continue those of the messages that were read before. The result of a call
     /// is read with the call, unless it is after the range.
     pub fn read_range(&mut self, messages: &[Message<'_>], pairs: &Pairs, range: Range<usize>) {
+        let main = main_thread(messages);
         for at in range.clone() {
             let number = self.messages;
             self.messages += 1;
@@ -23,7 +24,7 @@ impl Facts {
             }
             let id = message.id.as_ref().map(|id| id.decode().into_owned());
             let here = Pointer { message: Some(number), id };
-            self.read_texts(message, &here);
+            self.read_texts(message, message.thread == main, &here);
             for (part, call) in message.calls() {
                 let paired =
                     pairs.counterpart(PartRef { message: at, part }).filter(|paired| paired.message < range.end);
@@ -34,17 +35,17 @@ impl Facts {
         }
     }
 
-    /// Reads the texts of a message that a person or the model wrote.
-    fn read_texts(&mut self, message: &Message<'_>, here: &Pointer) {
+    /// Reads the texts of a message that a person or the model wrote, where it is one of the main conversation.
+    fn read_texts(&mut self, message: &Message<'_>, is_main: bool, here: &Pointer) {
         let texts: Vec<Cow<'_, str>> = texts(message).filter(|text| !text.is_blank()).map(Text::decode).collect();
         if message.is_boundary() {
             let text = bounded(&one_line(&texts.join("\n")));
             if !text.is_empty() {
                 self.earlier = Some(Quote { text, at: here.clone(), correction: false });
             }
-        } else if message.role == Role::User && message.thread == 0 {
+        } else if message.role == Role::User && is_main {
             self.read_user_texts(&texts, message.automatic, here);
-        } else if message.role == Role::Assistant && message.thread == 0 && !texts.is_empty() {
+        } else if message.role == Role::Assistant && is_main && !texts.is_empty() {
             let whole = texts.join("\n");
             let quote = |text: &str| Quote { text: bounded(&one_line(text)), at: here.clone(), correction: false };
             self.question = quotes::question(&whole).map(quote);

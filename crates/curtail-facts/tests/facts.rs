@@ -63,6 +63,23 @@ fn changed(facts: &Facts) -> Vec<(&str, usize)> {
 }
 
 #[test]
+fn a_log_of_a_sub_agent_alone_has_its_own_task() {
+    let line = |role: &str, sidechain: bool, text: &str, parent: Option<&str>| {
+        json!({"type": role, "isSidechain": sidechain, "uuid": text, "parentUuid": parent, "sessionId": "s",
+            "version": "2.0.0", "message": {"role": role, "content": [{"type": "text", "text": text}]}})
+        .to_string()
+            + "\n"
+    };
+    let side = line("user", true, "Find the bug", None) + &line("assistant", true, "Found it.", Some("Find the bug"));
+    let facts = Log { lines: side.clone(), calls: 0 }.facts(1);
+    assert_eq!(facts.goal.map(|goal| goal.text).as_deref(), Some("Find the bug"));
+    assert_eq!(facts.said.map(|said| said.text).as_deref(), Some("Found it."));
+    let facts = Log { lines: side + &line("user", false, "Mend it", None), calls: 0 }.facts(1);
+    assert_eq!(facts.goal.map(|goal| goal.text).as_deref(), Some("Mend it"));
+    assert_eq!(facts.said, None);
+}
+
+#[test]
 fn files_are_counted_and_discarded_ones_leave() {
     let log = Log::default()
         .edits("/r/src/a.rs", "x", "y")
@@ -543,6 +560,11 @@ fn a_failure_is_recognized_in_every_spelling() {
         Log::default().runs("run", "Failed: 1, passed: 3").runs("run", "Failed: 0, passed: 3").lines,
         Log::default().runs("run", "Error: 0 occurrences of old_string found").runs("run", "Errors: 0").lines,
         Log::default().runs("run", "Failed: 0 of 1 hunks applied").runs("run", "Failed: 0").lines,
+        Log::default().runs("run", "Failed tests: 10").runs("run", "Failed tests: 0\nPassed: 12").lines,
+        Log::default().runs("run", "Invalid port: 0").runs("run", "Invalid rows: 0\nValid rows: 500").lines,
+        Log::default().runs("run", "Invalid sample rate: 0").runs("run", "Error rate: 0.0 %\np50 12 ms").lines,
+        Log::default().runs("run", "Failure rate 0.5%").runs("run", "Failure rate 0%").lines,
+        Log::default().runs("run", "Error at lines 0, 3").runs("run", "error count 0").lines,
         Log::default().runs("run", "Error: 0 hunks could be applied").runs("run", "0 failed").lines,
         Log::default()
             .calls("book_flight", &json!({}), "Error: no seats")

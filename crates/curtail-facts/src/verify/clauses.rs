@@ -122,7 +122,7 @@ pub(super) fn each_sentence<'t>(line: &'t str, each: &mut impl FnMut(&'t str)) {
             ';' | '!' | '?' => is_behind || line[at + 1..].starts_with(['"', '\'', ')']),
             // What is quoted, or in parentheses, may stand inside a sentence.
             '.' if end > at + 1 && line[end..].trim_start().starts_with(char::is_lowercase) => false,
-            '.' => is_behind && !is_abbreviation(&line[start..at]),
+            '.' => is_behind && !is_abbreviation(&line[start..], at - start),
             c => c.is_whitespace() && end - start > LONGEST || end - start > LONGEST * 2,
         };
         if ends {
@@ -141,11 +141,22 @@ fn push<'t>(sentence: &'t str, each: &mut impl FnMut(&'t str)) {
     }
 }
 
-/// Whether the point after this text ends no sentence.
-fn is_abbreviation(before: &str) -> bool {
+/// Whether the point at the byte `at` of a sentence is one of an abbreviation, which ends no sentence.
+fn is_abbreviation(sentence: &str, at: usize) -> bool {
+    let (before, rest) = sentence.split_at(at);
     let word = before.rsplit([' ', '(']).next().unwrap_or_default();
-    matches!(word, "e.g" | "i.e" | "etc" | "vs" | "z.B" | "d.h" | "bzw" | "p.ej" | "No" | "Nr" | "cf")
-        || word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())
+    // An initial.
+    let is_letter = word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_number = rest[1..].trim_start().starts_with(|c: char| c.is_ascii_digit());
+    is_letter
+        || is_number && matches!(word, "No" | "no")
+        || LANGUAGES.abbreviation.iter().any(|written| {
+            written.match_indices('.').any(|(point, _)| {
+                let begin = before.strip_suffix(&written[..point]);
+                begin.is_some_and(|begin| begin.is_empty() || begin.ends_with([' ', '(']))
+                    && rest.starts_with(&written[point..])
+            })
+        })
 }
 
 /// The longest label of a list or an order, in bytes.
@@ -312,6 +323,27 @@ mod tests {
                 "A ` is one."
             ]
         );
+    }
+
+    #[test]
+    fn the_point_of_an_abbreviation_ends_no_sentence() {
+        for whole in [
+            "Nutze immer pnpm, z. B. für das Frontend.",
+            "Nutze pnpm, d. h. nie npm, bzw. u. a. nie yarn.",
+            "Never mail Dr. Smith (Prof. Jones is fine).",
+            "Send approx. 5 MB to St. Louis, cf. No. 5 and no. 6.",
+            "Z. B. pnpm.",
+        ] {
+            let mut found = Vec::new();
+            each_clause(whole, |clause| found.push(clause.text));
+            assert_eq!(found, [whole]);
+        }
+        for two in ["Wait 5 ms. Never poll.", "Say no. Never push.", "Return a. Never b.", "Edit main.cf. Never push."]
+        {
+            let mut count = 0;
+            each_clause(two, |_| count += 1);
+            assert_eq!(count, 2, "{two}");
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub(super) struct Languages {
     pub(super) weak: HashSet<String>,
     pub(super) filler: HashSet<String>,
     pub(super) silent: Vec<String>,
+    pub(super) abbreviation: Vec<String>,
     pub(super) negation: Phrases,
     pub(super) concord: Phrases,
     pub(super) undoing: Phrases,
