@@ -39,7 +39,8 @@ impl Dialect for Cursor {
     fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
         blocks::close_rounds(read);
         // Most versions write no results; a log of another one has them.
-        let has_results = read.iter_mut().filter_map(Item::message_mut).any(|message| message.results().next().is_some());
+        let has_results =
+            read.iter_mut().filter_map(Item::message_mut).any(|message| message.results().next().is_some());
         for message in read.iter_mut().filter_map(Item::message_mut) {
             message.call_rules.unanswered = !has_results;
         }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::repeatable::Repeatable;
 use super::rendering::Rendering;
+use super::repeatable::Repeatable;
 use super::split::{Split, SplitWindow, TargetRule};
 use super::{ProcessorError, View};
 use crate::transcript::{Message, Pairs, whole_segments};
