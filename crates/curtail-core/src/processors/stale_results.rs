@@ -63,11 +63,11 @@ impl LaterReads {
             || older.last_line().is_some_and(|last| self.whole.cover(older, last))
     }
 
-    fn add(&mut self, read: FileRead) {
+    fn add(&mut self, read: &FileRead) {
         if read.is_whole() {
-            self.whole.add(&read);
+            self.whole.add(read);
         }
-        self.parts.entry(read.rest.clone()).or_default().add(&read);
+        self.parts.entry(read.rest.clone()).or_default().add(read);
     }
 }
 
@@ -147,7 +147,7 @@ pub(super) fn superseded_reads(
         if later.cover(&read) {
             superseded.push(at);
         } else if read.shown != Shown::Nothing && is_told(view, at) {
-            later.add(read);
+            later.add(&read);
         }
     }
     superseded.reverse();
@@ -313,7 +313,7 @@ mod tests {
     fn blank_lines_count_among_the_lines_of_a_file() {
         let mut later = LaterReads::default();
         let lines: Vec<String> = (0..5).map(|line| format!("line {line}")).collect();
-        later.add(FileRead { line_count: 10, lines: lines.clone(), ..read("{}") });
+        later.add(&FileRead { line_count: 10, lines: lines.clone(), ..read("{}") });
         for (limit, is_covered) in [(10, true), (11, false)] {
             let part = FileRead { lines: lines[..2].to_vec(), ..read(&format!("{{\"limit\":{limit}}}")) };
             assert_eq!(later.cover(&part), is_covered, "{limit}");
