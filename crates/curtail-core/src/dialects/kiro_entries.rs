@@ -18,7 +18,6 @@ pub(super) fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     let prompt = asked.and_then(|asked| asked.some("Prompt")).and_then(|prompt| prompt.get("prompt"));
     let written = |value: Value<'a>| value.text().filter(|text| text.len_bound() > 0).map(|text| (value, text));
     if let Some((prompt, text)) = prompt.and_then(written) {
-        message.role = Role::User;
         message.parts.push(blocks::rewritable(item, Content::Text(text), Some(prompt)));
     }
     let results = asked.and_then(results_in);
