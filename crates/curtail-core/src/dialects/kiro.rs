@@ -64,6 +64,12 @@ impl Dialect for Kiro {
         blocks::message(role, item, data.get_text("message_id"), parts)
     }
 
+    /// A compaction of a stored conversation leaves its summary beside what follows.
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        let summary = record.some("latest_summary").and_then(|pair| pair.items().next()?.text());
+        blocks::preamble(record, &["tools"]).into_iter().chain(summary).collect()
+    }
+
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         let mut cleared = 0;
         for HistoryChange { at, kind } in self.history(items) {

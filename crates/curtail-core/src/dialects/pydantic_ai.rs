@@ -15,6 +15,7 @@ impl Dialect for PydanticAi {
     fn format(&self) -> &'static Format {
         &Format {
             name: "pydantic-ai",
+            known: &["instructions"],
             signature: "`kind` `request` or `response`, and `parts`, each with `part_kind`",
             pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
             provider: ProviderRules { system_anywhere: true, ..NO_RULES },
@@ -41,7 +42,8 @@ impl Dialect for PydanticAi {
             message.automatic = is_automatic(&message);
             message.instructs_alone();
         }
-        if item.items_under("parts").any(is_compaction) {
+        // A summary in a request replaces nothing: the application has taken out what it is of.
+        if role == Role::Assistant && item.items_under("parts").any(is_compaction) {
             message.set_boundary();
         }
         Item::Message(message)
@@ -131,9 +133,9 @@ fn is_automatic(message: &Message<'_>) -> bool {
     has_text && (returns || !texts.any(is_typed))
 }
 
-/// Whether a part is a prompt, as those are that a cut adds.
+/// Whether a part is a prompt, typed or spoken, as those are that a cut adds.
 fn is_typed(part: &Part<'_>) -> bool {
-    part.place().is_none_or(|place| place.element.member_is("part_kind", "user-prompt"))
+    part.place().is_none_or(|place| matches!(&*place.element.word("part_kind"), "user-prompt" | "speech"))
 }
 
 /// Without the results beside it, what a request says is read as what somebody typed.
@@ -149,6 +151,7 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
         "user-prompt" => return prompt_parts(part, content),
         "text" => return vec![blocks::rewritable(part, Content::Text(part.text_or_empty("content")), content)],
         "retry-feedback" => return tried(part, content),
+        "speech" => return vec![spoken(part)],
         kind if kind == "system-prompt" || kind.starts_with("instruction") => return vec![instructing(part, content)],
         "thinking" => {
             let thought = blocks::whole(part, Content::Reasoning(part.text_or_empty("content")));
@@ -188,6 +191,16 @@ fn prompt_part<'a>(part: Value<'a>, value: Value<'a>) -> Part<'a> {
         Some(text) => blocks::rewritable(part, Content::Text(text), place),
         None if value.member_is("kind", "cache-point") => blocks::whole(part, Content::Other),
         None => blocks::whole(part, Content::Media(Text::Json(value.raw()))),
+    }
+}
+
+/// What was said aloud: its transcript, or else the sound.
+fn spoken(part: Value<'_>) -> Part<'_> {
+    let transcript = part.some("transcript");
+    match transcript.and_then(Value::text) {
+        Some(text) => blocks::rewritable(part, Content::Text(text), transcript),
+        None if part.some("audio").is_some() => blocks::whole(part, Content::Media(Text::Json(part.raw()))),
+        None => blocks::whole(part, Content::Other),
     }
 }
 

@@ -225,7 +225,7 @@ fn call_parts<'a>(item: Value<'a>, whole: Value<'a>, call: ToolCall<'a>) -> Vec<
 }
 
 fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> ToolCall<'a> {
-    let keys = ["arguments", "input", "action", "operation", "code", "queries"];
+    let keys = ["arguments", "input", "action", "actions", "operation", "code", "queries"];
     let container = item.has("action") && item.has("output");
     ToolCall {
         id: if family == Family::Approval {

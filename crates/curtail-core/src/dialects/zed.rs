@@ -3,7 +3,7 @@
 
 use super::{BY_ID, Dialect, Fit, Format, Item, NO_RULES, blocks};
 use crate::json::{Text, Value};
-use crate::transcript::{Content, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
+use crate::transcript::{Content, Message, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `zed`.
 pub(super) struct Zed;
@@ -27,7 +27,11 @@ impl Dialect for Zed {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         // The mark of a thread that went on after it was stopped.
         if item.text().is_some_and(|mark| mark.is("Resume")) {
-            return Item::Metadata;
+            let told = blocks::whole(item, Content::Text(Text::Escaped(RESUMED)));
+            return Item::Message(blocks::notice(item, None, vec![told]));
+        }
+        if let Some(compaction) = item.some("Compaction") {
+            return read_compaction(item, compaction);
         }
         let Some((role, message)) = speaker(item) else { return Item::Unknown(Unknown::NoRole) };
         let mut parts: Vec<Part<'a>> = message.items_under("content").map(read_block).collect();
@@ -36,9 +40,48 @@ impl Dialect for Zed {
         blocks::message(role, item, message.get_text("id"), parts)
     }
 
+    /// With a summary, Zed sends the newest prompts before it once more.
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        let compactions = items.iter().enumerate();
+        let mut compactions = compactions.filter_map(|(at, item)| Some((at, item.some("Compaction")?)));
+        let Some((last, _)) = compactions.next_back().filter(|(_, made)| made.has("Summary")) else { return };
+        let mut left = SENT_AGAIN;
+        let mut kept = Vec::new();
+        for at in (0..last).rev().filter(|at| items[*at].has("User")) {
+            if left == 0 {
+                break;
+            }
+            let said = read[at].message_mut().map_or(0, |message| text_length(message));
+            left = left.saturating_sub(said);
+            kept.push(at..at + 1);
+        }
+        blocks::preserve(read, kept);
+    }
+
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         item.some("model")?.get_text("model")
     }
+}
+
+/// What a model reads where a thread went on.
+const RESUMED: &str = "Continue where you left off";
+
+/// How many bytes of the prompts before a summary are sent.
+const SENT_AGAIN: usize = 80_000;
+
+/// A compaction: a summary, or what only a provider can read.
+fn read_compaction<'a>(item: Value<'a>, compaction: Value<'a>) -> Item<'a> {
+    let mut parts = blocks::plain_parts(compaction.get("Summary"));
+    if parts.is_empty() {
+        parts.push(blocks::whole(item, Content::Other));
+    }
+    blocks::boundary(Role::User, item, None, parts)
+}
+
+fn text_length(message: &Message<'_>) -> usize {
+    let texts =
+        message.parts.iter().filter_map(|part| if let Content::Text(text) = &part.content { Some(text) } else { None });
+    texts.map(Text::len_bound).sum()
 }
 
 /// Who says an item, and what.

@@ -28,6 +28,11 @@ impl Covered {
         let before = self.outermost.range(..=span.start).next_back();
         before.is_some_and(|(_, end)| span.end <= *end)
     }
+
+    /// Whether one of them is in `span`.
+    pub(super) fn has_in(&self, span: Span) -> bool {
+        self.outermost.range(span.start..span.end).next().is_some()
+    }
 }
 
 impl Extend<Span> for Covered {

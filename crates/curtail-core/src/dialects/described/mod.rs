@@ -129,7 +129,7 @@ impl Dialect for Described {
             return base.preamble(record);
         }
         let values = self.rules.preamble.iter().flat_map(|path| path.all(record));
-        values.flat_map(|value| blocks::texts(Some(value))).collect()
+        values.flat_map(|value| blocks::texts(Some(value))).filter(|text| text.len_bound() > 0).collect()
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {

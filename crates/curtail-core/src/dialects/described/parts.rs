@@ -55,11 +55,21 @@ impl<'r, 'a> Reading<'r, 'a> {
         for group in &rules.groups {
             self.group(group);
         }
+        let mut are_nested = false;
         for element in std::mem::take(&mut self.open) {
-            if !self.is_accounted(element) {
-                self.accounted.add(element.span());
-                self.parts.push(blocks::whole(element, blocks::unknown(element)));
+            if self.is_accounted(element) {
+                continue;
             }
+            if self.accounted.has_in(element.span()) {
+                // It holds a list of parts itself.
+                are_nested = true;
+                continue;
+            }
+            self.accounted.add(element.span());
+            self.parts.push(blocks::whole(element, blocks::unknown(element)));
+        }
+        if are_nested {
+            self.parts.sort_by_key(|part| part.place().map(|place| place.element.span().start));
         }
     }
 

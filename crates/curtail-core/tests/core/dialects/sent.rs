@@ -600,3 +600,181 @@ fn cursor_needs_no_results() {
     let found: Vec<_> = curtail_core::check(&pending).into_iter().map(|finding| finding.rule.name).collect();
     assert_eq!(found, ["pending-call"]);
 }
+
+/// Which messages a model still reads, by their standing.
+fn standings(text: &str) -> Vec<Standing> {
+    let mut standings = Vec::new();
+    read_transcripts(text, |_, transcript| {
+        standings.extend(transcript.messages.iter().map(|message| message.standing));
+    })
+    .expect("it is read");
+    standings
+}
+
+/// With a summary, Zed sends the newest prompts before it once more; what a provider sealed stands for all of them.
+#[test]
+fn a_compaction_of_zed_replaces_what_is_before_it() {
+    use Standing::{Live, Preserved, Superseded};
+    let user = |text: &str| json!({"User": {"id": "u", "content": [{"Text": text}]}});
+    let agent = |text: &str| json!({"Agent": {"content": [{"Text": text}], "tool_results": {}}});
+    let thread = |compaction: Value| {
+        let long = "a".repeat(80_000);
+        let before = [user("Old?"), user(&long), agent("Yes."), user("New?")];
+        let after = [json!({"Compaction": compaction}), agent("It is."), json!("Resume")];
+        let messages = [before.as_slice(), &after].concat();
+        json!({"version": "0.3.0", "messages": messages}).to_string()
+    };
+    let summary = thread(json!({"Summary": "The lamp is lit."}));
+    assert_eq!(standings(&summary), [Superseded, Preserved, Superseded, Preserved, Live, Live, Live]);
+    let end = "user: The lamp is lit.\nassistant: It is.\nuser: Continue where you left off (automatic)";
+    assert!(outline(&summary).ends_with(end), "{}", outline(&summary));
+    let sealed = thread(json!({"ProviderNative": {"provider": "openai", "items": [{"type": "compaction"}]}}));
+    assert_eq!(standings(&sealed), [Superseded, Superseded, Superseded, Superseded, Live, Live, Live]);
+}
+
+/// A summary that the application wrote into a request is sent behind what is before it.
+#[test]
+fn only_a_provider_compacts_messages_of_pydantic_ai() {
+    let message = |kind: &str, part: Value| json!({"kind": kind, "parts": [part]});
+    let summary = json!({"part_kind": "compaction", "content": "So far."});
+    let log = |kind: &str| {
+        let asked = message("request", json!({"part_kind": "user-prompt", "content": "Lit?"}));
+        json!([asked, message(kind, summary.clone())]).to_string()
+    };
+    assert_eq!(standings(&log("request")), [Standing::Live, Standing::Live]);
+    assert_eq!(outline(&log("request")), "pydantic-ai\nuser: Lit?\nuser: So far. (automatic)");
+    assert_eq!(standings(&log("response")), [Standing::Superseded, Standing::Live]);
+}
+
+#[test]
+fn speech_is_what_was_said_and_a_baseline_repeats_the_instructions() {
+    let rule = "Say where the horn is and how loud it is, in meters and in decibels.";
+    let baseline =
+        json!({"part_kind": "instruction-baseline", "instructions": [{"part_kind": "instruction", "content": rule}]});
+    let talk = json!([
+        {"kind": "request", "instructions": rule, "parts": [baseline, {"part_kind": "speech", "speaker": "user", "transcript": "Lit?"}]},
+        {"kind": "response", "parts": [{"part_kind": "speech", "speaker": "assistant", "transcript": "It is."}]},
+        {"kind": "request", "instructions": rule, "parts": [{"part_kind": "speech", "speaker": "user", "transcript": null, "audio": {"data": "QQ==", "media_type": "audio/wav", "kind": "binary"}}]},
+    ]);
+    let read = "pydantic-ai\nuser:  Lit?\nassistant: It is.\nuser: [medium]";
+    assert_eq!(outline(&talk.to_string()), read);
+}
+
+/// A call that failed has its error beside it, and what an application shows is between the parts.
+#[test]
+fn parts_of_mastra_are_what_the_model_reads() {
+    let call = |id: &str, state: &str, key: &str| json!({"type": "tool-invocation", "toolInvocation": {"state": state, "toolCallId": id, "toolName": "look", "args": {}, key: "locked"}});
+    let said = |role: &str, content: Value| json!({"id": "m", "role": role, "content": content});
+    let shown =
+        json!({"type": "data-om-observation-start", "data": {"operationType": "observation of what was said so far"}});
+    let image = json!({"contentType": "image/png", "url": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"});
+    let chat = json!([
+        said(
+            "user",
+            json!({"format": 2, "parts": [{"type": "text", "text": "Look."}], "experimental_attachments": [image]})
+        ),
+        said(
+            "assistant",
+            json!({"format": 2, "parts": [call("c1", "output-error", "errorText"), shown, call("c2", "result", "result")]})
+        ),
+    ]);
+    let read = "mastra\nuser: Look. [medium]\nassistant: look{} -> locked [0] - look{} -> locked [0]";
+    assert_eq!(outline(&chat.to_string()), read);
+}
+
+/// `SillyTavern` shows calls as a note of its own, and sends them.
+#[test]
+fn calls_of_silly_tavern_are_read_and_notes_are_not() {
+    let said = |[user, system]: [bool; 2], text: &str, extra: Value| {
+        json!({"name": "x", "is_user": user, "is_system": system, "mes": text, "extra": extra}).to_string()
+    };
+    let calls = json!({"isSmallSys": true, "tool_invocations": [{"id": "c", "displayName": "Look", "name": "look", "parameters": "{}", "result": "lit"}]});
+    let chat = [
+        json!({"user_name": "Ada", "chat_metadata": {}}).to_string(),
+        said([true, false], "Lit?", json!({})),
+        said([false, true], "Tool calls: Look, with what they were given and what came of them", calls),
+        said([false, true], "Hidden.", json!({})),
+        said([false, false], "Night falls.", json!({"type": "narrator"})),
+        said([false, false], "It is.", json!({})),
+    ];
+    let read = "silly-tavern\nuser: Lit?\nassistant: look{} -> lit [0]\nsystem: Night falls.\nassistant: It is.";
+    assert_eq!(outline(&chat.join("\n")), read);
+}
+
+#[test]
+fn thoughts_of_lm_studio_are_steps_and_its_notes_are_not_read() {
+    let step = |style: Value, text: &str| json!({"type": "contentBlock", "style": style, "content": [{"type": "text", "text": text}]});
+    let steps = json!([
+        step(json!({"type": "thinking", "ended": true, "title": "Thought for 2 seconds"}), "I must look."),
+        {"type": "debugInfoBlock", "debugInfo": "Conversation naming technique: 'prompt' of the user"},
+        step(Value::Null, "It is."),
+    ]);
+    let message = |version: Value| json!({"versions": [version], "currentlySelected": 0});
+    let chat = json!({"name": "x", "messages": [
+        message(json!({"type": "singleStep", "role": "user", "content": [{"type": "text", "text": "Lit?"}]})),
+        message(json!({"type": "multiStep", "role": "assistant", "steps": steps})),
+    ]});
+    assert_eq!(outline(&chat.to_string()), "lm-studio\nuser: Lit?\nassistant: (I must look.) - It is.");
+}
+
+#[test]
+fn what_failed_in_next_chat_is_not_sent() {
+    let said = |role: &str, text: &str, failed: bool| json!({"id": "m", "date": "x", "role": role, "content": text, "isError": failed});
+    let messages =
+        json!([said("user", "Lit?", false), said("assistant", "{\"error\": true}", true), said("user", "And?", false)]);
+    let backup = json!({"chat-next-web-store": {"sessions": [{"topic": "x", "mask": {}, "messages": messages}]}});
+    assert_eq!(outline(&backup.to_string()), "nextchat\nuser: Lit?\nuser: And?");
+}
+
+/// An approval holds the call, which is stored again once it was answered.
+#[test]
+fn approvals_of_microsoft_extensions_are_no_messages() {
+    let call = json!({"$type": "functionCall", "callId": "c", "name": "pay", "arguments": {}});
+    let said = |role: &str, content: &Value| json!({"role": role, "contents": [content]});
+    let chat = json!([
+        said("user", &json!({"$type": "text", "text": "Pay."})),
+        said("assistant", &json!({"$type": "toolApprovalRequest", "requestId": "r", "toolCall": call})),
+        said("user", &json!({"$type": "toolApprovalResponse", "requestId": "r", "approved": true, "toolCall": call})),
+        said("assistant", &call),
+        said("tool", &json!({"$type": "functionResult", "callId": "c", "result": "Paid."})),
+    ]);
+    let read = "microsoft-extensions-ai\nuser: Pay.\nassistant: pay{}\ntool: -> Paid. [0]";
+    assert_eq!(outline(&chat.to_string()), read);
+}
+
+#[test]
+fn several_actions_on_a_computer_are_what_a_call_does() {
+    let call = json!({"type": "computer_call", "call_id": "c", "actions": [{"type": "wait"}]});
+    let items = json!({"input": [{"type": "message", "role": "user", "content": "Wait."}, call]});
+    let read = "responses\nuser: Wait.\nassistant: computer_call[{\"type\":\"wait\"}]";
+    assert_eq!(outline(&items.to_string()), read);
+}
+
+#[test]
+fn a_stored_conversation_of_amazon_q_has_the_summary_of_what_was_before() {
+    let asked = json!({"content": {"Prompt": {"prompt": "Lit?"}}});
+    let record = json!({
+        "history": [{"user": asked, "assistant": {"Response": {"message_id": "m", "content": "It is."}}}],
+        "latest_summary": ["The horn was silent.", {"request_id": "r"}],
+    });
+    let mut preamble = Vec::new();
+    read_transcripts(&record.to_string(), |_, transcript| {
+        preamble.extend(transcript.layout.outside().map(|text| text.decode().into_owned()));
+    })
+    .expect("it is read");
+    assert_eq!(preamble, ["The horn was silent."]);
+}
+
+/// `LibreChat` sends the latest summary in place of what is before it.
+#[test]
+fn a_summary_of_libre_chat_replaces_what_is_before_it() {
+    let said = |own: bool, content: Value| json!({"messageId": "m", "isCreatedByUser": own, "sender": "x", "text": "", "content": content});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let summary = json!({"type": "summary", "content": [text("So far.")], "tokenCount": 2});
+    let stopped = json!({"type": "summary", "content": [], "summarizing": true});
+    let log = |summary: Value| json!({"conversationId": "c", "messages": [said(true, json!([text("Lit?")])), said(false, json!([summary, text("It is.")]))]});
+    let done = log(summary).to_string();
+    assert_eq!(outline(&done), "librechat\nuser: Lit?\nassistant: So far. It is.");
+    assert_eq!(standings(&done), [Standing::Superseded, Standing::Live]);
+    assert_eq!(standings(&log(stopped).to_string()), [Standing::Live, Standing::Live]);
+}
