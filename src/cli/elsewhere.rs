@@ -21,6 +21,9 @@ pub(super) const SYNONYMS: &[(&str, &str)] = &[
     ("thoughts", "reasoning"),
 ];
 
+/// What other programs call the number of messages to keep.
+const COUNTS_OF_MESSAGES: &[&str] = &["-n", "--size", "--keep-last", "--last", "--messages", "--tail"];
+
 /// Flags that a command does not have, each with what to do instead. The commands are those with this name or this flag, or all
 /// that do not call the flag by another name.
 pub(super) const MISSING: &[(&str, &[&str], &str)] = &[
@@ -36,16 +39,8 @@ pub(super) const MISSING: &[(&str, &[&str], &str)] = &[
     ),
     ("--output-format", &["--json"], "`--output-format json` writes JSON"),
     ("--explain", &["--json"], "a cut has the format of its input; --explain=json and --stats=json report it as JSON"),
-    (
-        "limit",
-        &["-n", "--size", "--keep-last", "--last", "--messages", "--tail"],
-        "`limit` takes tokens, -t N; `curtail window -n N` keeps the newest N messages",
-    ),
-    (
-        "split",
-        &["-n", "--size", "--keep-last", "--last", "--messages", "--tail"],
-        "`split` takes tokens, -t N; `curtail window -n N` keeps the newest N messages",
-    ),
+    ("limit", COUNTS_OF_MESSAGES, "`limit` takes tokens, -t N; `curtail window -n N` keeps the newest N messages"),
+    ("split", COUNTS_OF_MESSAGES, "`split` takes tokens, -t N; `curtail window -n N` keeps the newest N messages"),
     ("window", &["-t"], "`window` takes messages, -n N; `curtail limit -t N` keeps what fits into N tokens"),
     ("summarize", &["-t"], "`summarize` takes interactions, -n N; `curtail limit -t N` keeps what fits into N tokens"),
     (

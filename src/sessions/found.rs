@@ -193,8 +193,12 @@ fn is_session(agent: &Agent, name: &str) -> bool {
 /// Whether another session started the one at `path`, of which it is a part.
 fn is_started(agent: &Agent, path: &Path) -> bool {
     let Some(mark) = agent.started else { return false };
-    let told = mark.file.map_or_else(|| path.to_owned(), |name| path.with_file_name(name));
-    let Ok(file) = File::open(told) else { return false };
+    let marked = mark.file.map_or_else(|| path.to_owned(), |name| path.with_file_name(name));
+    // Opening a pipe would wait for whoever writes to it.
+    if !marked.is_file() {
+        return false;
+    }
+    let Ok(file) = File::open(marked) else { return false };
     let mut input = BufReader::new(file).take(FIRST_RECORD);
     let mut text = String::new();
     let read = if mark.file.is_some() { input.read_to_string(&mut text) } else { input.read_line(&mut text) };
