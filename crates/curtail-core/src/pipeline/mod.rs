@@ -10,6 +10,7 @@ mod pauses;
 mod record_edits;
 mod run;
 mod separators;
+mod sides;
 mod splitting;
 mod thoughts;
 

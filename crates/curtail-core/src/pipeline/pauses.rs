@@ -3,7 +3,31 @@
 
 use std::collections::HashSet;
 
-use crate::transcript::{Layout, Message, SlotKind, Standing, main_thread, same_side};
+use super::chain::Chain;
+use crate::transcript::{Layout, Message, SlotKind, Standing, main_thread};
+
+impl Chain {
+    /// Whether the transcript, which a stage changed, has to be written and read again before stage `next`. `messages` are what is
+    /// left of those of `layout`.
+    pub(super) fn is_read_before_next(
+        &self,
+        next: usize,
+        layout: &Layout<'_>,
+        messages: &[Message<'_>],
+        read_from: ReadFrom,
+    ) -> bool {
+        // Text that a stage wrote can be read otherwise than it was meant, and a stage that writes can depend on what was written.
+        self.writes(next)
+            || next.checked_sub(1).is_some_and(|last| self.writes(last))
+            || read_from.is_lost_in(messages)
+            || messages.iter().any(Message::is_read_otherwise)
+            || loses_settings(layout, messages)
+    }
+
+    fn writes(&self, stage: usize) -> bool {
+        self.stages.get(stage).is_some_and(|stage| stage.processor.traits().writes)
+    }
+}
 
 /// Messages that decide whether a program still reads the others.
 #[derive(Clone, Copy)]
@@ -12,7 +36,7 @@ pub(super) struct ReadFrom {
     boundaries: usize,
     /// Index of the newest message of the main conversation, if turns were rolled back: in a log that is a tree, those are the
     /// messages that do not lead to it. One of them is newer only if the newest record is not a message.
-    pub(super) newest: Option<usize>,
+    newest: Option<usize>,
 }
 
 impl ReadFrom {
@@ -28,7 +52,7 @@ impl ReadFrom {
         Self { boundaries, newest }
     }
 
-    pub(super) fn is_lost_in(self, messages: &[Message<'_>]) -> bool {
+    fn is_lost_in(self, messages: &[Message<'_>]) -> bool {
         Self::messages(messages).boundaries < self.boundaries || self.is_newest_lost_in(messages)
     }
 
@@ -40,7 +64,7 @@ impl ReadFrom {
 
 /// Whether metadata is dropped with its message while a message between the two is kept, which would then be read with other
 /// metadata.
-pub(super) fn loses_settings(layout: &Layout<'_>, messages: &[Message<'_>]) -> bool {
+fn loses_settings(layout: &Layout<'_>, messages: &[Message<'_>]) -> bool {
     let kept: HashSet<usize> = messages.iter().filter_map(Message::source_index).collect();
     let mut next = 0;
     layout.slots.iter().any(|slot| match slot.kind {
@@ -51,31 +75,4 @@ pub(super) fn loses_settings(layout: &Layout<'_>, messages: &[Message<'_>]) -> b
         SlotKind::With(last) => !kept.contains(&last) && (next..last).any(|at| kept.contains(&at)),
         SlotKind::Pinned | SlotKind::Frame { .. } => false,
     })
-}
-
-/// Messages of one side that follow each other, by their index in the transcript that was read.
-type Neighbors = [Option<usize>; 2];
-
-pub(super) fn neighbors(messages: &[Message<'_>]) -> impl Iterator<Item = Neighbors> {
-    let dialogue = messages.iter().enumerate().filter(|(_, message)| !message.role.instructs());
-    same_side(dialogue).into_iter().map(move |pair| pair.map(|at| messages[at].source_index()))
-}
-
-/// The note that messages of one side follow each other that did not `before`, where user and assistant have to alternate.
-pub(super) fn sides_note(before: &HashSet<Neighbors>, messages: &[Message<'_>]) -> Option<String> {
-    let new: Vec<Neighbors> = neighbors(messages).filter(|pair| !before.contains(pair)).collect();
-    let [first, second] = (*new.first()?).map(|at| at.map_or_else(|| String::from("a new one"), |at| at.to_string()));
-    let others = match new.len() {
-        1 => String::new(),
-        count => format!(" (and {} more)", count - 1),
-    };
-    Some(format!(
-        "messages {first} and {second}{others} are of one side and now follow each other, but user and assistant have to \
-         alternate; `curtail check` reports them as alternation"
-    ))
-}
-
-/// The number of messages besides system and developer messages.
-pub(super) fn conversation(messages: &[Message<'_>]) -> usize {
-    messages.iter().filter(|message| !message.role.instructs()).count()
 }

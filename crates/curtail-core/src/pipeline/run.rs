@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 
 use super::chain::{Chain, Stage};
-use super::pauses::{ReadFrom, conversation, loses_settings, neighbors, sides_note};
+use super::pauses::ReadFrom;
+use super::sides::{neighbors, sides_note};
 use super::thoughts::ThoughtStep;
 use crate::numbers::number_of;
 use crate::processors::{
@@ -58,11 +59,12 @@ impl Chain {
         let run = Run { messages, changed: false, notes: Vec::new(), next: steps.first, turns_begin: false };
         let mut cutting = Cutting { layout, on_summary: self.on_summary.as_ref(), read_from, watch, run };
         for stage in self.stages.iter().skip(steps.first) {
-            if steps.pauses && self.is_read_before_next(&cutting.run, layout, read_from) {
+            let Run { changed, next, messages, .. } = &cutting.run;
+            if steps.pauses && *changed && self.is_read_before_next(*next, layout, messages, read_from) {
                 break;
             }
             cutting.run.next += 1;
-            let before = conversation(&cutting.run.messages);
+            let before = conversation_len(&cutting.run.messages);
             let notes = cutting.run.notes.len();
             let count = cutting.run.messages.len();
             let done = cutting.run_stage(stage, steps.thoughts);
@@ -72,30 +74,13 @@ impl Chain {
             run.forget_repeated_notes(notes);
             after_stage(&mut run.messages);
             // A stage that has noted it already needs no second note.
-            if before > 0 && conversation(&run.messages) == 0 && run.notes.len() == notes {
+            if before > 0 && conversation_len(&run.messages) == 0 && run.notes.len() == notes {
                 run.notes.push(stage.emptied(before, run.messages.len()));
             }
         }
         let mut run = cutting.run;
         run.notes.extend(sides.and_then(|before| sides_note(&before, &run.messages)));
         Ok(run)
-    }
-
-    /// Whether `run`, whose messages are those of `layout`, has to be written and read again before its next stage.
-    fn is_read_before_next(&self, run: &Run<'_>, layout: &Layout<'_>, read_from: ReadFrom) -> bool {
-        if !run.changed {
-            return false;
-        }
-        // Text that a stage wrote can be read otherwise than it was meant, and a stage that writes can depend on what was written.
-        self.writes(run.next)
-            || run.next.checked_sub(1).is_some_and(|last| self.writes(last))
-            || read_from.is_lost_in(&run.messages)
-            || run.messages.iter().any(Message::is_read_otherwise)
-            || loses_settings(layout, &run.messages)
-    }
-
-    fn writes(&self, stage: usize) -> bool {
-        self.stages.get(stage).is_some_and(|stage| stage.processor.traits().writes)
     }
 }
 
@@ -306,4 +291,9 @@ impl Stage {
 /// The number of messages that no person is known to have typed.
 fn automatic(messages: &[Message<'_>]) -> usize {
     messages.iter().filter(|message| message.automatic).count()
+}
+
+/// The number of messages besides system and developer messages.
+fn conversation_len(messages: &[Message<'_>]) -> usize {
+    messages.iter().filter(|message| !message.role.instructs()).count()
 }

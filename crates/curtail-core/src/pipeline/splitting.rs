@@ -100,34 +100,15 @@ impl<'a> Splitter<'_, 'a> {
     fn write(&self, run: &Run<'a>, totals: &mut Totals, cut: &mut Cut, out: &mut String) -> Result<bool, ReadError> {
         let offset = self.layout.record.start as usize;
         let known = KnownFaults::from_view(&View::of_layout(self.layout, &run.messages));
-        let told = self.without_rolled_back(run, cut);
-        let run = told.as_ref().unwrap_or(run);
-        let view = View::of_layout(self.layout, &run.messages);
-        let mut windows = self.splitting.split.windows(&view).map_err(|error| self.error(error.to_string()))?;
-        if windows.is_empty() {
-            windows.push(SplitWindow::default());
-        }
+        let without_rolled_back = self.without_rolled_back(run, cut);
+        let run = without_rolled_back.as_ref().unwrap_or(run);
+        let windows = self.windows(&run.messages)?;
         let all = windows.len();
         let edits = RecordEdits::from_layout(self.splitting, self.layout).map_err(|what| self.error(what))?;
-        let mut contents: Vec<(SplitWindow, WindowContent<'a>)> = Vec::with_capacity(windows.len());
-        for window in windows {
-            let content = self.content(&run.messages, &window, &known, cut);
-            if !self.splitting.drop_untrained || content.has_target() {
-                contents.push((window, content));
-            }
-        }
-        if contents.is_empty() && self.separator.is_none() {
-            return Err(self.error("no window of it has a target, and --drop-untrained leaves none".to_owned()));
-        }
+        let contents = self.contents(&run.messages, windows, &known, cut)?;
         let count = contents.len();
-        if count != 1 && self.separator.is_some() && is_member(self.layout) {
-            return Err(self.error(format!(
-                "the document keeps this transcript under a name, and none of its {count} windows has one; write each transcript \
-                 on a line of its own"
-            )));
-        }
         let pairs = self.explain.then(|| Pairs::from_messages(&run.messages));
-        let mut changed = false;
+        let mut changed = all > 1 || count != all || run.changed || edits.marks();
         for (nth, (of_run, content)) in contents.iter().enumerate() {
             if let (Some(separator), true) = (self.separator, nth > 0) {
                 out.push_str(separator);
@@ -136,7 +117,7 @@ impl<'a> Splitter<'_, 'a> {
             let window = self.describe(run, of_run, content, nth + 1, count);
             changed |= content.changed;
             let untouched = all == 1 && !run.changed && !content.changed;
-            let figures = self.window(&content.messages, untouched, &edits, &window, out);
+            let figures = self.write_window(&content.messages, untouched, &edits, &window, out);
             totals.figures_reset += figures;
             if let Some(pairs) = &pairs {
                 cut.explained.extend(beginning(run, pairs, of_run, &window));
@@ -144,7 +125,44 @@ impl<'a> Splitter<'_, 'a> {
             }
             cut.windows.push(Window { written: start..out.len(), ..window });
         }
-        Ok(all > 1 || count != all || run.changed || changed || edits.marks())
+        Ok(changed)
+    }
+
+    /// The windows of `messages`, at least one.
+    fn windows(&self, messages: &[Message<'a>]) -> Result<Vec<SplitWindow>, ReadError> {
+        let view = View::of_layout(self.layout, messages);
+        let mut windows = self.splitting.split.windows(&view).map_err(|error| self.error(error.to_string()))?;
+        if windows.is_empty() {
+            windows.push(SplitWindow::default());
+        }
+        Ok(windows)
+    }
+
+    /// The windows that are written, each with its content. Their number is refused if the output has no place for so many.
+    fn contents(
+        &self,
+        messages: &[Message<'a>],
+        windows: Vec<SplitWindow>,
+        known: &KnownFaults,
+        cut: &mut Cut,
+    ) -> Result<Vec<(SplitWindow, WindowContent<'a>)>, ReadError> {
+        let mut contents = Vec::with_capacity(windows.len());
+        for window in windows {
+            let content = self.content(messages, &window, known, cut);
+            if !self.splitting.drop_untrained || content.has_target() {
+                contents.push((window, content));
+            }
+        }
+        match contents.len() {
+            0 if self.separator.is_none() => {
+                Err(self.error("no window of it has a target, and --drop-untrained leaves none".to_owned()))
+            }
+            count if count != 1 && self.separator.is_some() && is_member(self.layout) => Err(self.error(format!(
+                "the document keeps this transcript under a name, and none of its {count} windows has one; write each transcript \
+                 on a line of its own"
+            ))),
+            _ => Ok(contents),
+        }
     }
 
     fn error(&self, what: String) -> ReadError {
@@ -248,9 +266,9 @@ impl<'a> Splitter<'_, 'a> {
         }
     }
 
-    /// Writes one window: the record around the messages, or all of the text around them. Returns for how many requests the
+    /// Appends one window: the record around the messages, or all of the text around them. Returns for how many requests the
     /// figures were corrected.
-    fn window(
+    fn write_window(
         &self,
         messages: &[Message<'a>],
         untouched: bool,
