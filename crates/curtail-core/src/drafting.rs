@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 
-use super::patches::{Gone, cuts, gone, is_followed, rewrites};
+use super::patches::{Removed, cuts, rewrites};
 use crate::dialects::{Dialect, DialectWriter, Item, Patch, Written};
 use crate::json::Document;
 use crate::transcript::{Draft, DraftPart, DraftResult, Layout, Message, Origin, Part, PartOrigin, Standing, marked};
@@ -97,14 +97,14 @@ impl<'d, 'a> Drafting<'d, 'a> {
     /// The patches that turn the bytes of `message`, as it was read, into what it is now: parts that were cut, texts that were
     /// rewritten, results that were prepended.
     pub(super) fn patches(&self, message: &Message<'_>) -> Vec<Patch> {
-        let mut gone = gone(message);
-        let front = self.front(message, &mut gone);
+        let mut removed = Removed::from_message(message);
+        let front = self.front(message, &mut removed);
         let rewritten = message.parts.iter().flat_map(rewrites);
-        cuts(message, &gone).into_iter().chain(rewritten).chain(front).collect()
+        cuts(message, &removed).into_iter().chain(rewritten).chain(front).collect()
     }
 
-    /// The patch that puts the new parts of `message` before its others. What `gone` loses is replaced by it.
-    fn front<'m>(&self, message: &Message<'m>, gone: &mut Gone<'m>) -> Option<Patch> {
+    /// The patch that puts the new parts of `message` before its others. What it takes out of `removed`, it replaces.
+    fn front<'m>(&self, message: &Message<'m>, removed: &mut Removed<'m>) -> Option<Patch> {
         let new = message.parts.iter().filter_map(|part| Some((part, self.draft(part)?)));
         let written: Vec<String> = new.map(|(part, draft)| with_mark(part, self.writer.write_part(&draft))).collect();
         if written.is_empty() {
@@ -112,11 +112,11 @@ impl<'d, 'a> Drafting<'d, 'a> {
         }
         let mut patch = self.writer.prepend_parts(message.value()?, &written)?;
         // A single object becomes a list. If the object was cut, the list does not contain it.
-        if let Some(object) = gone.take_object(patch.span) {
+        if let Some(object) = removed.take_object(patch.span) {
             patch.text = patch.text.replacen(&["[", object.raw(), ","].concat(), "[", 1);
         }
         // No element follows, so the comma is left out.
-        if patch.text.ends_with(',') && !is_followed(message, gone, &patch) {
+        if patch.text.ends_with(',') && !removed.is_followed(message, &patch) {
             patch.text.pop();
         }
         Some(patch)

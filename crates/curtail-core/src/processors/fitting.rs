@@ -7,7 +7,7 @@
 ///
 /// `fits` returns whether everything from a segment on fits, or `None` if a template refuses to begin there. The result is then
 /// a later segment.
-pub(super) fn newest_fitting(proposed: usize, count: usize, fits: impl Fn(usize) -> Option<bool>) -> usize {
+pub(super) fn newest_fitting(proposed: usize, count: usize, mut fits: impl FnMut(usize) -> Option<bool>) -> usize {
     if proposed >= count || fits(proposed) == Some(true) {
         grown(proposed.min(count), |at| fits(at) == Some(true))
     } else {
@@ -16,7 +16,7 @@ pub(super) fn newest_fitting(proposed: usize, count: usize, fits: impl Fn(usize)
 }
 
 /// The first segment that fits, `found` or an earlier one. Steps double until one is too far.
-fn grown(mut found: usize, fits: impl Fn(usize) -> bool) -> usize {
+fn grown(mut found: usize, mut fits: impl FnMut(usize) -> bool) -> usize {
     let mut unknown = 0;
     let mut step = Some(1);
     while unknown < found {
@@ -31,7 +31,7 @@ fn grown(mut found: usize, fits: impl Fn(usize) -> bool) -> usize {
 }
 
 /// The first segment that fits, `unknown` or a later one, in the same way; `count` if nothing fits.
-fn shrunk(mut unknown: usize, count: usize, fits: impl Fn(usize) -> Option<bool>) -> usize {
+fn shrunk(mut unknown: usize, count: usize, mut fits: impl FnMut(usize) -> Option<bool>) -> usize {
     let mut found = count;
     let mut end = count;
     let mut step = Some(1);

@@ -48,6 +48,7 @@ mod repeatable;
 mod shorter_texts;
 mod shrinking_window;
 mod stale_results;
+mod stepped_start;
 mod stepped_window;
 mod thought_prefixes;
 

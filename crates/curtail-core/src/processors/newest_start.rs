@@ -1,17 +1,13 @@
-//! Where the newest segments of a limited transcript begin that fit beside what is kept in any case.
+//! Where the newest segments of a limited transcript begin that fit beside what is kept in any case; `stepped_start.rs` says where if
+//! they are cut in steps.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::error::ProcessorError;
 use super::fitting::newest_fitting;
-use super::keep::opener;
 use super::limited::LimitedTranscript;
-use super::pins::Question;
 use super::rendering::Rendering;
-use super::token_limit::TokenLimit;
-use crate::transcript::{Role, joints, prompts};
+use crate::transcript::{Role, prompts};
 
 /// The newest segments that may fit beside what is kept in any case.
 struct Proposal {
@@ -77,21 +73,20 @@ impl LimitedTranscript<'_, '_, '_> {
     /// Where the newest segments begin that fit as a template renders them: sums of the newest messages propose a start, what the
     /// template adds to these leads to a better proposal, and rendering decides.
     fn rendered_start(&self, rendering: &Rendering<'_>, fixed: usize) -> usize {
-        let Self { view, segments, .. } = *self;
-        let count = view.messages.len();
-        let budget = self.limit.max_tokens;
-        let tried = RefCell::new(BTreeMap::new());
-        let tokens = |first: usize| -> Option<usize> {
-            let start = segments.get(first).map_or(count, |segment| segment.start);
-            let kept = (0..count).filter(|&at| at >= start || self.preserved.contains(at));
-            *tried.borrow_mut().entry(first).or_insert_with(|| rendering.tokens(kept).ok())
-        };
-        let mut sums = vec![None; segments.len()];
+        let count = self.segments.len();
+        let mut tails = RenderedTails { limited: self, rendering, known: BTreeMap::new() };
+        let mut sums = vec![None; count];
         let plain = self.proposed(fixed, 0, &mut sums);
-        let added = tokens(plain.first).map_or(0, |tokens| tokens.saturating_sub(plain.tokens));
+        let added = tails.tokens(plain.first).map_or(0, |tokens| tokens.saturating_sub(plain.tokens));
         let proposed = self.proposed(fixed, added / plain.messages.max(1), &mut sums).first;
-        let first = newest_fitting(proposed, segments.len(), |first| tokens(first).map(|tokens| tokens <= budget));
-        segments.get(first).map_or(count, |segment| segment.start)
+        let budget = self.limit.max_tokens;
+        let first = newest_fitting(proposed, count, |first| tails.tokens(first).map(|tokens| tokens <= budget));
+        self.segment_start(first)
+    }
+
+    /// Where a segment begins; after the last one, the end of the messages.
+    fn segment_start(&self, segment: usize) -> usize {
+        self.segments.get(segment).map_or(self.view.messages.len(), |segment| segment.start)
     }
 
     /// The newest segments that fit as a sum, with `surplus` tokens more for each message; `sums` are those of segments, as far as
@@ -110,40 +105,23 @@ impl LimitedTranscript<'_, '_, '_> {
         }
         proposal
     }
+}
 
-    /// Where the segments begin that are left if tokens are removed in steps: the smallest multiple of `step` whose removal makes
-    /// the others fit into `room`, rounded up to whole segments. `None` without steps, and if nothing would be left.
-    pub(super) fn stepped_start(&self, room: usize) -> Result<Option<usize>, ProcessorError> {
-        let TokenLimit { step, max_tokens, .. } = *self.limit;
-        if step <= 1 {
-            return Ok(None);
-        }
-        let Self { view, pairs, rendering, .. } = *self;
-        let count = view.messages.len();
-        let places = joints(view.messages, pairs);
-        let prompts = if self.limit.question == Question::Never { Vec::new() } else { prompts(view.messages) };
-        let sums: Vec<usize> = (0..count).map(|at| self.removed_tokens(at)).collect();
-        let excess = match rendering {
-            Some(rendering) => rendering.whole()?.saturating_sub(max_tokens),
-            None => sums.iter().sum::<usize>().saturating_sub(room),
-        };
-        let last = (0..count).rfind(|&at| !self.preserved.contains(at));
-        let mut removed = 0;
-        let mut due = 0;
-        for (at, sum) in sums.iter().enumerate().take_while(|(at, _)| last >= Some(*at)) {
-            // What begins the turn at a place is kept, too, so more has to be removed before it.
-            let opener = opener(&prompts, at).filter(|&opener| !self.preserved.contains(opener));
-            let needed = excess + opener.map_or(0, |opener| sums[opener]);
-            if removed >= needed.next_multiple_of(step).max(due) && places.binary_search(&at).is_ok() {
-                let kept =
-                    (0..count).filter(|&other| other >= at || self.preserved.contains(other) || opener == Some(other));
-                if rendering.is_none_or(|rendering| rendering.tokens_within(max_tokens, kept).is_some()) {
-                    return Ok(Some(at));
-                }
-                due = (removed + 1).next_multiple_of(step);
-            }
-            removed += sum;
-        }
-        Ok(None)
+/// What a template renders of a limited transcript from a segment on, beside what is kept in any case.
+struct RenderedTails<'r, 'l, 'v, 'a> {
+    limited: &'r LimitedTranscript<'l, 'v, 'a>,
+    rendering: &'r Rendering<'r>,
+    /// The tokens from each segment on that was tried; `None` if the template refuses to begin there.
+    known: BTreeMap<usize, Option<usize>>,
+}
+
+impl RenderedTails<'_, '_, '_, '_> {
+    fn tokens(&mut self, first: usize) -> Option<usize> {
+        let Self { limited, rendering, known } = self;
+        *known.entry(first).or_insert_with(|| {
+            let start = limited.segment_start(first);
+            let all = 0..limited.view.messages.len();
+            rendering.tokens(all.filter(|&at| at >= start || limited.preserved.contains(at))).ok()
+        })
     }
 }
