@@ -1,4 +1,4 @@
-//! Generates chats with tools like those of datasets: 20 to 60 messages, tool outputs of 0.2 to 20 KB with escapes.
+//! Generates chats with tools like those of datasets: 21 to 61 messages, tool outputs of 0.2 to 20 KB with escapes.
 //!
 //! The same seed gives the same chats on every machine.
 

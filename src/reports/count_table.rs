@@ -4,8 +4,9 @@ use clap::ValueEnum;
 
 use crate::console;
 use crate::reports::counts::Counts;
+use crate::reports::csv::csv_field;
 use crate::reports::screen::Screen;
-use crate::reports::table::{Kind, Table, csv_field};
+use crate::reports::table::{Kind, Table};
 use crate::works::count::By;
 use crate::works::count_rows::CountRow;
 use curtail_core::numbers::{counted, figure};

@@ -5,6 +5,7 @@ pub(crate) mod baseline;
 pub(crate) mod check;
 pub(crate) mod count_table;
 pub(crate) mod counts;
+mod csv;
 pub(crate) mod cut;
 pub(crate) mod explained;
 pub(crate) mod findings;

@@ -1,6 +1,4 @@
-//! Rows with aligned columns for people, and CSV as RFC 4180 defines it.
-
-use std::borrow::Cow;
+//! Rows with aligned columns, for people.
 
 use anstyle::Style;
 
@@ -216,22 +214,9 @@ fn parts(widths: &[usize], screen: Screen) -> Vec<Vec<usize>> {
     parts
 }
 
-/// A field on one line, in quotation marks if it needs them. A text that a spreadsheet would run as a formula gets an
-/// apostrophe in front, which makes it a text there.
-pub(crate) fn csv_field(text: &str) -> String {
-    let field = one_line(text);
-    let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
-    let formula = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) && !is_number;
-    let field = if formula { Cow::Owned(format!("'{field}")) } else { field };
-    match field.contains(['"', ',']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.into_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Table, csv_field};
+    use super::{Kind, Table};
     use crate::reports::screen::{Screen, columns};
 
     fn table() -> Table {
@@ -264,22 +249,5 @@ mod tests {
         let lines = table().lines(Screen::default());
         assert!(lines[1].contains("projects/one/chats/2026/january.jsonl"));
         assert_eq!(lines.len(), 3);
-    }
-
-    #[test]
-    fn formulas_are_texts() {
-        for (text, shown) in [
-            ("=1+2", "'=1+2"),
-            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
-            ("-2+3", "'-2+3"),
-            ("@SUM(A1,A2)", "\"'@SUM(A1,A2)\""),
-            ("=HYPERLINK(\"x\")", "\"'=HYPERLINK(\"\"x\"\")\""),
-            ("＝1", "'＝1"),
-            ("-0.5", "-0.5"),
-            ("Bash", "Bash"),
-            ("a=b", "a=b"),
-        ] {
-            assert_eq!(csv_field(text), shown);
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! A replay as comma-separated values: a row for each request of each session and policy.
 
-use crate::reports::table::csv_field;
+use crate::reports::csv::csv_field;
 use curtail_lab::replay::{RequestReport, SessionReport};
 
 /// A column of the comma-separated values, of a session, a policy and a request.
