@@ -77,14 +77,7 @@ impl Surface {
                 }
                 Item::Trait(item) if item.ident == name => {
                     lines.push(format!("trait {name}: {}", tokens(&item.supertraits)));
-                    let methods = item.items.iter().filter_map(|item| match item {
-                        TraitItem::Fn(method) => Some((&method.sig, method.default.is_some())),
-                        _ => None,
-                    });
-                    for (signature, is_provided) in methods {
-                        let provided = if is_provided { "provided " } else { "" };
-                        lines.push(format!("    {provided}{}", tokens(signature)));
-                    }
+                    lines.extend(item.items.iter().map(|item| format!("    {}", trait_item(item))));
                 }
                 Item::Fn(item) if item.sig.ident == name => lines.push(tokens(&item.sig)),
                 _ => {}
@@ -95,7 +88,7 @@ impl Surface {
         self.items.insert(name.to_owned(), lines);
     }
 
-    /// The public methods and constants of the type `name`.
+    /// The public methods and constants of the type `name`, and the traits that it implements with their types.
     fn methods(name: &str, items: &[Item]) -> Vec<String> {
         let is_own = |target: &Type| matches!(target, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name));
         let mut lines = Vec::new();
@@ -106,6 +99,10 @@ impl Surface {
             }
             if let Some((of, _)) = &block.trait_ {
                 lines.push(format!("    impl {}", tokens(of)));
+                lines.extend(block.items.iter().filter_map(|item| match item {
+                    ImplItem::Type(item) => Some(format!("        type {} = {}", item.ident, tokens(&item.ty))),
+                    _ => None,
+                }));
                 continue;
             }
             for item in &block.items {
@@ -133,6 +130,19 @@ impl Surface {
         });
         head.to_owned() + &items.chain(modules).collect::<String>()
     }
+}
+
+/// A method, a constant or a type of a trait.
+fn trait_item(item: &TraitItem) -> String {
+    let (is_provided, text) = match item {
+        TraitItem::Fn(method) => (method.default.is_some(), tokens(&method.sig)),
+        TraitItem::Const(constant) => {
+            (constant.default.is_some(), format!("const {}: {}", constant.ident, tokens(&constant.ty)))
+        }
+        TraitItem::Type(item) => (item.default.is_some(), format!("type {}: {}", item.ident, tokens(&item.bounds))),
+        other => panic!("{} is not listed", tokens(other)),
+    };
+    if is_provided { format!("provided {text}") } else { text }
 }
 
 /// The names that the module at `path` shows, without those of its own modules.
