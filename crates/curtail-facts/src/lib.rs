@@ -4,46 +4,53 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::must_use_candidate, reason = "only crates of this workspace call it")]
 
+// The facts: what each is, how it is read from messages, and how it is written and read back.
 mod actions;
-mod call_result;
-mod calls;
 mod changed_files;
 mod check_runs;
-mod checks;
-mod effects;
-mod fences;
-mod git;
 mod kinds;
-mod outcomes;
 mod page;
-mod patches;
-mod paths;
-mod prefixes;
-mod programs;
 mod quotes;
 mod read;
-pub mod references;
 mod room;
-mod scripts;
 mod sections;
-mod shell;
 mod text;
 mod todo_list;
-mod todos;
 mod trace;
-pub mod verify;
-mod words;
 mod work_tree;
-mod wrappers;
-mod writers;
 mod written_facts;
+// What a call did: its arguments, the shell commands in them, its result.
+mod call_result;
+mod calls;
+mod checks;
+mod effects;
+mod git;
+mod outcomes;
+mod patches;
+mod prefixes;
+mod programs;
+mod scripts;
+mod shell;
+mod todos;
+mod wrappers;
+// How texts are read: who wrote them, and the names, paths and code in them.
+mod fences;
+mod paths;
+pub mod references;
+mod words;
+mod writers;
+// What a cut lost of all this.
+pub mod verify;
 
+// The facts themselves.
+pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
+// What calls do, for pages and for replays.
 pub use call_result::failed;
 pub use calls::{COMMAND_KEYS, PATH_KEYS, file_read, normalized, todos};
-pub use fences::{FenceLine, Fences};
-pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Todo, Verdict};
-pub use words::name_words;
 pub use wrappers::{exit_code, unwrapped};
+// How texts are read, for pages, lists of sessions and summaries.
+pub use fences::{FenceLine, Fences};
+pub use words::name_words;
 pub use writers::{as_typed, command, is_typed};
 
 use serde::{Deserialize, Serialize};

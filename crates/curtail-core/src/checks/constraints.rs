@@ -143,7 +143,8 @@ impl Pattern {
         let mut name = self.prefix.to_owned();
         name.extend(body.chars().filter_map(|c| if self.allows(c) { Some(c) } else { symbol }));
         let digest = format!("{:016x}", crate::digest::fnv1a_64(text.bytes()));
-        let (least, most) = (*self.length.start(), *self.length.end());
+        let least = *self.length.start();
+        let most = *self.length.end();
         let is_short = name.chars().count() < least || name.len() == self.prefix.len();
         if is_short || name.chars().count() > most {
             let room = most.saturating_sub(self.prefix.len());

@@ -72,7 +72,8 @@ fn replaced_times(compaction: Value<'_>) -> Option<(Moment, Moment)> {
     let start =
         blocks::either(compaction, "startTimestamp", "start_timestamp").or_else(|| compaction.some("startTime"));
     let end = blocks::either(compaction, "endTimestamp", "end_timestamp").or_else(|| compaction.some("endTime"));
-    let (start, end) = (Moment::of(start)?, Moment::of(end)?);
+    let start = Moment::of(start)?;
+    let end = Moment::of(end)?;
     (discriminant(&start) == discriminant(&end)).then_some((start, end))
 }
 

@@ -147,13 +147,12 @@ fn set_number(step: &mut String, number: usize) {
 impl LogHabits for Atif {
     fn set_aside(&self, record: Value<'_>) -> Option<String> {
         let count = record.some("subagent_trajectories").map_or(0, |embedded| embedded.items().count());
-        let sentence =
-            |places: &str, are: &str| format!("{places} under `subagent_trajectories` {are} neither counted nor cut");
-        match count {
-            0 => None,
-            1 => Some(sentence("the trajectory of 1 sub-agent", "is")),
-            count => Some(sentence(&format!("the trajectories of {count} sub-agents"), "are")),
-        }
+        let embedded = match count {
+            0 => return None,
+            1 => String::from("the trajectory of 1 sub-agent under `subagent_trajectories` is"),
+            count => format!("the trajectories of {count} sub-agents under `subagent_trajectories` are"),
+        };
+        Some(embedded + " neither counted nor cut")
     }
 
     /// A step is one reply of the model.

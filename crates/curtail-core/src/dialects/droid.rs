@@ -203,11 +203,9 @@ const ID: &str = "id";
 
 /// Writes a line of the stream.
 fn write_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
-    let begun =
-        |kind: &str| ObjectWriter::new().member("type", kind).copied(anchor, &["session_id", "sessionId", "timestamp"]);
     let line = match draft.only_result() {
         Some(DraftResult { id, name, text, key, .. }) => {
-            let line = begun("tool_result");
+            let line = begun(anchor, "tool_result");
             let id = or_null(id.as_deref());
             let line = match *key {
                 Some(ID) => line.member(ID, &id).member("toolId", name),
@@ -217,10 +215,15 @@ fn write_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
         }
         None => {
             let role = blocks::speaker(draft);
-            begun("message").member("role", role).member("text", &draft.joined_text())
+            begun(anchor, "message").member("role", role).member("text", &draft.joined_text())
         }
     };
     line.end().0
+}
+
+/// The beginning of a line of this type, with what it shares with `anchor`.
+fn begun(anchor: Option<Value<'_>>, kind: &str) -> ObjectWriter {
+    ObjectWriter::new().member("type", kind).copied(anchor, &["session_id", "sessionId", "timestamp"])
 }
 
 /// Whether a record beside `anchor` has links.

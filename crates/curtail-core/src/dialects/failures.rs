@@ -66,7 +66,8 @@ const MAX_DEPTH: u8 = 3;
 /// Whether `value`, or what it holds down to a depth of `levels`, tells of a failure.
 fn tells_failure(value: Value<'_>, levels: u8) -> bool {
     value.members().any(|member| {
-        let (key, inner) = (&member.key, member.value);
+        let key = &member.key;
+        let inner = member.value;
         says_failure(key, inner)
             || key.is_one_of(OUTCOMES) && inner.text().is_some_and(|outcome| outcome.is_one_of(FAILURES))
             || key.is_one_of(RETURNED) && returned_failure(inner, 1)
@@ -80,7 +81,8 @@ fn tells_failure(value: Value<'_>, levels: u8) -> bool {
 /// The same of a value that a tool returned.
 fn returned_failure(value: Value<'_>, levels: u8) -> bool {
     value.members().any(|member| {
-        let (key, inner) = (&member.key, member.value);
+        let key = &member.key;
+        let inner = member.value;
         says_failure(key, inner)
             || key.is_one_of(RETURNED_OUTCOMES)
                 && inner.text().is_some_and(|outcome| {

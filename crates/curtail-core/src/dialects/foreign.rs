@@ -176,10 +176,11 @@ fn is_rendered(item: Value<'_>) -> bool {
 
 /// Whether a row has texts where others have messages: a prompt and answers to train on.
 fn has_plain_texts(item: Value<'_>) -> bool {
-    let is_text = |key: &str| item.get(key).is_some_and(|value| value.text().is_some());
-    let answer = is_text("output") && item.get("history").is_none();
-    let answers = is_text("chosen") && is_text("rejected") || is_text("completion") || answer;
-    answers && (is_text("prompt") || is_text("instruction"))
+    let keys = ["output", "chosen", "rejected", "completion", "prompt", "instruction"];
+    let [output, chosen, rejected, completion, prompt, instruction] =
+        item.get_each(keys).map(|value| value.and_then(Value::text).is_some());
+    let answers = chosen && rejected || completion || output && item.get("history").is_none();
+    answers && (prompt || instruction)
 }
 
 /// Results of Amp name their call as `toolUseID`, and hold what the tool did in `run`; the other blocks are those of Anthropic.

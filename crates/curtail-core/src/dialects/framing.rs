@@ -287,12 +287,15 @@ fn find_list<'a>(record: Value<'a>, messages_key: Option<&str>) -> Option<Value<
     let requested = REQUESTS.iter().filter_map(|(request, key)| record.get(request)?.get(key));
     let mut lists = listed.chain(attributes).chain(requested).filter(|list| is_list_of_messages(*list));
     let first = lists.next();
-    let is_filled = |list: &Value<'_>| list.items().next().is_some();
     if first.as_ref().is_some_and(is_filled) {
         return first;
     }
     // A column that a table fills with empty lists hides no other.
     lists.find(is_filled).or_else(|| requests(record)).or_else(|| described::list_in(record)).or(first)
+}
+
+fn is_filled(list: &Value<'_>) -> bool {
+    list.items().next().is_some()
 }
 
 /// The requests of a chat, each with a message and a response.

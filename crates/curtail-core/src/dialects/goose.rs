@@ -124,19 +124,22 @@ fn is_own_block(block: Value<'_>) -> bool {
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
-    let reasoning = |key: &str| blocks::whole(block, Content::Reasoning(block.text_or_empty(key)));
     match &*block.word("type") {
         "toolRequest" | "frontendToolRequest" => blocks::whole(block, call(block)),
         "toolResponse" => result(block),
-        "thinking" => reasoning("thinking").bound_to_prefix(block.some_text("signature").is_some()),
+        "thinking" => reasoning(block, "thinking").bound_to_prefix(block.some_text("signature").is_some()),
         "redactedThinking" => blocks::whole(block, Content::Reasoning(Text::Escaped(""))).bound_to_prefix(true),
-        "reasoning" => reasoning("text"),
+        "reasoning" => reasoning(block, "text"),
         // Requests and notices of the program to its user.
         "toolConfirmationRequest" | "actionRequired" | "systemNotification" | "conversationCompacted" => {
             blocks::whole(block, Content::Other)
         }
         _ => blocks::part(block, blocks::plain_block(block)),
     }
+}
+
+fn reasoning<'a>(block: Value<'a>, key: &str) -> Part<'a> {
+    blocks::whole(block, Content::Reasoning(block.text_or_empty(key)))
 }
 
 /// A call. One that the model wrote wrongly has an error in place of a name and arguments, and may still be answered.

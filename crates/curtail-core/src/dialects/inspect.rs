@@ -92,13 +92,12 @@ impl LogHabits for Inspect {
                 named.entry(message.decode()).or_insert(reply.usage);
             }
         }
-        let is_reply = |item: &Value<'_>| item.member_is("role", "assistant");
         // Without names, the replies are those messages, in order, if there are as many.
-        let are_in_order = items.iter().filter(|item| is_reply(item)).count() == replies.len();
+        let are_in_order = items.iter().filter(|item| is_reply(**item)).count() == replies.len();
         let mut in_order = replies.iter();
         let mut usages = Vec::with_capacity(items.len());
         for item in items {
-            if !is_reply(item) {
+            if !is_reply(*item) {
                 usages.push(None);
                 continue;
             }
@@ -192,4 +191,8 @@ fn read_result(item: Value<'_>) -> Part<'_> {
         result.content.extend(error.get_text("message"));
     }
     blocks::result_part(item, result, blocks::text_or_list(content))
+}
+
+fn is_reply(item: Value<'_>) -> bool {
+    item.member_is("role", "assistant")
 }

@@ -345,9 +345,9 @@ fn end_of_compacted(entries: &[Entry], compaction: Value<'_>) -> usize {
 
 /// A compaction that keeps what the user typed first and last, by the numbers in it, and drafts among that.
 fn keep_prompts(entries: Vec<Entry>, compaction: Value<'_>) -> Compaction {
-    let number = |key| usize::try_from(compaction.number(key)).unwrap_or(usize::MAX);
-    let head = number("keptHeadUserMessageCount");
-    let tail = number("keptUserMessageCount").saturating_sub(head);
+    let [head, kept] = ["keptHeadUserMessageCount", "keptUserMessageCount"]
+        .map(|key| usize::try_from(compaction.number(key)).unwrap_or(usize::MAX));
+    let tail = kept.saturating_sub(head);
     let all = entries.iter().filter(|entry| entry.is_counted()).count();
     let mut nth = 0;
     let (kept, replaced): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|entry| {

@@ -16,7 +16,6 @@ pub(super) fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     let mut message = Message { kind: MessageKind::Exchange, ..Message::from_source(Role::Assistant, item) };
     let asked = item.some("user").and_then(|user| user.some("content"));
     let prompt = asked.and_then(|asked| asked.some("Prompt")).and_then(|prompt| prompt.get("prompt"));
-    let written = |value: Value<'a>| value.text().filter(|text| text.len_bound() > 0).map(|text| (value, text));
     if let Some((prompt, text)) = prompt.and_then(written) {
         message.parts.push(blocks::rewritable(item, Content::Text(text), Some(prompt)));
     }
@@ -100,6 +99,11 @@ fn stored_block(block: &str) -> Option<String> {
 fn stored(id: &str, text: &str) -> String {
     let content = list([object! { "Text": Json(text) }.0]);
     object! { "tool_use_id": Json(id), "content": content, "status": "Error" }.0
+}
+
+/// A value with its text, if it has one that is not empty.
+fn written(value: Value<'_>) -> Option<(Value<'_>, Text<'_>)> {
+    value.text().filter(|text| text.len_bound() > 0).map(|text| (value, text))
 }
 
 #[cfg(test)]

@@ -429,8 +429,8 @@ fn id_of(call: Value<'_>) -> Option<Text<'_>> {
 }
 
 fn name_of(call: Value<'_>) -> Option<Text<'_>> {
-    let kind = || call.get_text("type").filter(|kind| kind.is("computer_call"));
-    call.get("function").unwrap_or(call).get_text("name").or_else(kind)
+    let name = call.get("function").unwrap_or(call).get_text("name");
+    name.or_else(|| call.get_text("type").filter(|kind| kind.is("computer_call")))
 }
 
 /// Adds the reasoning beside the content, a text or a summary in blocks. It is a copy if the content contains the same.

@@ -302,9 +302,9 @@ fn read_written_call<'a>(written: &str, family: Family) -> Option<Content<'a>> {
     let document = Document::parse(written).ok()?;
     let call = document.roots().next().filter(|call| call.is_object())?;
     let inner = call.some("function").unwrap_or(call);
-    let owned = |text: Text<'_>| Text::Owned(text.into_decoded().into_owned());
-    let name = inner.get_text("name").map_or(Text::Escaped(""), owned);
-    let call = ToolCall::new(call.get_text("id").map(owned), name, owned(blocks::arguments(inner.get("arguments"))));
+    let name = inner.get_text("name").map_or(Text::Escaped(""), Text::into_static);
+    let arguments = blocks::arguments(inner.get("arguments")).into_static();
+    let call = ToolCall::new(call.get_text("id").map(Text::into_static), name, arguments);
     Some(Content::ToolCall(ToolCall { family, ..call }))
 }
 

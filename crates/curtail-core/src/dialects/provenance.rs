@@ -109,11 +109,14 @@ pub(super) fn chat_usage(usage: Value<'_>) -> Option<Usage> {
 
 /// The `usageMetadata` of Gemini's API, in camel case or snake case.
 pub(super) fn gemini_usage(usage: Value<'_>) -> Option<Usage> {
-    let either = |camel: &str, snake: &str| usage.number(camel).max(usage.number(snake));
-    let thoughts = either("thoughtsTokenCount", "thoughts_token_count");
-    let output = either("candidatesTokenCount", "candidates_token_count") + thoughts;
-    let read = either("cachedContentTokenCount", "cached_content_token_count");
-    counted(either("promptTokenCount", "prompt_token_count"), [read, 0], output)
+    let thoughts = either(usage, "thoughtsTokenCount", "thoughts_token_count");
+    let output = either(usage, "candidatesTokenCount", "candidates_token_count") + thoughts;
+    let read = either(usage, "cachedContentTokenCount", "cached_content_token_count");
+    counted(either(usage, "promptTokenCount", "prompt_token_count"), [read, 0], output)
+}
+
+fn either(usage: Value<'_>, camel: &str, snake: &str) -> u64 {
+    usage.number(camel).max(usage.number(snake))
 }
 
 /// The `usage_metadata` of `LangChain`. The input includes cached tokens.

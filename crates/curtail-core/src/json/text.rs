@@ -40,6 +40,11 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// The same text, without the JSON that it was read of.
+    pub(crate) fn into_static(self) -> Text<'static> {
+        Text::Owned(self.into_decoded().into_owned())
+    }
+
     /// The decoded characters, one by one, and those of JSON as they are written: for code that needs only the first few.
     pub(crate) fn characters(&self) -> impl Iterator<Item = char> {
         let (escaped, plain) = match self {

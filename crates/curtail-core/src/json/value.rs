@@ -150,14 +150,13 @@ impl<'a> Value<'a> {
         let node = self.document.node(self.at);
         let text = self.document.text().as_bytes();
         // Most other keys have a length that none of these has.
-        let length = |key: &[u8]| 1_u64 << key.len().min(63);
-        let lengths = keys.iter().fold(0, |lengths, key| lengths | length(key.as_bytes()));
+        let lengths = keys.iter().fold(0, |lengths, key| lengths | length_bit(key.as_bytes()));
         let mut found = [None; N];
         let mut at = if text[node.start as usize] == b'{' { self.at + 1 } else { node.next };
         while at < node.next {
             let quoted = self.document.node(at);
             let inside = &text[quoted.start as usize + 1..quoted.end as usize - 1];
-            if lengths & length(inside) != 0 {
+            if lengths & length_bit(inside) != 0 {
                 for (key, found) in keys.iter().zip(&mut found) {
                     if inside == key.as_bytes() {
                         *found = Some(Value { document: self.document, at: at + 1 });
@@ -303,4 +302,9 @@ impl<'a> Value<'a> {
         let key = key.text().map(|key| key.decode().replace('~', "~0").replace('/', "~1"));
         format!("/{}", key.unwrap_or_default())
     }
+}
+
+/// A bit that stands for the length of a key.
+fn length_bit(key: &[u8]) -> u64 {
+    1 << key.len().min(63)
 }

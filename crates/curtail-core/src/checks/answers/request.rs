@@ -102,9 +102,9 @@ impl<'a> Sent<'a> {
     /// The block that `mention` names inside the message.
     pub(super) fn block(&self, mention: &Mention) -> Option<Value<'a>> {
         let (list, number) = mention.steps.iter().find(|(list, _)| LISTS.contains(&list.as_str()))?;
-        let is_listed =
-            |part: &&Place<'a>| list.contains("call") == part.is_call || list == "content" || list == "parts";
-        self.parts.iter().filter(is_listed).nth(*number).map(|part| part.value)
+        let is_mixed = list == "content" || list == "parts";
+        let mut listed = self.parts.iter().filter(|part| is_mixed || list.contains("call") == part.is_call);
+        listed.nth(*number).map(|part| part.value)
     }
 }
 

@@ -44,7 +44,8 @@ fn lines_without_record<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 /// Items whose role or type the format does not define. Those of a known meaning are messages, and only get another name.
 fn undefined_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let (mut known, mut strange) = (Vec::new(), Vec::new());
+    let mut known = Vec::new();
+    let mut strange = Vec::new();
     for item in context.non_messages.iter().filter(|item| !item.lacks_role()) {
         let Some(role) = item.unknown.as_ref().map(ToString::to_string) else { continue };
         let found = Match::new(Some(item.value), format!("the format does not define the role or type `{role}`"));

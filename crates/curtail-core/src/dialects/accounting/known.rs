@@ -25,11 +25,15 @@ static KNOWN_KEYS: LazyLock<HashSet<&str>> = LazyLock::new(|| KNOWN.iter().copie
 
 /// Whether a key ends as those of ids, times, addresses and checksums do.
 fn ends_as_known(key: &str) -> bool {
-    let end = |length: usize| key.as_bytes().get(key.len().wrapping_sub(length)..).unwrap_or_default();
-    matches!(end(2), b"Id" | b"ID" | b"At")
-        || matches!(end(3), b"_id" | b"Ids" | b"_at" | b"Url")
-        || matches!(end(4), b"uuid" | b"Uuid" | b"_ids" | b"Time" | b"_url" | b"Path" | b"Hash")
-        || end(5) == b"_path"
+    matches!(ending(key, 2), b"Id" | b"ID" | b"At")
+        || matches!(ending(key, 3), b"_id" | b"Ids" | b"_at" | b"Url")
+        || matches!(ending(key, 4), b"uuid" | b"Uuid" | b"_ids" | b"Time" | b"_url" | b"Path" | b"Hash")
+        || ending(key, 5) == b"_path"
+}
+
+/// The last bytes of `key`; none if it has fewer.
+fn ending(key: &str, length: usize) -> &[u8] {
+    key.as_bytes().get(key.len().wrapping_sub(length)..).unwrap_or_default()
 }
 
 /// Members that only the provider can read, and that are sent to it again.

@@ -210,14 +210,17 @@ impl Rules {
 
     /// Whether results are messages, or parts of a list. One that is a member of its message cannot be added.
     fn answers_apart(&self) -> bool {
-        let is_result = |kind: &Kind| kind.is == Is::Result;
         let is_inside = self.results == ResultPlace::SameMessage;
-        self.kinds().any(is_result) && !is_inside
-            || self.groups.iter().any(|group| group.list.is_some() && group.kinds.iter().any(is_result))
+        self.kinds().any(Kind::is_result) && !is_inside
+            || self.groups.iter().any(|group| group.list.is_some() && group.kinds.iter().any(Kind::is_result))
     }
 }
 
 impl Kind {
+    fn is_result(&self) -> bool {
+        self.is == Is::Result
+    }
+
     fn frame_results(&mut self) {
         if matches!(self.is, Is::Call | Is::Result) {
             self.frames = self.result_path().map(Frames::of).unwrap_or_default();

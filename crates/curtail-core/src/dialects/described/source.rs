@@ -109,9 +109,10 @@ impl<'t> Table<'t> {
     /// The path or the paths under `key`; none if there is no such key.
     pub(super) fn paths(&self, key: &'static str) -> Result<Vec<Path>, Fault> {
         let Some(value) = self.value(key) else { return Ok(Vec::new()) };
-        let wrong =
-            |_| Fault::new(&value.span(), format!("`{key}` is a list of paths, as in `{key} = [\"a.b\", \"c[]\"]`"));
-        strings(key, value).map_err(wrong)?.iter().map(path).collect()
+        let texts = strings(key, value).map_err(|_| {
+            Fault::new(&value.span(), format!("`{key}` is a list of paths, as in `{key} = [\"a.b\", \"c[]\"]`"))
+        })?;
+        texts.iter().map(path).collect()
     }
 
     /// The table under `key`.

@@ -74,14 +74,15 @@ fn said(message: &Json) -> Option<&Json> {
 
 /// The reply in an output to the list of messages with this number.
 fn replies(output: &Json, nth: usize) -> Vec<Json> {
-    let at = |path: &str| output.pointer(path).filter(|found| found.is_object()).cloned();
-    if let Some(reply) = at(&format!("/generations/{nth}/0/message")) {
+    if let Some(reply) = object_at(output, &format!("/generations/{nth}/0/message")) {
         return vec![reply];
     }
     if nth > 0 {
         return Vec::new();
     }
-    if let Some(reply) = ["/choices/0/message", "/message", "/output/message"].iter().find_map(|path| at(path)) {
+    if let Some(reply) =
+        ["/choices/0/message", "/message", "/output/message"].iter().find_map(|path| object_at(output, path))
+    {
         return vec![reply];
     }
     match output {
@@ -89,4 +90,8 @@ fn replies(output: &Json, nth: usize) -> Vec<Json> {
         Json::Object(object) if object.contains_key("role") || object.contains_key("kwargs") => vec![output.clone()],
         _ => chats_in(output).into_iter().flatten().flatten().collect(),
     }
+}
+
+fn object_at(output: &Json, path: &str) -> Option<Json> {
+    output.pointer(path).filter(|found| found.is_object()).cloned()
 }

@@ -153,12 +153,15 @@ fn ends_with_call(text: &str, name: &str) -> bool {
 
 /// What follows `name` in `text` wherever it is a word, and not inside another one.
 fn words<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let found = text.match_indices(name).filter(|(_, name)| !name.is_empty());
     let around = found.map(|(at, name)| (&text[..at], &text[at + name.len()..]));
     around
-        .filter(move |(before, after)| !before.ends_with(is_part) && !after.starts_with(is_part))
+        .filter(move |(before, after)| !before.ends_with(is_part_of_word) && !after.starts_with(is_part_of_word))
         .map(|(_, after)| after)
+}
+
+fn is_part_of_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
 }
 
 /// The text of a message that may be a call: its last one.

@@ -125,13 +125,12 @@ const ARGUMENTS: &[&str] = &["arguments", "parameters", "args", "input", "tool_i
 const IDS: &[&str] = &["id", "tool_call_id", "call_id"];
 
 fn call_in(value: Value<'_>) -> Option<ToolCall<'static>> {
-    let owned = |text: Text<'_>| Text::Owned(text.into_decoded().into_owned());
     let inner = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
     let name = TOOL.iter().find_map(|key| inner.get_text(key)).filter(|name| name.len_bound() > 0)?;
     let arguments = ARGUMENTS.iter().find_map(|key| inner.get(key));
     let has_arguments = arguments.is_some() || inner.members().count() == 1;
-    let id = IDS.iter().find_map(|key| value.get_text(key)).map(owned);
-    has_arguments.then(|| ToolCall::new(id, owned(name), owned(blocks::arguments(arguments))))
+    let id = IDS.iter().find_map(|key| value.get_text(key)).map(Text::into_static);
+    has_arguments.then(|| ToolCall::new(id, name.into_static(), blocks::arguments(arguments).into_static()))
 }
 
 /// A call of another syntax: the name after one of the usual words, or a quoted `name`, and the text.

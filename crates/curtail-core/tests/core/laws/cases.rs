@@ -188,6 +188,8 @@ pub fn named(name: &str) -> &'static LawCase {
     CASES.iter().find(|case| case.name == name).expect("there is such a case")
 }
 
+/// Each processor is in a chain here, in [`REPAIRS`] or in [`LIVE`], except for `ScaledLimit`: its numbers are shares of what it cuts,
+/// so a second run cuts again.
 pub const CASES: &[LawCase] = &[
     LawCase {
         name: "history 3",

@@ -15,34 +15,6 @@ use crate::dialects::files::{paths, real_data};
 const STATES: &[&str] =
     &["permission-mode", "mode", "custom-title", "agent-name", "worktree-state", "last-prompt", "ai-title", "pr-link"];
 
-/// The last state line of each type, without its link to a message, which follows a cut.
-fn last_states(text: &str) -> HashMap<String, String> {
-    let mut last = HashMap::new();
-    for line in text.lines() {
-        let Ok(mut value) = serde_json::from_str::<Value>(line) else { continue };
-        let kind = value["type"].as_str().unwrap_or_default().to_owned();
-        if STATES.contains(&kind.as_str()) && value.get("sessionId").is_some() {
-            value.as_object_mut().map(|line| line.shift_remove("leafUuid"));
-            last.insert(kind, value.to_string());
-        }
-    }
-    last
-}
-
-/// The log with state lines of every type behind every ninth line, each with another value.
-fn with_states(text: &str) -> String {
-    let mut out = String::new();
-    for (nth, line) in text.lines().enumerate() {
-        out.push_str(line);
-        out.push('\n');
-        let kind = STATES[nth / 9 % STATES.len()];
-        if nth % 9 == 4 {
-            out.push_str(&format!("{{\"type\":\"{kind}\",\"value\":\"v{nth}\",\"sessionId\":\"s\"}}\n"));
-        }
-    }
-    out
-}
-
 #[test]
 fn real_sessions_keep_their_last_state_lines() {
     let Some(data) = real_data() else { return println!("no real transcripts at hand: CURTAIL_DATA names none") };
@@ -66,4 +38,32 @@ fn real_sessions_keep_their_last_state_lines() {
         println!("{command}: {lines} last state lines kept in {texts} texts");
     }
     assert!(counts.values().all(|[_, lines]| *lines > 0), "{counts:?}");
+}
+
+/// The log with state lines of every type behind every ninth line, each with another value.
+fn with_states(text: &str) -> String {
+    let mut out = String::new();
+    for (nth, line) in text.lines().enumerate() {
+        out.push_str(line);
+        out.push('\n');
+        let kind = STATES[nth / 9 % STATES.len()];
+        if nth % 9 == 4 {
+            out.push_str(&format!("{{\"type\":\"{kind}\",\"value\":\"v{nth}\",\"sessionId\":\"s\"}}\n"));
+        }
+    }
+    out
+}
+
+/// The last state line of each type, without its link to a message, which follows a cut.
+fn last_states(text: &str) -> HashMap<String, String> {
+    let mut last = HashMap::new();
+    for line in text.lines() {
+        let Ok(mut value) = serde_json::from_str::<Value>(line) else { continue };
+        let kind = value["type"].as_str().unwrap_or_default().to_owned();
+        if STATES.contains(&kind.as_str()) && value.get("sessionId").is_some() {
+            value.as_object_mut().map(|line| line.shift_remove("leafUuid"));
+            last.insert(kind, value.to_string());
+        }
+    }
+    last
 }
