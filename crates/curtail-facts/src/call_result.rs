@@ -104,12 +104,14 @@ const REFUSALS: &[&str] = &[
 
 fn begins_with_refusal(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(48).collect::<String>().to_lowercase();
-    // A name, such as `error.log`, is no refusal.
-    let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
-    REFUSALS
-        .iter()
-        .filter_map(|refusal| Some((refusal, start.strip_prefix(refusal)?)))
-        .any(|(refusal, rest)| refusal.ends_with('>') || !rest.starts_with(goes_on) && !counts_none(refusal, rest))
+    REFUSALS.iter().filter_map(|refusal| Some((refusal, start.strip_prefix(refusal)?))).any(|(refusal, rest)| {
+        refusal.ends_with('>') || !rest.starts_with(is_part_of_name) && !counts_none(refusal, rest)
+    })
+}
+
+/// Whether a word that `c` follows is the beginning of a name, such as `error.log`, and no refusal.
+fn is_part_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/')
 }
 
 /// Whether the number of failures behind `word`, their name, is 0, or their rate: `Failed: 0, passed: 3`, `Failed tests: 0`,

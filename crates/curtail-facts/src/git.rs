@@ -240,7 +240,8 @@ impl Place {
         match self {
             Self::Hunk(..) if line.starts_with('\\') => self,
             Self::Hunk(old, new) if (old, new) != (0, 0) => {
-                let (is_old, is_new) = (!line.starts_with('+'), !line.starts_with('-'));
+                let is_old = !line.starts_with('+');
+                let is_new = !line.starts_with('-');
                 Self::Hunk(old.saturating_sub(usize::from(is_old)), new.saturating_sub(usize::from(is_new)))
             }
             Self::Outside => self,

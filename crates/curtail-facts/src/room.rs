@@ -117,7 +117,8 @@ impl Room<'_> {
         let room = self.without(&format!("{head}\n"));
         let taken = room.fitting_items(items);
         // The sum grows with the level.
-        let (mut level, mut above) = (0, room.tokens + 1);
+        let mut level = 0;
+        let mut above = room.tokens + 1;
         while level + 1 < above {
             let middle = usize::midpoint(level, above);
             let sum: usize = taken.iter().map(|item| item.tokens(middle)).sum();

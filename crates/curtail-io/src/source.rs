@@ -17,9 +17,9 @@ use curtail_core::globs::{self, InvalidGlob, Stars};
 use curtail_core::system_error::system_message;
 
 /// Extensions of the files that are read from a directory, each also followed by `.gz` or `.zst`.
-#[cfg(feature = "tables")]
+#[cfg(feature = "parquet")]
 const ENDINGS: &[&str] = &["jsonl", "ndjson", "json", "parquet", "arrow", "feather", "ipc"];
-#[cfg(not(feature = "tables"))]
+#[cfg(not(feature = "parquet"))]
 const ENDINGS: &[&str] = &["jsonl", "ndjson", "json"];
 
 /// A directory that is never walked: it contains the history of a repository and no transcripts.

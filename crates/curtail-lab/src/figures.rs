@@ -41,8 +41,6 @@ impl Figures {
         if dialect.log().usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
             return None;
         }
-        let counted_requests =
-            |session: &Session| session.requests.iter().filter(|request| request.usage.is_some()).count();
         let sessions = sessions(dialect, transcript);
         let main = sessions.iter().find(|session| session.thread == 0 && counted_requests(session) > 0);
         let session = main.or_else(|| sessions.iter().max_by_key(|session| counted_requests(session)))?;
@@ -111,4 +109,8 @@ pub fn observe(session: &Session, outside: u64, tokens: impl Fn(&Range<usize>) -
     let mut observed: Vec<Observed> = observed.collect();
     ignore_strays(&mut observed);
     observed
+}
+
+fn counted_requests(session: &Session) -> usize {
+    session.requests.iter().filter(|request| request.usage.is_some()).count()
 }

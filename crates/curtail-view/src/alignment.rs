@@ -151,7 +151,8 @@ fn gaps(matches: &[Match], one: usize, other: usize) -> impl Iterator<Item = Gap
 
 /// The most pairs of messages whose key number `nth` each transcript has once, in the order of both.
 fn unique(one: &[&Keys], other: &[&Keys], nth: usize) -> Vec<(usize, usize)> {
-    let (lefts, rights) = (keys_once(one, nth), keys_once(other, nth));
+    let lefts = keys_once(one, nth);
+    let rights = keys_once(other, nth);
     let mut pairs: Vec<(usize, usize)> = lefts.iter().filter_map(|(key, at)| Some((*at, *rights.get(key)?))).collect();
     pairs.sort_unstable();
     // For each length, the pair with the earliest message of `other` that ends so many pairs in order.

@@ -229,16 +229,20 @@ const MAX_ROOT: usize = 256;
 /// Whether what goes on at `at` begins there, or is in a path that begins at the root of a file system: `/srv/home/ada` and
 /// `-I/home/ada`, but not `src/home/ada`, `~/home/ada` and `https://example.com/home/ada`.
 fn is_below_root(text: &str, at: usize) -> bool {
-    let is_of_path = |c: char| c.is_alphanumeric() || "/._-~@+%".contains(c);
     let run = text[..at].chars().rev().take(MAX_ROOT).take_while(|c| is_of_path(*c)).map(char::len_utf8);
     let start = at - run.sum::<usize>();
     let slash = text[start..at].find('/').map_or(at, |slash| start + slash);
     let is_address = text[slash..].starts_with("//") && !text[slash..].starts_with("///");
-    let (before, head) = (&text[..slash], &text[start..slash]);
+    let before = &text[..slash];
+    let head = &text[start..slash];
     let is_flag = head.len() == 2 && head.starts_with('-');
     let begins =
         begins_word(text, slash) && !before.ends_with('~') && (!before.ends_with('.') || before.ends_with("..."));
     !is_address && (is_flag || begins)
+}
+
+fn is_of_path(c: char) -> bool {
+    c.is_alphanumeric() || "/._-~@+%".contains(c)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Characters that a terminal would obey, that have no glyph, or that reorder the text around them.
 
 /// The character at byte `at` of `text`, if a terminal obeys it, it has no glyph or it changes how the text around it is
-/// shown. Line breaks and tabs are not included, nor are a joiner and a variation selector where a script or an emoji needs
-/// them.
+/// shown. Line breaks and tabs are not included, nor are a joiner, a variation selector and a mark between words where a script or
+/// an emoji needs them.
 #[must_use]
 pub fn obeyed_at(text: &str, at: usize) -> Option<char> {
     let (before, rest) = text.split_at_checked(at)?;
@@ -51,14 +51,19 @@ const fn has_no_glyph(c: char) -> bool {
     )
 }
 
-/// Whether `c` is part of how the characters around it are written: the selector of an emoji, the joiner between two emoji,
-/// and a joiner or non-joiner between letters of a script that joins them.
+/// Whether `c` is part of how the characters around it are written: the selector of an emoji or of a form of a Chinese character,
+/// the joiner between two emoji, a joiner or non-joiner between letters of a script that joins them, and the space of no width
+/// between words of a script without spaces.
 fn is_needed(before: Option<char>, c: char, after: Option<char>) -> bool {
     let (Some(before), after) = (before, after.unwrap_or('\0')) else { return false };
     match c {
         '\u{fe0e}' | '\u{fe0f}' => is_pictograph(before) || after == '\u{20e3}' && is_key(before),
         '\u{200d}' if is_pictograph(after) => is_pictograph(before) || before == '\u{fe0f}',
         '\u{200c}' | '\u{200d}' => is_joined(before) && is_joined(after),
+        '\u{e0100}'..='\u{e01ef}' => {
+            matches!(before, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+        }
+        '\u{200b}' => is_unspaced(before) && is_unspaced(after),
         '\u{180b}'..='\u{180d}' | '\u{180f}' => matches!(before, '\u{1820}'..='\u{18aa}'),
         _ => false,
     }
@@ -93,6 +98,11 @@ const fn is_pictograph(c: char) -> bool {
 /// and Mongolian.
 const fn is_joined(c: char) -> bool {
     matches!(c, '\u{620}'..='\u{109f}' | '\u{1780}'..='\u{17b3}' | '\u{17b6}'..='\u{17dd}' | '\u{1820}'..='\u{18aa}')
+}
+
+/// Whether `c` is a letter or a mark of Thai, Lao, Burmese or Khmer.
+const fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e01}'..='\u{edf}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17b3}' | '\u{17b6}'..='\u{17dd}')
 }
 
 /// Whether [`obeyed_at`] may name a character that begins with `byte`.

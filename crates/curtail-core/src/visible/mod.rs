@@ -117,6 +117,8 @@ mod tests {
         // Bytes after an emoji: each is a variation selector, and only the first can belong to the emoji.
         assert_eq!(one_line("🙂\u{fe0f}\u{fe0f}\u{e0142}"), "🙂\u{fe0f}⟨U+FE0F⟩⟨U+E0142⟩");
         assert_eq!(one_line("🙂\u{200d}\u{200d}x"), "🙂⟨U+200D⟩⟨U+200D⟩x");
+        assert_eq!(one_line("葛\u{e0100}\u{e0101}"), "葛\u{e0100}⟨U+E0101⟩");
+        assert_eq!(one_line("ខ\u{200b}\u{200b}a"), "ខ⟨U+200B⟩⟨U+200B⟩a");
     }
 
     #[test]
@@ -128,6 +130,8 @@ mod tests {
             "🏳\u{fe0f}\u{200d}🌈",
             "می\u{200c}خواهم",
             "क्\u{200d}ष",
+            "ភាសា\u{200b}ខ្មែរ",
+            "葛\u{e0100}飾",
         ] {
             assert_eq!((one_line(text), lines(text), json(text)), (text.into(), text.into(), text.into()));
         }

@@ -54,8 +54,8 @@ fn removes_part(clause: &str, name: &str) -> bool {
 pub(super) fn is_about(text: &str, name: &str) -> bool {
     mentions(text, name).first().is_some_and(|(begins, _)| {
         let before = &text[..*begins];
-        let is_path = |word: &str| matches!(spelling(word), Spelling::Path(_));
-        !tokens(before).iter().any(|token| is_path(token.text)) || !before.contains('(') && !states_between(before)
+        !tokens(before).iter().any(|token| matches!(spelling(token.text), Spelling::Path(_)))
+            || !before.contains('(') && !states_between(before)
     })
 }
 
@@ -63,8 +63,8 @@ pub(super) fn is_about(text: &str, name: &str) -> bool {
 fn mentions(text: &str, name: &str) -> Vec<(usize, usize)> {
     let file = paths::name(name);
     let ends = text.match_indices(file).map(|(at, _)| (at, at + file.len())).filter(|(start, end)| {
-        let is_longer = |c: char| !matches!(c, '.' | ':') && is_part_of_name(c);
-        !text[..*start].ends_with(is_part_of_name) && !text[*end..].starts_with(is_longer)
+        !text[..*start].ends_with(is_part_of_name)
+            && !text[*end..].starts_with(|c| !matches!(c, '.' | ':') && is_part_of_name(c))
     });
     let whole = ends.map(|(start, end)| {
         let folders = text[..start].trim_end_matches(|c: char| is_part_of_name(c) || matches!(c, '/' | '\\'));

@@ -133,7 +133,8 @@ impl Phrases {
         let sources = self.sources.iter().map(String::as_str);
         let (anywhere, words): (Vec<&str>, Vec<&str>) =
             sources.partition(|source| source.contains(is_han) || !source.contains(char::is_alphanumeric));
-        let (anywhere, words) = (anywhere.join("|"), words.join("|"));
+        let anywhere = anywhere.join("|");
+        let words = words.join("|");
         let pattern = match (words.is_empty(), anywhere.is_empty()) {
             (true, _) => anywhere,
             (false, true) => format!("\\b(?:{words})\\b"),

@@ -266,17 +266,19 @@ impl Lexicon {
         self.known.get(word).map_or(&[], Vec::as_slice)
     }
 
+    /// Calls `each` with the term of a name, if there is exactly one.
+    fn unique_term(&self, key: &str, each: &mut impl FnMut(Term)) {
+        if let Some([term]) = self.names.get(key).map(Vec::as_slice) {
+            each(*term);
+        }
+    }
+
     fn name_terms(&mut self, name: &str, each: &mut impl FnMut(Term)) {
-        let unique = |key: &str, each: &mut dyn FnMut(Term)| {
-            if let Some([term]) = self.names.get(key).map(Vec::as_slice) {
-                each(*term);
-            }
-        };
         match spelling(name) {
             Spelling::Number(number, other) => {
-                unique(&format!("n:{number}"), each);
+                self.unique_term(&format!("n:{number}"), each);
                 if let Some(other) = other {
-                    unique(&format!("n:{other}"), each);
+                    self.unique_term(&format!("n:{other}"), each);
                 }
             }
             Spelling::Hash(hash) => {
@@ -287,7 +289,7 @@ impl Lexicon {
                 }
             }
             Spelling::Other(text) => {
-                unique(&format!("i:{text}"), each);
+                self.unique_term(&format!("i:{text}"), each);
                 // A word of a sentence that another text writes with capitals.
                 if !text.contains(['/', '_', '.', ':']) {
                     self.word_terms(name).iter().for_each(|term| each(*term));
@@ -299,7 +301,7 @@ impl Lexicon {
                 {
                     each(term);
                 } else {
-                    unique(&format!("p:{}", path.from(0)), each);
+                    self.unique_term(&format!("p:{}", path.from(0)), each);
                 }
                 if path.absolute {
                     let longest = (1..path.parts.len()).find_map(|from| self.relative.get(&path.from(from)));

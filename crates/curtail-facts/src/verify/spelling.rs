@@ -73,7 +73,6 @@ fn number(name: &str) -> Option<(String, Option<String>)> {
         return None;
     }
     let name = &name[..digits_end];
-    let is_separator = |c: char| matches!(c, ',' | '.' | '\'' | '’' | ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '_');
     if !name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(|c| c.is_ascii_digit() || is_separator(c)) {
         return None;
     }
@@ -159,6 +158,11 @@ fn has_ending(name: &str) -> bool {
             && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
             && !ending.bytes().all(|byte| byte.is_ascii_digit())
     })
+}
+
+/// Whether `c` is written between groups of digits.
+const fn is_separator(c: char) -> bool {
+    matches!(c, ',' | '.' | '\'' | '’' | ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '_')
 }
 
 #[cfg(test)]

@@ -41,11 +41,14 @@ const LONGEST: usize = 400;
 
 /// `text` without characters that show nothing, or turn the order in which others are shown: a name is what it consists of.
 fn without_hidden(text: Cow<'_, str>) -> Cow<'_, str> {
-    let is_hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{ad}');
     if text.is_ascii() || !text.contains(is_hidden) {
         return text;
     }
     text.chars().filter(|c| !is_hidden(*c)).collect::<String>().into()
+}
+
+const fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{ad}')
 }
 
 /// `text` without terminal escapes, with letters and their marks composed.

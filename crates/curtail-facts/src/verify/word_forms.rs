@@ -21,7 +21,8 @@ pub(super) fn same_word(one: &str, other: &str, grammar: Grammar) -> bool {
         return true;
     }
     let shared: usize = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
-    let (rest, other_rest) = (&one[shared..], &other[shared..]);
+    let rest = &one[shared..];
+    let other_rest = &other[shared..];
     let letters = one[..shared].chars().count();
     let is_long = letters >= 4 || letters == 3 && rest.len().min(other_rest.len()) <= 1;
     let is_form = is_long && letters * 2 >= one.chars().count().max(other.chars().count());

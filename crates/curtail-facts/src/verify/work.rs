@@ -185,7 +185,6 @@ fn is_misuse(text: &str) -> bool {
 
 /// Tests that fail, and errors of commands that did not succeed later.
 fn errors(recorded: &Facts, runs: &[Run]) -> Vec<Fact> {
-    let error = |text: &str, at: Option<usize>, state| Fact::new(Kind::Error, text, at).in_state(state);
     let mut last_failed: HashMap<&str, usize> = HashMap::new();
     for run in runs {
         last_failed.extend(run.failing.iter().map(|name| (name.as_str(), run.at)));
@@ -234,21 +233,28 @@ fn run_key(run: &Run) -> String {
     commands.collect::<Vec<_>>().join(" && ")
 }
 
+fn error(text: &str, at: Option<usize>, state: State) -> Fact {
+    Fact::new(Kind::Error, text, at).in_state(state)
+}
+
 fn todos(recorded: &Facts, trace: &Trace) -> Vec<Fact> {
-    let fact = |text: &str, at: Option<usize>, state| Fact::new(Kind::Todo, text, at).in_state(state);
     let mut facts = Vec::new();
     for todo in &recorded.todos {
         match todo.progress {
-            Progress::Done => facts.push(fact(&todo.text, todo.at.message, State::Done).overtaken()),
-            Progress::Pending | Progress::InProgress => facts.push(fact(&todo.text, todo.at.message, State::Open)),
+            Progress::Done => facts.push(todo_fact(&todo.text, todo.at.message, State::Done).overtaken()),
+            Progress::Pending | Progress::InProgress => facts.push(todo_fact(&todo.text, todo.at.message, State::Open)),
         }
     }
     for todo in &trace.todos {
         if !recorded.todos.iter().any(|listed| listed.text == todo.text) {
-            facts.push(fact(&todo.text, todo.at.message, State::Open).overtaken());
+            facts.push(todo_fact(&todo.text, todo.at.message, State::Open).overtaken());
         }
     }
     facts
+}
+
+fn todo_fact(text: &str, at: Option<usize>, state: State) -> Fact {
+    Fact::new(Kind::Todo, text, at).in_state(state)
 }
 
 #[cfg(test)]

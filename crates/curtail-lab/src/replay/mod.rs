@@ -42,6 +42,7 @@ use curtail_core::processors::Counting;
 use curtail_core::transcript::{Transcript, Usage};
 use history::History;
 use needs::{Needs, needs};
+use policies::AS_RECORDED;
 use projection::Projection;
 use runs::Runs;
 use scores::{Measured, Scorer};
@@ -50,7 +51,7 @@ use work_state::{WorkState, work_states};
 
 pub use crate::calibration::{Calibrated, Calibration, Observed, calibrate, percentile};
 pub use outcome::outcome;
-pub use policies::{AS_RECORDED, Apply, Policy, PolicyChain, ScaledChain};
+pub use policies::{Apply, Policy, PolicyChain, ScaledChain};
 pub use prices::{ModelPrice, PriceError, Prices};
 pub use prompt_cache::{CacheRules, CacheUse};
 pub use remembered::{Remembered, remembering};

@@ -3,7 +3,7 @@
 use curtail_core::pipeline::Chain;
 
 /// The name of the first policy: the requests as the log records them.
-pub const AS_RECORDED: &str = "as recorded";
+pub(super) const AS_RECORDED: &str = "as recorded";
 
 /// How a policy is applied from request to request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -105,7 +105,7 @@ impl Prices {
     }
 
     /// The name of the cache rules of the model with this name, by its price or its family.
-    pub fn cache_of(&self, name: &str) -> Option<&str> {
+    pub(super) fn cache_of(&self, name: &str) -> Option<&str> {
         self.model(name).map(|model| &model.cache).or_else(|| self.cache_of_family(name)).map(String::as_str)
     }
 

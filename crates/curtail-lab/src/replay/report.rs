@@ -246,7 +246,7 @@ impl PolicyTotal {
     }
 
     /// The smaller of the two shares.
-    pub fn kept_at_least(&self) -> f64 {
+    pub(crate) fn kept_at_least(&self) -> f64 {
         self.kept_share().min(self.kept_in_calls_share())
     }
 

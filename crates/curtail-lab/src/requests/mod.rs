@@ -51,14 +51,14 @@ pub struct Compaction {
 
 impl Session {
     /// Seconds from the previous request to the one with this index, if the log has the times.
-    pub fn seconds_before(&self, nth: usize) -> Option<f64> {
+    pub(crate) fn seconds_before(&self, nth: usize) -> Option<f64> {
         let before = &self.requests[nth.checked_sub(1)?];
         Some(self.requests[nth].seconds? - before.seconds?)
     }
 
     /// Whether another model answered the request with this index than the previous one. If the provider read something
     /// from its cache, the model did not change: it has another name, or it answered before.
-    pub fn changes_model(&self, nth: usize) -> bool {
+    pub(crate) fn changes_model(&self, nth: usize) -> bool {
         let request = &self.requests[nth];
         let before = nth.checked_sub(1).and_then(|before| self.requests[before].model.as_ref());
         let is_other = before.zip(request.model.as_ref()).is_some_and(|(before, model)| before != model);
@@ -95,7 +95,7 @@ pub struct Request {
 
 impl Request {
     /// Whether a message before it was rolled back when it was made.
-    pub fn follows_rollback(&self) -> bool {
+    pub(crate) fn follows_rollback(&self) -> bool {
         self.in_force.iter().map(ExactSizeIterator::len).sum::<usize>() < self.at
     }
 

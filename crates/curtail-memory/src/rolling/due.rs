@@ -77,7 +77,8 @@ impl RollingSummary {
     pub fn held(&self, rolling: &RollingView) -> InteractionRange {
         let held = self.rolling.held(rolling.seen());
         let Some(trigger) = self.trigger else { return held };
-        let (mut left, mut start) = (trigger, held.end + 1);
+        let mut left = trigger;
+        let mut start = held.end + 1;
         for number in (held.start.max(rolling.first)..=held.end).rev() {
             let tokens = size(rolling, number);
             if number < held.end && tokens > left {

@@ -17,8 +17,14 @@ pub struct Rolling {
 
 impl Default for Rolling {
     fn default() -> Self {
-        let at_least_one = |n| NonZeroUsize::new(n).unwrap_or(NonZeroUsize::MIN);
         Self { window: at_least_one(21), max_summaries: at_least_one(3) }
+    }
+}
+
+const fn at_least_one(count: usize) -> NonZeroUsize {
+    match NonZeroUsize::new(count) {
+        Some(count) => count,
+        None => NonZeroUsize::MIN,
     }
 }
 

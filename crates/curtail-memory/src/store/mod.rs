@@ -172,7 +172,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] if the file cannot be read.
-    pub fn has_applied_id(&self, key: RecordKey<'_>, id: &str) -> Result<bool, StoreError> {
+    pub(crate) fn has_applied_id(&self, key: RecordKey<'_>, id: &str) -> Result<bool, StoreError> {
         self.read(|connection| entries::has_applied_id(connection, key, id))
     }
 

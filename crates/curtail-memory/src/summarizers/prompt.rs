@@ -128,7 +128,8 @@ fn shortened_text<'u>(utterance: &'u Utterance<'_>) -> Cow<'u, str> {
     }
     let [head_end, tail_start] = [MAX_TOOL_TEXT / 2, length - MAX_TOOL_TEXT / 2]
         .map(|nth| text.char_indices().nth(nth).map_or(text.len(), |(at, _)| at));
-    let (head, tail) = (&text[..head_end], &text[tail_start..]);
+    let head = &text[..head_end];
+    let tail = &text[tail_start..];
     format!("{head}\n[{} characters left out]\n{tail}", length - MAX_TOOL_TEXT).into()
 }
 

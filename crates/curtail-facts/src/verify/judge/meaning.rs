@@ -49,7 +49,8 @@ fn says_alike(text: &str, sentence: &str, grammar: Grammar) -> bool {
 
 /// Whether both say that the same thing is replaced: `A instead of B` is not `B instead of A`.
 fn replaces_the_same(text: &str, sentence: &str) -> bool {
-    let (own, others) = (replaced_words(text), replaced_words(sentence));
+    let own = replaced_words(text);
+    let others = replaced_words(sentence);
     let (Some(one), Some(other)) = (own.first(), others.first()) else { return true };
     one == other || !content_words(text).contains(other)
 }

@@ -117,9 +117,9 @@ fn enough(fact: &Fact, text: &str, needs: &[Need]) -> u32 {
 }
 
 fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Match {
-    let has = |need: &&Need| sentence.has(need.term);
     let total: u32 = needs.iter().map(|need| need.weight).sum();
-    let covered: u32 = needs.iter().filter(has).map(|need| need.weight).sum();
+    let met: Vec<&Need> = needs.iter().filter(|need| sentence.has(need.term)).collect();
+    let covered: u32 = met.iter().map(|need| need.weight).sum();
     let lacks_name = needs.iter().any(|need| need.is_name && !sentence.has(need.term));
     let is_full = covered * 100 >= total * enough(fact, text, needs) && (!lacks_name || fact.kind == Kind::Error);
     // Whatever verb says it, what a person wants, or what was decided, is known by the rest.
@@ -159,14 +159,15 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
     if fact.kind == Kind::Rule && covered * 100 >= total * 60 && negates(text) != negates(part) {
         return Match::Contrary;
     }
-    let is_near = covered * 100 >= total * 45 && needs.iter().filter(has).any(|need| need.weight > 1)
+    let is_near = covered * 100 >= total * 45 && met.iter().any(|need| need.weight > 1)
         || plain_hits >= 2 && plain_hits * 3 >= plain.len() * 2;
     if is_near { Match::Near } else { Match::Far }
 }
 
 /// Whether a sentence has another number in the place of one of an error.
 fn counts_otherwise(text: &str, sentence: &Sentence) -> bool {
-    let (own, others) = (numbers(text), numbers(&sentence.text));
+    let own = numbers(text);
+    let others = numbers(&sentence.text);
     own.iter().any(|number| !others.contains(number)) && others.iter().any(|number| !own.contains(number))
 }
 

@@ -3,7 +3,7 @@
 use super::stored_text::{StoredTranscript, document};
 use super::{Taken, Thread, ThreadError};
 use crate::rolling::intake::{Fresh, Had, InputLine, Intake};
-use crate::rolling::lines::{LineKind, StoredLine, is_list, line_break, line_kinds, line_values, spaces};
+use crate::rolling::lines::{StoredLine, is_list, line_break, line_kinds, line_values, spaces};
 use curtail_core::dialects::{self, Dialect, Framing, Reading};
 use curtail_core::json::Document;
 use curtail_core::transcript::Transcript;
@@ -35,9 +35,11 @@ impl Thread {
         self.check_dialect(*dialect, transcript)?;
         let values = line_values(&input);
         let kinds = line_kinds(&values, &transcript.layout);
-        let input_line =
-            |(&value, kind): (_, LineKind)| InputLine { value, kind, messages: &transcript.messages[kind.messages()] };
-        let lines: Vec<_> = values.iter().zip(kinds).map(input_line).collect();
+        let lines: Vec<_> = values
+            .iter()
+            .zip(kinds)
+            .map(|(&value, kind)| InputLine { value, kind, messages: &transcript.messages[kind.messages()] })
+            .collect();
         let skip = self.skip(taken, transcript.messages.len())?;
         let mut intake = Intake::new(known, self.had(), skip, &lines);
         let is_log = taken.reading.framing == Framing::Lines && !is_list(&input);

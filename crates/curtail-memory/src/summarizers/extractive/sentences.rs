@@ -80,9 +80,11 @@ fn is_continued(text: &str, rest: &str) -> bool {
 /// Whether a punctuation character is part of code or of an address: `a != b`, `assert!(x)`, `/page?id=3`.
 fn is_operator(text: &str, rest: &str) -> bool {
     let next = rest.chars().next();
-    let tight =
-        |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '=' | '(' | '[' | '.' | ':' | '&');
-    text.ends_with(['!', '?']) && next.is_some_and(tight)
+    text.ends_with(['!', '?']) && next.is_some_and(is_tight)
+}
+
+const fn is_tight(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '=' | '(' | '[' | '.' | ':' | '&')
 }
 
 /// Whether a word is a capital letter, or several letters separated by full stops: `J.`, `U.S.`, `z.B.`
