@@ -68,12 +68,18 @@ fn format_of(rules: &'static Rules) -> Format {
     if let Some(base) = rules.base {
         let base = base.format();
         let writer = base.writer.filter(|_| !rules.lacks_envelope()).map(|_| rules as _);
-        return Format { pairing: base.pairing, provider: base.provider, reread: base.reread, writer, ..plain };
+        let provider = ProviderRules { provider: rules.provider_or(base.provider.provider), ..base.provider };
+        return Format { pairing: base.pairing, provider, reread: base.reread, writer, ..plain };
     }
     let developer = rules.name_of(crate::transcript::Role::Developer).is_some();
     Format {
         pairing: PairingRules { results: rules.results, ids: rules.has_ids(), developer, ..super::BY_ID },
-        provider: ProviderRules { log: rules.is_log, turns: Turns::Free, ..super::NO_RULES },
+        provider: ProviderRules {
+            provider: rules.provider_or(""),
+            log: rules.is_log,
+            turns: Turns::Free,
+            ..super::NO_RULES
+        },
         is_log: rules.is_log,
         writer: rules.writing.as_ref().filter(|_| !rules.lacks_envelope()).map(|_| rules as _),
         accounts: true,
