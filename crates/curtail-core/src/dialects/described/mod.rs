@@ -68,7 +68,9 @@ fn format_of(rules: &'static Rules) -> Format {
     if let Some(base) = rules.base {
         let base = base.format();
         let writer = base.writer.filter(|_| !rules.lacks_envelope()).map(|_| rules as _);
-        return Format { pairing: base.pairing, provider: base.provider, reread: base.reread, writer, ..plain };
+        let known = base.known.iter().copied().chain(rules.known.iter().map(String::as_str)).collect::<Vec<_>>();
+        let known = Vec::leak(known);
+        return Format { pairing: base.pairing, provider: base.provider, reread: base.reread, known, writer, ..plain };
     }
     let developer = rules.name_of(crate::transcript::Role::Developer).is_some();
     Format {
