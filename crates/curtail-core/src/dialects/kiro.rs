@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use foldhash::HashMap;
 
-use super::kiro_entries::{is_entry, prepend_results, read_entry, write_entry};
+use super::kiro_entries::{is_element, is_entry, prepend_results, read_entry, write_entry};
 use super::{
     BY_ID, ChangeKind, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining,
     blocks, tree,
@@ -35,7 +35,7 @@ impl Dialect for Kiro {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if is_entry(item) {
+        if is_entry(item) || is_element(item) {
             return Fit::Certain;
         }
         let kind = item.word("kind");
@@ -66,7 +66,7 @@ impl Dialect for Kiro {
 
     /// A compaction of a stored conversation leaves its summary beside what follows.
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        let summary = record.some("latest_summary").and_then(|pair| pair.items().next()?.text());
+        let summary = record.some("latest_summary").and_then(|said| said.items().next().unwrap_or(said).text());
         blocks::preamble(record, &["tools"]).into_iter().chain(summary).collect()
     }
 
@@ -89,8 +89,8 @@ impl Dialect for Kiro {
 
 impl DialectWriter for Kiro {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        if anchor.is_some_and(is_entry) {
-            return write_entry(draft);
+        if let Some(entry) = anchor.filter(|anchor| is_entry(*anchor)) {
+            return write_entry(draft, entry);
         }
         let results = draft.parts.iter().any(|part| matches!(part, DraftPart::ToolResult(_) | DraftPart::Verbatim(_)));
         let kind = match draft.role {

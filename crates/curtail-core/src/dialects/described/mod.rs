@@ -69,7 +69,15 @@ fn format_of(rules: &'static Rules) -> Format {
         let base = base.format();
         let writer = base.writer.filter(|_| !rules.lacks_envelope()).map(|_| rules as _);
         let provider = ProviderRules { provider: rules.provider_or(base.provider.provider), ..base.provider };
-        return Format { pairing: base.pairing, provider, reread: base.reread, writer, ..plain };
+        let known = base.known.iter().copied().chain(rules.known.iter().map(String::as_str)).collect::<Vec<_>>();
+        return Format {
+            pairing: base.pairing,
+            provider,
+            reread: base.reread,
+            known: Vec::leak(known),
+            writer,
+            ..plain
+        };
     }
     let developer = rules.name_of(crate::transcript::Role::Developer).is_some();
     Format {
