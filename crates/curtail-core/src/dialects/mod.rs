@@ -49,6 +49,7 @@ mod kimi_history;
 mod kiro;
 mod kiro_entries;
 mod langchain;
+mod langchain_calls;
 mod log_habits;
 mod loose_json;
 mod mark;

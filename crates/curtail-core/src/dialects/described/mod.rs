@@ -291,6 +291,7 @@ mod tests {
                 "2:1: `bot` is the name of two roles",
             ),
             ("name = \"x\"\n[[part]]\nis = \"call\"\nat = \"calls[]\"\n", "2:1: a call needs `name`"),
+            ("name = \"x\"\npart = 3\n", "2:8: `part` is a table, such as `[[part]]`"),
             ("name = \"x\"\nlist = \"a..b\"\n", "2:8: `a..b` is no path"),
             (&format!("name = \"openai\"\n{READS}"), "1:1: `openai` is a dialect of the program"),
             (
