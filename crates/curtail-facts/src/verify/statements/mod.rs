@@ -75,7 +75,7 @@ impl Statements {
         if spoken.voice == Voice::Person {
             let own: Vec<&str> = spoken.text.lines().filter(|line| !line.trim_start().starts_with('>')).collect();
             let own = own.join("\n");
-            let given = commands(&own).map(|command| Fact::new(Kind::Command, command, spoken.message));
+            let given = commands(&own).into_iter().map(|command| Fact::new(Kind::Command, command, spoken.message));
             self.commands.extend(given);
             let asked = if rest.is_empty() { spoken.text.clone() } else { rest.join("\n") };
             self.tasks.hear(&asked, spoken.message);
