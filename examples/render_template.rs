@@ -26,8 +26,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let template = ChatTemplate::open(Path::new(model))?;
     let reading = Reading::new(Framing::Records, None, None)?;
     let mut out = std::io::stdout().lock();
-    for record in std::fs::read_to_string(records)?.lines() {
-        let text = render(&template, &reading, record).unwrap_or_else(|error| format!("error: {error}"));
+    for (nth, record) in std::fs::read_to_string(records)?.lines().enumerate() {
+        let text = render(&template, &reading, record).map_err(|error| format!("record {}: {error}", nth + 1))?;
         writeln!(out, "{}", serde_json::to_string(&text)?)?;
     }
     Ok(())

@@ -213,7 +213,7 @@ impl<'f> CutReporter<'f> {
         });
         let Err(error) = wrote else { return Flow::Continue };
         if error.kind == ErrorKind::BrokenPipe && targets.is_stdout() {
-            self.stdout.closed = true;
+            self.stdout.pipe_closed = true;
         } else {
             self.fail(&error);
         }
@@ -346,7 +346,7 @@ impl<'f> CutReporter<'f> {
         if let Some(error) = self.stdout.flush() {
             self.fail(&error);
         }
-        if self.stdout.closed {
+        if self.stdout.pipe_closed {
             return Ok(ExitCode::SUCCESS);
         }
         self.report_nothing_left();

@@ -15,7 +15,7 @@ use curtail_io::{
     DIRECTORY_ADVICE, FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_directory_as_file,
     refuse_file_as_directory,
 };
-use curtail_view::{Compared, LIST_END, List, Listed, Rendered, Sums, comparison, page};
+use curtail_view::{Compared, LIST_END, List, Rendered, Sums, comparison, page};
 
 /// Bytes of transcripts on one page. Further transcripts are listed without their messages.
 const PAGE_BYTES: usize = 100_000_000;
@@ -95,7 +95,7 @@ impl<'a> Pages<'a> {
         for Rendered { mut listed, html, compared, texts } in drawn {
             self.compared.extend(compared.filter(|_| self.sums.transcripts < 2));
             if let Some(directory) = &self.args.output_dir {
-                let name = Self::name(source, &listed);
+                let name = page_name(source, &listed.within);
                 let (before, after) = page(listed.prompt.as_deref().unwrap_or(&listed.name), None, self.policy);
                 let path = directory.join(&name);
                 self.uses.output(&path, source)?;
@@ -125,15 +125,6 @@ impl<'a> Pages<'a> {
             self.places.push(Row { began: listed.began().unwrap_or(f64::NEG_INFINITY), bytes });
         }
         Ok(())
-    }
-
-    /// The file name of a transcript's page: the name of its input, and its place there if the input has several transcripts.
-    fn name(source: &Source, listed: &Listed) -> PathBuf {
-        // With --mask, the name is another one of the same length.
-        let within = listed.name.get(source.name.len()..).unwrap_or_default();
-        let numbers: Vec<&str> =
-            within.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).collect();
-        page_name(source, &numbers.join("-"))
     }
 
     /// The transcripts one after another, as text.
@@ -225,7 +216,7 @@ fn refuse_existing(args: &PageFlags, path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The file name of the page of `source`, or of the transcript `within` it.
+/// The file name of the page of `source`, or of the transcript at this place `within` it.
 fn page_name(source: &Source, within: &str) -> PathBuf {
     let mut name = source.relative.clone().into_os_string();
     if !within.is_empty() {

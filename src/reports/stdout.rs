@@ -11,14 +11,14 @@ pub(crate) struct Stdout {
     last: Option<u8>,
     /// Whether the next block is the first of a file.
     fresh: bool,
-    /// Whether its reader closed the pipe.
-    pub(crate) closed: bool,
+    /// Whether its reader closed the pipe, which is not an error.
+    pub(crate) pipe_closed: bool,
 }
 
 impl Stdout {
     /// Opens standard output.
     pub(crate) fn open() -> Self {
-        Self { file: console::transcripts(), last: None, fresh: true, closed: false }
+        Self { file: console::transcripts(), last: None, fresh: true, pipe_closed: false }
     }
 
     /// Makes the next block the first of another file.
@@ -45,10 +45,10 @@ impl Stdout {
     pub(crate) fn flush(&mut self) -> Option<FileError> {
         match self.file.flush() {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.closed = true;
+                self.pipe_closed = true;
                 None
             }
-            Err(error) if !self.closed => Some(FileError::system("standard output", &error)),
+            Err(error) if !self.pipe_closed => Some(FileError::system("standard output", &error)),
             _ => None,
         }
     }

@@ -114,10 +114,11 @@ impl Viewer {
         verdicts: &Verdicts,
     ) {
         for (nth, (log, document)) in agents.iter().enumerate() {
-            let (lines, exposure) = (LineIndex::new(&log.text), Exposure::of_text(&log.text));
+            let lines = LineIndex::new(&log.text);
+            let exposure = Exposure::of_text(&log.text);
             let input = UnitFacts { lines: &lines, verdicts, exposure: &exposure };
             let anchor = format!("{}a{nth}-", conversation.place.anchor);
-            let place = Place { name: log.name.clone(), line: 1, offset: 0, anchor };
+            let place = Place { name: log.name.clone(), within: String::new(), line: 1, offset: 0, anchor };
             let drawn: Result<Vec<_>, _> = reading.transcripts(document).and_then(|transcripts| {
                 let all = transcripts.into_iter();
                 all.map(|(dialect, one)| self.conversation(place.clone(), dialect, one, &input, None)).collect()
@@ -170,10 +171,12 @@ impl Viewer {
             (false, _) => format!("{file} [{nth}]"),
         };
         let name = self.masked(&name).into_owned();
+        let numbers = records.then_some(line).into_iter().chain((count > 1).then_some(nth));
+        let within = numbers.map(|number| number.to_string()).collect::<Vec<_>>().join("-");
         // A transcript with its own page needs no prefix of its anchors.
         let alone = self.has_index || self.files == 1 && !records && count == 1;
         let anchor = if alone { String::new() } else { format!("t{}-{line}-{nth}-", unit.opened.number) };
-        Place { name, line, offset: unit.offset, anchor }
+        Place { name, within, line, offset: unit.offset, anchor }
     }
 
     fn draw(&self, conversation: &Conversation<'_>) -> Rendered {

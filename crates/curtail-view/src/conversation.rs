@@ -27,6 +27,8 @@ use curtail_lab::sessions;
 pub struct Place {
     /// Its name: the file, and its line or number if the file has several transcripts.
     pub name: String,
+    /// That line and number in the name of its own page, as in `12-3`; empty if the file has no other transcript.
+    pub within: String,
     /// Number of the first line of the text that it was read from, from 1.
     pub line: usize,
     /// Bytes of the file before that text.
@@ -347,7 +349,7 @@ mod tests {
                 prices: None,
                 exposure: &Exposure::default(),
             };
-            let place = Place { name: path.clone(), line: 1, offset: 0, anchor: String::new() };
+            let place = Place { name: path.clone(), within: String::new(), line: 1, offset: 0, anchor: String::new() };
             let drawn = Conversation::from_transcript(place, dialect, transcript, &sources).unwrap();
             assert!(!drawn.requests.is_empty(), "{path}");
             assert_eq!(drawn.effect.unwrap().requests, drawn.requests, "{path}");

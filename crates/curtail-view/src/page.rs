@@ -23,6 +23,8 @@ const SCRIPT_DIGEST: &str = include_str!("view.js.sha256");
 pub struct Listed {
     /// Its name.
     pub name: String,
+    /// What the name of its own page has behind that of the input, as `Place` says.
+    pub within: String,
     /// A link to it: an anchor on the same page, or a file; `None` if it is on no page.
     pub link: Option<String>,
     /// Number of messages.
@@ -52,6 +54,7 @@ impl Listed {
     pub fn from_conversation(conversation: &Conversation<'_>) -> Self {
         Self {
             name: conversation.place.name.clone(),
+            within: conversation.place.within.clone(),
             link: None,
             messages: conversation.messages.len(),
             tokens: conversation.tokens(),

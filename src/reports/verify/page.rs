@@ -109,7 +109,13 @@ impl VerifyPage<'_> {
                 prices: Some(&self.prices),
                 exposure: &exposure,
             };
-            let place = Place { name: file.name.clone(), line: 1, offset: 0, anchor: format!("{anchor}{nth}-") };
+            let place = Place {
+                name: file.name.clone(),
+                within: String::new(),
+                line: 1,
+                offset: 0,
+                anchor: format!("{anchor}{nth}-"),
+            };
             let conversation = Conversation::from_transcript(place, dialect, transcript, &sources)
                 .map_err(|error| failure(file, error))?;
             drawn.push(render(&conversation, Limits::default(), Extras { compared: true, ..Extras::default() }));

@@ -203,14 +203,14 @@ impl<Out> Folding<'_, Out> {
             failure.is_loss = false;
             failure.record.take_if(|record| record.is_empty());
         }
-        let whole = done.first && done.last && !done.broken && opened.table.is_none();
+        let whole = done.first && done.last && !done.rest_unread && opened.table.is_none();
         wanted = wanted && self.emit(Event::Done { opened: &opened, out: &mut done.out, whole });
         for failure in &done.failures {
             wanted = wanted && self.emit(Event::Failed(failure));
         }
-        if done.last || done.broken || !wanted {
+        if done.last || done.rest_unread || !wanted {
             self.close(&opened);
-            let complete = done.last && !done.broken && wanted;
+            let complete = done.last && !done.rest_unread && wanted;
             self.emit(Event::Closed { opened: &opened, complete });
         }
     }

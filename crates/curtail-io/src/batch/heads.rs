@@ -24,7 +24,7 @@ pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<File
     }
     let text = valid_prefix(head);
     // Where the head ends, a character may be incomplete, and so may a literal or an escape.
-    let broken = if text.len() + CHARACTER <= head.len() {
+    let error = if text.len() + CHARACTER <= head.len() {
         ReadError::invalid_utf8(text)
     } else {
         let fault = Document::parse_all(text).err()?;
@@ -34,8 +34,8 @@ pub(super) fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<File
         }
         fault.into()
     };
-    let place = TextPlace::locate(head, broken.offset, line);
-    Some(FileError::new(ErrorKind::Content, name, reason_of(broken, head, line)).at(place))
+    let place = TextPlace::locate(head, error.offset, line);
+    Some(FileError::new(ErrorKind::Content, name, reason_of(error, head, line)).at(place))
 }
 
 /// Why nothing can be read of a file that begins with `head`, if its encoding is not UTF-8.
@@ -48,17 +48,17 @@ pub(super) fn foreign_encoding(head: &[u8]) -> Option<&'static str> {
 
 /// What is wrong with `text`, which begins on `line` of a file. A file whose first byte is not JSON is most likely not a
 /// transcript.
-pub fn reason_of(broken: ReadError, text: &[u8], line: usize) -> String {
+pub fn reason_of(error: ReadError, text: &[u8], line: usize) -> String {
     if let Some(reason) = foreign_encoding(text).filter(|_| line == 1) {
         return String::from(reason);
     }
-    let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
-    match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {
+    let is_first = line == 1 && text.get(..error.offset).unwrap_or_default().trim_ascii().is_empty();
+    match is_first && error.what == ParseErrorKind::ExpectedValue.to_string() {
         true if text.trim_ascii_start().starts_with(b"<|") => String::from(
             "this is a text that a chat template rendered; cut the messages that it was rendered from, and render again",
         ),
-        true => broken.what + "; a transcript is JSON or JSON Lines",
-        false => broken.what,
+        true => error.what + "; a transcript is JSON or JSON Lines",
+        false => error.what,
     }
 }
 

@@ -54,17 +54,19 @@ pub(super) fn needs(history: &History<'_>, session: &Session, preamble: &[Text<'
         .collect()
 }
 
+/// The digests of the references in instructions.
 fn instructions(history: &History<'_>, preamble: &[Text<'_>]) -> HashSet<u64> {
-    let mut found = HashSet::default();
-    let mut add = |reference: &str| {
-        found.insert(references::digest(reference));
-    };
-    preamble.iter().for_each(|text| references::each_in_text(text, &mut add));
-    let instructing = history.messages.iter().filter(|message| message.role.instructs());
-    instructing.for_each(|message| references::each_in(message, &mut add));
-    found
+    let mut found = Vec::new();
+    for text in preamble {
+        references::each_in_text(text, &mut |reference| found.push(references::digest(reference)));
+    }
+    for message in history.messages.iter().filter(|message| message.role.instructs()) {
+        references::each_in(message, &mut |reference| found.push(references::digest(reference)));
+    }
+    found.into_iter().collect()
 }
 
+/// The references that the reply to `request` used of the history. Whether they are shown again is not known yet.
 fn needed(history: &History<'_>, session: &Session, request: &Request, instructions: &HashSet<u64>) -> Vec<Needed> {
     let before = history.messages[..request.at].iter().rposition(|message| message.role == Role::Assistant);
     let after_reply = before.map_or(0, |at| at + 1);

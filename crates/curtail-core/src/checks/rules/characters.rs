@@ -18,8 +18,8 @@ pub(super) static LONE_SURROGATE: Rule = Rule {
     why: "JSON writes a character such as an emoji as two escapes (`\\ud83e\\udd80`). A program that cuts a text between the \
           two leaves one that means nothing by itself. Many parsers accept it, and those of providers reject the whole \
           request: the message is sent again with every further request, so the session stays broken. \
-          The messages that a model reads are searched, and the instructions and tools beside them; what a program only logs \
-          is not.",
+          The messages that a model reads are searched, and the instructions and tools beside them. Other keys of a record, \
+          such as `metadata`, are not, nor is what a program only logs.",
     help: "remove the half character: `--fix` writes U+FFFD in its place",
     fix: Fix::Part,
     bad: r#"{"role":"user","content":"Is it raining in Oslo? \ud83e"}
@@ -38,7 +38,7 @@ fn lone_surrogate<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if !first.is_some_and(Value::is_beside_surrogates) {
         return Vec::new();
     }
-    // The whole body of a request is sent, and of a log, what parts were read of.
+    // A message of a request is sent with all of its keys; of one in a log, only what its parts were read of.
     let is_request = context.is_request();
     let beside = BESIDE.into_iter().filter_map(|key| context.record?.get(key)).map(|value| (None, value, vec![value]));
     let messages = context.read_messages().filter_map(|(at, message)| {
@@ -57,7 +57,7 @@ fn lone_surrogate<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     found.collect()
 }
 
-/// Where requests have instructions and tools, beside the messages.
+/// Where requests have instructions and tools, beside the messages. Other keys may be a dataset's own and never sent.
 const BESIDE: [&str; 6] = ["system", "instructions", "systemInstruction", "system_instruction", "tools", "toolConfig"];
 
 /// The values that the parts of a message were read of.

@@ -43,7 +43,7 @@ pub(super) struct Done<Out> {
     pub(super) out: Out,
     pub(super) failures: Vec<Failure>,
     /// Whether the rest of the file is not read.
-    pub(super) broken: bool,
+    pub(super) rest_unread: bool,
     /// Whether anything of a log or of its records could be read.
     pub(super) is_read: bool,
     /// Whether the file is that of another program.
@@ -53,7 +53,7 @@ pub(super) struct Done<Out> {
 impl<Out> Done<Out> {
     /// Ends the file with an error of the file itself.
     fn end(&mut self, error: FileError) {
-        self.broken = true;
+        self.rest_unread = true;
         self.failures.push(Failure { error, record: None, is_loss: false });
     }
 
@@ -80,7 +80,7 @@ impl<W: Work> Worker<'_, W> {
                 opened
             }
         };
-        let is_whole = done.first && done.last && !done.broken && !done.unrelated;
+        let is_whole = done.first && done.last && !done.rest_unread && !done.unrelated;
         if let Some(opened) = done.opened.as_ref().filter(|opened| is_whole && opened.table.is_none()) {
             self.work.whole(opened, &mut done.out);
         }
@@ -132,7 +132,7 @@ impl<W: Work> Worker<'_, W> {
             self.known.take();
             place.line += self.units(&opened, place, rows.as_ref(), done);
             place.offset += self.buffer.len();
-            if reader.is_done() || done.broken || done.unrelated {
+            if reader.is_done() || done.rest_unread || done.unrelated {
                 break;
             }
             match reader.next(&mut self.buffer, Start { name: &source.name, line: &|| place.line }, false) {

@@ -26,7 +26,7 @@ impl<W: Work> Worker<'_, W> {
     fn rows(&self, opened: &Opened, block: &RowBlock, done: &mut Done<W::Out>) -> usize {
         for (index, text) in block.texts.iter().enumerate() {
             self.heed_stop(done);
-            if done.broken {
+            if done.rest_unread {
                 return index;
             }
             let row = RowPlace { row: block.first.row + index, ..block.first };
@@ -52,7 +52,7 @@ impl<W: Work> Worker<'_, W> {
         let mut start = 0;
         for (nth, &end) in self.ends.iter().enumerate() {
             self.heed_stop(done);
-            if done.broken {
+            if done.rest_unread {
                 return nth;
             }
             let place = FilePlace { line: block.line + nth, offset: block.offset + start };
@@ -65,6 +65,6 @@ impl<W: Work> Worker<'_, W> {
 
     /// Breaks the file off if the batch is stopped: where every record asks a model, a block may take minutes.
     fn heed_stop(&self, done: &mut Done<W::Out>) {
-        done.broken |= self.batch.stop.load(Ordering::Relaxed);
+        done.rest_unread |= self.batch.stop.load(Ordering::Relaxed);
     }
 }

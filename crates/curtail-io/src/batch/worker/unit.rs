@@ -61,7 +61,7 @@ impl<W: Work> Worker<'_, W> {
         let Err(error) = self.try_unit(unit, &mut done.out) else {
             if unit.opened.foreign_encoding.is_some() {
                 // One finding says what is wrong with all of the file.
-                done.broken = true;
+                done.rest_unread = true;
                 unit.opened.skip_rest();
             }
             return true;
@@ -101,7 +101,7 @@ impl<W: Work> Worker<'_, W> {
         let RawUnit { opened, bytes, .. } = unit;
         match self.batch.on_error {
             OnError::Fail => {
-                done.broken = true;
+                done.rest_unread = true;
                 opened.skip_rest();
             }
             OnError::Skip => {}

@@ -22,7 +22,7 @@ impl<W: Work> Worker<'_, W> {
                 self.look_again(opened);
                 self.file_in_buffer(opened, done);
             }
-            Err(_) if self.batch.stop.load(Ordering::Relaxed) => done.broken = true,
+            Err(_) if self.batch.stop.load(Ordering::Relaxed) => done.rest_unread = true,
             Err(error) => done.end(error),
         }
         self.advance(opened.number, blocks.taken(), 1);
