@@ -21,22 +21,29 @@ def labeled(tokenizer, row, objects=True):
     messages, tools = row["messages"], row.get("tools")
     messages = [with_objects(message) for message in messages] if objects else messages
     tokens, owners = rendered(tokenizer, messages, tools)
-    if re.search(r"{%-?\s*generation", tokenizer.chat_template):
-        whole = tokenizer.apply_chat_template(messages, tools=tools, return_dict=True, return_assistant_tokens_mask=True)
-        assert whole["input_ids"] == tokens
-        parts = [[at for at, _ in part] for mask, part in groupby(enumerate(whole["assistant_masks"]), lambda token: token[1]) if mask]
-        written = lambda target: [at for part in parts if any(owners[at] == target for at in part) for at in part]
-    else:
-        written = lambda target: reply(tokenizer, tokens, owners, target)
+    parts = generated(tokenizer, messages, tools, tokens)
+    edges = habits(tokenizer) if parts is None and row["train_on"] else None
     labels = [-100] * len(tokens)
     for target in row["train_on"]:
         around(owners, target)
-        places = list(written(target))
+        if parts is None:
+            places = list(reply(tokenizer, tokens, owners, target, *edges))
+        else:
+            places = [at for part in parts if any(owners[at] == target for at in part) for at in part]
         assert places, f"the template does not mark message {target} with generation"
         assert all(owners[at] in (target, None) for at in places), f"message {target} is not apart from others"
         for at in places:
             labels[at] = tokens[at]
     return {"input_ids": tokens, "labels": labels}
+
+
+def generated(tokenizer, messages, tools, tokens):
+    """The tokens that the template marks with generation, as lists of places; None if it has no such marks."""
+    if not re.search(r"{%-?\s*generation", tokenizer.get_chat_template(tools=tools)):
+        return None
+    whole = tokenizer.apply_chat_template(messages, tools=tools, return_dict=True, return_assistant_tokens_mask=True)
+    assert whole["input_ids"] == tokens
+    return [[at for at, _ in part] for mask, part in groupby(enumerate(whole["assistant_masks"]), lambda token: token[1]) if mask]
 
 
 def with_objects(message):
@@ -84,9 +91,9 @@ def disguised(at, message):
 
 
 def hidden(value, mark):
-    """A value with `mark` in place of every character of its texts but tags, quotes, backslashes and white space."""
+    """A value with `mark` in place of every character of its texts but tags, and those that JSON escapes or that are white space."""
     if isinstance(value, str):
-        return re.sub(r'(</?\w+>|[\s"\\])|.', lambda found: found[1] or mark, value)
+        return re.sub(r'(</?\w+>|[\s"\\\x00-\x1f])|.', lambda found: found[1] or mark, value)
     if isinstance(value, list):
         return [hidden(item, mark) for item in value]
     if isinstance(value, dict) and "type" in value:
@@ -110,9 +117,8 @@ def around(owners, at):
 # What the model writes, if the template does not say it
 
 
-def reply(tokenizer, tokens, owners, at):
+def reply(tokenizer, tokens, owners, at, header, ends):
     """The places of a message from the end of its header to the end of its turn."""
-    header, ends = habits(tokenizer)
     before, first, last, after = around(owners, at)
     special = set(tokenizer.get_added_vocab().values())
     # History may have less than what the template writes before a new reply, such as no empty thought.

@@ -59,6 +59,9 @@ class Tokenizer:
     def __call__(self, text, **options):
         return {"input_ids": [ord(letter) for letter in text], "offset_mapping": [(at, at + 1) for at in range(len(text))]}
 
+    def get_chat_template(self, tools=None):
+        return self.chat_template
+
     def get_added_vocab(self):
         return {"\\x03": 3}
 
@@ -87,6 +90,10 @@ assert len(examples) == 7, examples
 for example in examples:
     assert len(example["labels"]) == len(example["input_ids"])
     assert any(label != -100 for label in example["labels"]) and example["labels"][0] == -100
+# A template writes the color of a terminal as an escape.
+color = {"role": "assistant", "tool_calls": [{"function": {"name": "sh", "arguments": '{"command": "\\\\u001b[0m"}'}}]}
+example = labeled(tokenizer, {"messages": [{"role": "user", "content": "Go"}, color], "train_on": [1]})
+assert "u001b[0m" in tokenizer.decode(token for token in example["labels"] if token != -100)
 """
     script = tmp_path / "block.py"
     script.write_text(TOKENIZER + code + check)

@@ -187,8 +187,9 @@ impl ManArgs {
             refuse_file_as_directory(folder, "name one, or print the main page with `curtail man`")?;
             let mut command = with_long_pages(super::command()).disable_help_subcommand(true);
             command.build();
-            write_pages(&command, folder, &Scratch::default())?;
-            return Ok(());
+            let mut pages = Vec::new();
+            add_pages(&command, folder, &mut pages);
+            return write_pages(&pages);
         }
         let mut page = Vec::new();
         Man::new(with_long_pages(super::command())).render(&mut page)?;
@@ -201,22 +202,31 @@ fn with_long_pages(command: clap::Command) -> clap::Command {
     command.mut_args(|flag| flag.hide_short_help(false)).mut_subcommands(with_long_pages)
 }
 
-/// Writes the page of `command` and those of its subcommands.
-fn write_pages(command: &clap::Command, folder: &Path, scratch: &Scratch) -> anyhow::Result<()> {
+/// Adds the pages of the subcommands of `command`, and its own.
+fn add_pages(command: &clap::Command, folder: &Path, pages: &mut Vec<(PathBuf, Man)>) {
     for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
-        write_pages(command, folder, scratch)?;
+        add_pages(command, folder, pages);
     }
     let man = Man::new(command.clone());
-    let path = folder.join(man.get_filename());
-    if path.is_file() && !is_page(&path)? {
-        bail!(
-            "{}: exists and is not a manual page of curtail (not overwritten); name another directory",
-            path.display()
-        );
+    pages.push((folder.join(man.get_filename()), man));
+}
+
+/// Writes all pages, or none if one of the files is of somebody else.
+fn write_pages(pages: &[(PathBuf, Man)]) -> anyhow::Result<()> {
+    for (path, _) in pages {
+        if path.is_file() && !is_page(path)? {
+            bail!(
+                "{}: exists and is not a manual page of curtail (not overwritten); name another directory",
+                path.display()
+            );
+        }
     }
-    let mut sink = FileSink::create(&path, Packing::Plain, None, scratch)?;
-    man.render(&mut sink).with_context(|| path.display().to_string())?;
-    sink.commit(Replace::Yes, scratch)?;
+    let scratch = Scratch::default();
+    for (path, man) in pages {
+        let mut sink = FileSink::create(path, Packing::Plain, None, &scratch)?;
+        man.render(&mut sink).with_context(|| path.display().to_string())?;
+        sink.commit(Replace::Yes, &scratch)?;
+    }
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::sessions::stored::{StoredSession, databases, paths, session_of_file, sessions_of_database};
-use curtail_core::dialects::{AGENTS, Agent, SUBAGENTS, agent_named};
+use curtail_core::dialects::{AGENTS, Agent, SUBAGENT_LOG, SUBAGENTS, agent_named};
 use curtail_core::json::Document;
 
 /// How many levels of folders are searched.
@@ -61,7 +61,7 @@ pub(crate) fn find_sessions(agents: &[&'static Agent]) -> FoundSessions {
     for agent in AGENTS.iter().filter(|agent| agents.is_empty() || agents.contains(agent)) {
         let Some(folder) = folder_of(agent) else { continue };
         if agent.export.is_some() {
-            find_stored(agent, &folder, std::env::var_os("OPENCODE_DB"), &mut found);
+            find_stored(agent, &folder, agent.database.and_then(std::env::var_os), &mut found);
             continue;
         }
         for below in agent.folders {
@@ -187,7 +187,7 @@ fn search(agent: &'static Agent, folder: &Path, depth: usize, has_sessions: bool
 
 fn is_session(agent: &Agent, name: &str) -> bool {
     let (start, ends) = agent.names;
-    name.starts_with(start) && ends.iter().any(|end| name.ends_with(end)) && !name.starts_with("agent-")
+    name.starts_with(start) && ends.iter().any(|end| name.ends_with(end)) && !name.starts_with(SUBAGENT_LOG)
 }
 
 /// Whether another session started the one at `path`, of which it is a part.

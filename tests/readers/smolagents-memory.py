@@ -72,14 +72,16 @@ def constructed(step):
 
 def of_step(step):
     """What a step is sent as: a text, its calls, what came of them all, and what went wrong."""
+    waiting = getattr(step, "tool_calls", None) or []
     for message in step.to_messages():
         text = message.content[0]["text"]
         if message.role == MessageRole.TOOL_CALL:
             yield from (("call", call.id) for call in step.tool_calls)
-        elif message.role == MessageRole.TOOL_RESPONSE and (not step.tool_calls or step.observations and "Error:" in text):
+        elif message.role == MessageRole.TOOL_RESPONSE and not step.tool_calls:
             yield ("assistant", step.error.message)
         elif message.role == MessageRole.TOOL_RESPONSE:
-            yield from (("result", call.id) for call in step.tool_calls)
+            yield from (("result", call.id) for call in waiting)
+            waiting = []
         elif text != GO_ON:
             yield (message.role.value, text.removeprefix("New task:\n"))
 

@@ -17,7 +17,7 @@ impl Facts {
             Action::Todos(items) => self.set_todos(items, call),
             Action::MergeTodos(items) => self.merge_todos(items, call),
             Action::AddTodo(item) => self.add_todo(item, call),
-            Action::UpdateTodo(item) => self.update_todo(&item, call),
+            Action::UpdateTodo { key, text, progress } => self.update_todo(&key, text, progress, call),
         }
     }
 

@@ -84,7 +84,8 @@ fn joined<'c>(result: &'c ToolResult<'c>) -> Cow<'c, str> {
     }
 }
 
-/// Beginnings of results of calls that change something and did not, in lower case.
+/// Beginnings of results of calls that change something and did not, in lower case. They count also in a result with
+/// `is_error: false`: many tools return the text of an error as their success.
 const REFUSALS: &[&str] = &[
     "error",
     "<tool_use_error>",

@@ -68,7 +68,7 @@ fn changes(name: &str, arguments: &str) -> bool {
     actions(name, arguments).iter().any(|action| match action {
         Action::Effect(effect) => effect.is_change(),
         Action::Command(line) => effects(line).iter().any(Effect::is_change),
-        Action::Todos(_) | Action::MergeTodos(_) | Action::AddTodo(_) | Action::UpdateTodo(_) => false,
+        Action::Todos(_) | Action::MergeTodos(_) | Action::AddTodo(_) | Action::UpdateTodo { .. } => false,
     })
 }
 

@@ -210,7 +210,14 @@ pub(super) enum Action {
     /// Adds an item to the to-do list; its id may be in the result.
     AddTodo(Todo),
     /// Changes the item with this id.
-    UpdateTodo(Todo),
+    UpdateTodo {
+        /// The id of the item.
+        key: String,
+        /// Its new text, if it gets one.
+        text: Option<String>,
+        /// How far it is, if that changes.
+        progress: Option<Progress>,
+    },
 }
 
 /// An effect of a command, or of another call.

@@ -1,12 +1,13 @@
 //! The to-do list as the calls leave it.
 
 use super::call_result::CallWithResult;
-use super::{Facts, MAX_FACTS, Todo, keep_newest};
+use super::{Facts, MAX_FACTS, Progress, Todo, keep_newest};
 
 impl Facts {
     /// Replaces the list.
     pub(super) fn set_todos(&mut self, items: Vec<Todo>, call: &CallWithResult<'_>) {
         self.todos = items.into_iter().map(|item| Todo { at: call.at.clone(), ..item }).collect();
+        keep_newest(&mut self.todos, MAX_FACTS);
         self.trace_todos();
     }
 
@@ -31,14 +32,22 @@ impl Facts {
         self.trace_todos();
     }
 
-    /// Records how far the item with the same id is, and its new text if it has one.
-    pub(super) fn update_todo(&mut self, item: &Todo, call: &CallWithResult<'_>) {
-        if let Some(known) = self.todos.iter_mut().find(|known| known.key == item.key) {
-            if !item.text.is_empty() {
-                known.text.clone_from(&item.text);
+    /// Changes the text of the item with this id, or how far it is, or both.
+    pub(super) fn update_todo(
+        &mut self,
+        key: &str,
+        text: Option<String>,
+        progress: Option<Progress>,
+        call: &CallWithResult<'_>,
+    ) {
+        if let Some(known) = self.todos.iter_mut().find(|known| known.key.as_deref() == Some(key)) {
+            if let Some(text) = text {
+                known.text = text;
             }
-            known.progress = item.progress;
-            known.at = call.at.clone();
+            if let Some(progress) = progress {
+                known.progress = progress;
+                known.at = call.at.clone();
+            }
         }
         self.trace_todos();
     }

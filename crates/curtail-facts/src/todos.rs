@@ -57,9 +57,9 @@ pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Opt
             Some(Action::AddTodo(Todo { key, text, progress: progress.unwrap_or_default(), ..Todo::default() }))
         }
         (Some(key), _) if has_any(words, &["update", "set", "complete", "finish", "edit"]) => {
-            let progress = progress.or_else(|| has_any(words, &["complete", "finish"]).then_some(Progress::Done))?;
-            let text = first_text(members, NAME_KEYS).unwrap_or_default();
-            Some(Action::UpdateTodo(Todo { key: Some(key), text, progress, ..Todo::default() }))
+            let progress = progress.or_else(|| has_any(words, &["complete", "finish"]).then_some(Progress::Done));
+            let text = first_text(members, NAME_KEYS);
+            (text.is_some() || progress.is_some()).then_some(Action::UpdateTodo { key, text, progress })
         }
         _ => None,
     }
@@ -169,9 +169,12 @@ mod tests {
     fn items_come_one_by_one() {
         let added = actions("TaskCreate", r#"{"subject":"One","description":"All of it"}"#);
         assert_eq!(added, [Action::AddTodo(Todo { text: "One".into(), ..Todo::default() })]);
-        let done = Todo { key: Some("2".into()), progress: Progress::Done, ..Todo::default() };
+        let done = Action::UpdateTodo { key: "2".into(), text: None, progress: Some(Progress::Done) };
         let update = r#"{"taskId":"2","status":"completed","description":"More"}"#;
-        assert_eq!(actions("TaskUpdate", update), [Action::UpdateTodo(done)]);
+        assert_eq!(actions("TaskUpdate", update), [done]);
+        let renamed = Action::UpdateTodo { key: "2".into(), text: Some("Two".into()), progress: None };
+        assert_eq!(actions("TaskUpdate", r#"{"taskId":"2","subject":"Two"}"#), [renamed]);
+        assert_eq!(actions("TaskUpdate", r#"{"taskId":"2","addBlocks":["3"]}"#), []);
         assert_eq!(actions("TaskList", "{}"), []);
         assert_eq!(actions("Task", r#"{"description":"Look","prompt":"…"}"#), []);
     }

@@ -7,6 +7,9 @@ use curtail_core::calendar::days_since_1970;
 /// Seconds since 1970 of a time in ISO 8601, such as `2026-02-07T04:45:48.439Z`; `None` for any other text. A time
 /// without a zone is read as UTC.
 pub fn seconds(time: &str) -> Option<f64> {
+    if [4, 7, 10, 13].iter().any(|at| time.as_bytes().get(*at).is_none_or(u8::is_ascii_digit)) {
+        return None;
+    }
     let year = number(time, 0..4)?;
     let month = number(time, 5..7)?;
     let day = number(time, 8..10)?;
@@ -35,7 +38,8 @@ fn offset(zone: &str) -> i64 {
 
 /// The number that the digits in a range of a text are.
 fn number(text: &str, digits: Range<usize>) -> Option<i64> {
-    text.get(digits)?.parse().ok()
+    let digits = text.get(digits)?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 #[cfg(test)]
@@ -56,6 +60,8 @@ mod tests {
         ] {
             assert_eq!(seconds(time), Some(expected), "{time}");
         }
-        assert_eq!(seconds("yesterday"), None);
+        for text in ["yesterday", "1772359200000000000", "2000-+2-29T00:00:00Z"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
     }
 }

@@ -289,7 +289,8 @@ pub(super) fn peak<'r>(requests: impl IntoIterator<Item = &'r Request>) -> usize
 pub(super) fn steps(points: impl Iterator<Item = (usize, usize)>, most: usize) -> String {
     let mut path = String::new();
     for (nth, (x, tokens)) in points.enumerate() {
-        let y = 196 - tokens * 190 / most.max(1);
+        // A log may give any number as usage.
+        let y = 196 - tokens as u128 * 190 / most.max(1) as u128;
         let _ = match nth {
             0 => write!(path, "M{x} {y}"),
             _ => write!(path, "H{x}V{y}"),

@@ -58,6 +58,9 @@ fn verdict_line(group: &SessionGroup, replay: &Replay, enough: &str) -> (String,
     if recorded.total.tokens_sent == 0 {
         return (String::from("nothing was sent"), None);
     }
+    if group.total.inaccurate_sessions == group.total.sessions {
+        return (String::from("not judged: the token counts are too inaccurate"), None);
+    }
     if !verdict.changes {
         return (String::from("none of these changes a request"), None);
     }

@@ -255,6 +255,7 @@ fn commands_without_inputs_replace_nothing_of_others() {
     let (status, stderr) = run(&place, &["man", "--out", "man"]);
     assert!(status == 2 && stderr.contains("curtail-view.1: exists and is not a manual page of curtail"), "{stderr}");
     assert_eq!(place.read("man/curtail-view.1"), b"my notes");
+    assert_eq!(std::fs::read_dir(place.path("man")).unwrap().count(), 1);
     for _ in 0..2 {
         assert_eq!(run(&place, &["man", "--out", "pages"]), (0, String::new()));
     }

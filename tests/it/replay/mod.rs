@@ -288,11 +288,15 @@ fn a_session_that_no_fit_explains_saves_nothing() {
     assert_eq!(tokens(&flagged, 0), flagged["sessions"][0]["policies"][0]["tokens_sent"].as_u64());
     assert_eq!(tokens(&flagged, 0), tokens(&flagged, 1));
     assert!(tokens(&kept, 1) < tokens(&kept, 0));
+    let changed = |report: &Value| report["total"]["policies"][1]["changed_requests"].as_u64();
+    assert!(changed(&flagged) > Some(0) && changed(&flagged) == changed(&kept));
     let place = place_with("chat.jsonl", &log);
     for format in ["text", "csv", "html"] {
         let report = printed(&place, &["chat.jsonl", "-p", "window", "--output-format", format]);
         assert!(report.contains("inaccurate"), "{format}");
     }
+    let report = printed(&place, &["chat.jsonl", "-p", policy]);
+    assert!(report.contains("(1 session): not judged: the token counts are too inaccurate\n"), "{report}");
 }
 
 #[test]

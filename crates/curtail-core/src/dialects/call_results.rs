@@ -6,10 +6,11 @@ use foldhash::HashSet;
 
 use super::blocks;
 use crate::json::Text;
-use crate::transcript::{Content, Family, Message, ToolResult};
+use crate::transcript::{Content, Family, Message, Part, ToolResult};
 
 /// Results that name no call answer the calls of their message that no other result names, in order. If there are fewer results, the
-/// last one answers the remaining calls as well, so that all are kept or dropped together.
+/// last one answers the remaining calls as well, so that all are kept or dropped together; if there are more, the last one that has a
+/// call says what the others say, too.
 pub(super) fn answer_in_order(message: &mut Message<'_>) {
     let mut results = message.parts.iter().rev().filter_map(|part| Some((part, part.content.result()?)));
     let last = results.find(|(_, result)| result.id.is_none()).and_then(|(part, _)| part.place());
@@ -18,17 +19,21 @@ pub(super) fn answer_in_order(message: &mut Message<'_>) {
     let Some(last) = last.filter(|_| message.calls().any(|(_, call)| call.id.is_some())) else { return };
     let mut open = unanswered(message);
     message.call_rules.indivisible = message.calls().count() > 1;
-    let mut parts = Vec::with_capacity(message.parts.len());
+    let mut parts: Vec<Part<'_>> = Vec::with_capacity(message.parts.len());
+    let mut answered: Option<usize> = None;
     for mut part in std::mem::take(&mut message.parts) {
-        match &mut part.content {
-            Content::ToolResult(result) if result.id.is_none() => match open.pop_front() {
-                Some((id, family)) => (result.id, result.family) = (Some(id), family),
-                None => {
-                    message.attached.extend(std::mem::take(&mut result.content));
+        if let Content::ToolResult(result) = &mut part.content {
+            if result.id.is_none() {
+                let Some((id, family)) = open.pop_front() else {
+                    match answered.and_then(|at| parts.get_mut(at)) {
+                        Some(before) => add_to(before, part),
+                        None => message.attached.extend(std::mem::take(&mut result.content)),
+                    }
                     continue;
-                }
-            },
-            _ => {}
+                };
+                (result.id, result.family) = (Some(id), family);
+            }
+            answered = Some(parts.len());
         }
         parts.push(part);
     }
@@ -36,6 +41,16 @@ pub(super) fn answer_in_order(message: &mut Message<'_>) {
         open.into_iter().map(|(id, family)| ToolResult { family, ..ToolResult::new(Some(id), None, Vec::new()) });
     parts.extend(shared.map(|result| blocks::whole(last, Content::ToolResult(result))));
     message.parts = parts;
+}
+
+/// Adds what a further result says to the one `before` it, with which it is dropped.
+fn add_to<'a>(before: &mut Part<'a>, further: Part<'a>) {
+    let element = further.place().map(|place| place.element);
+    if let (Content::ToolResult(result), Content::ToolResult(further)) = (&mut before.content, further.content) {
+        result.content.extend(further.content);
+        result.media += further.media;
+    }
+    element.into_iter().for_each(|element| before.add_copy(element));
 }
 
 /// The calls with an id that no result of the message names.

@@ -28,6 +28,8 @@ pub struct Agent {
     /// The command that, followed by an id, writes a session to standard output, if the program keeps its sessions in a store
     /// of its own in place of a file for each.
     pub export: Option<&'static str>,
+    /// The environment variable that names the database that is this store, in its folder or anywhere.
+    pub database: Option<&'static str>,
     /// What the program keeps that is not read, or keeps in another form.
     pub unread: Option<&'static str>,
     /// How a cut becomes a session of its own; `None` if it is not known how the program would find and resume one.
@@ -58,6 +60,7 @@ const fn agent(name: &'static str, words: &'static [&'static str], dialect: &'st
         within: "",
         started: None,
         export: None,
+        database: None,
         unread: None,
         new_session: None,
     }
@@ -183,6 +186,7 @@ pub const AGENTS: &[Agent] = &[
         folders: &["storage/session"],
         names: ("ses_", &[".json"]),
         export: Some("opencode export"),
+        database: Some("OPENCODE_DB"),
         new_session: Some(NewSession {
             id: IdForm::Backwards,
             ids: &["info.id", "messages.*.info.sessionID", "messages.*.parts.*.sessionID"],

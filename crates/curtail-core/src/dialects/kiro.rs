@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use foldhash::HashMap;
 
-use super::kiro_entries::{is_entry, prepend_results, read_entry, write_entry};
+use super::kiro_entries::{is_element, is_entry, prepend_results, read_entry, write_entry};
 use super::{
     BY_ID, ChangeKind, Dialect, DialectWriter, Fit, Format, HistoryChange, Item, LogHabits, NO_RULES, Patch, Remaining,
     blocks, tree,
@@ -35,13 +35,16 @@ impl Dialect for Kiro {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if is_entry(item) {
+        if is_entry(item) || is_element(item) {
             return Fit::Certain;
         }
         let kind = item.word("kind");
-        let said = if kind == "Compaction" { "messages_snapshot" } else { "content" };
-        let known = said != "content" || role_of(&kind).is_some();
-        if known && item.some("data").is_some_and(|data| data.has(said)) { Fit::Certain } else { Fit::No }
+        let content = match &*kind {
+            "Compaction" => "messages_snapshot",
+            kind if role_of(kind).is_some() => "content",
+            _ => return Fit::No,
+        };
+        if item.some("data").is_some_and(|data| data.has(content)) { Fit::Certain } else { Fit::No }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -66,7 +69,7 @@ impl Dialect for Kiro {
 
     /// A compaction of a stored conversation leaves its summary beside what follows.
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        let summary = record.some("latest_summary").and_then(|pair| pair.items().next()?.text());
+        let summary = record.some("latest_summary").and_then(|said| said.items().next().unwrap_or(said).text());
         blocks::preamble(record, &["tools"]).into_iter().chain(summary).collect()
     }
 
@@ -75,12 +78,12 @@ impl Dialect for Kiro {
         for HistoryChange { at, kind } in self.history(items) {
             let ChangeKind::Rollback { first } = kind else { continue };
             if items[at].member_is("kind", "Clear") {
-                read[cleared..at].iter_mut().filter_map(Item::message_mut).for_each(take_back);
+                read[cleared..at].iter_mut().filter_map(Item::message_mut).for_each(roll_back);
                 // It stays, and so nothing before it is sent again.
                 read[at] = Item::Pinned;
                 cleared = at;
             } else if let Item::Message(prompt) = &mut read[first] {
-                take_back(prompt);
+                roll_back(prompt);
                 read[at] = Item::With(first);
             }
         }
@@ -89,8 +92,8 @@ impl Dialect for Kiro {
 
 impl DialectWriter for Kiro {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        if anchor.is_some_and(is_entry) {
-            return write_entry(draft);
+        if let Some(entry) = anchor.filter(|anchor| is_entry(*anchor)) {
+            return write_entry(draft, entry);
         }
         let results = draft.parts.iter().any(|part| matches!(part, DraftPart::ToolResult(_) | DraftPart::Verbatim(_)));
         let kind = match draft.role {
@@ -138,7 +141,7 @@ impl DialectWriter for Kiro {
 
 impl LogHabits for Kiro {
     /// A compaction replaces what is before it, `Clear` removes it, and `CancelledPrompt` removes the last message, if it is of the
-    /// user.
+    /// user: a prompt, or results, whose calls are then sent without them.
     fn history(&self, items: &[Value<'_>]) -> Vec<HistoryChange> {
         steps::count(items.len());
         let mut sent: Vec<(usize, Option<Role>)> = Vec::new();
@@ -165,7 +168,7 @@ impl LogHabits for Kiro {
     }
 }
 
-fn take_back(message: &mut Message<'_>) {
+fn roll_back(message: &mut Message<'_>) {
     message.roll_back(Standing::RolledBack);
 }
 

@@ -6,15 +6,30 @@ use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, Part, P
 
 /// Whether an item is an entry of a stored conversation.
 pub(super) fn is_entry(item: Value<'_>) -> bool {
-    let answer = item.some("assistant");
-    item.some("user").is_some_and(|user| user.get("content").is_some())
-        && answer.is_some_and(|answer| answer.get("Response").is_some() || answer.get("ToolUse").is_some())
+    let [user, answer] = halves(item);
+    user.is_some_and(|user| user.get("content").is_some()) && answer.is_some_and(is_answer)
+}
+
+/// The message of the user and the answer: members of an entry, or its elements, as Amazon Q wrote them before version 1.14.
+fn halves(entry: Value<'_>) -> [Option<Value<'_>>; 2] {
+    let mut elements = entry.items();
+    if entry.is_array() { [elements.next(), elements.next()] } else { entry.get_each(["user", "assistant"]) }
+}
+
+fn is_answer(answer: Value<'_>) -> bool {
+    answer.get("Response").is_some() || answer.get("ToolUse").is_some()
+}
+
+/// Whether an item is the message of the user or the answer in an entry that is a list of both.
+pub(super) fn is_element(item: Value<'_>) -> bool {
+    item.parent().is_some_and(|entry| entry.is_array() && is_entry(entry))
 }
 
 /// An entry is a question and its answer, and is cut whole. The results of its calls are in the entry after it.
 pub(super) fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     let mut message = Message { kind: MessageKind::Exchange, ..Message::from_source(Role::Assistant, item) };
-    let asked = item.some("user").and_then(|user| user.some("content"));
+    let [user, assistant] = halves(item);
+    let asked = user.and_then(|user| user.some("content"));
     let prompt = asked.and_then(|asked| asked.some("Prompt")).and_then(|prompt| prompt.get("prompt"));
     if let Some((prompt, text)) = prompt.and_then(written) {
         message.parts.push(blocks::rewritable(item, Content::Text(text), Some(prompt)));
@@ -25,7 +40,7 @@ pub(super) fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     }
     let results = results.into_iter().flat_map(Value::items);
     message.parts.extend(results.map(|result| answer(item, result)));
-    let reply = item.some("assistant").and_then(|reply| reply.some("Response").or_else(|| reply.some("ToolUse")));
+    let reply = assistant.and_then(|reply| reply.some("Response").or_else(|| reply.some("ToolUse")));
     let spoken = reply.and_then(|reply| reply.get("content"));
     let answered = message.parts.len();
     if let Some((spoken, text)) = spoken.and_then(written) {
@@ -59,8 +74,8 @@ fn answer<'a>(item: Value<'a>, result: Value<'a>) -> Part<'a> {
     Part::from_source(blocks::result_of(result.get_text("tool_use_id"), None, texts.collect(), 0), place)
 }
 
-/// An entry that says what `draft` does in one of its halves.
-pub(super) fn write_entry(draft: &Draft) -> String {
+/// An entry like `anchor` that says what `draft` does in one of its halves.
+pub(super) fn write_entry(draft: &Draft, anchor: Value<'_>) -> String {
     let text = draft.joined_text();
     let results: Vec<String> = draft.parts.iter().filter_map(written_result).collect();
     let (asked, answer) = match draft.role {
@@ -69,7 +84,8 @@ pub(super) fn write_entry(draft: &Draft) -> String {
         _ => (object! { "Prompt": object! { "prompt": text } }, ""),
     };
     let response = object! { "message_id": Json("null"), "content": answer };
-    object! { "user": object! { "content": asked }, "assistant": object! { "Response": response } }.0
+    let [user, assistant] = [object! { "content": asked }, object! { "Response": response }];
+    if anchor.is_array() { list([user.0, assistant.0]).0 } else { object! { "user": user, "assistant": assistant }.0 }
 }
 
 /// The result that a part of a draft is, as an entry has it.
@@ -84,7 +100,7 @@ fn written_result(part: &DraftPart) -> Option<String> {
 /// Puts results, which are blocks of lines, before those of an entry.
 pub(super) fn prepend_results(entry: Value<'_>, written: &[String]) -> Option<Patch> {
     let results: Vec<String> = written.iter().filter_map(|block| stored_block(block)).collect();
-    blocks::prepend_parts(results_in(entry.get("user")?.get("content")?)?, &results, str::to_owned)
+    blocks::prepend_parts(results_in(halves(entry)[0]?.get("content")?)?, &results, str::to_owned)
 }
 
 /// The result of a block as an entry has it. `None` if the block is none.

@@ -49,6 +49,7 @@ mod kimi_history;
 mod kiro;
 mod kiro_entries;
 mod langchain;
+mod langchain_calls;
 mod log_habits;
 mod loose_json;
 mod mark;
@@ -90,7 +91,7 @@ mod zed;
 
 pub(crate) use answers::write_repeated;
 pub use assemble::{along_branches, assemble};
-pub use claude_code::{SUBAGENTS, SubagentNotes};
+pub use claude_code::{SUBAGENT_LOG, SUBAGENTS, SubagentNotes};
 pub use described::{Description, DescriptionError, built_in, description_of, register};
 pub use dialect_writer::{DialectWriter, Patch, Remaining, Written};
 pub use failures::reports_failure;

@@ -40,6 +40,10 @@ impl Dialect for Otel {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         blocks::read_message(item, item.some_text("role"), blocks::role_of, |message| {
             message.parts = item.items_under("parts").map(read_part).collect();
+            // The provider reads its state of the conversation in place of what is before it.
+            if item.items_under("parts").any(|part| part.member_is("type", "compaction")) {
+                message.set_boundary();
+            }
         })
     }
 
@@ -82,7 +86,9 @@ fn is_own(parts: Value<'_>) -> bool {
     parts.items().any(|part| {
         let kind = part.word("type");
         match &*kind {
-            "text" | "reasoning" | "compaction" => part.get_text("content").is_some() && !part.has("text"),
+            "text" | "reasoning" => part.get_text("content").is_some() && !part.has("text"),
+            // A provider that encrypts its state leaves the content out.
+            "compaction" => part.get("content").is_some() && !part.has("text"),
             "tool_call" => part.get_text("name").is_some() && !part.has("toolCallId"),
             "tool_call_response" => answer(part).is_some(),
             "server_tool_call" | "server_tool_call_response" => part.has(&kind),
@@ -103,6 +109,7 @@ fn read_part(part: Value<'_>) -> Part<'_> {
     let content = match &*part.word("type") {
         "text" => return blocks::rewritable(part, Content::Text(part.text_or_empty("content")), text),
         "reasoning" => Content::Reasoning(part.text_or_empty("content")),
+        "compaction" => part.get_text("content").map_or(Content::Other, Content::Text),
         "tool_call" => blocks::call(id, part.get_text("name"), part.get("arguments")),
         "tool_call_response" => {
             let result = blocks::result(id, part.get_text("name"), answer(part));

@@ -133,9 +133,9 @@ fn is_automatic(message: &Message<'_>) -> bool {
     has_text && (returns || !texts.any(is_typed))
 }
 
-/// Whether a part is a prompt, typed or spoken, as those are that a cut adds.
+/// Whether a part is a prompt, typed or spoken, as those are that a cut adds. A value in the list of a prompt has no kind of part.
 fn is_typed(part: &Part<'_>) -> bool {
-    part.place().is_none_or(|place| matches!(&*place.element.word("part_kind"), "user-prompt" | "speech"))
+    part.place().is_none_or(|place| matches!(&*place.element.word("part_kind"), "user-prompt" | "speech" | ""))
 }
 
 /// Without the results beside it, what a request says is read as what somebody typed.
@@ -147,28 +147,30 @@ fn forget_results(messages: &mut [Message<'_>]) {
 
 fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
     let content = part.get("content");
-    let content = match &*part.word("part_kind") {
+    let read = match &*part.word("part_kind") {
         "user-prompt" => return prompt_parts(part, content),
-        "text" => return vec![blocks::rewritable(part, Content::Text(part.text_or_empty("content")), content)],
-        "retry-feedback" => return tried(part, content),
-        "speech" => return vec![spoken(part)],
-        kind if kind == "system-prompt" || kind.starts_with("instruction") => return vec![instructing(part, content)],
+        "retry-feedback" => return feedback(part, content),
+        // Without the name of a tool, it answers no call, although it has an id.
+        "retry-prompt" if part.some("tool_name").is_none() => return feedback(part, content),
+        "tool-return" | "retry-prompt" => blocks::rewritable(part, result(part, content), content),
+        "tool-call" => blocks::whole(part, call(part)),
+        "builtin-tool-call" => blocks::whole(part, blocks::hosted(call(part))),
+        "builtin-tool-return" => blocks::whole(part, blocks::hosted(result(part, content))),
+        "text" => blocks::rewritable(part, Content::Text(part.text_or_empty("content")), content),
+        "speech" => speech(part),
+        kind if kind == "system-prompt" || kind.starts_with("instruction") => instruction(part, content),
         "thinking" => {
             let thought = blocks::whole(part, Content::Reasoning(part.text_or_empty("content")));
-            return vec![thought.bound_to_prefix(is_signed_by_claude(part))];
+            thought.bound_to_prefix(is_signed_by_claude(part))
         }
-        "tool-call" => call(part),
-        "builtin-tool-call" => blocks::hosted(call(part)),
-        "builtin-tool-return" => blocks::hosted(result(part, content)),
-        // Without the name of a tool, it answers no call, although it has an id.
-        "retry-prompt" if part.some("tool_name").is_none() => return tried(part, content),
-        "tool-return" | "retry-prompt" => return vec![blocks::rewritable(part, result(part, content), content)],
-        "file" => Content::Media(Text::Json(part.raw())),
-        "compaction" => part.get_text("content").map_or(Content::Other, Content::Text),
-        "tool-availability-delta" | "capability-load-delta" | "model-settings-delta" => Content::Other,
-        _ => blocks::unknown(part),
+        "file" => blocks::whole(part, Content::Media(Text::Json(part.raw()))),
+        "compaction" => blocks::whole(part, part.get_text("content").map_or(Content::Other, Content::Text)),
+        "tool-availability-delta" | "capability-load-delta" | "model-settings-delta" => {
+            blocks::whole(part, Content::Other)
+        }
+        _ => blocks::whole(part, blocks::unknown(part)),
     };
-    vec![blocks::whole(part, content)]
+    vec![read]
 }
 
 /// Whether a part is a summary of a provider, which sends nothing before it to the model. It may be sealed in `provider_details`.
@@ -177,25 +179,35 @@ fn is_compaction(part: Value<'_>) -> bool {
         && (part.some_text("content").is_some() || part.some("provider_details").is_some())
 }
 
-/// Text and media of a user: a string, or a list of strings and of objects with a `kind`.
+/// Text and media of a user: a string, or a list of strings and of objects with a `kind`. Without a text, the list is cut with its
+/// part.
 fn prompt_parts<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
-    match content {
-        Some(list) if list.is_array() => list.items().map(|value| prompt_part(part, value)).collect(),
-        content => content.map(|value| prompt_part(part, value)).into_iter().collect(),
+    let Some(content) = content else { return Vec::new() };
+    if !content.is_array() {
+        return vec![prompt_part(part, content)];
     }
+    let has_text = content.items().any(|value| prompt_text(value).is_some());
+    content.items().map(|value| prompt_part(if has_text { value } else { part }, value)).collect()
 }
 
-fn prompt_part<'a>(part: Value<'a>, value: Value<'a>) -> Part<'a> {
-    let place = if value.text().is_some() { Some(value) } else { value.get("content") };
-    match place.and_then(Value::text) {
-        Some(text) => blocks::rewritable(part, Content::Text(text), place),
-        None if value.member_is("kind", "cache-point") => blocks::whole(part, Content::Other),
-        None => blocks::whole(part, Content::Media(Text::Json(value.raw()))),
-    }
+/// One value of a prompt, which is cut with `element`.
+fn prompt_part<'a>(element: Value<'a>, value: Value<'a>) -> Part<'a> {
+    let text = prompt_text(value);
+    let content = match text.and_then(Value::text) {
+        Some(text) => Content::Text(text),
+        None if value.member_is("kind", "cache-point") => Content::Other,
+        None => Content::Media(Text::Json(value.raw())),
+    };
+    blocks::rewritable(element, content, text)
+}
+
+/// The text of a value of a prompt: a string, alone or with metadata.
+fn prompt_text(value: Value<'_>) -> Option<Value<'_>> {
+    if value.text().is_some() { Some(value) } else { value.get("content").filter(|content| content.text().is_some()) }
 }
 
 /// What was said aloud: its transcript, or else the sound.
-fn spoken(part: Value<'_>) -> Part<'_> {
+fn speech(part: Value<'_>) -> Part<'_> {
     let transcript = part.some("transcript");
     match transcript.and_then(Value::text) {
         Some(text) => blocks::rewritable(part, Content::Text(text), transcript),
@@ -205,12 +217,12 @@ fn spoken(part: Value<'_>) -> Part<'_> {
 }
 
 /// What the program tells the model after a reply that it could not take.
-fn tried<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
+fn feedback<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
     let texts = blocks::texts(content).into_iter();
     texts.map(|text| blocks::whole(part, Content::Text(text))).collect()
 }
 
-fn instructing<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Part<'a> {
+fn instruction<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Part<'a> {
     let text = content.and_then(Value::text).unwrap_or(Text::Escaped(""));
     let mut part = blocks::rewritable(part, Content::Text(text), content);
     if let PartOrigin::Source(place) = &mut part.origin {

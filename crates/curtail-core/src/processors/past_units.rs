@@ -1,4 +1,4 @@
-//! The units before the in-flight round, from which a window takes the last, and who speaks in them.
+//! The units before the in-flight round, from which a window takes the last, and which of their messages are a side of an exchange.
 
 use std::ops::Range;
 
@@ -23,9 +23,9 @@ impl PastUnits<'_, '_> {
     }
 }
 
-/// Whether a message is the user's or the assistant's side of an exchange. A thought with blank text alone is neither: the
+/// Whether a message is the side of `role` in an exchange: that of the user, or of the assistant. A thought with blank text alone is neither: the
 /// message is dropped with the thought.
-pub(super) fn has_text_as(message: &Message<'_>, role: Role) -> bool {
+pub(super) fn is_side_of_exchange(message: &Message<'_>, role: Role) -> bool {
     message.has_text_as(role)
         && (!message.parts.iter().any(Part::is_prefix_bound) || message.parts.iter().any(says_something))
 }

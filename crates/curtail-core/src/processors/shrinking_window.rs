@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cascade::DropSet;
-use super::past_units::{PastUnits, has_text_as};
+use super::past_units::{PastUnits, is_side_of_exchange};
 use super::plan::Reason;
 use crate::transcript::{Message, PartRef, Role, main_thread, turn_starts};
 
@@ -71,7 +71,7 @@ impl<'h, 'v, 'a> ShrinkingWindow<'h, 'v, 'a> {
         let message = &self.past.view.messages[at];
         let mut spoken = message.parts.iter().enumerate().filter(|(_, part)| part.content.has_text());
         message.thread == self.main
-            && has_text_as(message, role)
+            && is_side_of_exchange(message, role)
             && spoken.any(|(part, _)| !self.drops.is_part_gone(PartRef { message: at, part }))
     }
 }

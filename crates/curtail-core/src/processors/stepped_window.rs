@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::keep::Preserved;
-use super::past_units::{PastUnits, has_text_as};
+use super::past_units::{PastUnits, is_side_of_exchange};
 use super::pins::Question;
 use crate::transcript::{Message, Part, Role, first_prompt, joints, main_thread, turn_starts};
 
@@ -55,10 +55,13 @@ impl SteppedWindow {
         let mut spoken = [Vec::new(), Vec::new()];
         for (nth, unit) in units.iter().enumerate() {
             let messages = messages[unit.clone()].iter().filter(|message| message.thread == main);
-            if messages.clone().any(|message| has_text_as(message, Role::User) && (!asks || message.begins_turn())) {
+            if messages
+                .clone()
+                .any(|message| is_side_of_exchange(message, Role::User) && (!asks || message.begins_turn()))
+            {
                 spoken[0].push(nth);
             }
-            if messages.clone().any(|message| has_text_as(message, Role::Assistant)) {
+            if messages.clone().any(|message| is_side_of_exchange(message, Role::Assistant)) {
                 spoken[1].push(nth);
             }
         }

@@ -86,8 +86,8 @@ pub struct Unread<'a> {
     pub id: Option<String>,
 }
 
-/// The share of the text from which on unknown parts matter.
-const TENTH: usize = 10;
+/// The share of the text from which on unknown parts matter, in percent.
+const LEAST_PERCENT: usize = 10;
 
 struct UnknownPart<'a> {
     value: Value<'a>,
@@ -104,7 +104,7 @@ impl<'a> Unread<'a> {
         let bytes: usize = unknown.iter().map(|part| part.bytes).sum();
         let percent = (100 * bytes).div_ceil((bytes + known_bytes(messages)).max(1));
         let shared = shared_id(messages, &unknown);
-        if percent < TENTH && shared.is_none() {
+        if percent < LEAST_PERCENT && shared.is_none() {
             return None;
         }
         if let Some((nth, _)) = &shared {

@@ -46,6 +46,17 @@ fn all_messages_of_a_run_are_joined() {
     assert_eq!(mended("bedrock", &[], &three), one);
 }
 
+/// Ollama's own API takes objects as arguments, and no content.
+#[test]
+fn arguments_are_objects_where_the_format_is_that_of_ollama() {
+    let chat = concat!(
+        r#"{"messages":[{"role":"user","content":"Rain?"},"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]},"#,
+        r#"{"role":"tool","tool_name":"weather","content":"no"}]}"#,
+    );
+    assert_eq!(mended("", &[], chat), chat.replace(r#""{\"city\":\"Oslo\"}""#, r#"{"city":"Oslo"}"#));
+}
+
 /// A member that is `null` is replaced: a second one with its key would be another fault.
 #[test]
 fn arguments_of_null_are_written_in_its_place() {

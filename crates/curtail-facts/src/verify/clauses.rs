@@ -179,6 +179,8 @@ pub(super) struct CodeSpan<'t> {
     pub(super) before: &'t str,
     /// The text.
     pub(super) text: &'t str,
+    /// All that is behind it.
+    pub(super) after: &'t str,
 }
 
 /// The texts between backticks, as many before them as behind them in the same line.
@@ -191,8 +193,8 @@ pub(super) fn code_spans(text: &str) -> Vec<CodeSpan<'_>> {
         at = open + marks;
         let line = text[at..].lines().next().unwrap_or_default();
         if let Some(length) = closing(line, marks) {
-            found.push(CodeSpan { before: &text[last..open], text: &line[..length] });
             at += length + marks;
+            found.push(CodeSpan { before: &text[last..open], text: &line[..length], after: &text[at..] });
             last = at;
         }
     }

@@ -186,7 +186,7 @@ fn identifies(token: &Token<'_>, before: &str) -> bool {
     }
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     match spelling(text) {
-        Spelling::Number(..) => digits >= 4 || LANGUAGES.setting.first_in(before) == Some(0),
+        Spelling::Number(_) => digits >= 4 || LANGUAGES.setting.first_in(before) == Some(0),
         Spelling::Hash(_) => true,
         Spelling::Path(path) => path.parts.len() > 1 && text.len() >= 5 || text.len() >= 4,
         Spelling::Other(text) => text.len() >= 4 && text.contains(|c: char| c.is_alphanumeric()),

@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::grammar::Grammar;
 use super::languages::LANGUAGES;
-use super::spelling::{PathName, Spelling, spelling};
+use super::spelling::{Number, PathName, Spelling, spelling};
 use super::tokens::{Class, Token, is_han, tokens};
 use super::word_forms::{forms, same_word, without_ge};
 
@@ -75,17 +75,23 @@ impl Lexicon {
     /// The term of a name.
     pub(super) fn name(&mut self, name: &str) -> Term {
         match spelling(name) {
-            Spelling::Number(number, other) => {
-                let term = self.key(format!("n:{number}"));
-                if let Some(other) = other {
-                    self.list(format!("n:{other}"), term);
-                }
-                term
-            }
+            Spelling::Number(number) => self.number(&number),
             Spelling::Hash(hash) => self.hash(hash),
             Spelling::Path(path) => self.path(&path),
             Spelling::Other(text) => self.key(format!("i:{text}")),
         }
+    }
+
+    /// The term of a number with its unit, which a text may leave out.
+    fn number(&mut self, number: &Number) -> Term {
+        let term = self.key(format!("n:{}{}", number.value, number.unit));
+        for value in number.values() {
+            self.list(format!("n:{value}{}", number.unit), term);
+            if !number.unit.is_empty() {
+                self.list(format!("u:{value}"), term);
+            }
+        }
+        term
     }
 
     /// Lists a term under another key of its name. Of two, nobody can tell which is meant, and of more neither.
@@ -266,19 +272,18 @@ impl Lexicon {
         self.known.get(word).map_or(&[], Vec::as_slice)
     }
 
-    /// Calls `each` with the term of a name, if there is exactly one.
-    fn unique_term(&self, key: &str, each: &mut impl FnMut(Term)) {
-        if let Some([term]) = self.names.get(key).map(Vec::as_slice) {
-            each(*term);
-        }
-    }
-
     fn name_terms(&mut self, name: &str, each: &mut impl FnMut(Term)) {
+        let unique = |key: &str, each: &mut dyn FnMut(Term)| {
+            if let Some([term]) = self.names.get(key).map(Vec::as_slice) {
+                each(*term);
+            }
+        };
         match spelling(name) {
-            Spelling::Number(number, other) => {
-                self.unique_term(&format!("n:{number}"), each);
-                if let Some(other) = other {
-                    self.unique_term(&format!("n:{other}"), each);
+            Spelling::Number(number) => {
+                for value in number.values() {
+                    unique(&format!("n:{value}"), each);
+                    let with_unit = if number.unit.is_empty() { "u:" } else { "n:" };
+                    unique(&format!("{with_unit}{value}{}", number.unit), each);
                 }
             }
             Spelling::Hash(hash) => {
@@ -289,7 +294,7 @@ impl Lexicon {
                 }
             }
             Spelling::Other(text) => {
-                self.unique_term(&format!("i:{text}"), each);
+                unique(&format!("i:{text}"), each);
                 // A word of a sentence that another text writes with capitals.
                 if !text.contains(['/', '_', '.', ':']) {
                     self.word_terms(name).iter().for_each(|term| each(*term));
@@ -301,7 +306,7 @@ impl Lexicon {
                 {
                     each(term);
                 } else {
-                    self.unique_term(&format!("p:{}", path.from(0)), each);
+                    unique(&format!("p:{}", path.from(0)), each);
                 }
                 if path.absolute {
                     let longest = (1..path.parts.len()).find_map(|from| self.relative.get(&path.from(from)));
@@ -372,6 +377,8 @@ mod tests {
         for (fact, text) in [
             ("Never commit to main", "The agent must never have committed to main"),
             ("Set the limit to 3,600", "limit set: 3600"),
+            ("Set the limit to 3600s", "limit set: 3600"),
+            ("Set the limit to 3600", "limit set: 3600s"),
             ("edit src/app.py", "edited /repo/src/app.py"),
             ("edit /repo/src/app.py", "edited app.py"),
             ("commit 3fa9c21e77d0b1aa42cc90d3ce7bd1a2f3b4c5d6", "commit 3fa9c21"),
@@ -394,6 +401,9 @@ mod tests {
             ("edit src/app.py", "edit lib/src/app.py"),
             ("use 2.3.1", "use 2.3.11"),
             ("order 48213", "order 148213"),
+            ("wait 30s", "wait 30ms"),
+            ("wait 30s", "wait 30%"),
+            ("use 500MB", "use 500k"),
         ] {
             assert!(!says(fact, text), "{fact} | {text}");
         }

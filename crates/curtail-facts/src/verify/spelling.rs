@@ -1,16 +1,28 @@
 //! Names in one spelling: `./a.py` and `C:\a.py` are paths, `3,600` is a number, `v2.3.1` a version. It knows no text around them.
 
+use std::iter;
+
 /// A name in one spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Spelling {
-    /// A number, without separators of thousands and with a point; two if the text does not tell.
-    Number(String, Option<String>),
+    Number(Number),
     /// A file or folder, by its components.
     Path(PathName),
     /// A hash, in lower case.
     Hash(String),
     /// Any other name.
     Other(String),
+}
+
+/// A number with its unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Number {
+    /// Without separators of thousands, and with a point.
+    pub(super) value: String,
+    /// The other number that it may be: `3.600` does not say what its point means.
+    pub(super) other: Option<String>,
+    /// The unit that follows without a space, in lower case; without one, it may be any.
+    pub(super) unit: String,
 }
 
 /// A path by its components.
@@ -22,7 +34,7 @@ pub(super) struct PathName {
     pub(super) absolute: bool,
 }
 
-/// The most folders of a path that are compared.
+/// The most components of a path; a longer name is compared as a whole.
 const DEEPEST: usize = 24;
 
 impl PathName {
@@ -32,14 +44,21 @@ impl PathName {
     }
 }
 
+impl Number {
+    /// The numbers that it may be.
+    pub(super) fn values(&self) -> impl Iterator<Item = &String> {
+        iter::once(&self.value).chain(&self.other)
+    }
+}
+
 /// The spelling of a name.
 pub(super) fn spelling(name: &str) -> Spelling {
     let name = name.strip_suffix("()").unwrap_or(name);
     if let Some(url) = url(name) {
         return Spelling::Other(url);
     }
-    if let Some((number, other)) = number(name) {
-        return Spelling::Number(number, other);
+    if let Some(number) = number(name) {
+        return Spelling::Number(number);
     }
     let is_hex = name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mixed = name.bytes().any(|byte| byte.is_ascii_digit()) && name.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -62,17 +81,21 @@ fn url(name: &str) -> Option<String> {
 }
 
 /// Units that may follow a number without a space.
-const UNITS: &[&str] =
-    &["s", "ms", "us", "ns", "min", "h", "k", "kb", "mb", "gb", "b", "px", "em", "rem", "%", "x", "€", "$"];
+const UNITS: &[&str] = &["s", "ms", "us", "ns", "min", "h", "k", "kb", "mb", "gb", "b", "px", "em", "rem", "%", "x"];
 
-/// A number without separators. `3.600` may be two numbers.
-fn number(name: &str) -> Option<(String, Option<String>)> {
+fn number(name: &str) -> Option<Number> {
     let digits_end = name.rfind(|c: char| c.is_ascii_digit())? + 1;
-    let unit = &name[digits_end..];
-    if !unit.is_empty() && !UNITS.contains(&unit.to_lowercase().as_str()) {
+    let unit = name[digits_end..].to_lowercase();
+    if !unit.is_empty() && !UNITS.contains(&unit.as_str()) {
         return None;
     }
-    let name = &name[..digits_end];
+    let (value, other) = values(&name[..digits_end])?;
+    Some(Number { value, other, unit })
+}
+
+/// A number without separators. `3.600` may be two numbers.
+fn values(name: &str) -> Option<(String, Option<String>)> {
+    let is_separator = |c: char| matches!(c, ',' | '.' | '\'' | '’' | ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '_');
     if !name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(|c| c.is_ascii_digit() || is_separator(c)) {
         return None;
     }
@@ -116,12 +139,15 @@ fn fraction(whole: &str, part: &str) -> String {
     if part.is_empty() { whole.to_owned() } else { format!("{whole}.{part}") }
 }
 
-/// A version without its `v`: at least two dots, or one after a `v`.
+/// A version without its `v`: pieces between dots that begin with a digit, as in `1.0.0-beta.2`, or are an `x` for any number.
 fn version(name: &str) -> Option<String> {
-    let bare = name.strip_prefix(['v', 'V']).filter(|bare| bare.starts_with(|c: char| c.is_ascii_digit()));
-    let text = bare.unwrap_or(name);
-    let numbered = text.split('.').count() >= 2 && text.starts_with(|c: char| c.is_ascii_digit());
-    (numbered && !text.contains(['/', '\\'])).then(|| text.to_owned())
+    let text = name.strip_prefix(['v', 'V']).unwrap_or(name);
+    let is_numbered = |piece: &str| piece.starts_with(|c: char| c.is_ascii_digit());
+    let is_version = text.contains('.')
+        && !text.contains(['/', '\\'])
+        && is_numbered(text)
+        && text.split('.').all(|piece| piece == "x" || is_numbered(piece));
+    is_version.then(|| text.to_owned())
 }
 
 fn path(name: &str) -> Option<PathName> {
@@ -160,19 +186,14 @@ fn has_ending(name: &str) -> bool {
     })
 }
 
-/// Whether `c` is written between groups of digits.
-const fn is_separator(c: char) -> bool {
-    matches!(c, ',' | '.' | '\'' | '’' | ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '_')
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Spelling, spelling};
+    use super::{Number, Spelling, spelling};
 
     /// The spelling of a name, or the first of two.
     fn first(name: &str) -> Spelling {
         match spelling(name) {
-            Spelling::Number(number, _) => Spelling::Number(number, None),
+            Spelling::Number(number) => Spelling::Number(Number { other: None, ..number }),
             other => other,
         }
     }
@@ -186,13 +207,25 @@ mod tests {
             &["https://Example.org/a/", "https://example.org/a"],
             &["./src/a.py", "src/a.py", "src\\a.py"],
             &["C:\\w\\a.py", "/mnt/c/w/a.py"],
-            &["3600s", "3600"],
+            &["500MB", "500mb"],
+            &["./2024-report.md", "2024-report.md"],
         ] {
             for name in group {
                 assert_eq!(first(name), first(group[0]), "{name}");
             }
         }
         assert_ne!(spelling("2.3.1"), spelling("2.3.11"));
-        assert_eq!(spelling("3.600"), Spelling::Number("3600".into(), Some("3.600".into())));
+        let either = Number { value: "3600".into(), other: Some("3.600".into()), unit: String::new() };
+        assert_eq!(spelling("3.600"), Spelling::Number(either));
+    }
+
+    #[test]
+    fn a_file_that_begins_with_a_digit_is_no_version() {
+        for name in ["0001_initial.py", "2024-report.md", "2024.05.01.log", "1.c", "v1.html"] {
+            assert!(matches!(spelling(name), Spelling::Path(_)), "{name}");
+        }
+        for name in ["v1.2", "2.0rc1", "1.0.0-beta.2", "3.x", "10.0.0.1", "10:30.5"] {
+            assert!(matches!(spelling(name), Spelling::Other(_)), "{name}");
+        }
     }
 }

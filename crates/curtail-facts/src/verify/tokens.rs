@@ -159,10 +159,12 @@ fn add_run<'t>(run: &'t str, at: usize, found: &mut Vec<Token<'t>>) {
     }
 }
 
-/// A run without the punctuation around it. Dashes before a flag stay.
+/// A run without the punctuation around it. Dashes before a flag stay, and `%` behind a number.
 fn trimmed(run: &str) -> &str {
     let tail =
         run.trim_end_matches(|c: char| joins(c) && !matches!(c, '/' | '\\' | '+' | '#') || c == '\'' || c == '’');
+    let is_percentage = tail.ends_with(|c: char| c.is_ascii_digit()) && run[tail.len()..].starts_with('%');
+    let tail = if is_percentage { &run[..=tail.len()] } else { tail };
     let tail = if tail.len() > 1 { tail.trim_end_matches(['/', '\\']) } else { tail };
     let head = tail.trim_start_matches(['+', '@', '$', '\\', '#', ':', '=', '%', '\'']);
     let is_flag = head.starts_with('-') && !head.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());

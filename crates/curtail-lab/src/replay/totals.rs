@@ -59,9 +59,12 @@ impl TotalReport {
             total.failed_sessions += usize::from(policy.error.is_some());
             match session.policies.first().filter(|_| !is_counted) {
                 None => total.total.add(&policy.total),
-                Some(recorded) => {
-                    total.total.add(&PolicyTotal { losses: policy.total.losses, ..recorded.total.clone() });
-                }
+                Some(recorded) => total.total.add(&PolicyTotal {
+                    losses: policy.total.losses,
+                    changed_requests: policy.total.changed_requests,
+                    prefix_breaks: policy.total.prefix_breaks,
+                    ..recorded.total.clone()
+                }),
             }
         }
         if let Some(accuracy) = session.accuracy.as_ref().filter(|_| is_counted) {

@@ -5,11 +5,10 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, Result, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Result, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 use super::{RecordKey, StoreError};
-use rusqlite::OptionalExtension as _;
 
 /// A body that was set aside: it could not be used and is kept for inspection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,8 +38,8 @@ impl<'t> Record<'t> {
         path: &'t Path,
         key: RecordKey<'t>,
     ) -> Result<Record<'t>, StoreError> {
-        let row = row(transaction, key).map_err(|source| StoreError::database(path, source))?;
-        let (number, body) = row.map_or((None, None), |(number, body)| (Some(number), body));
+        let found = row(transaction, key).map_err(|source| StoreError::database(path, source))?;
+        let (number, body) = found.map_or((None, None), |(number, body)| (Some(number), body));
         Ok(Record { transaction, path, key, number, body })
     }
 

@@ -80,13 +80,16 @@ impl Naming {
     /// Whether the text says that messages of this role are refused.
     pub(super) fn refuses_role(&self, role: &str) -> bool {
         const BEFORE: [&str; 4] = ["role", "value", "variant", "support"];
-        let mut places = self.text.match_indices(role).filter(|_| !role.is_empty());
+        // A chat template calls it `System role`.
+        let (text, role) = (self.text.to_ascii_lowercase(), role.to_ascii_lowercase());
+        let mut places = text.match_indices(&role).filter(|_| !role.is_empty());
         places.any(|(at, _)| {
-            let before = &self.text[..at];
+            let before = &text[..at];
             let bare = before.trim_end_matches(|c: char| "\"'`:=".contains(c));
             let is_quoted = before.ends_with(['"', '\'', '`']) && BEFORE.iter().any(|word| bare.ends_with(word));
-            let after = &self.text[at + role.len()..];
-            (is_quoted || before.ends_with("got")) && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
+            let after = &text[at + role.len()..];
+            let is_named = is_quoted || before.ends_with("got");
+            is_named && !after.starts_with(|c: char| c.is_ascii_alphanumeric()) || after.starts_with("rolenotsupported")
         })
     }
 }
@@ -166,6 +169,8 @@ mod tests {
         let naming = |text: &str| Naming::of(&Quoted::new(text), "", None);
         assert!(naming("Unexpected role \"system\". The Messages API accepts").refuses_role("system"));
         assert!(naming("roles are supported, got developer.").refuses_role("developer"));
+        let gemma = naming("jinja2.exceptions.TemplateError: System role not supported");
+        assert!(gemma.refuses_role("system") && !gemma.refuses_role("tool"));
         assert!(!naming("Please use a valid role: user, model.").refuses_role("assistant"));
         assert!(naming("property 'reasoning' is unsupported").has_member("reasoning"));
         assert!(!naming("property 'reasoning_content' is unsupported").has_member("reasoning"));

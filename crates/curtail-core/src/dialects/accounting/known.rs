@@ -55,10 +55,14 @@ pub(in crate::dialects) fn is_long(text: &Text<'_>) -> bool {
     text.len_bound() >= LONG && !text.is_blank() && text.decode().chars().nth(LONG - 1).is_some()
 }
 
-/// Whether a member holds no text for a model.
-pub(super) fn is_known(dialect: &dyn Dialect, key: &Text<'_>) -> bool {
+/// Whether a member holds no text for a model; `is_of_item` if it is one of the item itself.
+pub(super) fn is_known(dialect: &dyn Dialect, key: &Text<'_>, is_of_item: bool) -> bool {
     let Text::Escaped(key) = key else { return false };
-    is_common(key) || dialect.format().known.contains(key)
+    is_common(key)
+        || dialect.format().known.iter().any(|known| match known.strip_prefix('.') {
+            Some(known) => is_of_item && known == *key,
+            None => known == key,
+        })
 }
 
 /// Whether a member holds no text for a model in any format.

@@ -56,7 +56,10 @@ impl Accounting {
             for member in holder.members().filter(|member| self.is_left(member.value)) {
                 match is_sealed(holder, &member.key, member.value) {
                     true => found.push(Estimated { value: member.value, sealed: true }),
-                    false if is_known(dialect, &member.key) || is_blob(&member) || blocks::is_media(member.value) => {}
+                    false
+                        if is_known(dialect, &member.key, holder == value)
+                            || is_blob(&member)
+                            || blocks::is_media(member.value) => {}
                     false => open.push(member.value),
                 }
             }

@@ -22,7 +22,7 @@ use branches::{roll_back, rollbacks, trees_of};
 use compactions::{close_at_compactions, compactions};
 use conversations::number_threads;
 use sidelines::{bind_snapshots, pin_states};
-pub use subagents::{SUBAGENTS, SubagentNotes};
+pub use subagents::{SUBAGENT_LOG, SUBAGENTS, SubagentNotes};
 
 /// The dialect `claude-code`.
 pub(super) struct ClaudeCode;

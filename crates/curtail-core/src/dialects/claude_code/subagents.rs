@@ -5,6 +5,9 @@ use crate::json::Document;
 /// The folder of these logs and notes in the folder of their session.
 pub const SUBAGENTS: &str = "subagents";
 
+/// How the names of these logs begin, which older versions wrote beside those of sessions.
+pub const SUBAGENT_LOG: &str = "agent-";
+
 /// The notes on a sub-agent, which are beside its log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubagentNotes {

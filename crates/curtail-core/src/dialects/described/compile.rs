@@ -88,6 +88,9 @@ impl Rules {
         if let Some(about) = table.text("about")? {
             about.value.clone_into(&mut rules.about);
         }
+        if let Some(provider) = table.text("provider")? {
+            provider.value.clone_into(&mut rules.provider);
+        }
         rules.rename(&table)?;
         rules.places(&table)?;
         rules.marks = marks(&table, "fits")?;

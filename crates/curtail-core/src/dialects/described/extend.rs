@@ -90,6 +90,7 @@ impl Rules {
             name: _,
             about: _,
             base: _,
+            provider: _,
             known: _,
             results: _,
             is_log: _,

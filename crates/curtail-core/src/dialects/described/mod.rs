@@ -68,12 +68,26 @@ fn format_of(rules: &'static Rules) -> Format {
     if let Some(base) = rules.base {
         let base = base.format();
         let writer = base.writer.filter(|_| !rules.lacks_envelope()).map(|_| rules as _);
-        return Format { pairing: base.pairing, provider: base.provider, reread: base.reread, writer, ..plain };
+        let provider = ProviderRules { provider: rules.provider_or(base.provider.provider), ..base.provider };
+        let known = base.known.iter().copied().chain(rules.known.iter().map(String::as_str)).collect::<Vec<_>>();
+        return Format {
+            pairing: base.pairing,
+            provider,
+            reread: base.reread,
+            known: Vec::leak(known),
+            writer,
+            ..plain
+        };
     }
     let developer = rules.name_of(crate::transcript::Role::Developer).is_some();
     Format {
         pairing: PairingRules { results: rules.results, ids: rules.has_ids(), developer, ..super::BY_ID },
-        provider: ProviderRules { log: rules.is_log, turns: Turns::Free, ..super::NO_RULES },
+        provider: ProviderRules {
+            provider: rules.provider_or(""),
+            log: rules.is_log,
+            turns: Turns::Free,
+            ..super::NO_RULES
+        },
         is_log: rules.is_log,
         writer: rules.writing.as_ref().filter(|_| !rules.lacks_envelope()).map(|_| rules as _),
         accounts: true,
@@ -277,6 +291,7 @@ mod tests {
                 "2:1: `bot` is the name of two roles",
             ),
             ("name = \"x\"\n[[part]]\nis = \"call\"\nat = \"calls[]\"\n", "2:1: a call needs `name`"),
+            ("name = \"x\"\npart = 3\n", "2:8: `part` is a table, such as `[[part]]`"),
             ("name = \"x\"\nlist = \"a..b\"\n", "2:8: `a..b` is no path"),
             (&format!("name = \"openai\"\n{READS}"), "1:1: `openai` is a dialect of the program"),
             (

@@ -17,6 +17,8 @@ pub(super) struct Rules {
     pub(super) about: String,
     /// The dialect that reads the messages, where only the way to them is described.
     pub(super) base: Option<&'static dyn Dialect>,
+    /// The provider whose limits apply; empty for that of what is extended.
+    pub(super) provider: String,
     /// Where the message is in an item.
     pub(super) message: Option<Path>,
     /// Where a record keeps its messages.
@@ -236,6 +238,11 @@ pub(super) const KINDS: [(&str, Is); 6] = [
 ];
 
 impl Rules {
+    /// The provider whose limits apply: that of what is extended, if the description names none.
+    pub(super) fn provider_or(&'static self, base: &'static str) -> &'static str {
+        if self.provider.is_empty() { base } else { &self.provider }
+    }
+
     /// All kinds of parts.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.whole.iter().chain(self.groups.iter().flat_map(|group| &group.kinds))

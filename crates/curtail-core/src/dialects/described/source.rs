@@ -66,10 +66,11 @@ impl<'t> Table<'t> {
         Self { name, members: table.get_ref(), span: table.span(), asked: RefCell::default() }
     }
 
-    fn of_value(name: &'static str, value: &'t Spanned<DeValue<'t>>) -> Result<Self, Fault> {
+    /// The table `name`, which a description usually writes below `header`.
+    fn of_value(name: &'static str, header: &str, value: &'t Spanned<DeValue<'t>>) -> Result<Self, Fault> {
         match value.get_ref() {
             DeValue::Table(members) => Ok(Self { name, members, span: value.span(), asked: RefCell::default() }),
-            _ => Err(Fault::new(&value.span(), format!("`{name}` is a table, such as `[{name}]`"))),
+            _ => Err(Fault::new(&value.span(), format!("`{name}` is a table, such as `{header}`"))),
         }
     }
 
@@ -79,7 +80,10 @@ impl<'t> Table<'t> {
     }
 
     fn value(&self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
-        self.asked.borrow_mut().push(key);
+        let mut asked = self.asked.borrow_mut();
+        if !asked.contains(&key) {
+            asked.push(key);
+        }
         self.members.get(key)
     }
 
@@ -117,15 +121,16 @@ impl<'t> Table<'t> {
 
     /// The table under `key`.
     pub(super) fn table(&self, key: &'static str) -> Result<Option<Table<'t>>, Fault> {
-        self.value(key).map(|value| Table::of_value(key, value)).transpose()
+        self.value(key).map(|value| Table::of_value(key, &format!("[{key}]"), value)).transpose()
     }
 
     /// The tables under `key`: one, or a list of them.
     pub(super) fn tables(&self, key: &'static str) -> Result<Vec<Table<'t>>, Fault> {
         let Some(value) = self.value(key) else { return Ok(Vec::new()) };
+        let header = format!("[[{key}]]");
         match value.get_ref() {
-            DeValue::Array(list) => list.iter().map(|one| Table::of_value(key, one)).collect(),
-            _ => Ok(vec![Table::of_value(key, value)?]),
+            DeValue::Array(list) => list.iter().map(|one| Table::of_value(key, &header, one)).collect(),
+            _ => Ok(vec![Table::of_value(key, &header, value)?]),
         }
     }
 

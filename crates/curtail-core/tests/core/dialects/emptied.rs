@@ -15,7 +15,7 @@ fn a_text_that_becomes_empty_is_not_unknown() {
 fn read_otherwise(file: &File) -> Vec<String> {
     let Some(Reading { texts, unknown }) = read(&file.text) else { return Vec::new() };
     let emptied = texts.into_iter().map(|place| format!("{}{}", &file.text[..place.start], &file.text[place.end..]));
-    let read_otherwise = emptied.filter(|text| read(text).is_some_and(|reading| reading.unknown > unknown));
+    let read_otherwise = emptied.filter(|text| read(text).is_none_or(|reading| reading.unknown > unknown));
     read_otherwise.map(|text| format!("{}: {text}", file.name)).collect()
 }
 

@@ -83,6 +83,24 @@ fn arguments_are_cleared_in_every_copy_of_a_call() {
     assert_eq!(kwargs["additional_kwargs"]["__openai_function_call_ids__"]["call_1"], "fc_1");
 }
 
+/// `langchain-google-genai` writes each call over the `function_call` of the one before it.
+#[test]
+fn a_function_call_is_a_copy_of_the_last_call_of_that_function() {
+    let call = |id: &str| format!(r#"{{"name":"look","args":{{}},"id":"{id}","type":"tool_call"}}"#);
+    let extra = r#"{"function_call":{"name":"look","arguments":"{}"}}"#;
+    let reply = format!(
+        r#"{{"type":"ai","content":"","additional_kwargs":{extra},"tool_calls":[{},{}]}}"#,
+        call("a"),
+        call("b")
+    );
+    let log = format!(
+        "{}\n{reply}\n{}\n",
+        r#"{"type":"human","content":"Look."}"#, r#"{"type":"tool","content":"lit","tool_call_id":"a","name":"look"}"#
+    );
+    let repaired = cut(Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }), &log);
+    assert!(repaired.contains(r#""id":"a""#) && !repaired.contains("function_call"), "{repaired}");
+}
+
 #[test]
 fn thoughts_of_bedrock_are_reasoning_and_bound_by_their_signatures() {
     for (thought, text, is_bound) in [

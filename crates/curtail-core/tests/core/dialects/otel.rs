@@ -15,3 +15,14 @@ fn a_messages_key_can_contain_dots() {
         assert_eq!(transcripts[0].1.messages.len(), count, "{key}");
     }
 }
+
+#[test]
+fn a_state_that_the_provider_encrypts_replaces_what_is_before_it() {
+    let text = r#"[{"role":"assistant","parts":[{"type":"compaction","id":"cmp_1","content":null}]},{"role":"user","parts":[{"type":"text","content":"And now?"}]}]"#;
+    let document = Document::parse(text).expect("JSON");
+    let reading = Reading::new(Framing::Records, None, None).expect("no dialect is named");
+    let transcripts = reading.transcripts(&document).expect("messages");
+    let (dialect, transcript) = (transcripts[0].0, &transcripts[0].1);
+    assert_eq!(dialect.format().name, "otel");
+    assert!(transcript.messages[0].is_boundary());
+}

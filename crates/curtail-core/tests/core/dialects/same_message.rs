@@ -1,6 +1,7 @@
 //! Results that stand in the message of their calls.
 
 use curtail_core::transcript::Message;
+use curtail_core::{Cutter, ToolPolicy};
 
 use super::files::read_transcripts;
 
@@ -40,4 +41,20 @@ fn a_result_without_an_id_answers_the_next_call_that_no_other_names() {
         let found: Vec<String> = answered(&blocks).into_iter().flatten().collect();
         assert_eq!(found, expected, "{results:?}");
     }
+}
+
+/// A step of smolagents has what a tool said and what then went wrong.
+#[test]
+fn a_result_for_which_no_call_is_left_belongs_to_the_one_before_it() {
+    let text = r#"[{"task": "How high is it?", "task_images": null}, {"step_number": 1, "timing": null, "tool_calls": [{"id": "c", "function": {"name": "run", "arguments": "gauge()"}}], "error": {"type": "E", "message": "no such lamp"}, "model_output": "I look.", "observations": "3 metres"}]"#;
+    let mut said = Vec::new();
+    let read = read_transcripts(text, |_, transcript| {
+        let results = transcript.messages.iter().flat_map(Message::results);
+        said.extend(results.flat_map(|(_, result)| &result.content).map(|text| text.decode().into_owned()));
+    });
+    read.expect("it is read");
+    assert_eq!(said, ["3 metres", "no such lamp"]);
+    let cutter = Cutter::builder().tools(ToolPolicy::drop_all()).build().expect("a policy");
+    let shorter = cutter.cut(text).expect("it is cut");
+    assert!(shorter.contains("I look.") && !shorter.contains("metres") && !shorter.contains("lamp"), "{shorter}");
 }

@@ -464,6 +464,19 @@ fn approvals_of_agent_framework_are_no_messages_and_no_parts() {
     assert!(shorter.contains("I pay.") && !shorter.contains("function_approval_request"), "{shorter}");
 }
 
+/// A compaction marks what it leaves out, and stores it.
+#[test]
+fn what_a_compaction_of_agent_framework_left_out_is_not_sent() {
+    let said = |role: &str, content: Value, excluded: bool| json!({"type": "message", "role": role, "contents": [content], "additional_properties": {"_excluded": excluded}});
+    let list = json!([
+        said("user", json!({"type": "text", "text": "Lit?"}), false),
+        said("assistant", json!({"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}), true),
+        said("tool", json!({"type": "function_result", "call_id": "c", "result": "It is."}), true),
+        said("assistant", json!({"type": "text", "text": "It is."}), false),
+    ]);
+    assert_eq!(outline(&list.to_string()), "agent-framework\nuser: Lit?\nassistant: It is.");
+}
+
 /// Newer versions list what a tool said beside it. Of two that said the same, each has its own.
 #[test]
 fn a_result_of_agent_framework_is_repeated_in_its_items() {
@@ -726,6 +739,23 @@ fn what_failed_in_next_chat_is_not_sent() {
     assert_eq!(outline(&backup.to_string()), "nextchat\nuser: Lit?\nuser: And?");
 }
 
+/// It shows what tools did beside the reply, and sends no more of it than the role and the content.
+#[test]
+fn what_tools_did_in_next_chat_is_not_counted() {
+    let text = "The lamp is lit and turns once in nine seconds.";
+    let tools = json!([{"id": "c", "function": {"name": "look", "arguments": "{}"}, "content": text}]);
+    let said = |other: &str| json!({"id": "m", "date": "x", "role": "user", "content": "Lit?", other: tools});
+    for (key, estimated) in [("tools", 0), ("others", 1)] {
+        let session = json!({"topic": "x", "mask": {}, "messages": [said(key)]});
+        let backup = json!({"chat-next-web-store": {"sessions": [session]}}).to_string();
+        let read = read_transcripts(&backup, |dialect, transcript| {
+            assert_eq!(dialect.name(), "nextchat");
+            assert_eq!(transcript.messages[0].estimated.len(), estimated, "{key}");
+        });
+        read.expect("it is read");
+    }
+}
+
 /// An approval holds the call, which is stored again once it was answered.
 #[test]
 fn approvals_of_microsoft_extensions_are_no_messages() {
@@ -763,6 +793,23 @@ fn a_stored_conversation_of_amazon_q_has_the_summary_of_what_was_before() {
     })
     .expect("it is read");
     assert_eq!(preamble, ["The horn was silent."]);
+}
+
+/// Before version 1.14, an entry is a list of the message of the user and the answer.
+#[test]
+fn a_stored_conversation_of_amazon_q_has_pairs() {
+    let call = json!({"id": "t", "name": "look", "args": {}});
+    let result = json!({"tool_use_id": "t", "content": [{"Text": "lit"}], "status": "Success"});
+    let record = json!({"conversation_id": "c", "latest_summary": "Before.", "history": [
+        [{"content": {"Prompt": {"prompt": "Lit?"}}}, {"ToolUse": {"content": "I look.", "tool_uses": [call]}}],
+        [{"content": {"ToolUseResults": {"tool_use_results": [result]}}}, {"Response": {"content": "It is."}}],
+        [{"content": {"Prompt": {"prompt": "And?"}}}, {"Response": {"content": "Nothing."}}],
+    ]});
+    let read = "kiro\nassistant: Lit? I look. look{}\nassistant: -> lit [0] It is.\nassistant: And? Nothing.";
+    assert_eq!(outline(&record.to_string()), read);
+    let cutter = Cutter::builder().tools(ToolPolicy::drop_all()).build().expect("a policy");
+    let shorter: Value = serde_json::from_str(&cutter.cut(&record.to_string()).expect("it is cut")).expect("JSON");
+    assert_eq!(shorter["history"], json!([record["history"][2]]));
 }
 
 /// `LibreChat` sends the latest summary in place of what is before it.

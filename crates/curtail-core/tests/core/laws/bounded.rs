@@ -8,7 +8,9 @@ use curtail_core::transcript::Standing;
 use proptest::prelude::*;
 
 use super::check::reading;
-use crate::serializers::{Turn, anthropic, claude_code, codex, copilot, gemini, kimi, opencode, pi, qwen, responses};
+use crate::serializers::{
+    Turn, anthropic, claude_code, codex, copilot, gemini, kimi, opencode, otel, pi, qwen, responses,
+};
 
 /// A dialect, its serializer, and the lines of a boundary.
 pub type Bounded = (&'static str, fn(&[Turn]) -> Vec<String>, fn(usize) -> Vec<String>);
@@ -20,6 +22,11 @@ pub const BOUNDED: &[Bounded] = &[
     ("anthropic", anthropic::serialize, |nth| {
         vec![format!(
             "{{\"role\":\"assistant\",\"content\":[{{\"type\":\"compaction\",\"content\":\"Summary {nth}: the key is 42.\"}}]}}"
+        )]
+    }),
+    ("otel", otel::serialize, |nth| {
+        vec![format!(
+            "{{\"role\":\"assistant\",\"parts\":[{{\"type\":\"compaction\",\"content\":\"Summary {nth}: the key is 42.\"}}]}}"
         )]
     }),
     ("anthropic", anthropic::serialize_roo, |nth| {

@@ -3,14 +3,17 @@
 use std::collections::HashSet;
 
 use curtail_core::dialects::Framing;
+use curtail_core::json::Span;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Keep, MediaLimits, WindowUnit};
+use curtail_core::transcript::{Content, Message, Part};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::cases::{CASES, history, persist};
 use super::check::{Stage, check_laws, check_stages, cut_with, reading};
 use super::generated::{frame, framings};
+use crate::dialects::files::{below, fixtures, read_transcripts, real_data};
 use crate::properties::{drawn, tried};
 use crate::serializers::{SERIALIZERS, Serializer, Turn, broken_script};
 
@@ -123,6 +126,32 @@ fn every_wire_carries_images() {
         let bare = cut_with(Chain::default().then(none), Some(serializer.0), Framing::Lines, &text).expect("it is cut");
         assert!(text.contains("iVBORw0KGgo") && bare.contains("removed]"), "{}: {text}", serializer.0);
     }
+}
+
+/// What `--strip` drops takes no text with it.
+#[test]
+fn no_text_is_in_the_bytes_of_what_is_stripped() {
+    let of_data = real_data().into_iter().flat_map(|folder| below(&folder));
+    for file in fixtures().into_iter().chain(of_data) {
+        let read = read_transcripts(&file.text, |_, transcript| {
+            for message in &transcript.messages {
+                assert_eq!(lost_text(message), None, "{}", file.name);
+            }
+        });
+        // What cannot be read is left to other tests.
+        drop(read);
+    }
+}
+
+/// A text of a message in the bytes of a part that is no text, and that `--strip` drops.
+fn lost_text(message: &Message<'_>) -> Option<String> {
+    let whole = |part: &Part<'_>| part.place().filter(|place| place.piece.is_none()).map(|place| place.element.span());
+    let is_stripped =
+        |part: &&Part<'_>| matches!(part.content, Content::Media(_) | Content::Reasoning(_) | Content::Unknown(_));
+    let stripped: HashSet<Span> = message.parts.iter().filter(is_stripped).filter_map(whole).collect();
+    let texts = message.parts.iter().filter(|part| part.content.text().is_some_and(|text| !text.is_blank()));
+    let lost = texts.into_iter().find(|part| whole(part).is_some_and(|span| stripped.contains(&span)));
+    lost.and_then(|part| part.content.text()).map(|text| text.decode().into_owned())
 }
 
 /// The number of conversations in a text: the main one, and those of sub-agents.

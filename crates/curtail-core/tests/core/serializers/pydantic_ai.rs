@@ -11,7 +11,13 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
                 parts.push(format!("{{\"content\":{},\"part_kind\":\"system-prompt\"}}", json(text)));
             }
             Turn::User(text) => {
-                parts.push(format!("{{\"content\":{},\"timestamp\":null,\"part_kind\":\"user-prompt\"}}", json(text)));
+                let text = json(text);
+                let content = match items.len() % 3 {
+                    0 => text,
+                    1 => format!("[{text},{{\"url\":\"https://a.example/b.png\",\"kind\":\"image-url\"}}]"),
+                    _ => format!("[{{\"content\":{text},\"kind\":\"text-content\"}}]"),
+                };
+                parts.push(format!("{{\"content\":{content},\"timestamp\":null,\"part_kind\":\"user-prompt\"}}"));
                 items.push(request(&std::mem::take(&mut parts)));
             }
             Turn::Result { id, name, text } => parts.push(result(id, name, text)),

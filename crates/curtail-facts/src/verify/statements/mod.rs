@@ -15,7 +15,7 @@ use super::languages::LANGUAGES;
 use super::voices::{Spoken, Voice};
 use commands::commands;
 use overtaken::{Permission, Replacement, mark_lifted, mark_overtaken};
-use quotes::{without_json, without_quotations, without_quotes};
+use quotes::{mask_quotations, without_json, without_quotes};
 use rules::{is_rule, is_rule_heading, labelled_rules};
 use tasks::Tasks;
 use todos::{Todos, todos};
@@ -75,7 +75,7 @@ impl Statements {
         if spoken.voice == Voice::Person {
             let own: Vec<&str> = spoken.text.lines().filter(|line| !line.trim_start().starts_with('>')).collect();
             let own = own.join("\n");
-            let given = commands(&own).map(|command| Fact::new(Kind::Command, command, spoken.message));
+            let given = commands(&own).into_iter().map(|command| Fact::new(Kind::Command, command, spoken.message));
             self.commands.extend(given);
             let asked = if rest.is_empty() { spoken.text.clone() } else { rest.join("\n") };
             self.tasks.hear(&asked, spoken.message);
@@ -89,24 +89,26 @@ impl Statements {
         if introduces || clause.text.ends_with(['?', '？']) {
             return Some(clause.text.to_owned());
         }
-        let text = without_quotations(clause.text);
-        let labelled = labelled_rules(&text);
+        let masked = mask_quotations(clause.text);
+        let labelled = labelled_rules(&masked);
         let is_listed = labelled.is_some() || clause.is_item && clause.heading.is_some_and(is_rule_heading);
         let may_rule = !is_pasted || is_listed;
         let parts = match labelled {
             _ if is_long(clause.text) => Vec::new(),
             Some(rules) => rules,
-            None => segments(&text),
+            None => segments(&masked),
         };
         let mut others: Vec<&str> = Vec::new();
         let mut rules = 0;
         for segment in parts {
+            let start = segment.as_ptr().addr() - masked.as_ptr().addr();
+            let words = &clause.text[start..start + segment.len()];
             if may_rule && is_rule(segment, spoken.voice, is_listed) && self.rules.len() < MOST {
-                let rule = Fact::new(Kind::Rule, bare(segment), spoken.message);
+                let rule = Fact::new(Kind::Rule, bare(words), spoken.message);
                 self.rules.push(if spoken.voice == Voice::Project { rule.ranked(PROJECT_RULE) } else { rule });
                 rules += 1;
             } else {
-                others.push(segment);
+                others.push(words);
             }
         }
         let is_decision = matches!(spoken.voice, Voice::Person | Voice::Model | Voice::Summary)

@@ -73,33 +73,31 @@ fn is_sender(text: &str) -> bool {
     text.contains('@') || !text.is_empty() && words.all(|word| !word.starts_with(char::is_lowercase))
 }
 
-/// The longest quotation, in bytes and with its marks, that is a name or a value.
+/// The longest quotation, in bytes and without its marks, that is a name or a value and no sentence.
 const LONGEST_NAME: usize = 16;
 
-/// A sentence without what it quotes, if that is more than a few words: what somebody else said is no rule.
-pub(super) fn without_quotations(text: &str) -> String {
+/// A sentence with marks in the place of each quotation that may be a sentence, byte for byte: what somebody else said does not make
+/// a rule, but a rule can be about it.
+pub(super) fn mask_quotations(text: &str) -> String {
     const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』')];
-    let mut rest = text.to_owned();
+    let mut masked = text.to_owned();
     for (open, close) in QUOTES {
         let mut from = 0;
-        while let Some(start) = rest[from..].find(*open).map(|at| from + at)
-            && let Some(length) = rest[start + open.len_utf8()..].find(*close)
+        while let Some(start) = masked[from..].find(*open).map(|at| from + at)
+            && let Some(length) = masked[start + open.len_utf8()..].find(*close)
         {
-            let end = start + open.len_utf8() + length + close.len_utf8();
+            from = start + open.len_utf8() + length + close.len_utf8();
             if length > LONGEST_NAME {
-                rest.replace_range(start..end, " ");
-                from = start;
-            } else {
-                from = end;
+                masked.replace_range(start..from, &"*".repeat(from - start));
             }
         }
     }
-    rest
+    masked
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{without_json, without_quotes};
+    use super::{mask_quotations, without_json, without_quotes};
 
     #[test]
     fn a_fence_ends_with_as_many_marks_as_it_begins_with() {
@@ -127,6 +125,17 @@ mod tests {
         }
         let broken = "{\"a\": never\n{\"b\": 1}\nNever push.\n";
         assert_eq!(without_json(broken), "{\"a\": never\nNever push.\n");
+    }
+
+    #[test]
+    fn quotations_that_may_be_sentences_are_masked() {
+        for (text, masked) in [
+            ("Say \"I am a lighthouse\" and “go”.", "Say ******************* and “go”."),
+            ("「公開リポジトリ」に押さない", "***************************に押さない"),
+            ("A 24\" screen", "A 24\" screen"),
+        ] {
+            assert_eq!(mask_quotations(text), masked);
+        }
     }
 
     #[test]

@@ -76,8 +76,11 @@ pub(super) fn check_ids(tokens: &[AddedToken], model: &Model<'_>) -> Result<(), 
     let first = u32::try_from(model.vocab.0.len()).unwrap_or(u32::MAX);
     ids.extend((first..).take(new));
     ids.sort_unstable();
-    if known.len() != tokens.len() || ids.array_windows().any(|[one, next]| one == next) {
+    if known.len() != tokens.len() {
         return Err("two added tokens are equal");
+    }
+    if ids.array_windows().any(|[one, next]| one == next) {
+        return Err("two added tokens have the same id");
     }
     Ok(())
 }
@@ -139,8 +142,8 @@ impl Finder {
 
     /// The parts of a text. Special tokens are text unless `special`.
     fn split<'a>(&'a self, text: &'a str, special: bool) -> impl Iterator<Item = Part<'a>> {
-        let all = special || self.rules.iter().any(|rule| !rule.special);
-        let found = self.matches(if all { text } else { "" });
+        let may_find = special || self.rules.iter().any(|rule| !rule.special);
+        let found = self.matches(if may_find { text } else { "" });
         let mut at = 0;
         let tokens = found.filter_map(move |found| {
             let rule = &self.rules[found.pattern().as_usize()];
