@@ -26,7 +26,7 @@ pub(super) fn is_element(item: Value<'_>) -> bool {
 }
 
 /// An entry is a question and its answer, and is cut whole. The results of its calls are in the entry after it.
-pub(super) fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
+pub(super) fn read_entry(item: Value<'_>) -> Item<'_> {
     let mut message = Message { kind: MessageKind::Exchange, ..Message::from_source(Role::Assistant, item) };
     let [user, assistant] = halves(item);
     let asked = user.and_then(|user| user.some("content"));
