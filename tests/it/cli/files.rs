@@ -222,8 +222,13 @@ fn a_pipe_is_not_replaced() {
 #[test]
 fn temporary_files_of_killed_runs_are_swept_and_others_are_not() {
     let place = filled();
-    let stale = ["data/.curtail-AbC123.tmp", "data/.curtail-AbCdEf1234.tmp"];
-    let others = ["data/.curtail-notes.tmp", "data/.curtail-AbC123", "data/curtail-AbC123.tmp"];
+    let stale = ["data/.curtail-AbC123aaaa.tmp", "data/.curtail-AbCdEf1234.tmp"];
+    let others = [
+        "data/.curtail-notes.tmp",
+        "data/.curtail-mynotes.tmp",
+        "data/.curtail-AbCdEf1234",
+        "data/curtail-AbCdEf1234.tmp",
+    ];
     stale.iter().chain(&others).for_each(|name| place.write(name, b"x"));
     // One that another run is writing.
     place.write("data/.curtail-aaaaaaaaaa.tmp", b"x");
