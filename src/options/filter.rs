@@ -159,7 +159,7 @@ pub(crate) struct FilterOptions {
 /// Tools of coding agents that return a file, or a part of one, whose path is an argument.
 const READ_TOOLS: &[&str] = &[
     "Read", "read", "read_file", "ReadFile", "readFile", "view", "view_file", "open_file", "*read_text_file",
-    "str_replace*edit*tool",
+    "str_replace_editor", "str_replace*edit*tool", "file_editor",
 ];
 
 /// A range of message numbers: `A..B`, `A..` or `..B`.

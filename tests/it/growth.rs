@@ -471,6 +471,11 @@ fn rollout(messages: usize) -> String {
     (0..messages).map(line).collect()
 }
 
+/// A log of Codex with what a program printed behind it.
+fn noise(lines: usize) -> String {
+    rollout(4) + &"INFO starting\n".repeat(lines)
+}
+
 type MemoryCase = (&'static str, &'static str, &'static [&'static str], fn(usize) -> Vec<u8>);
 
 const MEMORY_CASES: &[MemoryCase] = &[
@@ -552,6 +557,7 @@ const CASES: &[GrowthCase] = &[
     ("view a list", &["view", "-o", "out.html", "--force"], records_in_a_list),
     ("view a list with findings", &["view", "-o", "out.html", "--force"], orphans_in_a_list),
     ("check a list with findings", &["check", "--exit-zero", "-q"], orphans_in_a_list),
+    ("check noise", &["check", "--exit-zero", "-q"], noise),
     ("check a dataset", &["check", "--exit-zero", "-q"], dataset),
     ("mend one side", &["check", "--exit-zero", "-q", "--fix", "--unsafe-fixes"], one_side),
     ("mend unknown roles", &["check", "--exit-zero", "-q", "--fix", "--unsafe-fixes"], unknown_roles),

@@ -114,9 +114,10 @@ fn only_what_shows_the_file_again_supersedes_one_line_or_an_image() {
 fn an_editor_reads_only_when_it_views() {
     let view = r#"{"command":"view","path":"/a.rs"}"#;
     let write = r#"{"command":"create","path":"/a.rs","file_text":"x"}"#;
-    let tool = "str_replace_based_edit_tool";
-    assert_eq!(cleared(&["--supersede-reads"], &[(tool, view, OLD), (tool, write, NEW)]), [0_usize; 0]);
-    assert_eq!(cleared(&["--supersede-reads"], &[(tool, view, OLD), (tool, view, NEW)]), [0]);
+    for tool in ["str_replace_based_edit_tool", "str_replace_editor", "file_editor"] {
+        assert_eq!(cleared(&["--supersede-reads"], &[(tool, view, OLD), (tool, write, NEW)]), [0_usize; 0], "{tool}");
+        assert_eq!(cleared(&["--supersede-reads"], &[(tool, view, OLD), (tool, view, NEW)]), [0], "{tool}");
+    }
 }
 
 #[test]

@@ -55,9 +55,9 @@ impl Inspection {
             return Err(read_error);
         }
         let (read_errors, rest) = salvage(reading, text, read_error);
-        examination
-            .findings
-            .extend(read_errors.iter().map(|read_error| Finding::invalid_json(text, level, read_error)));
+        let lines = LineIndex::new(text);
+        let unreadable = read_errors.iter().map(|read_error| Finding::unreadable(&lines, level, read_error));
+        examination.findings.extend(unreadable);
         if let Some(rest) = &rest
             && let Ok(document) = reading.parse(rest)
         {

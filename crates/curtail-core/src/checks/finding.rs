@@ -82,8 +82,13 @@ impl Finding {
     /// The finding that `text` is not JSON, or not a transcript.
     #[must_use]
     pub fn invalid_json(text: &str, level: Level, error: &ReadError) -> Self {
+        Self::unreadable(&LineIndex::new(text), level, error)
+    }
+
+    /// The same of a text that is indexed: one with noise on every line has a finding for each.
+    pub(super) fn unreadable(lines: &LineIndex<'_>, level: Level, error: &ReadError) -> Self {
         let offset = u32::try_from(error.offset).unwrap_or(u32::MAX);
-        Self::in_text(INVALID_JSON, level, &LineIndex::new(text), offset, error.what.clone())
+        Self::in_text(INVALID_JSON, level, lines, offset, error.what.clone())
     }
 
     /// The same finding when the examined text is the row of a table: `line` is its number in the file, `row` its place in
