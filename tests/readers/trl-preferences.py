@@ -111,7 +111,7 @@ def lose_answer(whole, outline):
     return damaged if damaged != whole else None
 
 
-BLIND = {name: "no call in a prompt has its result there" for name in ("drop_result", "call_after_result")}
+BLIND = dict.fromkeys(["drop_result", "call_after_result"], "no call in a prompt has its result there")
 
 if __name__ == "__main__":
     main(
