@@ -11,9 +11,11 @@ import json
 
 from ag_ui.core import AssistantMessage, Context, FunctionCall, ImagePart, Message, ReasoningMessage, RunAgentInput, SystemMessage, TextPart, ToolCall, ToolMessage, UserMessage
 from ag_ui.core.types import DataSource
+from command_line import main
 from conversation import PICTURE, SYSTEM, TURNS
 from pydantic import TypeAdapter
-from shared import lines, main, transcripts
+from reader import Reader
+from records import lines, transcripts
 
 MESSAGES = TypeAdapter(list[Message])
 
@@ -64,4 +66,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["ag-ui"], made=made)
+    main(Reader(load, ["ag-ui"], made=made))

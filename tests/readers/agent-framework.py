@@ -10,8 +10,10 @@
 import warnings
 
 from agent_framework import AgentSession, Content, Message
+from command_line import main
 from conversation import PICTURE, SYSTEM, TURNS
-from shared import lines, main, transcripts, values
+from reader import Reader
+from records import lines, transcripts, values
 
 warnings.simplefilter("ignore")
 
@@ -61,4 +63,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["agent-framework"], made=made)
+    main(Reader(load, ["agent-framework"], made=made))

@@ -15,8 +15,10 @@ from agno.models.message import Message
 from agno.run.agent import RunOutput
 from agno.run.base import RunStatus
 from agno.session.agent import AgentSession
+from command_line import main
 from conversation import PICTURE, SYSTEM, TURNS
-from shared import lines, main, values
+from reader import Reader
+from records import lines, values
 
 
 def exchange(number, turn):
@@ -61,4 +63,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["agno"], made=made)
+    main(Reader(load, ["agno"], made=made))

@@ -9,8 +9,10 @@
 
 from anthropic.types import MessageParam
 from anthropic.types.beta import BetaMessageParam
+from command_line import main
 from pydantic import TypeAdapter
-from shared import main, transcripts, validated
+from reader import Reader
+from records import transcripts, validated
 
 MESSAGES = TypeAdapter(list[MessageParam | BetaMessageParam])
 
@@ -39,4 +41,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["anthropic"], data=["anthropic"], knows=KNOWS, examples=EXAMPLES)
+    main(Reader(load, ["anthropic"], data=["anthropic"], knows=KNOWS, examples=EXAMPLES))

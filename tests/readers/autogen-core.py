@@ -17,14 +17,16 @@ from autogen_core import FunctionCall, Image
 from autogen_core.memory import MemoryContent
 from autogen_core.model_context import UnboundedChatCompletionContext
 from autogen_core.models import AssistantMessage, FunctionExecutionResult, FunctionExecutionResultMessage, SystemMessage, UserMessage
+from command_line import main
 from conversation import PICTURE, SYSTEM, TURNS
-from shared import lines, main, transcripts, values
+from reader import Reader
+from records import lines, transcripts, values
 
 FACTORY = agents.MessageFactory()
 CONTEXT = {"SystemMessage": "system", "UserMessage": "user", "AssistantMessage": "assistant", "FunctionExecutionResultMessage": "tool"}
 
 
-def halves(turn):
+def calls_and_results(turn):
     calls = [FunctionCall(id=call.id, name=call.name, arguments=json.dumps(call.arguments)) for call in turn.calls]
     return calls, [FunctionExecutionResult(content=c.result, name=c.name, call_id=c.id, is_error=c.failed) for c in turn.calls]
 
@@ -34,7 +36,7 @@ def contexts():
     for number, turn in enumerate(TURNS):
         yield UserMessage(content=[turn.asked, Image.from_base64(PICTURE)] if number == 2 else turn.asked, source="user")
         if turn.calls:
-            calls, results = halves(turn)
+            calls, results = calls_and_results(turn)
             yield AssistantMessage(content=calls, thought=turn.thought or turn.said or None, source="keeper")
             yield FunctionExecutionResultMessage(content=results)
         yield AssistantMessage(content=turn.answer, source="keeper")
@@ -45,7 +47,7 @@ def threads():
         asked = [turn.asked, Image.from_base64(PICTURE)] if number == 2 else turn.asked
         yield (agents.MultiModalMessage if number == 2 else agents.TextMessage)(content=asked, source="user")
         if turn.calls:
-            calls, results = halves(turn)
+            calls, results = calls_and_results(turn)
             if turn.thought:
                 yield agents.ThoughtEvent(content=turn.thought, source="keeper")
             yield agents.ToolCallRequestEvent(content=calls, source="keeper")
@@ -101,4 +103,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["autogen-core", "autogen-agentchat"], made=made)
+    main(Reader(load, ["autogen-core", "autogen-agentchat"], made=made))

@@ -11,7 +11,9 @@ import base64
 
 import botocore.session
 from botocore.validate import ParamValidator
-from shared import main, transcripts
+from command_line import main
+from reader import Reader
+from records import transcripts
 
 SHAPE = botocore.session.get_session().get_service_model("bedrock-runtime").operation_model("Converse").input_shape
 
@@ -58,4 +60,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["bedrock"], knows=KNOWS, examples=EXAMPLES)
+    main(Reader(load, ["bedrock"], knows=KNOWS, examples=EXAMPLES))

@@ -17,8 +17,12 @@ from pathlib import Path
 
 from claude_code_log.converter import load_transcript
 from claude_code_log.models import AssistantTranscriptEntry, UserTranscriptEntry
-from shared import PROGRAM, Red, main, outlines, plain, same, values
-from shared import events as shown_events
+from command_line import main
+from judgement import same
+from outcomes import Red
+from program import PROGRAM, outlines, plain, shown_events
+from reader import Reader
+from records import values
 
 
 NAMED = r"^(session-|minimal|parallel|pending|in-flight|reasoning|sidechain|media|split|compaction|glued|state|stream)"
@@ -83,4 +87,4 @@ def as_new_session(path, folder, damage=None):
 
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
-    main(load, ["claude-code"], data=["claude-code"], named=NAMED, skip=SKIP, parents="parentUuid", also=as_new_session)
+    main(Reader(load, ["claude-code"], data=["claude-code"], named=NAMED, skip=SKIP, parents="parentUuid", also=as_new_session))

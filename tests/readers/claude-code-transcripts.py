@@ -12,7 +12,8 @@ import io
 import tempfile
 
 from claude_code_transcripts import generate_html, parse_session_file
-from shared import main
+from command_line import main
+from reader import Reader
 
 
 SKIP = {
@@ -41,4 +42,13 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["claude-code"], data=["claude-code", "agent-sessions/claude"], skip=SKIP, parents="parentUuid", blind={"wrong_parent": "it shows records in the order of the file, and does not read their parents"})
+    main(
+        Reader(
+            load,
+            ["claude-code"],
+            data=["claude-code", "agent-sessions/claude"],
+            skip=SKIP,
+            parents="parentUuid",
+            blind={"wrong_parent": "it shows records in the order of the file, and does not read their parents"},
+        )
+    )

@@ -18,8 +18,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from command_line import main
+from damages import stale_usage
+from outcomes import Compacted, Red, only
+from reader import Reader
 from server import Model
-from shared import Compacted, Red, main, only, stale_figures
 
 SKIP = {
     "compacted-text.jsonl": "behind a compaction without a history, Codex sends what the user wrote before it again",
@@ -88,4 +91,16 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["codex"], data=["codex"], adapt=without_own, jobs=4, live=True, skip=SKIP, window=window, damages=[stale_figures])
+    main(
+        Reader(
+            load,
+            ["codex"],
+            data=["codex"],
+            adapt=without_own,
+            jobs=4,
+            live=True,
+            skip=SKIP,
+            window=window,
+            damages=[stale_usage],
+        )
+    )

@@ -20,8 +20,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from command_line import main
+from outcomes import Red, only
+from reader import Reader
 from server import Model
-from shared import Red, main, only
 
 SKIP = {"large.json": "it has messages of type model, which Gemini CLI passes over"}
 OWN = ("<session_context>", "[The previous response was interrupted")
@@ -106,4 +108,19 @@ def call_after_answer(whole, outline):
 BLIND = {"drop_result": "a result is in its call as well, and is sent from there; see drop_result_of_call", "call_after_result": "a call holds its result; see call_after_answer"}
 
 if __name__ == "__main__":
-    main(load, ["gemini"], adapt=adapt, data=["agent-sessions/gemini", "gemini/cli-jsonl"], named=r"^cli|large|small|jsonl_v040|resumed", jobs=2, skip=SKIP, results_last=True, live=True, window=window, damages=[drop_result_of_call, call_after_answer], blind=BLIND)
+    main(
+        Reader(
+            load,
+            ["gemini"],
+            adapt=adapt,
+            data=["agent-sessions/gemini", "gemini/cli-jsonl"],
+            named=r"^cli|large|small|jsonl_v040|resumed",
+            jobs=2,
+            skip=SKIP,
+            results_last=True,
+            live=True,
+            window=window,
+            damages=[drop_result_of_call, call_after_answer],
+            blind=BLIND,
+        )
+    )

@@ -9,9 +9,11 @@
 
 import warnings
 
+from command_line import main
 from google.genai.interactions import Step
 from pydantic import TypeAdapter
-from shared import main, values
+from reader import Reader
+from records import values
 
 STEPS = TypeAdapter(list[Step])
 
@@ -42,4 +44,4 @@ def load(path):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    main(load, ["gemini-interactions"], data=["gemini-interactions"])
+    main(Reader(load, ["gemini-interactions"], data=["gemini-interactions"]))

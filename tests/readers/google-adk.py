@@ -10,13 +10,18 @@
 
 from pathlib import Path
 
+from command_line import main
 from google.adk.events import Event
 from google.adk.events._rewind_events import _apply_rewinds
 from google.adk.flows.llm_flows.contents import _get_contents
 from google.adk.sessions import Session
 from google.genai import types
+from judgement import same
+from outcomes import Red
+from program import outlines, plain, shown_events
 from pydantic import TypeAdapter
-from shared import Red, events as shown_in, main, outlines, plain, same, values
+from reader import Reader
+from records import values
 
 EVENTS = TypeAdapter(list[Event])
 # Calls with which the program asks its client: it sends them to no model.
@@ -78,16 +83,20 @@ def sent(events, agent):
     return [e for content in contents for e in said(content, "user" if content.role == "user" else "assistant")], contents
 
 
+def kind_and_text(event):
+    """A key to sort events by, to compare them in any order; `show` shortens long texts."""
+    return (event[0], plain(event[1])[:20])
+
+
 def compare(path, events, agent):
     """A model reads what `show --live` lists: of several results the last, and none of what the program asks its client."""
     asked, shown = asks(events), []
-    for event in reversed([e for outline in outlines(path, "gemini", live=True) for e in shown_in(outline)]):
+    for event in reversed([e for outline in outlines(path, "gemini", live=True) for e in shown_events(outline)]):
         again = event[0] == "result" and event in shown
         if not again and not (event[0] in ("call", "result") and event[1] in asked):
             shown.append(event)
     read = sent(events, agent)[0]
-    key = lambda event: (event[0], plain(event[1])[:20])
-    for one, other in zip(sorted(shown, key=key), sorted(read, key=key)):
+    for one, other in zip(sorted(shown, key=kind_and_text), sorted(read, key=kind_and_text)):
         if not same(one, other):
             raise Red(f"live: shown {one}, sent {other}")
     if len(shown) != len(read):
@@ -122,4 +131,12 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["gemini"], data=["gemini/adk"], named=r"session|adk-.*\.jsonl|adk-compaction|events\.jsonl", skip={"adk-test.jsonl": "is no session"})
+    main(
+        Reader(
+            load,
+            ["gemini"],
+            data=["gemini/adk"],
+            named=r"session|adk-.*\.jsonl|adk-compaction|events\.jsonl",
+            skip={"adk-test.jsonl": "is no session"},
+        )
+    )

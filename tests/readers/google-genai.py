@@ -7,8 +7,10 @@
 # ///
 """google-genai: contents are validated as its types, as `generate_content` does."""
 
+from command_line import main
 from google.genai import types
-from shared import main, transcripts
+from reader import Reader
+from records import transcripts
 
 
 # Rules whose violation the types see; the others are demands of the API.
@@ -40,4 +42,13 @@ def load(path):
 
 if __name__ == "__main__":
     # Sessions of ADK and the CLI are no lists of contents, and have readers of their own.
-    main(load, ["gemini"], named=r"^(?!adk-|cli)", adapt=lambda shown: [(kind, text or "code_execution") for kind, text in shown], knows=KNOWS, examples=EXAMPLES)
+    main(
+        Reader(
+            load,
+            ["gemini"],
+            named=r"^(?!adk-|cli)",
+            adapt=lambda shown: [(kind, text or "code_execution") for kind, text in shown],
+            knows=KNOWS,
+            examples=EXAMPLES,
+        )
+    )

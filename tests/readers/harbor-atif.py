@@ -8,8 +8,10 @@
 
 import re
 
+from command_line import main
 from harbor.models.trajectories import Trajectory
-from shared import main, values
+from reader import Reader
+from records import values
 
 SKIP = {
     "embedded.json": "a sub-agent without the id that Harbor demands",
@@ -46,4 +48,4 @@ BLIND = {
 
 
 if __name__ == "__main__":
-    main(load, ["atif"], damages=[drop_result_of_step], skip=SKIP, blind=BLIND)
+    main(Reader(load, ["atif"], damages=[drop_result_of_step], skip=SKIP, blind=BLIND))

@@ -7,11 +7,13 @@
 # ///
 """haystack-ai loads messages with `ChatMessage.from_dict`, which takes what `to_dict` and pydantic write."""
 
+from command_line import main
 from conversation import PICTURE, SYSTEM, TURNS
 from haystack.components.agents.state import State
 from haystack.dataclasses import ChatMessage, ImageContent, TextContent, ToolCall
 from pydantic import TypeAdapter
-from shared import lines, main, transcripts, values
+from reader import Reader
+from records import lines, transcripts, values
 
 IMAGE = ImageContent(base64_image=PICTURE, mime_type="image/png")
 
@@ -56,4 +58,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["haystack"], made=made)
+    main(Reader(load, ["haystack"], made=made))

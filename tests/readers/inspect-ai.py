@@ -10,10 +10,12 @@
 import json
 import tempfile
 
+from command_line import main
 from inspect_ai.log import EvalSample, read_eval_log
 from inspect_ai.model import ChatMessage
 from pydantic import TypeAdapter
-from shared import main, values
+from reader import Reader
+from records import values
 
 MESSAGES = TypeAdapter(list[ChatMessage])
 
@@ -47,4 +49,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["inspect"], data=["inspect"])
+    main(Reader(load, ["inspect"], data=["inspect"]))

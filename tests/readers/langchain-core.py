@@ -9,9 +9,11 @@
 
 import warnings
 
+from command_line import main
 from langchain_core.load import load as construct
 from langchain_core.messages import AIMessage, FunctionMessage, ToolMessage, convert_to_messages, messages_from_dict
-from shared import main, transcripts
+from reader import Reader
+from records import transcripts
 
 warnings.simplefilter("ignore")
 ROLES = {"human": "user", "HumanMessageChunk": "user", "ai": "assistant", "AIMessageChunk": "assistant", "system": "system"}
@@ -39,4 +41,11 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["langchain"], data=["langchain"], skip={"pending.jsonl": "the call is one whose arguments are no JSON; such dumps lose it"})
+    main(
+        Reader(
+            load,
+            ["langchain"],
+            data=["langchain"],
+            skip={"pending.jsonl": "the call is one whose arguments are no JSON; such dumps lose it"},
+        )
+    )

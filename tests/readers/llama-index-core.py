@@ -9,11 +9,13 @@
 
 import json
 
+from command_line import main
 from conversation import PICTURE, SYSTEM, TURNS
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ThinkingBlock, ToolCallBlock
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.storage.chat_store import SimpleChatStore
-from shared import lines, main, values
+from reader import Reader
+from records import lines, values
 
 
 def build(blocks=True):
@@ -73,4 +75,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["llama-index"], made=made)
+    main(Reader(load, ["llama-index"], made=made))

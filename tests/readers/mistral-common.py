@@ -11,9 +11,11 @@ Its other demands are not those of a transcript: that ids have nine letters (the
 answer, and that calls of the model's last message are answered.
 """
 
+from command_line import main
 from mistral_common.protocol.instruct.converters import convert_openai_messages
 from mistral_common.protocol.instruct.validator import MistralRequestValidator, ValidationMode
-from shared import main, transcripts
+from reader import Reader
+from records import transcripts
 
 # Those of OpenAI's shape alone: the others have roles and members of their own.
 NAMED = r"^(gemini|in-flight|minimal|parallel|pending|tau-bench-airline)"
@@ -41,4 +43,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["openai"], data=["openai"], named=NAMED, knows=KNOWS)
+    main(Reader(load, ["openai"], data=["openai"], named=NAMED, knows=KNOWS))

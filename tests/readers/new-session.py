@@ -21,9 +21,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+from inputs import UNKNOWN, inputs
+from judgement import same
+from loopback import restrict_sockets
+from outcomes import Red
+from program import PROGRAM, ROOT, outlines, plain, shown_events
+from records import values
 from server import Model
-from shared import PROGRAM, ROOT, UNKNOWN, Red, inputs, outlines, plain, same, values
-from shared import events as shown_events
 
 OLD = "0198f0a0-0000-7000-8000-000000000001"
 PROMPT = "OK?"
@@ -162,11 +166,8 @@ class Qwen(Agent):
         return self.put(home / f"qwen/projects/{re.sub('[^a-zA-Z0-9]', '-', str(work))}/chats/{OLD}.jsonl", text)
 
     def sent(self, asked, written):
-        held = super().sent([asked for asked in asked if PROMPT in json.dumps(asked.get("messages"))][:1], written)
-        if str(held[0][1]).startswith("This is the Qwen Code."):
-            joined = held[1][1].removeprefix("Got it. Thanks for the context!")
-            held = [("assistant", joined), *held[2:]] if joined.strip() else held[2:]
-        last = held.pop()
+        asked = [asked for asked in asked if PROMPT in json.dumps(asked.get("messages"))]
+        *held, last = self.reader.without_context(super().sent(asked[:1], written))
         return [*self.reader.folded(list(self.reader.apart(held, values(written))), written.read_text()), last]
 
     def adapt(self, shown, written):
@@ -277,11 +278,12 @@ def main():
     parser.add_argument("--plant", action="store_true")
     parser.add_argument("--only")
     asked = parser.parse_args()
+    restrict_sockets()
     agents = [(Codex("codex", "codex"), ["codex"], ["codex"]), (Pi("pi", "pi"), ["pi"], ["pi"]), (Gemini("gemini", "gemini-cli"), ["gemini"], ["gemini/cli-jsonl"]), (Qwen("qwen", "qwen-code"), ["qwen"], ["agent-sessions/qwen"]), (OpenCode("opencode", "opencode"), ["opencode"], ["opencode"])]
     bad = False
     for agent, dialects, data in agents:
         with tempfile.TemporaryDirectory(prefix="curtail-readers-") as folder:
-            paths = [path for _, path, _ in inputs(dialects, [] if asked.plant else data, Path(folder)) if not agent.skips(path)]
+            paths = [found.path for found in inputs(dialects, [] if asked.plant else data, Path(folder)) if not agent.skips(found.path)]
             paths = [path for path in paths if not asked.only or asked.only in f"{agent.word}/{path.name}"]
             bad |= (plant if asked.plant else resumed)(agent, paths) or not (paths or asked.only)
     sys.exit(bad)

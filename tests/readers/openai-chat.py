@@ -7,9 +7,11 @@
 # ///
 """openai: messages are validated as its typed parameters of Chat Completions."""
 
+from command_line import main
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
-from shared import main, transcripts, validated
+from reader import Reader
+from records import transcripts, validated
 
 SKIP = {"written.jsonl": "calls that stand in a text, which these types take as text"}
 # Rules whose violation the types see; the others are demands of the API.
@@ -39,4 +41,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["openai"], data=["openai", "openai-legacy"], skip=SKIP, knows=KNOWS, examples=EXAMPLES)
+    main(Reader(load, ["openai"], data=["openai", "openai-legacy"], skip=SKIP, knows=KNOWS, examples=EXAMPLES))

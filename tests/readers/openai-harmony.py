@@ -9,9 +9,11 @@
 
 import json
 
+from command_line import main
 from conversation import SYSTEM, TURNS
 from openai_harmony import Author, Conversation, DeveloperContent, Message, Role, SystemContent, ToolDescription
-from shared import lines, main, transcripts
+from reader import Reader
+from records import lines, transcripts
 
 
 def build():
@@ -58,4 +60,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["harmony"], made=made)
+    main(Reader(load, ["harmony"], made=made))

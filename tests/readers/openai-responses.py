@@ -7,9 +7,11 @@
 # ///
 """openai: items are validated as its typed parameters of the Responses API."""
 
+from command_line import main
 from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter
-from shared import main, transcripts, validated
+from reader import Reader
+from records import transcripts, validated
 
 SKIP = {
     "program.jsonl": "items of programs and other agents, which the types do not have",
@@ -56,4 +58,14 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["responses"], adapt=lambda shown: [(kind, text or "tool_search_call") for kind, text in shown], data=["responses"], skip=SKIP, knows=KNOWS, examples=EXAMPLES)
+    main(
+        Reader(
+            load,
+            ["responses"],
+            adapt=lambda shown: [(kind, text or "tool_search_call") for kind, text in shown],
+            data=["responses"],
+            skip=SKIP,
+            knows=KNOWS,
+            examples=EXAMPLES,
+        )
+    )

@@ -18,8 +18,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from command_line import main
+from damages import stale_usage
+from outcomes import Red, only
+from reader import Reader
 from server import Model
-from shared import Red, main, only, stale_figures
 
 OWN = ("What did we do so far?", "[Tool execution was interrupted]")
 SKIP = dict.fromkeys(["version2.json", "version2-records.json"], "OpenCode 1.18 imports version 1 only")
@@ -124,4 +127,18 @@ BLIND = {
 }
 
 if __name__ == "__main__":
-    main(load, ["opencode"], data=["opencode"], jobs=2, results_last=True, live=True, skip=SKIP, damages=[lose_result, change_places, stale_figures], window=window, blind=BLIND, parents="parentID")
+    main(
+        Reader(
+            load,
+            ["opencode"],
+            data=["opencode"],
+            jobs=2,
+            results_last=True,
+            live=True,
+            skip=SKIP,
+            damages=[lose_result, change_places, stale_usage],
+            window=window,
+            blind=BLIND,
+            parents="parentID",
+        )
+    )

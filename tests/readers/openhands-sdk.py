@@ -11,10 +11,12 @@ import os
 os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENHANDS_SUPPRESS_BANNER": "1"}
 
 import openhands.tools  # noqa: F401 - the kinds of its tools
+from command_line import main
 from openhands.sdk.context.view import View
 from openhands.sdk.event import Event, LLMConvertibleEvent
 from pydantic import TypeAdapter
-from shared import main, values
+from reader import Reader
+from records import values
 
 SKIP = {
     "pending.jsonl": "the software removes a call without a result",
@@ -46,4 +48,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["openhands"], data=["openhands"], live=True, skip=SKIP, named=r"^(?!version0)")
+    main(Reader(load, ["openhands"], data=["openhands"], live=True, skip=SKIP, named=r"^(?!version0)"))

@@ -7,9 +7,11 @@
 # ///
 """opentelemetry-util-genai: messages and their parts pass its types, which are those of the conventions."""
 
+from command_line import main
 from opentelemetry.util.genai import types
 from pydantic import TypeAdapter
-from shared import main, values
+from reader import Reader
+from records import values
 
 PARTS = {
     "text": types.TextPart,
@@ -48,4 +50,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["otel"])
+    main(Reader(load, ["otel"]))

@@ -18,8 +18,12 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from command_line import main
+from damages import stale_usage
+from outcomes import Red, only
+from reader import Reader
+from records import values
 from server import Model
-from shared import Red, main, only, stale_figures, values
 
 SKIP = {
     "openclaw.jsonl": "OpenClaw writes results as text, and records without a parent",
@@ -41,7 +45,7 @@ def events(message):
 
 
 def complete(entry):
-    """A reply with the figures that pi demands, where our own fixtures have none."""
+    """A reply with the usage that pi demands, where our own fixtures have none."""
     message = entry.get("message") or {}
     if message.get("role") == "assistant":
         message.setdefault("usage", {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2, "cost": {"total": 0}})
@@ -100,4 +104,16 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["pi"], data=["pi"], jobs=3, live=True, skip=SKIP, parents="parentId", window=window, damages=[stale_figures])
+    main(
+        Reader(
+            load,
+            ["pi"],
+            data=["pi"],
+            jobs=3,
+            live=True,
+            skip=SKIP,
+            parents="parentId",
+            window=window,
+            damages=[stale_usage],
+        )
+    )

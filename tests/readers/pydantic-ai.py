@@ -15,10 +15,12 @@ that ends with a call without a result takes no prompt; it is only loaded.
 import logging
 import re
 
+from command_line import main
+from outcomes import Red
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse, TextPart
 from pydantic_ai.models.function import FunctionModel
-from shared import Red, main
+from reader import Reader
 
 PROMPT = "Say OK."
 FRAMES = re.compile(r"<pyai:retry_feedback>\n(?P<feedback>.*)\n</pyai:retry_feedback>|<system>(?P<system>.*)</system>", re.S)
@@ -69,4 +71,4 @@ def load(path):
 
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
-    main(load, ["pydantic-ai"], data=["pydantic-ai"], adapt=adapt)
+    main(Reader(load, ["pydantic-ai"], data=["pydantic-ai"], adapt=adapt))

@@ -18,8 +18,12 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from command_line import main
+from damages import stale_usage
+from outcomes import Red, only
+from reader import Reader
+from records import values
 from server import Model
-from shared import Red, main, only, stale_figures, values
 
 SKIP = {
     "pending.jsonl": "Qwen Code removes a call without a result",
@@ -67,6 +71,15 @@ def window(path):
     return 131_072 * 7 // 10
 
 
+def without_context(held):
+    """The events without the exchange about the context of the session, which Qwen Code sends first. An answer that follows it is
+    joined to the one to the context."""
+    if not str(held[0][1]).startswith("This is the Qwen Code."):
+        return held
+    joined = held[1][1].removeprefix("Got it. Thanks for the context!")
+    return [("assistant", joined), *held[2:]] if joined.strip() else held[2:]
+
+
 def apart(held, lines):
     """The events with replies that were joined as those that the log has."""
     parts = [part for line in lines for part in (line.get("message") or {}).get("parts") or []]
@@ -112,15 +125,25 @@ def from_boundary(shown):
 
 
 def load(path):
-    held = [e for e in resume(path) if e[0] != "system"]
-    if str(held[0][1]).startswith("This is the Qwen Code."):
-        # An answer that follows is joined to the one to the context.
-        joined = held[1][1].removeprefix("Got it. Thanks for the context!")
-        held = [("assistant", joined), *held[2:]] if joined.strip() else held[2:]
+    held = without_context([e for e in resume(path) if e[0] != "system"])
     if not held or held[-1] != ("user", PROMPT):
         raise Red(f"the prompt is not last: {held[-2:]}")
     return [folded(list(apart(held[:-1], values(path))), path.read_text())]
 
 
 if __name__ == "__main__":
-    main(load, ["qwen"], data=["agent-sessions/qwen"], jobs=2, results_last=True, live=True, adapt=from_boundary, skip=SKIP, parents="parentUuid", window=window, damages=[stale_figures])
+    main(
+        Reader(
+            load,
+            ["qwen"],
+            data=["agent-sessions/qwen"],
+            jobs=2,
+            results_last=True,
+            live=True,
+            adapt=from_boundary,
+            skip=SKIP,
+            parents="parentUuid",
+            window=window,
+            damages=[stale_usage],
+        )
+    )

@@ -10,9 +10,12 @@
 import json
 import logging
 
+from command_line import main
 from conversation import PICTURE, SYSTEM, TURNS
-from semantic_kernel.contents import ChatHistory, ChatMessageContent, FunctionCallContent, FunctionResultContent, ImageContent, ReasoningContent, TextContent
-from shared import Red, lines, main, transcripts
+from outcomes import Red
+from reader import Reader
+from records import lines, transcripts
+from semantic_kernel.contents import ChatHistory, FunctionCallContent, FunctionResultContent, ImageContent, ReasoningContent, TextContent
 
 
 def build():
@@ -69,4 +72,4 @@ def load(path):
 
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
-    main(load, ["semantic-kernel"], made=made)
+    main(Reader(load, ["semantic-kernel"], made=made))

@@ -15,9 +15,14 @@ import os
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 
+from command_line import main
 from datasets import Dataset
 from datasets.utils import disable_progress_bars
-from shared import Red, main, plain, texts, transcripts
+from judgement import texts
+from outcomes import Red
+from program import plain
+from reader import Reader
+from records import transcripts
 from transformers.utils.chat_template_utils import render_jinja_template
 
 CHATML = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -79,4 +84,4 @@ def once(held):
 
 if __name__ == "__main__":
     disable_progress_bars()
-    main(load, ["sharegpt", "openai"], data=["sharegpt"], adapt=once, skip=SKIP, planted=["sharegpt"])
+    main(Reader(load, ["sharegpt", "openai"], data=["sharegpt"], adapt=once, skip=SKIP, planted=["sharegpt"]))

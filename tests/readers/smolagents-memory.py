@@ -9,8 +9,10 @@
 
 import re
 
+from command_line import main
 from conversation import SYSTEM, TURNS
-from shared import lines, main, transcripts
+from reader import Reader
+from records import lines, transcripts
 from smolagents.memory import ActionStep, AgentMemory, PlanningStep, SystemPromptStep, TaskStep, ToolCall
 from smolagents.models import ChatMessage, MessageRole, get_clean_message_list
 from smolagents.monitoring import AgentLogger, Timing, TokenUsage
@@ -114,4 +116,12 @@ def unanswered(whole, outline):
 
 
 if __name__ == "__main__":
-    main(load, ["smolagents", "smolagents-chat"], made=made, damages=[unanswered], blind={"drop_result": ONE, "call_after_result": ONE})
+    main(
+        Reader(
+            load,
+            ["smolagents", "smolagents-chat"],
+            made=made,
+            damages=[unanswered],
+            blind={"drop_result": ONE, "call_after_result": ONE},
+        )
+    )

@@ -16,8 +16,10 @@ import logging
 import tempfile
 from pathlib import Path
 
+from command_line import main
 from conversation import PICTURE, SYSTEM, TURNS
-from shared import lines, main, values
+from reader import Reader
+from records import lines, values
 from strands import Agent
 from strands.models.bedrock import BedrockModel
 from strands.session.file_session_manager import FileSessionManager
@@ -81,4 +83,4 @@ def load(path):
 
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
-    main(load, ["strands"], made=made)
+    main(Reader(load, ["strands"], made=made))

@@ -15,7 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from shared import PROGRAM, ROOT, WAIT
+from loopback import restrict_sockets
+from program import PROGRAM, ROOT, WAIT
 from tokenizers import Tokenizer
 
 # Counted by the engine.
@@ -65,6 +66,7 @@ def counted(path, texts):
 
 
 def main():
+    restrict_sockets()
     planted, red = "--plant" in sys.argv, []
     page = (ROOT / "docs/counting.md").read_text()
     said = re.search(r"of bytes, as in the files of (.*?), and of characters, .*?, as in the files of (.*?)\. Hugging", page, re.S)

@@ -16,7 +16,12 @@ import re
 
 os.environ |= {"TRANSFORMERS_VERBOSITY": "error", "HF_HUB_OFFLINE": "1"}
 
-from shared import Red, TooSmall, curtail, main, plain, texts, values
+from command_line import main
+from judgement import texts
+from outcomes import Red, TooSmall
+from program import curtail, plain
+from reader import Reader
+from records import values
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from transformers import PreTrainedTokenizerFast
@@ -106,7 +111,17 @@ def lose_answer(whole, outline):
     return damaged if damaged != whole else None
 
 
-BLIND = {name: "no call in a prompt has its result there" for name in ("drop_result", "call_after_result")}
+BLIND = dict.fromkeys(["drop_result", "call_after_result"], "no call in a prompt has its result there")
 
 if __name__ == "__main__":
-    main(load, ["openai", "sharegpt"], data=["preferences"], named=r"^preferences|dpo", damages=[lose_answer], blind=BLIND, also=answers)
+    main(
+        Reader(
+            load,
+            ["openai", "sharegpt"],
+            data=["preferences"],
+            named=r"^preferences|dpo",
+            damages=[lose_answer],
+            blind=BLIND,
+            also=answers,
+        )
+    )

@@ -23,10 +23,15 @@ from pathlib import Path
 
 os.environ |= {"TRANSFORMERS_VERBOSITY": "error", "HF_HUB_OFFLINE": "1"}
 
+from command_line import main
 from datasets import Dataset
 from datasets.utils.logging import disable_progress_bar
 from jinja2.exceptions import TemplateError, UndefinedError
-from shared import ROOT, Red, curtail, main, plain, texts, totals, transcripts
+from judgement import texts
+from outcomes import Red
+from program import ROOT, curtail, plain, total_tokens
+from reader import Reader
+from records import transcripts
 from tokenizers import Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE, WordLevel
 from transformers import PreTrainedTokenizerFast
@@ -117,7 +122,7 @@ def masks(path, folder, spoil=lambda targets: targets):
     folder.mkdir(parents=True, exist_ok=True)
     found, path = transcripts(path), folder / f"rows-{path.stem}.jsonl"
     path.write_text("".join(json.dumps(record if isinstance(record, dict) else {"messages": m}) + "\n" for m, record in found))
-    tokens = sum(total["tokens"] for total in totals(path))
+    tokens = total_tokens(path)
     for share in (1, 2, 3):
         rows = folder / f"{share}-{path.name}"
         rows.write_bytes(curtail("split", "-t", tokens // share + 1, "--overlap", "1segment", "--mark", "train_on", "--on-overflow", "keep", path))
@@ -233,4 +238,4 @@ def labels():
 if __name__ == "__main__":
     labels()
     disable_progress_bar()
-    main(load, ["sharegpt", "openai"], data=["sharegpt"], adapt=once, skip=SKIP, also=masks, planted=["sharegpt"])
+    main(Reader(load, ["sharegpt", "openai"], data=["sharegpt"], adapt=once, skip=SKIP, also=masks, planted=["sharegpt"]))

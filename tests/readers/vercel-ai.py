@@ -14,8 +14,11 @@ import subprocess
 
 from dataclasses import asdict
 
+from command_line import main
 from conversation import SYSTEM, TURNS
-from shared import WAIT, lines, main, transcripts
+from program import WAIT
+from reader import Reader
+from records import lines, transcripts
 
 SCRIPT = """
 import { convertToModelMessages, modelMessageSchema, validateUIMessages } from 'ai';
@@ -119,4 +122,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["ai-sdk"], data=["ai-sdk"], made=made, skip={"v4.jsonl": "messages of version 4"})
+    main(Reader(load, ["ai-sdk"], data=["ai-sdk"], made=made, skip={"v4.jsonl": "messages of version 4"}))
