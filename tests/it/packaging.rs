@@ -1,4 +1,5 @@
-//! The archive and the installer of a release, tried on this machine. Needs a POSIX shell, tar and curl.
+//! The archive, the installers and the npm packages of a release, and the action, tried on this machine. Needs bash and tar;
+//! what needs curl or npm is skipped without it.
 #![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};

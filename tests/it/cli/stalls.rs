@@ -1,4 +1,5 @@
-//! Standard input that stalls: every record is answered, and nothing waits for input that never arrives.
+//! Standard input that stalls: every record is answered before the next arrives, what needs the end waits for it, and a
+//! signal ends the wait.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
