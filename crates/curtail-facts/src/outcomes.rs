@@ -352,12 +352,16 @@ mod tests {
             ("Found 3 errors (2 fixed, 1 remaining).", "lint"),
             ("Found 3 errors and 1 warning.", "lint"),
             ("Found 3 errors!", "lint"),
+            ("Checked 5 files in 3ms. No fixes applied.\nFound 2 errors.", "lint"),
             ("t/a.t .. Failed 1/3 subtests\nResult: FAIL\n", "tap"),
         ] {
             let found = outcome_of(output);
             assert_eq!((found.0, found.1), (Verdict::Failed, runner), "{output}");
         }
         passing("Found 3 errors (3 fixed, 0 remaining).", "lint");
+        passing("Checked 5 files in 3ms. No fixes applied.", "lint");
+        passing("Checked 5 files in 3ms. Fixed 2 files.", "lint");
+        passing("Checked 1 file in 812µs. No fixes applied.\nFound 1 warning.", "lint");
         passing("t/a.t .. ok\nAll tests successful.\nResult: PASS", "tap");
     }
 
@@ -492,6 +496,21 @@ mod tests {
             &["adds", "Cart"],
         );
         passing("✔ adds (1.2ms)\nℹ tests 1\nℹ pass 1\nℹ fail 0", "tap");
+    }
+
+    #[test]
+    fn runs_of_minutes_and_hours() {
+        for duration in ["812ms", "41.2s", "1.2m", "1.1h"] {
+            passing(&format!("Running 40 tests using 4 workers\n\n  40 passed ({duration})\n"), "playwright");
+        }
+        failing(
+            "  1) e2e/login.spec.ts:3:5 › logs in ─────\n\n    Error: x\n\n  1 failed\n    e2e/login.spec.ts:3:5 › logs in ─────\n  39 passed (1.3m)",
+            "playwright",
+            &["e2e/login.spec.ts:3:5 › logs in"],
+        );
+        for duration in ["< 1 ms", "12 ms", "1 m 2 s", "1 h 2 m"] {
+            failing(&format!("  Failed Cart.Adds [{duration}]\nTest Run Failed.\n"), "dotnet", &["Cart.Adds"]);
+        }
     }
 
     #[test]
