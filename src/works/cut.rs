@@ -163,7 +163,8 @@ impl Cutting {
         Ok(())
     }
 
-    /// Writes every window to a file of its own; none if one cannot be written, or if the program is to end before all are.
+    /// Writes every window to a file of its own. The files get their names after all are complete: if one cannot be written, or the
+    /// program is interrupted before, none is left.
     fn write_parts(&self, opened: &Opened, out: &CutOutput) -> Result<(), FileError> {
         if self.targets.is_in_place() {
             let reason = format!(

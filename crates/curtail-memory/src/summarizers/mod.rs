@@ -1,6 +1,5 @@
-//! Summarizers: utterances in, a short summary out. There is one per file, and one file for those that ask another one;
-//! `cached`, which does so as well, has its own. Summaries are kept in files only there, and `key` and `connections` read a file that
-//! the user names. A summarizer knows neither dialects nor which messages the utterances come from.
+//! Summarizers: utterances in, a short summary out. Each has its own file, but for the small ones in `wrappers`, which ask another
+//! summarizer. A summarizer knows neither dialects nor which messages the utterances come from.
 
 mod api;
 mod cached;

@@ -53,7 +53,7 @@ pub(in crate::dialects) fn message<'a>(
     Item::Message(Message { id, parts, ..Message::from_source(role, event) })
 }
 
-/// The same, as a boundary: a model reads it in place of everything before it.
+/// A message that `event` contains, and which a model reads in place of everything before it.
 pub(in crate::dialects) fn boundary<'a>(
     role: Role,
     event: Value<'a>,
@@ -67,7 +67,7 @@ pub(in crate::dialects) fn boundary<'a>(
     item
 }
 
-/// What the program says to the model in a message of the user.
+/// A message with the role of the user that the program wrote, not a person.
 pub(in crate::dialects) fn notice<'a>(event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Message<'a> {
     Message { id, parts, automatic: true, ..Message::from_source(Role::User, event) }
 }

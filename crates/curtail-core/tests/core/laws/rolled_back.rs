@@ -24,7 +24,7 @@ use crate::serializers::{
     Serializer, broken_script, claude_code, codex, gemini, kimi, open_script, pi, qwen, sound_script,
 };
 
-/// Logs in which a person takes turns back.
+/// Logs in which a person rolls turns back.
 const REWOUND: &[Serializer] = &[
     ("claude-code", claude_code::serialize_session),
     ("claude-code", claude_code::serialize_torn),
@@ -249,7 +249,7 @@ proptest! {
     fn a_turn_that_was_rolled_back_answers_for_no_call(script in open_script(), log in prop::sample::select(REWOUND)) {
         let (dialect, serialize) = log;
         let lines: Vec<String> = serialize(&script).iter().map(|item| format!("{item}\n")).collect();
-        // A log can end at any line, such as one that takes turns back.
+        // A log can end at any line, such as one that rolls turns back.
         for text in (1..=lines.len()).map(|count| lines[..count].concat()) {
             let gone = calls_judged_by_turns_that_are_over(dialect, &text);
             prop_assert!(gone.is_empty(), "{:?} of {}:\n{}", gone, dialect, text);
