@@ -238,7 +238,10 @@ export class Curtail {
   /** Cuts every record; the error of one that fails is in the place of its answer. */
   map<T extends Transcript>(records: Iterable<T>, options: { onError: "return"; ahead?: number }): Generator<T | RecordError, void>;
 
-  /** Cuts one transcript of many lines: a log (`lines`) or a JSON document (`document`), as text or bytes. */
+  /**
+   * Cuts one transcript of many lines: a log (`lines`) or a JSON document (`document`), as text or bytes. With `split`, one of
+   * which it makes several is an error.
+   */
   whole<T extends string | Uint8Array>(data: T, framing?: "lines" | "document"): T;
 
   /** What the cut does to a record, and why. */

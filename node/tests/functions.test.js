@@ -79,6 +79,16 @@ test("a split has every message", () => {
   assert.deepEqual([...new Curtail(["split", "-t", "120"]).map([messages])], windows);
 });
 
+test("each window ends as its record did", () => {
+  const split = new Curtail(["split", "-t", "2"]);
+  const turn = '{"role":"user","content":"a"}\n{"role":"assistant","content":"b"}\n';
+  const record = `[${turn.repeat(3).trim().replaceAll("\n", ",")}]`;
+  const windows = split.one(record);
+  assert.ok(windows.length > 1 && windows.every((window) => window.endsWith("]")));
+  assert.deepEqual(split.one(`${record}\n`), windows.map((window) => `${window}\n`));
+  assert.throws(() => split.whole(turn.repeat(3)), (error) => error instanceof RecordError && /becomes 3 transcripts/.test(error.message));
+});
+
 test("a cut is verified and explained", () => {
   const messages = chat();
   const lost = curtail.verify(messages, curtail.window(messages, 1));

@@ -188,7 +188,11 @@ class Curtail:
         return _batches.cut(_Cut(self, on_error), batch, column)
 
     def whole(self, data: T, framing: str = "lines") -> T:
-        """Cuts one transcript of many lines: a log (`lines`) or a JSON document (`document`), as bytes or text."""
+        """Cuts one transcript of many lines: a log (`lines`) or a JSON document (`document`), as bytes or text.
+
+        Raises:
+            RecordError: the transcript cannot be read or cut, or `split` makes several of it.
+        """
         self._cuts()
         answer, notes = native.Reader(self._command).whole(data, framing)
         self._notes.log(notes, [0])

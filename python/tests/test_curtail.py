@@ -104,6 +104,20 @@ def test_a_log_is_one_transcript(run):
         Curtail(WINDOW).whole(b'{"role":"user","content":"a"}\n{"role"}\n')
 
 
+def test_each_window_ends_as_its_record_did(chats):
+    split = Curtail(["split", "-t", "60"])
+    record = chats[8].rstrip()
+    windows = split.one(record)
+    assert len(windows) > 1 and not any(window.endswith(b"\n") for window in windows)
+    assert split.one(record + b"\n") == [window + b"\n" for window in windows]
+
+
+def test_a_log_that_becomes_several_transcripts_is_refused():
+    turn = '{"role":"user","content":"a"}\n{"role":"assistant","content":"b"}\n'
+    with pytest.raises(RecordError, match="becomes 3 transcripts"):
+        Curtail(["split", "-t", "2"]).whole(turn * 3)
+
+
 def test_errors_have_the_record_the_place_and_the_words(chats):
     records = [chats[0], b'{"messages": [}', chats[1]]
     with Curtail(WINDOW) as curtail:

@@ -37,7 +37,7 @@ impl Cuts for SplitArgs {
     fn job(&self) -> anyhow::Result<Job> {
         anyhow::ensure!(
             !self.cutting.output.as_new_session,
-            "--as-new-session writes one session, and split several transcripts; cut with limit or window"
+            "--as-new-session writes one session, and split writes several transcripts; cut with limit or window"
         );
         let SplitOptions { counting, template, .. } = &self.options;
         let reads = template.files(counting);

@@ -13,6 +13,6 @@ pub use curtail::embedded::{Answer, Command, Does, Failure, Reader, Texts, has_f
 pub use curtail_core::dialects::Framing;
 pub use curtail_core::places::TextPlace;
 pub use parts::{Item, Member, Part, Parts, Pieces};
-pub use run::{Framed, Input, Outcome, Result, Run, explained, guarded, whole};
+pub use run::{CutResult, Framed, Input, Outcome, Run, explained, guarded, whole};
 pub use settings::{Setting, parsed, words};
 pub use texts::{failure_behind, framing_of, text_of};

@@ -35,7 +35,7 @@ pub enum Outcome {
 }
 
 /// The outcome, with what there is to say about it.
-pub type Result = std::result::Result<(Outcome, Vec<(TextPlace, String)>), Failure>;
+pub type CutResult = Result<(Outcome, Vec<(TextPlace, String)>), Failure>;
 
 /// The texts of a reader: records of one line, and documents of several.
 pub struct Framed<'r> {
@@ -48,7 +48,7 @@ impl<'r> Framed<'r> {
     ///
     /// # Errors
     /// The dialect that was named is unknown.
-    pub fn new<'h>(reader: &'r Reader, heads: impl IntoIterator<Item = &'h str>) -> std::result::Result<Self, Failure> {
+    pub fn new<'h>(reader: &'r Reader, heads: impl IntoIterator<Item = &'h str>) -> Result<Self, Failure> {
         let records = reader.open(Framing::Records, heads)?;
         Ok(Self { records, documents: reader.open(Framing::Document, [])? })
     }
@@ -57,11 +57,7 @@ impl<'r> Framed<'r> {
     ///
     /// # Errors
     /// Those of `work`.
-    pub fn with<T>(
-        &self,
-        text: &str,
-        work: impl FnOnce(&Texts<'r>, &str) -> std::result::Result<T, Failure>,
-    ) -> std::result::Result<T, Failure> {
+    pub fn with<T>(&self, text: &str, work: impl FnOnce(&Texts<'r>, &str) -> Result<T, Failure>) -> Result<T, Failure> {
         let body = text.strip_suffix('\n').unwrap_or(text);
         let texts = if memchr::memchr(b'\n', body.as_bytes()).is_some() { &self.documents } else { &self.records };
         guarded(|| work(texts, body))
@@ -73,7 +69,7 @@ pub struct Run<'r, 't> {
     texts: Framed<'r>,
     splits: bool,
     inputs: &'t [Option<Input<'t>>],
-    results: Vec<OnceLock<Result>>,
+    results: Vec<OnceLock<CutResult>>,
     next: AtomicUsize,
     jobs: usize,
 }
@@ -83,7 +79,7 @@ impl<'r, 't> Run<'r, 't> {
     ///
     /// # Errors
     /// The dialect that was named is unknown.
-    pub fn new(reader: &'r Reader, inputs: &'t [Option<Input<'t>>], jobs: usize) -> std::result::Result<Self, Failure> {
+    pub fn new(reader: &'r Reader, inputs: &'t [Option<Input<'t>>], jobs: usize) -> Result<Self, Failure> {
         let heads = inputs.iter().flatten().map(|input| input.text);
         let jobs = if jobs == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { jobs };
         let jobs = if reader.command().is_ordered() { 1 } else { jobs.min(inputs.len()) };
@@ -112,7 +108,7 @@ impl<'r, 't> Run<'r, 't> {
     }
 
     /// What became of each record. Call [`advance`](Self::advance) until it returns true before.
-    pub fn results(self) -> impl Iterator<Item = Result> {
+    pub fn results(self) -> impl Iterator<Item = CutResult> {
         self.results.into_iter().map(|result| {
             let result = result.into_inner();
             result.unwrap_or_else(|| Err(Failure::new("not cut yet")))
@@ -135,12 +131,12 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
-    fn cut(&self, texts: &Texts<'_>, body: &str, Input { text, parts }: Input<'_>) -> Result {
+    fn cut(&self, texts: &Texts<'_>, body: &str, Input { text, parts }: Input<'_>) -> CutResult {
         let mut out = String::new();
         let mut answer = texts.cut(body, &mut out)?;
         let notes = std::mem::take(&mut answer.notes);
         let outcome = match self.splits {
-            true => Outcome::Windows(windows(body, parts, &out, &answer)),
+            true => Outcome::Windows(windows(text, parts, &out, &answer)),
             false if !answer.changed => Outcome::Same,
             false => {
                 out.push_str(&text[body.len()..]);
@@ -158,13 +154,14 @@ fn outcome(before: &str, parts: Option<&Parts>, after: String) -> Outcome {
     }
 }
 
-/// The windows of a split; one if the record fits, none if nothing in it can be trained on.
+/// The windows of a split, each with the line end of the record; one if the record fits, none if nothing in it can be trained on.
 fn windows(before: &str, parts: Option<&Parts>, after: &str, answer: &Answer) -> Vec<Outcome> {
+    let line_end = &before[before.trim_end_matches('\n').len()..];
     match answer.windows.as_slice() {
         [_] if after.trim_end() == before.trim_end() => vec![Outcome::Same],
         windows => {
-            let texts = windows.iter().map(|window| after[window.clone()].trim_end_matches('\n').to_owned());
-            texts.map(|text| outcome(before, parts, text)).collect()
+            let texts = windows.iter().map(|window| after[window.clone()].trim_end_matches('\n'));
+            texts.map(|text| outcome(before, parts, format!("{text}{line_end}"))).collect()
         }
     }
 }
@@ -172,10 +169,15 @@ fn windows(before: &str, parts: Option<&Parts>, after: &str, answer: &Answer) ->
 /// Cuts a log or a document as one transcript.
 ///
 /// # Errors
-/// It is no transcript, or cannot be cut.
-pub fn whole(reader: &Reader, text: &str, framing: Framing) -> Result {
+/// It is no transcript, cannot be cut, or becomes several.
+pub fn whole(reader: &Reader, text: &str, framing: Framing) -> CutResult {
     let mut out = String::new();
     let mut answer = guarded(|| reader.open(framing, text.lines())?.cut(text, &mut out))?;
+    if answer.windows.len() > 1 {
+        let reason =
+            format!("becomes {} transcripts, and `whole` returns one: run the program itself", answer.windows.len());
+        return Err(Failure::new(reason));
+    }
     let notes = std::mem::take(&mut answer.notes);
     Ok((if answer.changed { Outcome::Text(out) } else { Outcome::Same }, notes))
 }
@@ -184,7 +186,7 @@ pub fn whole(reader: &Reader, text: &str, framing: Framing) -> Result {
 ///
 /// # Errors
 /// It is no transcript, or cannot be cut.
-pub fn explained(reader: &Reader, text: &str) -> std::result::Result<Answer, Failure> {
+pub fn explained(reader: &Reader, text: &str) -> Result<Answer, Failure> {
     Framed::new(reader, [text])?.with(text, |texts, body| texts.cut(body, &mut String::new()))
 }
 
@@ -192,11 +194,54 @@ pub fn explained(reader: &Reader, text: &str) -> std::result::Result<Answer, Fai
 ///
 /// # Errors
 /// Those of `work`.
-pub fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, Failure>) -> std::result::Result<T, Failure> {
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<&str>().copied();
-        let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
-        let what = tokenizer_panic().map_or_else(|| format!("this is a bug in curtail: {said}"), str::to_owned);
-        Err(Failure::new(what))
+        let literal = panic.downcast_ref::<&str>().copied();
+        let message = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+        let reason = tokenizer_panic().map_or_else(|| format!("this is a bug in curtail: {message}"), str::to_owned);
+        Err(Failure::new(reason))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Input, Outcome, Run, whole};
+    use crate::{Framing, Reader, parsed};
+
+    fn splitter() -> Reader {
+        let words = ["split", "-t", "2"].map(str::to_owned);
+        Reader::new(Arc::new(parsed(&words, false).unwrap()))
+    }
+
+    const LOG: &str = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n";
+
+    #[test]
+    fn each_window_ends_as_its_record_did() {
+        let record = format!("[{}]", LOG.repeat(3).trim_end().replace('\n', ","));
+        for line_end in ["", "\n"] {
+            let text = format!("{record}{line_end}");
+            let reader = splitter();
+            let inputs = [Some(Input { text: &text, parts: None })];
+            let run = Run::new(&reader, &inputs, 1).unwrap();
+            assert!(run.advance(None));
+            let (outcome, _) = run.results().next().unwrap().unwrap();
+            let Outcome::Windows(windows) = outcome else { panic!("{outcome:?}") };
+            assert!(windows.len() > 1, "{windows:?}");
+            for window in windows {
+                assert!(
+                    matches!(&window, Outcome::Text(text) if text.ends_with(&format!("]{line_end}"))),
+                    "{window:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_log_that_becomes_several_transcripts_is_not_one() {
+        let reason = whole(&splitter(), &LOG.repeat(3), Framing::Lines).unwrap_err().reason;
+        assert_eq!(reason, "becomes 3 transcripts, and `whole` returns one: run the program itself");
+        assert!(matches!(whole(&splitter(), LOG, Framing::Lines), Ok((Outcome::Same, _))));
+    }
 }

@@ -69,7 +69,7 @@ impl From<Failure> for Failed {
 
 impl Answer {
     /// The answer to `record`.
-    pub(crate) fn new(record: &Record, result: curtail_bindings::Result) -> Self {
+    pub(crate) fn new(record: &Record, result: curtail_bindings::CutResult) -> Self {
         match record.text().and(result) {
             Err(failure) => Self { failed: Some(failure.into()), ..Self::default() },
             Ok((outcome, said)) => {

@@ -143,7 +143,7 @@ pub struct Cutting {
 }
 
 impl Task for Cutting {
-    type Output = Vec<curtail_bindings::Result>;
+    type Output = Vec<curtail_bindings::CutResult>;
     type JsValue = Vec<Answer>;
 
     fn compute(&mut self) -> Result<Self::Output> {
@@ -159,13 +159,13 @@ fn read(records: Vec<Sent>, values: Vec<bool>) -> Vec<Record> {
     records.into_iter().zip(values).map(|(record, is_value)| Record::new(record, is_value)).collect()
 }
 
-fn cut(reader: &curtail_bindings::Reader, records: &[Record], jobs: u32) -> Result<Vec<curtail_bindings::Result>> {
+fn cut(reader: &curtail_bindings::Reader, records: &[Record], jobs: u32) -> Result<Vec<curtail_bindings::CutResult>> {
     let inputs: Vec<Option<Input<'_>>> = records.iter().map(Record::input).collect();
     let run = Run::new(reader, &inputs, jobs as usize).map_err(error)?;
     run.advance(None);
     Ok(run.results().collect())
 }
 
-fn answers(records: &[Record], results: Vec<curtail_bindings::Result>) -> Vec<Answer> {
+fn answers(records: &[Record], results: Vec<curtail_bindings::CutResult>) -> Vec<Answer> {
     records.iter().zip(results).map(|(record, result)| Answer::new(record, result)).collect()
 }

@@ -131,7 +131,7 @@ impl Reader {
 fn answer<'py>(
     record: &Record<'py>,
     index: usize,
-    result: curtail_bindings::Result,
+    result: curtail_bindings::CutResult,
     notes: &mut Vec<Note>,
 ) -> PyResult<Bound<'py, PyAny>> {
     record.answer(result.map(|(outcome, said)| {

@@ -63,8 +63,8 @@ impl DialectsArgs {
 
 fn text_list() -> Table {
     let rows = dialects::ALL.iter().map(|dialect| {
-        let only_read = if dialect.writer().is_none() { " (read-only)" } else { "" };
-        [dialect.name().to_owned(), format!("{}{only_read}", dialect.signature())]
+        let suffix = if dialect.writer().is_none() { " (read-only)" } else { "" };
+        [dialect.name().to_owned(), format!("{}{suffix}", dialect.signature())]
     });
     Table::new([("", Kind::Name), ("", Kind::Prose)]).with(rows)
 }

@@ -84,7 +84,7 @@ pub(super) fn pattern(provider: &str, what: &str) -> Option<Pattern> {
     limit(provider, what).and_then(Pattern::parse)
 }
 
-/// A form of ids and names: `prefix[characters]{least,most}`.
+/// A form of ids and names: `prefix[characters]{least,most}`, in which a blank follows no other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// What they begin with.
@@ -119,6 +119,9 @@ impl Pattern {
                 format!("may contain only ASCII letters, digits and any of `{symbols}`").replace(" and any of ``", ""),
             );
         }
+        if self.symbols.is_some() && text.contains("  ") {
+            return Some(String::from("has two blanks in a row"));
+        }
         let (least, most) = self.length.clone().into_inner();
         if self.length.contains(&count) {
             None
@@ -136,12 +139,17 @@ impl Pattern {
         self.symbols.is_none_or(|symbols| c.is_ascii_alphanumeric() || symbols.contains(c))
     }
 
-    /// `text` in this form: other characters become `_` or `-`, and what is too long ends with a digest of all of it.
+    /// `text` in this form: other characters become `_` or `-`, of several blanks one stays, and what is too long ends with a digest
+    /// of all of it.
     pub(super) fn mended(&self, text: &str) -> String {
         let symbol = ['_', '-'].into_iter().find(|symbol| self.allows(*symbol));
         let body = text.strip_prefix(self.prefix).unwrap_or(text);
         let mut name = self.prefix.to_owned();
-        name.extend(body.chars().filter_map(|c| if self.allows(c) { Some(c) } else { symbol }));
+        for c in body.chars().filter_map(|c| if self.allows(c) { Some(c) } else { symbol }) {
+            if c != ' ' || !name.ends_with(' ') {
+                name.push(c);
+            }
+        }
         let digest = format!("{:016x}", crate::digest::fnv1a_64(text.bytes()));
         let least = *self.length.start();
         let most = *self.length.end();
@@ -192,7 +200,7 @@ mod tests {
             [("anthropic", "call id"), ("openai", "call id"), ("mistral", "call id"), ("bedrock", "document name")]
         {
             let pattern = pattern(provider, what).unwrap();
-            for text in ["call 1|weather", "", "ok_1", "a.b c", "é", &"long-".repeat(40)] {
+            for text in ["call 1|weather", "", "ok_1", "a.b c", "a:  b   c", "é", &"long-".repeat(40)] {
                 let mended = pattern.mended(text);
                 assert_eq!(pattern.fault(&mended), None, "{provider} {what}: {text:?} became {mended:?}");
                 assert_eq!(pattern.mended(&mended), mended);

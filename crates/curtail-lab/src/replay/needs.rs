@@ -43,11 +43,11 @@ pub(super) fn needs(history: &History<'_>, session: &Session, preamble: &[Text<'
     requests
         .map(|(nth, (request, repeats))| {
             let soon = session.requests.get(nth + SHOWN_WITHIN).map_or(history.messages.len(), |later| later.at);
-            let mut references = needed(history, session, request, &instructions);
-            for needed in &mut references {
-                let later = history.index.before(needed.digest, soon).iter().rev();
+            let mut references = used(history, session, request, &instructions);
+            for reference in &mut references {
+                let later = history.index.before(reference.digest, soon).iter().rev();
                 let mut after = later.take_while(|&&at| at > request.at);
-                needed.shown_again = after.any(|&at| history.messages[at].results().next().is_some());
+                reference.shown_again = after.any(|&at| history.messages[at].results().next().is_some());
             }
             Needs { references, repeats }
         })
@@ -67,13 +67,13 @@ fn instructions(history: &History<'_>, preamble: &[Text<'_>]) -> HashSet<u64> {
 }
 
 /// The references that the reply to `request` used of the history. Whether they are shown again is not known yet.
-fn needed(history: &History<'_>, session: &Session, request: &Request, instructions: &HashSet<u64>) -> Vec<Needed> {
+fn used(history: &History<'_>, session: &Session, request: &Request, instructions: &HashSet<u64>) -> Vec<Needed> {
     let before = history.messages[..request.at].iter().rposition(|message| message.role == Role::Assistant);
     let after_reply = before.map_or(0, |at| at + 1);
     let mut seen: HashMap<u64, Option<usize>> = HashMap::default();
     let mut needed: Vec<Needed> = Vec::new();
-    for &at in &request.reply {
-        references::each_use(&history.messages[at], &mut |reference, in_call| {
+    for &reply in &request.reply {
+        references::each_use(&history.messages[reply], &mut |reference, in_call| {
             let digest = references::digest(reference);
             if let Some(known) = seen.get(&digest) {
                 known.iter().for_each(|&nth| needed[nth].in_call |= in_call);

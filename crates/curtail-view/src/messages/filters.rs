@@ -1,7 +1,7 @@
 //! What the filters of the page find a message by: who wrote it, its tools, failed calls and edits; and the messages that the
 //! script builds when they come into view, of which the filters know as much.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use maud::html;
 
@@ -70,21 +70,24 @@ impl Chat<'_, '_> {
         Some(tools).filter(|tools| !tools.is_empty())
     }
 
-    /// Opens an element with these messages, up to message `end`, which the script builds when they come into view: parsing all of
-    /// a long conversation takes seconds. Without JavaScript, the page shows them immediately.
-    pub(super) fn open_later(&self, rows: &[usize], end: usize, out: &mut String) {
+    /// Opens an element with these messages and those of their sub-agents, which the script builds when they come into view:
+    /// parsing all of a long conversation takes seconds. Without JavaScript, the page shows them immediately.
+    pub(super) fn open_later(&self, rows: &[usize], out: &mut String) {
         let conversation = self.conversation;
-        let range = rows[0]..end;
-        let states = range.clone().filter_map(|at| Some(conversation.fate(at)?.state.name()));
-        let writers = range.clone().map(|at| conversation.writer(at));
-        let tools = range.clone().filter_map(|at| self.tools(at));
+        let shown: BTreeSet<usize> = rows.iter().flat_map(|at| self.with_agents(*at)).collect();
+        let answers = shown.iter().flat_map(|at| self.calls_of(*at)).filter_map(|call| self.counterpart(call));
+        let folded = answers.map(|result| result.message).filter(|at| self.is_folded(*at));
+        let shown: BTreeSet<usize> = folded.chain(shown.iter().copied()).collect();
+        let states = shown.iter().filter_map(|at| Some(conversation.fate(*at)?.state.name()));
+        let dropped = shown.iter().filter(|at| conversation.is_dropped(**at)).count();
+        let writers = distinct_lines(rows.iter().map(|at| self.writers_with_agents(*at)));
+        let tools = distinct_lines(rows.iter().filter_map(|at| self.tools_with_agents(*at)));
         let prompts = rows.iter().filter(|at| conversation.story.is_prompt(**at)).count();
-        let dropped = range.clone().filter(|at| self.conversation.is_dropped(*at)).count();
         let tally = self.tally(rows);
         let element = html! {
             div class="later" data-first=(rows[0]) data-rows=(rows.len()) data-prompts=(prompts) data-failures=(tally.failures)
-                data-edits=(tally.edits) data-dropped=(dropped) data-by=(distinct_lines(writers))
-                data-states=(distinct_lines(states)) data-tools=(Shown(&distinct_lines(tools)))
+                data-edits=(tally.edits) data-dropped=(dropped) data-by=(writers)
+                data-states=(distinct_lines(states)) data-tools=(Shown(&tools))
                 style={ "--rows:" (rows.len()) } {}
         };
         begin_later(&element, out);

@@ -55,9 +55,8 @@ impl Chat<'_, '_> {
         let (now, later) = rows.split_at(self.rows_at_once(shared).min(rows.len()));
         let mut between = Between { turns: 0, cut: Cut::of_conversation(conversation), drafts: 0 };
         self.draw_rows(now, Some(&mut between), out);
-        for (nth, rows) in later.chunks(LATER_ROWS).enumerate() {
-            let end = later.get((nth + 1) * LATER_ROWS).copied().unwrap_or(conversation.messages.len());
-            self.open_later(rows, end, out);
+        for rows in later.chunks(LATER_ROWS) {
+            self.open_later(rows, out);
             self.draw_rows(rows, Some(&mut between), out);
             out.push_str(LATER_END);
         }

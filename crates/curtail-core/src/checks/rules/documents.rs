@@ -13,7 +13,7 @@ pub(super) static DOCUMENTS: Rule = Rule {
     code: "S032",
     name: "documents",
     summary: "A document has a name that is not accepted or that another one has, or no text beside it.",
-    why: "Bedrock accepts ASCII letters, digits, blanks, hyphens, parentheses and square brackets in the name of a \
+    why: "Bedrock accepts ASCII letters, digits, single blanks, hyphens, parentheses and square brackets in the name of a \
           document, and each name once in a request. A file that is uploaded again, or a program that calls every file \
           `document`, makes every later request of the session fail. A message with a document needs a text.",
     help: "rename the document: `--fix` does this. A text beside the document is for a person to write",

@@ -144,6 +144,7 @@ impl<'r, 'a> Reading<'r, 'a> {
             Is::Text | Is::Reasoning => self.text_part(kind, element, inner),
             Is::Media => self.whole_part(element, Content::Media(Text::Json(inner.raw()))),
             Is::Mark => self.whole_part(element, Content::Other),
+            Is::Unknown => self.whole_part(element, blocks::unknown(element)),
             Is::Call => self.call(kind, element, inner),
             Is::Result => self.result(kind, element, inner),
         }
@@ -289,7 +290,7 @@ impl Kind {
             }
             Is::Call => has(&self.name),
             Is::Result => has(&self.text) || has(&self.id),
-            Is::Media | Is::Mark => true,
+            Is::Media | Is::Mark | Is::Unknown => true,
         }
     }
 }

@@ -226,15 +226,17 @@ pub(super) enum Is {
     Reasoning,
     Media,
     Mark,
+    Unknown,
 }
 
-pub(super) const KINDS: [(&str, Is); 6] = [
+pub(super) const KINDS: [(&str, Is); 7] = [
     ("text", Is::Text),
     ("call", Is::Call),
     ("result", Is::Result),
     ("reasoning", Is::Reasoning),
     ("media", Is::Media),
     ("mark", Is::Mark),
+    ("unknown", Is::Unknown),
 ];
 
 impl Rules {
