@@ -45,6 +45,7 @@ mod summarizers;
 mod tables;
 #[cfg(all(feature = "parquet", target_os = "linux"))]
 mod tables_damaged;
+#[cfg(target_os = "linux")]
 mod terminal;
 mod tokens;
 mod trust;

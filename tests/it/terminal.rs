@@ -81,7 +81,6 @@ fn without_times(text: &str) -> String {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn everything_fits_the_width() {
     let place = machine();
     let mut wide = Vec::new();
@@ -104,7 +103,6 @@ fn everything_fits_the_width() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn names_paths_and_counts_have_colors_where_they_are_wanted() {
     let place = machine();
     let reports =
@@ -124,7 +122,6 @@ fn names_paths_and_counts_have_colors_where_they_are_wanted() {
 
 /// A pipe gets everything, whatever the width of the terminal is.
 #[test]
-#[cfg(target_os = "linux")]
 fn nothing_is_shortened_in_a_pipe() {
     let place = machine();
     let printed = on_terminal(&place, "curtail count logs | cat", 60);

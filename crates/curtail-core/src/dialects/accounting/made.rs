@@ -11,8 +11,10 @@ pub(super) struct MadeTexts(Vec<PartTexts>);
 struct PartTexts {
     /// Where the part is.
     element: Option<Span>,
-    /// By whether only what no escape hides is kept.
-    condensed: [Vec<String>; 2],
+    /// The letters and digits of each text.
+    condensed: Vec<String>,
+    /// Those of them that JSON inside a text does not escape.
+    unescaped: Vec<String>,
 }
 
 impl MadeTexts {
@@ -20,7 +22,8 @@ impl MadeTexts {
         let made = parts.iter().map(|part| (part, made_texts(part))).filter(|(_, made)| !made.is_empty());
         let made = made.map(|(part, made)| PartTexts {
             element: part.place().map(|place| place.element.span()),
-            condensed: [false, true].map(|ascii| condensed_each(&made, ascii)),
+            condensed: condensed_each(&made, false),
+            unescaped: condensed_each(&made, true),
         });
         Self(made.collect())
     }
@@ -34,7 +37,7 @@ impl MadeTexts {
         let span = value.span();
         !text.is_empty()
             && self.0.iter().any(|part| {
-                let made = &part.condensed[usize::from(ascii)];
+                let made = if ascii { &part.unescaped } else { &part.condensed };
                 let is_inside =
                     part.element.is_some_and(|element| element.start <= span.start && span.end <= element.end);
                 made.iter().any(|made| made.contains(&text))

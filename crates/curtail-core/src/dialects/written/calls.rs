@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::python::python_calls;
-use super::syntaxes::{calls_at_head, calls_of, json_calls, starts_of};
+use super::syntaxes::{calls_at_head, calls_of, is_quoted, json_calls, starts_of};
 use crate::json::{Text, written_offsets};
 use crate::transcript::ToolCall;
 
@@ -53,12 +53,15 @@ impl Calls {
     }
 }
 
-/// What a call in a text begins with. The text before the first of these is no call.
+/// What a call in a text begins with, besides [`TAG`]. The text before the first of these is no call.
 const OPENINGS: &[&str] = &[
-    "<tool_call>", "<function_call>", "<functioncall>", "<tool_use>", "<tools>", "<tool_code>", "<function=",
-    "<invoke name=", "<|tool_call|>", "<|tool_call_start|>", "<|python_tag|>", "[TOOL_CALLS]", "```tool_call",
-    "```tool_code",
+    "<function_call>", "<functioncall>", "<tool_use>", "<tools>", "<tool_code>", "<function=", "<invoke name=",
+    "<|tool_call|>", "<|tool_call_start|>", "<|python_tag|>", "[TOOL_CALLS]", "```tool_call", "```tool_code",
 ];
+
+/// The tag of a call without what is before it: models put their name there, as in `<minimax:tool_call>` and
+/// `<longcat_tool_call>`.
+const TAG: &str = "tool_call>";
 
 /// What several calls begin with that are in one pair of tags.
 const WRAPPERS: &[&str] =
@@ -68,6 +71,7 @@ const WRAPPERS: &[&str] =
 type Finders = LazyLock<Vec<(&'static str, Finder<'static>)>>;
 
 static OPENING: Finders = LazyLock::new(|| OPENINGS.iter().map(|word| (*word, Finder::new(word))).collect());
+static IN_TAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(TAG));
 static WRAPPER: Finders = LazyLock::new(|| WRAPPERS.iter().map(|word| (*word, Finder::new(word))).collect());
 
 /// Where the calls begin that are cut apart from each other.
@@ -77,7 +81,8 @@ fn starts(text: &str) -> Option<Vec<usize>> {
     }
     let wrapper = first_of(&WRAPPER, text).map(|(at, _)| at);
     let whole = wrapper.into_iter().chain(start_of_action(text)).min();
-    match first_of(&OPENING, text).filter(|(at, _)| whole.is_none_or(|whole| *at < whole)) {
+    let opening = first_of(&OPENING, text).into_iter().chain(first_tag(text)).min();
+    match opening.filter(|(at, _)| whole.is_none_or(|whole| *at < whole)) {
         Some((_, opening)) => Some(starts_of(opening, text)),
         None => Some(vec![whole.or_else(|| start_of_json(text))?]),
     }
@@ -102,12 +107,26 @@ fn start_of_json(text: &str) -> Option<usize> {
 
 /// Where the first of some words is in a text, and the word.
 fn first_of(words: &Finders, text: &str) -> Option<(usize, &'static str)> {
-    words.iter().filter_map(|(word, finder)| Some((finder.find(text.as_bytes())?, *word))).min()
+    let places = words.iter().filter_map(|(word, finder)| {
+        let mut found = finder.find_iter(text.as_bytes());
+        Some((found.find(|at| !is_quoted(text, *at, word))?, *word))
+    });
+    places.min()
+}
+
+/// Where the first tag of a call is in a text, and the tag with the name of a model in it.
+fn first_tag(text: &str) -> Option<(usize, &str)> {
+    let mut tags = IN_TAG.find_iter(text.as_bytes()).filter_map(|at| {
+        let before = text[..at].trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, ':' | '_' | '-'));
+        let start = before.strip_suffix('<')?.len();
+        Some((start, &text[start..at + TAG.len()]))
+    });
+    tags.find(|(at, tag)| !is_quoted(text, *at, tag))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::calls;
+    use super::{Written, calls};
     use crate::json::quote;
 
     fn names(text: &str) -> Vec<String> {
@@ -128,6 +147,8 @@ mod tests {
             ),
             ("<tool_call>\n<function=moor>\n<parameter=at>\n3\n</parameter>\n</function>\n</tool_call>", &["moor"]),
             ("<tool_call>moor\n<arg_key>at</arg_key>\n<arg_value>3</arg_value>\n</tool_call>", &["moor"]),
+            ("<longcat_tool_call>moor\n<longcat_arg_key>at</longcat_arg_key>\n</longcat_tool_call>", &["moor"]),
+            ("<minimax:tool_call>\n<invoke name=\"moor\">\n</invoke>\n</minimax:tool_call>", &["moor"]),
             ("<tools>{\"name\": \"moor\", \"parameters\": {}}</tools>", &["moor"]),
             ("[moor(at=3, note=\"a) b\"), Set Sail(to='Oslo')]", &["moor", "Set Sail"]),
             ("<|python_tag|>moor.call(query=\"tides\")", &["moor.call"]),
@@ -199,6 +220,25 @@ mod tests {
             let found = calls(&json[1..json.len() - 1]).unwrap();
             let call = &found.written[0].calls[0];
             assert_eq!((&*call.name.decode(), &*call.arguments.decode()), ("save", arguments), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_begins_with_its_outermost_tag() {
+        for text in [
+            "<minimax:tool_call>\n<invoke name=\"moor\">\n</invoke>\n</minimax:tool_call>",
+            "<seed:tool_call>\n<function=moor>\n</function>\n</seed:tool_call>",
+            "<longcat_tool_call>moor\n</longcat_tool_call>",
+            "<tool_call>\n{\"name\": \"moor\", \"arguments\": {}}\n</tool_call>\nThat was a `<tool_call>`.",
+        ] {
+            for said in ["I look.", "I write `<tool_call>` and \"<function_call>\"."] {
+                let json = quote(&format!("{said}{text}"));
+                let found = calls(&json[1..json.len() - 1]).unwrap();
+                assert_eq!(found.start, quote(said).len() - 2, "{json}");
+                let [Written { calls, .. }] = found.written.as_slice() else { panic!("{json}") };
+                let [call] = calls.as_slice() else { panic!("{json}") };
+                assert_eq!(call.name.decode(), "moor", "{json}");
+            }
         }
     }
 

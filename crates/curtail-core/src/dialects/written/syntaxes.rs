@@ -47,9 +47,12 @@ pub(super) fn starts_of(word: &str, text: &str) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut misses = 0;
     let mut at = 0;
-    while let Some(found) = text[at..].find(word) {
-        starts.push(at + found);
-        at += found + word.len();
+    while let Some(start) = text[at..].find(word).map(|found| at + found) {
+        at = start + word.len();
+        if is_quoted(text, start, word) {
+            continue;
+        }
+        starts.push(start);
         let rest = text[at..].trim_start();
         if misses == MISSES || !rest.starts_with(BRACKETS) {
             continue;
@@ -63,6 +66,12 @@ pub(super) fn starts_of(word: &str, text: &str) -> Vec<usize> {
         }
     }
     starts
+}
+
+/// Whether `word` at `start` is between two equal quotes: a sentence names it.
+pub(super) fn is_quoted(text: &str, start: usize, word: &str) -> bool {
+    let quote = text[..start].chars().next_back().filter(|c| matches!(c, '`' | '"' | '\''));
+    quote.is_some_and(|quote| text[start + word.len()..].starts_with(quote))
 }
 
 /// What JSON begins with.
@@ -149,7 +158,7 @@ const NAMES: &[[&str; 2]] = &[
     ["Action: ", "\n"],
     ["<name>", "</name>"],
     ["<tool_name>", "</tool_name>"],
-    ["<tool_call>", "<"],
+    ["tool_call>", "<"],
     ["<|tool_call|>", "{"],
     ["[TOOL_CALLS]", "["],
     ["[TOOL_CALLS]", "{"],
