@@ -2,7 +2,7 @@
 
 use super::accounting::{Accounting, texts_of};
 use super::foreign::format_of;
-use super::framing::{EMPTY_SPANS, is_span};
+use super::message_lists::{EMPTY_SPANS, is_span};
 use super::nearest::nearest;
 use super::read_error::ReadError;
 use super::row::Row;
@@ -351,7 +351,7 @@ pub(super) fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialects::framing::{Framing, rows};
+    use crate::dialects::{Framing, rows};
     use crate::json::Document;
 
     /// Each of them reads all items: one that is named for each item would be quadratic.

@@ -2,10 +2,12 @@
 
 use super::assemble::assemble;
 use super::detection::{Sniffed, best_reader, is_plain, is_written_as, sniff, unrecognized};
-use super::framing::{Framing, names_messages, rows};
+use super::framing::Framing;
+use super::message_lists::names_messages;
 use super::read_error::{ReadError, UnknownDialect, refuse_to_write};
 use super::refusals::{nothing_read, refuse_hidden_calls, refuse_tiny_records};
 use super::row::Row;
+use super::rows::rows;
 use super::{CODE, Dialect, known_dialect};
 use crate::json::{Document, ParseErrorKind};
 use crate::transcript::Transcript;
