@@ -34,6 +34,13 @@ pub(super) fn plain(part: Value<'_>) -> Content<'_> {
     if let Some(result) = blocks::either(part, "codeExecutionResult", "code_execution_result") {
         return read_code_result(result);
     }
+    if let Some(call) = of_hosted_tool(part, "toolCall", "tool_call") {
+        return blocks::hosted(blocks::call(call.get_text("id"), tool_type(call), call.some("args")));
+    }
+    if let Some(response) = of_hosted_tool(part, "toolResponse", "tool_response") {
+        let content = blocks::texts(response.some("response"));
+        return blocks::hosted(Content::ToolResult(ToolResult::new(response.get_text("id"), None, content)));
+    }
     let text = part.text().or_else(|| part.get_text("text"));
     match text {
         Some(text) if part.is_true("thought") => Content::Reasoning(text),
@@ -56,6 +63,15 @@ pub(super) fn is_media(part: Value<'_>) -> bool {
 fn read_code(code: Value<'_>) -> Content<'_> {
     let name = Text::Owned(String::from("code_execution"));
     blocks::hosted(Content::ToolCall(ToolCall::new(code.get_text("id"), name, code.text_or_empty("code"))))
+}
+
+/// A call of a tool that the provider runs beside those of the program, or its answer.
+fn of_hosted_tool<'a>(part: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
+    blocks::either(part, camel, snake).filter(|tool| tool_type(*tool).is_some())
+}
+
+fn tool_type(tool: Value<'_>) -> Option<Text<'_>> {
+    blocks::either(tool, "toolType", "tool_type")?.text()
 }
 
 fn read_result(response: Value<'_>) -> Content<'_> {

@@ -74,6 +74,7 @@ pub(super) struct Languages {
     pub(super) new_plan: Phrases,
     pub(super) announcing: Phrases,
     pub(super) reason: Phrases,
+    pub(super) ambiguous_reason: Phrases,
     pub(super) permit: Phrases,
     pub(super) setting: Phrases,
     pub(super) tests: Phrases,

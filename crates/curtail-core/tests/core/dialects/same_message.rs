@@ -58,3 +58,26 @@ fn a_result_for_which_no_call_is_left_belongs_to_the_one_before_it() {
     let shorter = cutter.cut(text).expect("it is cut");
     assert!(shorter.contains("I look.") && !shorter.contains("metres") && !shorter.contains("lamp"), "{shorter}");
 }
+
+/// Gemini 3 searches by itself beside the calls of the program.
+#[test]
+fn a_tool_that_google_runs_stays_when_the_call_beside_it_is_dropped() {
+    let search = r#"{"toolCall":{"toolType":"GOOGLE_SEARCH_WEB","args":{"queries":["oslo"]},"id":"a"}},{"toolResponse":{"toolType":"GOOGLE_SEARCH_WEB","response":{"found":"a city"},"id":"a"},"thoughtSignature":"c2ln"}"#;
+    let snake = search
+        .replace("toolCall", "tool_call")
+        .replace("toolResponse", "tool_response")
+        .replace("toolType", "tool_type");
+    for search in [search, &snake] {
+        let call = r#",{"functionCall":{"name":"weather","args":{},"id":"b"}}"#;
+        let answer = r#"{"role":"user","parts":[{"functionResponse":{"name":"weather","response":{"output":"cold"},"id":"b"}}]},"#;
+        let chat = |call: &str, answer: &str| {
+            format!(
+                r#"{{"contents":[{{"role":"user","parts":[{{"text":"Go."}}]}},{{"role":"model","parts":[{search}{call}]}},{answer}{{"role":"model","parts":[{{"text":"Cold."}}]}}]}}"#
+            )
+        };
+        let of = |tool| Cutter::builder().tools(ToolPolicy::drop_named([tool])).build().expect("a policy");
+        assert_eq!(of("weather").cut(&chat(call, answer)).expect("it is cut"), chat("", ""));
+        let rest = of("GOOGLE_*").cut(&chat(call, answer)).expect("it is cut");
+        assert!(!rest.contains("a city") && rest.contains("weather"), "{rest}");
+    }
+}

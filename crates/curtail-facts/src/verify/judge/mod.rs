@@ -144,19 +144,36 @@ fn is_name(text: &str) -> bool {
 
 /// What a sentence decides: what it says before a colon, and the reason after it, are no part of that.
 fn decided(text: &str) -> &str {
-    let (at, start) = decision_places(text);
-    let end = LANGUAGES.reason.first_in(text).filter(|reason| *reason > at.max(start + SHORTEST)).unwrap_or(text.len());
+    let Announcement { at, start } = announcement(text);
+    let after = at.max(start + SHORTEST);
+    let mut reasons = LANGUAGES.reason.places(text).into_iter().map(|(reason, _)| reason);
+    let end = reasons.find(|reason| *reason > after && begins_reason(text, *reason)).unwrap_or(text.len());
     text[start..end].trim()
 }
 
-/// Where the word stands that says that something is decided, and where, behind a colon, what is decided begins.
-fn decision_places(text: &str) -> (usize, usize) {
+/// Whether a word of reasons at `at` begins one: `since` may also begin a time, and `car` is a word of another language.
+fn begins_reason(text: &str, at: usize) -> bool {
+    text[..at].trim_end().ends_with([',', '，', '、']) || LANGUAGES.ambiguous_reason.first_in(&text[at..]) != Some(0)
+}
+
+/// Where a sentence says that something is decided.
+struct Announcement {
+    /// The word that says so, or the end of a label.
+    at: usize,
+    /// Where what is decided begins: the sentence, or what is behind a colon.
+    start: usize,
+}
+
+fn announcement(text: &str) -> Announcement {
     let tables = [&LANGUAGES.decided, &LANGUAGES.decided_by_person];
     let Some(at) = tables.iter().find_map(|table| table.first_in(text)) else {
         let start = decision_label(text).unwrap_or_default();
-        return (start, start);
+        return Announcement { at: start, start };
     };
-    (at, text[..at].rfind([':', '：']).map_or(0, |colon| text.ceil_char_boundary(colon + 1)))
+    let ends = text[..at].rmatch_indices([':', '：']).map(|(colon, mark)| colon + mark.len());
+    // `10:30` is a time.
+    let start = ends.into_iter().find(|end| !text[*end..].starts_with(|c: char| c.is_ascii_digit()));
+    Announcement { at, start: start.unwrap_or_default() }
 }
 
 /// The shortest decision, in bytes, that a reason may follow.
