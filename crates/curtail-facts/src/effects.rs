@@ -132,7 +132,7 @@ const GH_SHOWS: &[&str] = &["checks", "diff", "list", "search", "status", "view"
 /// Whether a command of the viewers does something: it writes a file, or what it does depends on its verb.
 fn acts(command: &Simple) -> bool {
     let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return false };
-    !command.writes.is_empty()
+    command.writes.iter().any(|file| file != "/dev/null")
         || match paths::name(program) {
             "git" => git::acts(arguments),
             "gh" => !arguments.iter().any(|word| GH_SHOWS.contains(&word.as_str())),

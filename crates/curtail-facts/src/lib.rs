@@ -25,6 +25,7 @@ mod calls;
 mod checks;
 mod effects;
 mod git;
+mod idle;
 mod outcomes;
 mod patches;
 mod prefixes;
@@ -47,6 +48,7 @@ pub use kinds::{Change, Check, Commit, FailedTest, Pointer, Progress, Quote, Tod
 // What calls do, for pages and for replays.
 pub use call_result::failed;
 pub use calls::{COMMAND_KEYS, PATH_KEYS, file_read, normalized, todos};
+pub use idle::changes_nothing;
 pub use wrappers::{exit_code, unwrapped};
 // How texts are read, for pages, lists of sessions and summaries.
 pub use fences::{FenceLine, Fences};

@@ -11,6 +11,7 @@ pub(super) struct Programs {
     pub(super) wrappers: Vec<Wrapper>,
     pub(super) runners: Vec<Runner>,
     pub(super) viewers: Vec<String>,
+    pub(super) writing_viewers: Vec<WritingViewer>,
     pub(super) files: Vec<FileProgram>,
     pub(super) backups: Vec<String>,
     pub(super) checks: Vec<CheckProgram>,
@@ -49,6 +50,20 @@ pub(super) struct Runner {
     pub(super) programs: Vec<String>,
     pub(super) verb: String,
     pub(super) valued: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WritingViewer {
+    pub(super) programs: Vec<String>,
+    #[serde(default)]
+    pub(super) flags: String,
+    #[serde(default)]
+    pub(super) words: Vec<String>,
+    #[serde(default)]
+    pub(super) texts: Vec<String>,
+    #[serde(default)]
+    pub(super) operands: Option<usize>,
 }
 
 #[derive(Deserialize)]

@@ -3,6 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use foldhash::{HashMap, HashMapExt};
 use memchr::memmem;
 
 /// The longest base64 that is decoded to find the size of an image: cameras write up to 64 KB before it.
@@ -40,23 +41,31 @@ pub(super) fn image_type(head: &[u8]) -> Option<String> {
     imagesize::image_type(head).ok().map(|format| format!("{format:?}").to_lowercase())
 }
 
-/// The number of pages of a PDF, as its tree of pages says, or as many pages as can be seen.
+/// The number of pages of a PDF: as its tree of pages says, or else as many pages as can be seen.
 pub(super) fn pdf_pages(bytes: &[u8]) -> Option<usize> {
     const END: &[u8] = b"endobj";
-    let mut counted = 0;
-    let mut seen = 0;
+    // A file that was changed contains the objects as they were, too: the last one of a number is the object.
+    let mut objects = HashMap::new();
     let mut start = 0;
     while start < bytes.len() {
         let end = memmem::find(&bytes[start..], END).map_or(bytes.len(), |at| start + at);
         let object = &bytes[start..end];
-        seen += kinds(object).filter(|kind| *kind == b"Page").count();
-        // Bookmarks have a count, too.
-        if kinds(object).any(|kind| kind == b"Pages") {
-            counted = counted.max(count_in(object).unwrap_or(0));
-        }
+        objects.insert(object_number(object).ok_or(start), object);
         start = end + END.len();
     }
-    Some(counted.max(seen)).filter(|most| *most > 0)
+    // Bookmarks have a count, too.
+    let trees = objects.values().filter(|object| kinds(object).any(|kind| kind == b"Pages"));
+    let counted = trees.filter_map(|tree| count_in(tree)).max();
+    let seen = || objects.values().flat_map(|object| kinds(object)).filter(|kind| *kind == b"Page").count();
+    counted.filter(|most| *most > 0).or_else(|| Some(seen()).filter(|most| *most > 0))
+}
+
+/// The number before the generation of an object: 12 in `12 0 obj`.
+fn object_number(object: &[u8]) -> Option<usize> {
+    let head = object[..memmem::find(object, b"obj")?].trim_ascii_end();
+    let mut words = head.rsplit(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.next()?;
+    number_at(words.next()?)
 }
 
 /// The kinds of the dictionaries in an object.
@@ -91,6 +100,18 @@ mod tests {
         assert_eq!(pdf_pages(format!("{outline}{pages}").as_bytes()), Some(3));
         assert_eq!(pdf_pages(b"<</Type/Page>> <</Type/PageLabel>> <</Type /Page>>"), Some(2));
         assert_eq!(pdf_pages(outline.as_bytes()), None);
+    }
+
+    #[test]
+    fn a_pdf_that_was_saved_again_has_the_pages_of_its_newest_objects() {
+        let page = |number: usize| format!("{number} 0 obj\n<</Type/Page/Parent 1 0 R>>\nendobj\n");
+        let tree = |count: usize| format!("1 0 obj\n<</Type/Pages/Count {count}>>\nendobj\n");
+        let first = format!("%PDF-1.4\n{}{}{}{}", tree(3), page(2), page(3), page(4));
+        let xref = "xref\n0 4\ntrailer\n<</Size 5>>\nstartxref\n9\n%%EOF\n";
+        assert_eq!(pdf_pages(format!("{first}{xref}{}{}", page(2), page(3)).as_bytes()), Some(3));
+        assert_eq!(pdf_pages(format!("{first}{xref}{}", tree(1)).as_bytes()), Some(1));
+        let untold = format!("{}{}{xref}{}", page(2), page(3), page(2));
+        assert_eq!(pdf_pages(untold.as_bytes()), Some(2));
     }
 
     #[test]

@@ -37,23 +37,30 @@ pub(super) struct ReadFrom {
     /// Index of the newest message of the main conversation, if turns were rolled back: in a log that is a tree, those are the
     /// messages that do not lead to it. One of them is newer only if the newest record is not a message.
     newest: Option<usize>,
+    /// Whether there are results: calls of a log without any need none.
+    has_results: bool,
 }
 
 impl ReadFrom {
     pub(super) fn messages(messages: &[Message<'_>]) -> Self {
         let boundaries = messages.iter().filter(|message| message.is_boundary()).count();
+        let has_results = messages.iter().any(|message| message.results().next().is_some());
         if !messages.iter().any(|message| message.standing.is_rolled_back()) {
-            return Self { boundaries, newest: None };
+            return Self { boundaries, newest: None, has_results };
         }
         let main = main_thread(messages);
         let of_main = messages.iter().rev().filter(|message| message.thread == main);
         let newest = of_main.clone().filter(|message| message.standing != Standing::Abandoned);
         let newest = newest.chain(of_main).find_map(Message::source_index);
-        Self { boundaries, newest }
+        Self { boundaries, newest, has_results }
     }
 
     fn is_lost_in(self, messages: &[Message<'_>]) -> bool {
-        Self::messages(messages).boundaries < self.boundaries || self.is_newest_lost_in(messages)
+        let now = Self::messages(messages);
+        let only_calls_are_left = || messages.iter().any(|message| message.calls().next().is_some());
+        now.boundaries < self.boundaries
+            || self.is_newest_lost_in(messages)
+            || self.has_results && !now.has_results && only_calls_are_left()
     }
 
     pub(super) fn is_newest_lost_in(self, messages: &[Message<'_>]) -> bool {

@@ -54,14 +54,11 @@ impl MediaLimits {
     /// The text in place of `medium`, if it is removed; `kept` counts down the newest ones.
     fn removes(&self, medium: &Medium<'_>, kept: &mut usize) -> Option<Substitution> {
         let facts = medium.facts();
-        let described = medium.described(&facts.to_string());
-        // What is only named, such as a file of the provider, may be shorter than the text.
-        let is_shorter = described.json.len() < described.span.len();
-        let is_removed = is_shorter && (*kept == 0 || self.is_too_large(&facts));
+        let is_removed = *kept == 0 || self.is_too_large(&facts);
         if !is_removed {
-            *kept = kept.saturating_sub(1);
+            *kept -= 1;
         }
-        is_removed.then_some(described)
+        is_removed.then(|| medium.described(&facts.to_string()))
     }
 
     fn is_too_large(&self, facts: &MediumFacts) -> bool {

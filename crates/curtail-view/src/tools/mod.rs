@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use super::diffs::Diff;
 use super::visible::line;
 use curtail_core::json::Value;
-use curtail_facts::Todo;
+use curtail_facts::{Todo, changes_nothing};
 
 pub(crate) use arguments::{arguments, other_arguments};
 pub(crate) use looks::Look;
@@ -101,7 +101,7 @@ impl CallKind {
     pub(crate) fn look(&self) -> Option<(Look, String)> {
         match self {
             Self::Lookup { look, target } => Some((*look, line(looks::short_name(target), 40))),
-            Self::Shell { command, .. } if looks::only_looks(command) => Some((Look::Command, line(command, 40))),
+            Self::Shell { command, .. } if changes_nothing(command) => Some((Look::Command, line(command, 40))),
             _ => None,
         }
     }

@@ -244,6 +244,26 @@ fn instructions_that_one_stage_left_alone_are_instructions_to_the_next() {
     assert_eq!(chain, apart);
 }
 
+/// A log without results is one of a version that writes none, whose calls need none: `filter` makes such a log here.
+#[test]
+fn a_stage_after_the_last_result_is_gone_reads_a_log_without_results() {
+    let log = [
+        r#"{"role":"user","message":{"content":[{"type":"text","text":"Look."}]}}"#,
+        r#"{"role":"assistant","message":{"content":[{"type":"tool_use","name":"f","input":{}},{"type":"tool_use","name":"f","input":{}}]}}"#,
+        r#"{"role":"user","message":{"content":[{"type":"tool_result","name":"f","content":[{"type":"text","text":"a"}]}]}}"#,
+        r#"{"role":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}"#,
+        r#"{"role":"user","message":{"content":[{"type":"text","text":"Good."}]}}"#,
+    ];
+    let text = log.map(|line| format!("{line}\n")).concat();
+    let piece = Piece { dialect: "cursor", framing: Framing::Lines, text: &text };
+    let stage = |name: &'static str| stages().into_iter().find(|stage| stage.0 == name).expect("a stage");
+    let [first, second] = [stage("role assistant, tool"), stage("repair drop")];
+    let once = piece.cut_first(first.1()).expect("it can be cut");
+    let [chain, apart] = piece.both_ways([&first, &second], Thinking::Auto, &once.text);
+    assert!(apart.as_ref().is_some_and(|text| text.contains("tool_use")), "{apart:?}");
+    assert_eq!(chain, apart);
+}
+
 /// The decisions of a later stage refer to the messages as they were read first.
 #[test]
 fn a_stage_after_notes_names_messages_as_they_were_read() {

@@ -128,6 +128,21 @@ fn every_wire_carries_images() {
     }
 }
 
+/// Media go by their age, whatever the text in their place weighs and wherever the JSON has spaces.
+#[test]
+fn media_that_are_only_named_are_removed_as_well() {
+    let named = [
+        r#"{"type":"image_url","image_url":{"url":"https://example.com/1.png"}}"#,
+        r#"{"type":"file","file":{"file_id":"f1"}}"#,
+        r#"{"type": "image_url", "image_url": {"url": "https://example.com/2.png"}}"#,
+    ];
+    let text = named.map(|part| format!("{{\"role\":\"user\",\"content\":[{part}]}}\n")).concat();
+    let last = MediaLimits { keep_last: Some(1), ..MediaLimits::default() };
+    let out = cut_with(Chain::default().then(last), Some("openai"), Framing::Lines, &text).expect("it is cut");
+    let left = named.map(|part| out.contains(part));
+    assert_eq!((left, out.matches("removed]").count()), ([false, false, true], 2), "{out}");
+}
+
 /// What `--strip` drops takes no text with it.
 #[test]
 fn no_text_is_in_the_bytes_of_what_is_stripped() {
