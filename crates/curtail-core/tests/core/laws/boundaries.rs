@@ -79,11 +79,12 @@ proptest! {
                     continue;
                 }
                 let end = boundaries.get(nth + 1).copied().unwrap_or(items.len());
-                // A message that begins before a later boundary and ends behind it needs only that one.
-                let ends_later = |after: usize| {
-                    end < items.len() && standings.get(&format!("m{after}.")) == Some(&Standing::Live)
+                // What belongs to a message behind a later boundary, such as the beginning of a step, needs only that one.
+                let is_of_later = |after: usize| {
+                    let standing = standings.get(&format!("m{after}."));
+                    end < items.len() && standing.is_none_or(|standing| *standing == Standing::Live)
                 };
-                let needing: Vec<usize> = (at + 1..end).filter(|&after| stays(after) && !ends_later(after)).collect();
+                let needing: Vec<usize> = (at + 1..end).filter(|&after| stays(after) && !is_of_later(after)).collect();
                 prop_assert!(needing.is_empty(), "{}: boundary {} is gone, {:?} stay\nin  {}\nout {}", case.name, at, needing, text, out);
             }
         }
