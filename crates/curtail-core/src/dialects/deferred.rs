@@ -51,7 +51,8 @@ const LONGEST: usize = 2_000;
 /// Whether a result is the `CreateTaskResult` of the Model Context Protocol, of a task that has not ended.
 fn is_task_that_goes_on(result: &ToolResult<'_>) -> bool {
     let [text] = result.content.as_slice() else { return false };
-    if text.len_bound() > LONGEST || !text.may_contain("taskId") {
+    let is_object = text.characters().find(|one| !one.is_whitespace()) == Some('{');
+    if !is_object || text.len_bound() > LONGEST || !text.may_contain("taskId") {
         return false;
     }
     let text: Cow<'_, str> = text.decode();

@@ -179,8 +179,8 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// The values in this one, at every depth, that contain others; with this value, if it does.
-    pub(super) fn holders(self) -> impl Iterator<Item = Value<'a>> {
+    /// The values in this one, at every depth, that contain others, in the order of the text; with this value, if it does.
+    pub(crate) fn holders(self) -> impl Iterator<Item = Value<'a>> {
         let end = self.document.node(self.at).next;
         let holders = (self.at..end).filter(move |&at| self.document.node(at).next > at + 1);
         holders.map(move |at| Value { at, ..self })

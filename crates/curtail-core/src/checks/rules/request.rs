@@ -100,11 +100,13 @@ fn all_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<(usize, Mark<'a>)> {
     let messages = context.read_messages().filter_map(|(at, message)| Some((Some(at), message.value()?)));
     let places = lists.map(|value| (None, value)).chain(messages);
     let mut marks = Vec::new();
-    for (message, block) in places.flat_map(|(message, value)| blocks(value).into_iter().map(move |one| (message, one)))
-    {
-        for (kind, (key, _)) in MARKS.iter().enumerate() {
-            let mark = block.get(key).filter(|mark| mark.is_object());
-            marks.extend(mark.map(|value| (kind, Mark { value, message })));
+    for (message, value) in places {
+        for block in value.holders() {
+            for (kind, mark) in block.get_each(MARKS.map(|(key, _)| key)).into_iter().enumerate() {
+                if let Some(mark) = mark.filter(|mark| mark.is_object() && !is_of_a_tool(block, value)) {
+                    marks.push((kind, Mark { value: mark, message }));
+                }
+            }
         }
     }
     marks.extend(automatic_mark(context).map(|value| (AUTOMATIC, Mark { value, message: None })));
@@ -126,19 +128,18 @@ fn automatic_mark<'a>(context: &RuleContext<'_, 'a>) -> Option<Value<'a>> {
 const OF_TOOLS: [&str; 8] =
     ["input", "arguments", "args", "parameters", "input_schema", "inputSchema", "json", "response"];
 
-/// The objects in `value` that can be marked, in the order of the text.
-fn blocks(value: Value<'_>) -> Vec<Value<'_>> {
-    let mut found = Vec::new();
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        if value.is_object() {
-            found.push(value);
+/// Whether `block`, which is in `value`, is in what a tool takes or gives.
+fn is_of_a_tool<'a>(block: Value<'a>, value: Value<'a>) -> bool {
+    let mut inner = block;
+    while inner != value
+        && let Some(outer) = inner.parent()
+    {
+        if outer.members().any(|member| member.value == inner && member.key.is_one_of(&OF_TOOLS)) {
+            return true;
         }
-        let members = value.members().filter(|member| !OF_TOOLS.iter().any(|key| member.key.is(key)));
-        open.extend(value.items().chain(members.map(|member| member.value)));
+        inner = outer;
     }
-    found.sort_by_key(|block| block.span().start);
-    found
+    false
 }
 
 pub(super) static TOO_MANY_TOOLS: Rule = Rule {

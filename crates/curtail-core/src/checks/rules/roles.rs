@@ -121,12 +121,12 @@ fn refused_roles<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let message = &context.messages[at];
         let what = kind_of_roles(item);
         let value = item.get("role")?;
-        let role = value.text()?.decode().into_owned();
-        let same = same_roles(&role.to_ascii_lowercase()).unwrap_or_default();
+        let role = value.text()?.into_decoded();
         let (name, what) = match names(provider, what) {
             Some(mut accepted) if accepted.clone().all(|name| name != role) => {
-                let same = accepted.find(|name| name.eq_ignore_ascii_case(&role) || same.contains(name));
-                (same.map(str::to_owned), what)
+                let same = same_roles(&role.to_ascii_lowercase()).unwrap_or_default();
+                let name = accepted.find(|name| name.eq_ignore_ascii_case(&role) || same.contains(name));
+                (name.map(str::to_owned), what)
             }
             // A chat has the usual names where nothing says which ones are accepted.
             None if is_chat(message) => (Some(usual_name(message.role, &role)?), "roles"),
