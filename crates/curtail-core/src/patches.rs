@@ -106,10 +106,10 @@ impl<'a> Removed<'a> {
     fn add_emptied_shells(&mut self, message: &Message<'a>) {
         let mut asked: HashSet<Value<'_>> = HashSet::default();
         for place in message.cut.iter().filter_map(Part::place).filter(|place| place.shell) {
-            for element in std::iter::once(&place.element).chain(&place.copies) {
-                let shell = element.parent().filter(|&shell| asked.insert(shell));
-                if let Some(shell) = shell.filter(|&shell| self.holds_all_of(shell)) {
-                    self.add(shell);
+            for &element in std::iter::once(&place.element).chain(&place.copies) {
+                let list = element.parent().filter(|&list| asked.insert(list));
+                if list.is_some_and(|list| self.holds_all_of(list)) {
+                    place.shell_of(element).into_iter().for_each(|shell| self.add(shell));
                 }
             }
         }

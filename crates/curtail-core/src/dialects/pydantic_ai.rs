@@ -179,15 +179,17 @@ fn is_compaction(part: Value<'_>) -> bool {
         && (part.some_text("content").is_some() || part.some("provider_details").is_some())
 }
 
-/// Text and media of a user: a string, or a list of strings and of objects with a `kind`. Without a text, the list is cut with its
-/// part.
+/// Text and media of a user: a string, or a list of strings and of objects with a `kind`. Its part is removed with the last value
+/// of the list; without a text, with any of them.
 fn prompt_parts<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
     let Some(content) = content else { return Vec::new() };
     if !content.is_array() {
         return vec![prompt_part(part, content)];
     }
-    let has_text = content.items().any(|value| prompt_text(value).is_some());
-    content.items().map(|value| prompt_part(if has_text { value } else { part }, value)).collect()
+    if content.items().any(|value| prompt_text(value).is_some()) {
+        return content.items().map(|value| prompt_part(value, value).in_list_of(part)).collect();
+    }
+    content.items().map(|value| prompt_part(part, value)).collect()
 }
 
 /// One value of a prompt, which is cut with `element`.

@@ -38,6 +38,16 @@ impl<'a> Part<'a> {
         self
     }
 
+    /// The same part, as an element of a list with whose last element `owner` is removed.
+    #[must_use]
+    pub fn in_list_of(mut self, owner: Value<'a>) -> Self {
+        if let PartOrigin::Source(place) = &mut self.origin {
+            place.shell = true;
+            place.further_mut().list_owner = Some(owner);
+        }
+        self
+    }
+
     /// The same part, which a model reads at `offset`, wherever its bytes are.
     #[must_use]
     pub const fn read_at(mut self, offset: u32) -> Self {
@@ -248,6 +258,13 @@ impl<'a> PartPlace<'a> {
         self
     }
 
+    /// What is removed once the list or object around `element` is empty.
+    #[must_use]
+    pub fn shell_of(&self, element: Value<'a>) -> Option<Value<'a>> {
+        let owner = self.further.as_ref().and_then(|further| further.list_owner);
+        if self.shell { owner.or_else(|| element.parent()) } else { None }
+    }
+
     /// Texts in its element that are counted as an estimate.
     #[must_use]
     pub fn estimated(&self) -> &[Estimated<'a>] {
@@ -357,6 +374,8 @@ pub struct FurtherPlaces<'a> {
     pub leader: Option<Leader<'a>>,
     /// For reasoning: whether no provider signs it, so that none demands a signature.
     pub unsigned: bool,
+    /// For an element of a list: what is removed with its last element, in place of the list.
+    pub list_owner: Option<Value<'a>>,
     /// Copies of the part in other messages. They are removed when the part is cut.
     pub copies_cut: Vec<Value<'a>>,
     /// Where other messages contain the same text, which is rewritten in the same way.

@@ -1,4 +1,5 @@
-//! Law 2: what is kept is kept byte for byte; a message that loses a part loses its bytes and one comma.
+//! Law 2: what is kept is kept byte for byte; a message that loses a part loses its bytes and one comma. No content is left as
+//! an empty list.
 
 use std::ops::Range;
 
@@ -32,6 +33,8 @@ pub struct Written {
     pieces: Vec<Range<usize>>,
     /// Where the text of a result is, and the arguments of a call.
     contents: Vec<Range<usize>>,
+    /// Lists of parts that are the content of something.
+    part_lists: Vec<Range<usize>>,
 }
 
 impl Written {
@@ -62,12 +65,14 @@ impl Written {
             .flat_map(|further| &further.repeats)
             .filter(|twin| inside(&twin.span))
             .copied();
+        let contents = places.iter().filter_map(|place| content_around(place)).map(Value::span);
         let arguments = message.parts.iter().filter_map(without_arguments).flatten().map(|one| range(one.span));
         let rewritten = rewrites.chain(repeats).map(|rewrite| range(rewrite.span)).chain(arguments);
         Some(Self {
             removable: removable.map(|value| range(value.span())).collect(),
             pieces: places.iter().filter_map(|place| place.piece).map(range).collect(),
             contents: rewritten.collect(),
+            part_lists: contents.filter(inside).map(range).collect(),
             text,
         })
     }
@@ -98,6 +103,9 @@ impl Written {
             return false;
         }
         let (before, after) = (Elements::of(old), Elements::of(new));
+        if after.values.is_empty() && self.part_lists.contains(&place) {
+            return false;
+        }
         self.leaves_elements(&before, &after, rewritten)
     }
 
@@ -153,9 +161,15 @@ fn left_without(old: &str, pieces: &[Range<usize>], at: usize, new: &str) -> boo
 /// What is removed with the part at `place`: its element, the copies, and what is left empty without it.
 fn removable<'a>(place: &PartPlace<'a>) -> Vec<Value<'a>> {
     let elements: Vec<Value<'a>> = std::iter::once(place.element).chain(place.copies.iter().copied()).collect();
-    let shells: Vec<Value<'a>> =
-        elements.iter().filter_map(|element| element.parent().filter(|_| place.shell)).collect();
+    let shells: Vec<Value<'a>> = elements.iter().filter_map(|element| place.shell_of(*element)).collect();
     [elements, shells].concat()
+}
+
+/// The list around the part at `place`, if it is the content of something.
+fn content_around<'a>(place: &PartPlace<'a>) -> Option<Value<'a>> {
+    let list = place.element.parent().filter(|list| list.is_array())?;
+    let holder = list.parent()?;
+    ["content", "contents", "parts"].iter().any(|key| holder.get(key) == Some(list)).then_some(list)
 }
 
 /// The numbers that a program takes for the size of the conversation.

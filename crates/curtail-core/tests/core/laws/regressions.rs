@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, DropMessages, MediaLimits, Overflow, Repair, RepairMode, StaleResults, Strip, StripKind, WindowUnit,
+    ClearResults, DropMessages, Keep, MediaLimits, Overflow, Repair, RepairMode, StaleResults, Strip, StripKind,
+    WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::rolling::Counted;
@@ -618,4 +619,21 @@ fn what_is_said_beside_a_removed_image_stays() {
     assert!(cut.contains("removed]") && cut.contains(shown) && !cut.contains(&sent), "{cut}");
     // An image that only the user sees is not sent.
     assert!(without_images("goose", &[head, call, &result(&other)]).contains(&other));
+}
+
+/// Beside the system prompt of the same request, a prompt of several values is dropped with its last one: a prompt without any
+/// would be sent as an empty message.
+#[test]
+fn a_prompt_of_several_values_leaves_no_empty_prompt() {
+    let system = r#"{"content":"Be brief.","part_kind":"system-prompt"}"#;
+    let values = r#"["What is it?",{"url":"https://a.example/b.png","kind":"image-url"}]"#;
+    let prompt = format!(r#"{{"content":{values},"part_kind":"user-prompt"}}"#);
+    let request = |parts: &str| format!(r#"{{"parts":[{parts}],"kind":"request"}}"#);
+    let reply = r#"{"parts":[{"content":"A cat.","part_kind":"text"}],"kind":"response"}"#;
+    let items = [&*request(&format!("{system},{prompt}")), reply, &request(&prompt), reply];
+    holds("pydantic-ai", &items);
+    let text = items.map(|item| format!("{item}\n")).concat();
+    let window = Chain::default().then(history(2, WindowUnit::Items, Keep::default()));
+    let out = cut_with(window, Some("pydantic-ai"), Framing::Lines, &text).unwrap();
+    assert_eq!(out, [&*request(system), &request(&prompt), reply].map(|item| format!("{item}\n")).concat());
 }
