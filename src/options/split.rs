@@ -106,10 +106,10 @@ fn overlap(text: &str) -> Result<Overlap, &'static str> {
     let wrong = "expected a number and a unit, such as 2turns, 3segments or 5messages";
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let count = text[..text.len() - unit.len()].parse().map_err(|_| wrong)?;
-    let unit = match unit.trim_start().trim_end_matches('s') {
-        "turn" => WindowUnit::Turns,
-        "segment" => WindowUnit::Segments,
-        "message" => WindowUnit::Messages,
+    let unit = match unit.trim_start() {
+        "turn" | "turns" => WindowUnit::Turns,
+        "segment" | "segments" => WindowUnit::Segments,
+        "message" | "messages" => WindowUnit::Messages,
         _ => return Err(wrong),
     };
     Ok(Overlap { count, unit })

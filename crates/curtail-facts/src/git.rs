@@ -1,6 +1,8 @@
 //! What `git` commands do to files and to the history, and which files their output names as changed. A word that may as well be a
 //! branch or a commit is no file.
 
+use std::borrow::Cow;
+
 use foldhash::HashSet;
 
 use super::kinds::Effect;
@@ -199,18 +201,20 @@ fn message_in(word: &str) -> Option<&str> {
     flags.chars().all(|flag| "aeinopqsvz".contains(flag)).then_some(message)
 }
 
-/// The files that the output of `git status` or `git diff` lists as changed, each with whether it was removed. None if what is
-/// `compared`, the first operand, may be another commit, from which this work did not make the changes: behind the first file, all
-/// operands are files.
+/// The files that the output of `git status` or `git diff` lists as changed, each with whether it was removed: those of a patch, of
+/// `--stat`, `--numstat` and `--name-status`, but not of `--name-only`, whose lines may be any text. None if what is `compared`, the
+/// first operand, may be another commit, from which this work did not make the changes: behind the first file, all operands are files.
 pub(super) fn changes(output: &str, compared: Option<&str>) -> Vec<(String, bool)> {
     let listed = listed_files(output);
     if compared.is_none_or(|word| looks_like_path(word) || names_listed(word, &listed)) { listed } else { Vec::new() }
 }
 
-/// Whether a word has a mark of paths or patterns that no name of a commit has: `v1.2`, `main...topic` and `upstream/main` have none.
+/// Whether a word has a mark of paths or patterns that no name of a commit has: `v1.2`, `release/2.x`, `main...topic` and
+/// `upstream/main` have none.
 fn looks_like_path(word: &str) -> bool {
-    let ending = paths::name(word).rsplit_once('.').map_or("", |(_, ending)| ending);
-    let is_commit = word.contains("..") || word.starts_with("origin/");
+    let (stem, ending) = paths::name(word).rsplit_once('.').unwrap_or_default();
+    let is_version = ending == "x" && stem.ends_with(|c: char| c.is_ascii_digit());
+    let is_commit = is_version || word.contains("..") || word.starts_with("origin/");
     ["/", "./", "../"].iter().any(|start| word.starts_with(start))
         || word.ends_with('/')
         || word.contains(['*', '?'])
@@ -234,7 +238,7 @@ enum Place {
 impl Place {
     /// The place of `line`, which follows a line at this place. Behind the last line of a hunk, a patch may end.
     fn next(self, line: &str) -> Self {
-        if line.starts_with("diff --git ") {
+        if ["diff --git ", "diff --cc ", "diff --combined "].iter().any(|start| line.starts_with(start)) {
             return Self::Head;
         }
         match self {
@@ -265,7 +269,7 @@ fn lines_of(range: &str) -> Option<usize> {
 
 fn listed_files(output: &str) -> Vec<(String, bool)> {
     let mut found: Vec<(String, bool)> = Vec::new();
-    let mut known: HashSet<&str> = HashSet::default();
+    let mut known: HashSet<String> = HashSet::default();
     let mut place = Place::Outside;
     for line in output.lines() {
         place = place.next(line);
@@ -279,8 +283,8 @@ fn listed_files(output: &str) -> Vec<(String, bool)> {
             *is_removed = true;
         }
         if let Some((path, is_removed)) = listed
-            && let Some(path) = paths::project_path(path).filter(|path| !path.contains(" => "))
-            && known.insert(path)
+            && let Some(path) = paths::project_path(&path)
+            && known.insert(path.to_owned())
         {
             found.push((path.to_owned(), is_removed));
         }
@@ -288,26 +292,69 @@ fn listed_files(output: &str) -> Vec<(String, bool)> {
     found
 }
 
+/// A name as `git` prints it: one with unusual characters in quotes, with an escape for each, or for each byte of it.
+fn unquoted(name: &str) -> Cow<'_, str> {
+    let Some(quoted) = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else { return name.into() };
+    let mut bytes = Vec::new();
+    let mut rest = quoted.bytes();
+    while let Some(byte) = rest.next() {
+        let escaped = if byte == b'\\' { rest.next() } else { None };
+        bytes.push(match escaped {
+            None => byte,
+            Some(b'n') => b'\n',
+            Some(b't') => b'\t',
+            Some(first @ b'0'..=b'3') => {
+                rest.by_ref().take(2).fold(first - b'0', |value, digit| (value << 3) | (digit & 7))
+            }
+            Some(character) => character,
+        });
+    }
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}
+
 /// The file that a line of a patch is about.
-fn named_by_patch(line: &str) -> Option<(&str, bool)> {
-    let renamed = line.strip_prefix("rename to ").or_else(|| line.strip_prefix("copy to "));
-    let path = renamed.or_else(|| named_twice(line.strip_prefix("diff --git ")?));
+fn named_by_patch(line: &str) -> Option<(Cow<'_, str>, bool)> {
+    let starts = ["rename to ", "copy to ", "diff --cc ", "diff --combined "];
+    let once = starts.iter().find_map(|start| line.strip_prefix(start)).map(unquoted);
+    let path = once.or_else(|| named_twice(line.strip_prefix("diff --git ")?));
     path.map(|path| (path, false))
 }
 
 /// The file that the head of a patch names twice: `a/x b/x`, with other letters before the slash, or without them.
-fn named_twice(names: &str) -> Option<&str> {
+fn named_twice(names: &str) -> Option<Cow<'_, str>> {
     let (old, new) = names.split_at_checked(names.len() / 2)?;
-    let new = new.strip_prefix(' ')?;
+    let [old, new] = [old, new.strip_prefix(' ')?].map(unquoted);
     if old == new {
         return Some(new);
     }
     let (old, new) = (old.split_once('/')?, new.split_once('/')?);
-    (old.0.len() == 1 && new.0.len() == 1 && old.1 == new.1).then_some(new.1)
+    (old.0.len() == 1 && new.0.len() == 1 && old.1 == new.1).then(|| new.1.to_owned().into())
 }
 
-/// The file that a line of `--stat`, or of a long or short status, lists as changed.
-fn listed_on(line: &str) -> Option<(&str, bool)> {
+/// The new name of a file that `--stat` or `--numstat` lists: `a.rs => b.rs`, `src/{a => b}/c.rs`, or one without a change.
+fn new_name(path: &str) -> Cow<'_, str> {
+    let Some((before, after)) = path.split_once(" => ") else { return unquoted(path) };
+    match (before.split_once('{'), after.split_once('}')) {
+        (Some((start, _)), Some((new, end))) => format!("{start}{new}{end}").replace("//", "/").into(),
+        _ => unquoted(after),
+    }
+}
+
+/// The file that a line of `--numstat` or `--name-status` lists as changed: `1 <tab> 0 <tab> a.rs`, `R100 <tab> a.rs <tab> b.rs`.
+fn listed_by_tabs(line: &str) -> Option<(Cow<'_, str>, bool)> {
+    let (first, rest) = line.split_once('\t')?;
+    let is_count = |text: &str| text == "-" || !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_count(first) {
+        let (removed, path) = rest.split_once('\t')?;
+        return (is_count(removed) && !path.contains('\t')).then(|| (new_name(path), false));
+    }
+    let similarity = first.strip_prefix(['A', 'C', 'D', 'M', 'R', 'T', 'U'])?;
+    let path = rest.rsplit('\t').next()?;
+    similarity.bytes().all(|byte| byte.is_ascii_digit()).then(|| (unquoted(path), first == "D"))
+}
+
+/// The file that a line of `--stat`, `--numstat` or `--name-status`, or of a long or short status, lists as changed.
+fn listed_on(line: &str) -> Option<(Cow<'_, str>, bool)> {
     const LABELS: &[(&str, bool)] = &[
         ("modified:", false),
         ("new file:", false),
@@ -316,6 +363,11 @@ fn listed_on(line: &str) -> Option<(&str, bool)> {
         ("typechange:", false),
         ("both modified:", false),
         ("both added:", false),
+        ("added by us:", false),
+        ("added by them:", false),
+        ("deleted by us:", false),
+        ("deleted by them:", false),
+        ("both deleted:", true),
         ("deleted:", true),
     ];
     let trimmed = line.trim_start();
@@ -323,20 +375,30 @@ fn listed_on(line: &str) -> Option<(&str, bool)> {
         && let Some((path, is_removed)) =
             LABELS.iter().find_map(|(label, is_removed)| Some((trimmed.strip_prefix(label)?, *is_removed)))
     {
-        return Some((path.rsplit(" -> ").next().unwrap_or(path).trim(), is_removed));
+        return Some((unquoted(path.rsplit(" -> ").next().unwrap_or(path).trim()), is_removed));
     }
     if let Some((path, counts)) = line.strip_prefix(' ').and_then(|rest| rest.rsplit_once(" | ")) {
         let is_counted = counts.trim_start().starts_with(|c: char| c.is_ascii_digit()) || counts.contains("Bin ");
         let path = path.trim_end();
-        return (is_counted && !path.contains(' ') && !path.starts_with("...")).then_some((path, false));
+        // Other text has no signs behind the number.
+        let is_plain =
+            counts.ends_with(['+', '-']) || path.split(" => ").all(|name| !name.contains(' ') || is_quoted(name));
+        return (is_counted && is_plain && !path.starts_with("...")).then(|| (new_name(path), false));
+    }
+    if let Some(listed) = listed_by_tabs(line) {
+        return Some(listed);
     }
     // Two letters say what became of a file since the last commit and since it was added.
     let (state, path) = line.split_at_checked(2)?;
     let path = path.strip_prefix(' ')?;
     let is_state = state.bytes().all(|byte| b" MTADRCU".contains(&byte)) && state != "  ";
-    let is_plain = !path.is_empty() && !path.starts_with(' ') && path.split(" -> ").all(|path| !path.contains(' '));
+    let is_plain = !path.is_empty() && path.split(" -> ").all(|name| !name.contains(' ') || is_quoted(name));
     let is_removed = state.contains('D') && !state.contains('U');
-    (is_state && is_plain).then(|| (path.rsplit(" -> ").next().unwrap_or(path), is_removed))
+    (is_state && is_plain).then(|| (unquoted(path.rsplit(" -> ").next().unwrap_or(path)), is_removed))
+}
+
+fn is_quoted(name: &str) -> bool {
+    name.len() > 1 && name.starts_with('"') && name.ends_with('"')
 }
 
 #[cfg(test)]
@@ -378,11 +440,39 @@ mod tests {
                 "diff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,2 @@ fn a\n M x.rs\n-M  y.rs\n-\n+A  z.rs\n\\ No newline at end of file\n M b.rs\nA  c.rs",
                 &["a.rs", "b.rs", "c.rs"],
             ),
+            (
+                " M \"src/caf\\303\\251.rs\"\nA  \"my file.rs\"\nR  \"a b.rs\" -> \"c \\\"d\\\".rs\"\n M my file.py\n",
+                &["src/café.rs", "my file.rs", "c \"d\".rs"],
+            ),
+            (
+                "\tmodified:   \"caf\\303\\251.rs\"\n\tdeleted by us:   a.rs\n\tadded by them:   b c.rs\n",
+                &["café.rs", "a.rs", "b c.rs"],
+            ),
+            (
+                "diff --git \"a/caf\\303\\251.rs\" \"b/caf\\303\\251.rs\"\ndiff --git a/b.rs \"b/\\303\\251.rs\"\nrename to \"\\303\\251.rs\"\ndiff --cc src/a.rs\n",
+                &["café.rs", "é.rs", "src/a.rs"],
+            ),
+            (
+                " src/{a.rs => b.rs} | 2 +-\n src/{ => sub}/c.rs | 0\n {old => new}/d.rs | 1 +\n e.rs => f.rs | 0\n \"\\303\\251.rs\" | 1 +\n my g.rs | 2 +-\n one of | 2\n",
+                &["src/b.rs", "src/sub/c.rs", "new/d.rs", "f.rs", "é.rs", "my g.rs"],
+            ),
+            (
+                "3\t1\tsrc/a.rs\n-\t-\timg.png\n0\t0\tsrc/{ => sub}/my c.rs\n",
+                &["src/a.rs", "img.png", "src/sub/my c.rs"],
+            ),
+            ("M\tsrc/a.rs\nD\tb.rs\nR100\tmy c.rs\tmy d.rs\nMore\te.rs\n", &["src/a.rs", "b.rs", "my d.rs"]),
             ("nothing to commit, working tree clean", &[]),
         ] {
             assert_eq!(names(output, None), expected, "{output}");
         }
-        for (output, removed) in [(" D gone.rs", true), ("MD gone.rs", true), ("UD gone.rs", false)] {
+        for (output, removed) in [
+            (" D gone.rs", true),
+            ("MD gone.rs", true),
+            ("UD gone.rs", false),
+            ("D\tgone.rs", true),
+            ("\tdeleted by us:   gone.rs", false),
+            ("\tboth deleted:    gone.rs", true),
+        ] {
             assert_eq!(changes(output, None), [(String::from("gone.rs"), removed)]);
         }
         let patch = "diff --git a/gone.rs b/gone.rs\ndeleted file mode 100644\n-deleted file mode\n";
@@ -395,7 +485,10 @@ mod tests {
         for word in ["src/a.rs", "a.rs", "src", "./src/", "src/unchanged.rs", "src/*.rs", "below/", "../below"] {
             assert_eq!(names(patch, Some(word)), ["src/a.rs"], "{word}");
         }
-        for word in ["v1.2", "upstream/main", "main", "main...topic", "main..topic.x", "..main", "origin/v1.x"] {
+        for word in [
+            "v1.2", "upstream/main", "main", "main...topic", "main..topic.x", "..main", "origin/v1.x", "2.x",
+            "release/2.x",
+        ] {
             assert!(names(patch, Some(word)).is_empty(), "{word}");
         }
     }

@@ -28,19 +28,90 @@ pub(super) fn markdown(text: &str) -> Option<Markup> {
     writer.marked.then(|| writer.folded(text))
 }
 
-/// The events of Markdown with their places. The stars of `a/*.ts and b/*.ts` are text.
+/// The events of Markdown with their places. Marks that belong to a path, a name or a sum are text.
 fn events(text: &str, options: Options) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
-    Parser::new_ext(text, options).into_offset_iter().map(|(event, place)| match event {
-        Event::Start(Tag::Emphasis) | Event::End(TagEnd::Emphasis) if is_of_path(text, &place) => {
-            (Event::Text(text[place.start..=place.start].to_owned().into()), place)
-        }
-        event => (event, place),
+    Parser::new_ext(text, options).into_offset_iter().map(move |(event, place)| match literal(text, &event, &place) {
+        Some(mark) => (Event::Text(mark.into()), place),
+        None => (event, place),
     })
 }
 
-/// Whether one of the marks of this emphasis follows a slash.
-fn is_of_path(text: &str, place: &Range<usize>) -> bool {
-    [place.start, place.end - 1].iter().any(|mark| text[..*mark].ends_with('/'))
+/// The mark that an event reads as markup, if it belongs to a path, a name or a sum.
+fn literal<'t>(text: &'t str, event: &Event<'_>, place: &Range<usize>) -> Option<&'t str> {
+    let begins = matches!(event, Event::Start(_));
+    let source = &text[place.clone()];
+    let size = match event {
+        Event::Start(Tag::Emphasis) | Event::End(TagEnd::Emphasis) => 1,
+        Event::Start(Tag::Strong) | Event::End(TagEnd::Strong) => 2,
+        Event::Start(Tag::Strikethrough) | Event::End(TagEnd::Strikethrough) => {
+            1 + usize::from(source.starts_with("~~"))
+        }
+        Event::Start(Tag::Link { .. }) | Event::End(TagEnd::Link) => {
+            let target = target_of_index(&text[..place.start], source)?;
+            return Some(if begins { &source[..1] } else { &source[target..] });
+        }
+        _ => return None,
+    };
+    let marked = Marked {
+        mark: &source[..size],
+        before: &text[..place.start],
+        inner: &source[size..source.len() - size],
+        after: &text[place.end..],
+    };
+    let mark = if begins { &source[..size] } else { &source[source.len() - size..] };
+    (marked.is_path() || marked.is_name() || marked.is_sum()).then_some(mark)
+}
+
+/// Where the target of a link begins that is a call of what a list or a table contains: `handlers[key](event)`.
+fn target_of_index(before: &str, source: &str) -> Option<usize> {
+    let at = source.rfind("](").filter(|_| source.starts_with('['))?;
+    let is_index = before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ')' | ']'));
+    (is_index && !is_web(&source[at + 2..])).then_some(at)
+}
+
+/// A text between two marks, and what stands around it.
+struct Marked<'t> {
+    mark: &'t str,
+    before: &'t str,
+    inner: &'t str,
+    after: &'t str,
+}
+
+impl Marked<'_> {
+    /// Whether a mark stands for names in a path: `a/*.ts`, `a/**/b`, `*.ts,*.js`, `~/a:~/b`. `**a/**` and `**Yes**/**No**` are bold.
+    fn is_path(&self) -> bool {
+        let is_single = self.mark.len() == 1;
+        let begins = self.before.ends_with('/') && (is_single || !self.inner.starts_with(char::is_alphanumeric));
+        let joins = self.goes_on() && (self.inner.starts_with(['/', '.', '_']) || self.inner.ends_with('/'));
+        begins || joins || is_single && (self.inner.ends_with('/') || self.inner == ".")
+    }
+
+    /// Whether the marks are letters of a name: `__init__`, `__Mocks__/a`, `HEAD~1 and HEAD~`.
+    fn is_name(&self) -> bool {
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        match self.mark {
+            "__" => self.before.ends_with('/') || self.goes_on() || self.inner.chars().all(is_letter),
+            "_" => self.goes_on(),
+            "~" => self.before.ends_with(|c: char| c.is_ascii_alphanumeric()),
+            _ => false,
+        }
+    }
+
+    /// Whether the marks are operators: `2*3*4`, `a**b and c**d`.
+    fn is_sum(&self) -> bool {
+        let inner = [self.inner.chars().next(), self.inner.chars().next_back()];
+        let outer = [self.before.chars().next_back(), self.after.chars().next()];
+        let mut beside = inner.into_iter().chain(outer).flatten();
+        let is_inside = beside.clone().filter(|c| c.is_ascii_alphanumeric() || *c == '(').count() == 4;
+        is_inside && (self.inner.contains(' ') || beside.any(|c| c.is_ascii_digit()))
+    }
+
+    /// Whether a path or a name goes on behind the second mark.
+    fn goes_on(&self) -> bool {
+        let ending = self.after.strip_prefix('.');
+        self.after.starts_with(['/', '_'])
+            || ending.is_some_and(|ending| ending.starts_with(|c: char| c.is_alphanumeric() || c == '{'))
+    }
 }
 
 /// What a person typed, as it is, with its fenced code set apart; `None` if it contains none.
@@ -321,6 +392,39 @@ mod tests {
         assert_eq!(plain("/*a*/ and b/_c_", 50), "/*a*/ and b/_c_");
         assert_eq!(plain("In src/*.ts and tests/*.ts, *not* in `a/*`", 50), "In src/*.ts and tests/*.ts, not in a/*");
         assert_eq!(plain("## Steps:\n\nUse `std::fmt` : now", 50), "Steps: Use std::fmt : now");
+    }
+
+    #[test]
+    fn marks_of_paths_names_and_sums_are_text() {
+        for text in [
+            "I edited src/pkg/__init__.py and src/**/*.ts and tests/**/*.ts now.",
+            "src/**.ts and lib/**, {src,lib}/**/*.{ts,tsx}",
+            "**src/**/*.ts and **/a.ts,**/b.ts",
+            "*.ts,*.js and *.{a,b},*.{c} and *.*",
+            "*_test.go,*_spec.rb",
+            "test_*.py, spec_*.py",
+            "__init__.py, __Mocks__/a.ts and _app_.tsx",
+            "__init__ of self.__class__.__name__",
+            "2**3 and 4**5, 2*3*4, x**2 + y**2, n**k and m**j, 2**n, 3**(k)",
+            "HEAD~1..HEAD~2, HEAD~1 and HEAD~, 5~10 and 20~30",
+            "PATH=~/bin:~/go/bin and H~2~O",
+            "handlers[key](event), f(x)[0](y) and a[b][c](d)",
+        ] {
+            assert_eq!(plain(text, 100), text);
+            assert!(markdown(text).is_none(), "{}", shown(text));
+        }
+        for (text, html) in [
+            ("**src/**: a", "<strong>src/</strong>: a"),
+            ("**Yes**/**No**", "<strong>Yes</strong>/<strong>No</strong>"),
+            ("**.gitignore**: a", "<strong>.gitignore</strong>: a"),
+            ("**/etc/hosts**, a", "<strong>/etc/hosts</strong>, a"),
+            ("__Note__: a **b**, *c d*.", "<strong>Note</strong>: a <strong>b</strong>, <em>c d</em>."),
+            ("这是**重要 的**事", "这是<strong>重要 的</strong>事"),
+            ("a/~~b~~ ~~c~~d ~e~", "a/<s>b</s> <s>c</s>d <s>e</s>"),
+            ("a[b](https://c.example)", "rel=\"noopener noreferrer nofollow\">b</a>"),
+        ] {
+            assert!(shown(text).contains(html), "{}", shown(text));
+        }
     }
 
     #[test]

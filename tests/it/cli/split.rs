@@ -256,6 +256,7 @@ fn what_cannot_be_marked_is_an_error_with_a_place() {
         (&["log.jsonl", "--mark", "train", "-O", "out"], "log.jsonl:1:1: --mark and --id-key need records"),
         (&["records.jsonl", "--map", "records.jsonl"], "--map names an input"),
         (&["records.jsonl", "--overlap", "2"], "expected a number and a unit"),
+        (&["records.jsonl", "--overlap", "5messagess"], "expected a number and a unit"),
     ] {
         let (status, stderr) = split(&place, arguments);
         assert!(status == 2 && stderr.contains(expected), "{arguments:?}: {stderr}");

@@ -124,6 +124,17 @@ const WRONG: &[(&str, &str, &str)] = &[
         "--network sales --agent greeter",
         " no agent `greeter` in `sales`; there is one with --network support",
     ),
+    (
+        "[networks.support.agents.greeter]\n[agents.writer]\n",
+        "--agent greter",
+        " no agent `greter` at the top level; did you mean `greeter`? there is one with --network support",
+    ),
+    (
+        "[networks.support.agents.greeter]\n[networks.sales.agents.writer]\n",
+        "--network sales --agent greter",
+        " no agent `greter` in `sales`; did you mean `greeter`? there is one with --network support",
+    ),
+    ("[networks.support.agents.greeter]\n", "--agent zzz", " there is no agent `zzz`; known: greeter"),
 ];
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::suggest::unknown;
+use crate::suggest::{closest, unknown};
 use crate::visible::quoted;
 
 /// Processors (or what describes them) at every level.
@@ -60,13 +60,15 @@ pub enum UnknownLevel {
     Agent {
         /// The name.
         name: String,
-        /// The names of the agents that can be chosen here.
+        /// The names of the agents that can be chosen here, or those of all networks if none can.
         known: Vec<String>,
     },
-    /// The agent belongs to other networks.
+    /// The agent, or one of a similar name, belongs to other networks.
     Elsewhere {
-        /// The name of the agent.
+        /// The name that was asked for.
         name: String,
+        /// The name of the agent, if it is another one.
+        similar: Option<String>,
         /// The network that was chosen, if one was.
         network: Option<String>,
         /// The networks that have such an agent.
@@ -137,14 +139,31 @@ impl<P> ProcessorLevels<P> {
         let network_agents = network.map_or(&[][..], |network| &network.agents);
         let mut agents = network_agents.iter().chain(&self.agents);
         agents.clone().find(|agent| agent.name == name).ok_or_else(|| {
-            let name = name.to_owned();
-            let homes: Vec<String> = self.networks_of(&name).map(str::to_owned).collect();
-            if homes.is_empty() {
-                let known = agents.by_ref().map(|agent| agent.name.clone()).collect();
-                return UnknownLevel::Agent { name, known };
-            }
-            UnknownLevel::Elsewhere { name, network: network.map(|network| network.name.clone()), homes }
+            let here: Vec<&str> = agents.by_ref().map(|agent| agent.name.as_str()).collect();
+            self.unknown_agent(network, name, &here)
         })
+    }
+
+    /// Why no agent `name` can be chosen, but those that are `here`. Of two names that are equally close, one of those is suggested.
+    fn unknown_agent(&self, network: Option<&Network<P>>, name: &str, here: &[&str]) -> UnknownLevel {
+        let in_networks = self.networks.iter().flat_map(|network| &network.agents).map(|agent| agent.name.as_str());
+        let mut all = here.to_vec();
+        in_networks.for_each(|agent| {
+            if !all.contains(&agent) {
+                all.push(agent);
+            }
+        });
+        let found = all.iter().copied().find(|agent| *agent == name).or_else(|| closest(name, all.iter().copied()));
+        if let Some(agent) = found.filter(|agent| !here.contains(agent)) {
+            return UnknownLevel::Elsewhere {
+                name: name.to_owned(),
+                similar: (agent != name).then(|| agent.to_owned()),
+                network: network.map(|network| network.name.clone()),
+                homes: self.networks_of(agent).map(str::to_owned).collect(),
+            };
+        }
+        let known = if here.is_empty() { &all } else { here };
+        UnknownLevel::Agent { name: name.to_owned(), known: known.iter().map(|name| (*name).to_owned()).collect() }
     }
 
     fn networks_of(&self, agent: &str) -> impl Iterator<Item = &str> {
@@ -168,13 +187,17 @@ impl fmt::Display for UnknownLevel {
         match self {
             Self::Network { name, known } => f.write_str(&unknown("there is no network", name, known)),
             Self::Agent { name, known } => f.write_str(&unknown("there is no agent", name, known)),
-            Self::Elsewhere { name, network, homes } => {
+            Self::Elsewhere { name, similar, network, homes } => {
                 let homes: Vec<String> = homes.iter().map(|home| format!("--network{}", value_of_flag(home))).collect();
                 match network {
                     Some(network) => write!(f, "no agent `{name}` in `{network}`")?,
                     None => write!(f, "no agent `{name}` at the top level")?,
                 }
-                write!(f, "; there is one with {}", homes.join(" and with "))
+                let homes = homes.join(" and with ");
+                match similar {
+                    Some(similar) => write!(f, "; did you mean `{similar}`? there is one with {homes}"),
+                    None => write!(f, "; there is one with {homes}"),
+                }
             }
         }
     }
@@ -189,7 +212,7 @@ mod tests {
     #[test]
     fn a_network_is_named_as_the_flag_reads_it() {
         let homes = ["support", "-x", "-a b"].map(str::to_owned).to_vec();
-        let error = UnknownLevel::Elsewhere { name: "greeter".to_owned(), network: None, homes };
+        let error = UnknownLevel::Elsewhere { name: "greeter".to_owned(), similar: None, network: None, homes };
         let flags = "--network support and with --network=-x and with --network='-a b'";
         assert!(error.to_string().ends_with(flags), "{error}");
     }
