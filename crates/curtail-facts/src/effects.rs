@@ -130,9 +130,9 @@ pub(super) fn only_shows(line: &str) -> bool {
 const GH_SHOWS: &[&str] = &["checks", "diff", "list", "search", "status", "view"];
 
 /// Whether a command of the viewers does something: it writes a file, or what it does depends on its verb.
-fn acts(command: &Simple) -> bool {
+pub(super) fn acts(command: &Simple) -> bool {
     let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return false };
-    command.writes.iter().any(|file| file != "/dev/null")
+    command.is_redirected()
         || match paths::name(program) {
             "git" => git::acts(arguments),
             "gh" => !arguments.iter().any(|word| GH_SHOWS.contains(&word.as_str())),
@@ -550,6 +550,11 @@ mod tests {
             ),
             ("git restore --staged a.rs; git restore -S .; git reset; git stash", vec![]),
             ("git restore .", vec![Effect::Restore(None)]),
+            ("git -C sub restore .", vec![Effect::Restore(Some(vec!["sub".into()]))]),
+            ("cd sub && git checkout .", vec![Effect::Restore(Some(vec!["sub".into()]))]),
+            ("cd /r && git checkout .", vec![Effect::Restore(None)]),
+            ("git -C sub restore :/", vec![Effect::Restore(None)]),
+            ("cd sub && git add .", vec![Effect::Add { places: vec!["sub/".into()], any: false }]),
             ("git -C /r reset --hard", vec![Effect::Restore(None)]),
             ("git commit -qm 'Fix it'", vec![none.clone(), commit(Some("Fix it"), false)]),
             ("git commit -q -m'Fix program' --no-verify", vec![none.clone(), commit(Some("Fix program"), false)]),

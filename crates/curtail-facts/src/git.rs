@@ -40,15 +40,29 @@ const SHOWING: &[&str] = &[
 
 /// Whether `git` with these arguments does something, and does not only show files or changes.
 pub(super) fn acts(arguments: &[String]) -> bool {
-    let mut words = arguments.iter().map(String::as_str);
-    while let Some(word) = words.next() {
-        if VALUED.contains(&word) {
+    verb_and_more(arguments).is_some_and(|(verb, _)| !SHOWING.contains(&verb))
+}
+
+/// Whether `git` with these arguments only shows something, and be it what it is set to.
+pub(super) fn only_shows(arguments: &[String]) -> bool {
+    match verb_and_more(arguments) {
+        Some(("rev-parse" | "ls-remote", _)) => true,
+        Some(("remote", more)) => more.first().is_none_or(|what| matches!(&**what, "-v" | "show" | "get-url")),
+        _ => !acts(arguments),
+    }
+}
+
+/// The subcommand in arguments of `git`, and its own arguments.
+fn verb_and_more(arguments: &[String]) -> Option<(&str, &[String])> {
+    let mut words = arguments.iter().enumerate();
+    while let Some((at, word)) = words.next() {
+        if VALUED.contains(&word.as_str()) {
             words.next();
         } else if !word.starts_with('-') {
-            return !SHOWING.contains(&word);
+            return Some((word, &arguments[at + 1..]));
         }
     }
-    false
+    None
 }
 
 /// The arguments of a subcommand of `git`.
@@ -114,11 +128,12 @@ impl<'g> Subcommand<'g> {
 
     /// What a commit names is added to it.
     fn commit(&self) -> Vec<Effect> {
-        let mut words: Vec<&str> = self.committed_words().collect();
-        let names_any = words.iter().any(|word| *word == "." || word.contains(['*', '?']));
-        words.retain(|_| !names_any);
+        let words: Vec<&str> = self.committed_words().collect();
+        let is_any = |word: &&str| self.here(word).is_none() && (is_here(word) || word.contains(['*', '?']));
+        let names_any = words.iter().any(is_any);
         let any = names_any || self.has(&["--all"]) || self.has_letter('a');
-        let places = words.into_iter().filter_map(|word| self.command.folder_at(word)).collect();
+        let places = words.into_iter().filter(|_| !names_any);
+        let places = places.filter_map(|word| self.here(word).or_else(|| self.command.folder_at(word))).collect();
         vec![
             Effect::Add { places, any },
             Effect::Commit { subject: subject(self.before), amend: self.has(&["--amend"]) },
@@ -138,9 +153,10 @@ impl<'g> Subcommand<'g> {
         let mut any = self.operands().next().is_none();
         for word in self.operands() {
             let slash = if word.ends_with('/') { "/" } else { "" };
-            match self.command.file(word.trim_end_matches('/')) {
-                Some(place) => places.push(place + slash),
-                None => any = true,
+            match (self.here(word), self.command.file(word.trim_end_matches('/'))) {
+                (Some(folder), _) => places.push(folder + "/"),
+                (None, Some(place)) => places.push(place + slash),
+                (None, None) => any = true,
             }
         }
         Effect::Add { places, any }
@@ -161,15 +177,26 @@ impl<'g> Subcommand<'g> {
         if words.is_empty() {
             return Vec::new();
         }
-        let all = words.iter().any(|word| matches!(*word, "." | ":/" | "*"));
-        let places = (!all).then(|| words.iter().filter_map(|word| self.command.folder_at(word)).collect());
-        vec![Effect::Restore(places)]
+        let all = words.iter().any(|word| *word == ":/" || is_here(word) && self.here(word).is_none());
+        let places = words.iter().filter_map(|word| self.here(word).or_else(|| self.command.folder_at(word)));
+        vec![Effect::Restore((!all).then(|| places.collect()))]
+    }
+
+    /// The folder that the command runs in, if `word` says so and the folder is a part of the repository: a path from the root may as
+    /// well be the whole of it.
+    fn here(&self, word: &str) -> Option<String> {
+        self.command.folder.clone().filter(|folder| is_here(word) && !folder.starts_with(['/', '~', '.']))
     }
 }
 
 /// Whether the word after this flag of `git commit` is its value.
 fn takes_value(flag: &str) -> bool {
     message_in(flag) == Some("") || matches!(flag, "-F" | "-aF" | "--file" | "-C" | "-c" | "-t" | "--template")
+}
+
+/// Whether a word names everything in the folder that the command runs in.
+fn is_here(word: &str) -> bool {
+    matches!(word, "." | "./" | "*")
 }
 
 fn is_flag(word: &str) -> bool {

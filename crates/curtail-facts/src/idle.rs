@@ -1,11 +1,11 @@
 //! Which command lines change nothing: they run programs that only show something, without the flags with which these write a file
 //! or run another program.
 
-use super::effects::only_shows;
-use super::paths;
+use super::effects::{acts, may_check};
 use super::prefixes::without_prefixes;
-use super::programs::{PROGRAMS, WritingViewer};
+use super::programs::{PROGRAMS, WritingViewer, lists};
 use super::shell::{Simple, commands};
+use super::{git, paths};
 
 /// Longer lines are scripts.
 const LONGEST: usize = 2_000;
@@ -15,8 +15,8 @@ const LONGEST: usize = 2_000;
 pub fn changes_nothing(line: &str) -> bool {
     !line.trim().is_empty()
         && line.len() < LONGEST
-        && only_shows(line)
-        && !commands(line).iter().any(|command| substitutes(command) || writes(command))
+        && !may_check(line)
+        && !commands(line).iter().any(|command| substitutes(command) || changes(command))
 }
 
 fn substitutes(command: &Simple) -> bool {
@@ -24,13 +24,13 @@ fn substitutes(command: &Simple) -> bool {
     texts.any(|text| text.contains("$(") || text.contains('`'))
 }
 
-fn writes(command: &Simple) -> bool {
+/// Whether a command of the viewers changes something.
+fn changes(command: &Simple) -> bool {
     let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return false };
     let name = paths::name(program);
-    PROGRAMS
-        .writing_viewers
-        .iter()
-        .any(|listed| listed.programs.iter().any(|one| one == name) && listed.writes(arguments))
+    let does = if name == "git" { !git::only_shows(arguments) } else { acts(command) };
+    let mut listed = PROGRAMS.writing_viewers.iter().filter(|listed| lists(&listed.programs, name));
+    command.is_redirected() || does || listed.any(|listed| listed.writes(arguments))
 }
 
 impl WritingViewer {
@@ -62,7 +62,7 @@ mod tests {
             "git -C . log 2>/dev/null",
             "git log --format=\"%h | %s\"",
             "git remote -v",
-            "git rev-parse HEAD",
+            "git rev-parse HEAD 2>&1",
             "git ls-tree HEAD",
             "sed -n 1,20p a",
             "sed -n '/error/p' a",
@@ -92,6 +92,7 @@ mod tests {
             "git push",
             "git diff --output=a",
             "git remote add origin a",
+            "git rev-parse HEAD > a",
             "sort -o a a",
             "sort -uo a a",
             "uniq a b",

@@ -65,6 +65,11 @@ pub(super) fn commands(line: &str) -> Vec<Simple> {
 }
 
 impl Simple {
+    /// Whether its output goes to a file.
+    pub(super) fn is_redirected(&self) -> bool {
+        self.writes.iter().any(|file| file != "/dev/null")
+    }
+
     /// Whether it changes the folder and does nothing else.
     fn is_cd(&self) -> bool {
         matches!(self.words.as_slice(), [cd] | [cd, _] if cd == "cd")
