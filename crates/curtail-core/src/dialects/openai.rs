@@ -154,14 +154,13 @@ fn is_chat_block(block: Value<'_>) -> bool {
 
 /// Adds what a message says.
 fn add_said<'a>(parts: &mut Vec<Part<'a>>, item: Value<'a>) {
-    // Ollama and datasets write lists of media beside the content.
-    let [content, refusal, spoken, media @ ..] =
-        item.get_each(["content", "refusal", "audio", "images", "videos", "audios"]);
+    // Ollama, Agno and datasets write lists of media beside the content.
+    let [content, refusal, media @ ..] = item.get_each(["content", "refusal", "audio", "images", "videos", "audios"]);
     parts.extend(thought(item));
     parts.extend(blocks::content(content, read_block));
     parts.extend(refusal.and_then(|refusal| Some(blocks::whole(refusal, Content::Text(refusal.text()?)))));
     // What the model said aloud.
-    let spoken = spoken.filter(|audio| audio.is_object());
+    let spoken = media[0].filter(|audio| audio.is_object());
     let spoken = spoken.and_then(|audio| Some(blocks::whole(audio, Content::Text(audio.get_text("transcript")?))));
     parts.extend(spoken);
     for medium in media.into_iter().flatten().flat_map(Value::items) {

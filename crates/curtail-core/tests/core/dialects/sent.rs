@@ -513,6 +513,119 @@ fn functions_of_two_plugins_are_two_tools() {
     assert_eq!(outline(&chat.to_string()), said);
 }
 
+/// Each described format that has images, with one that a person shows.
+#[test]
+fn images_of_people_are_media_in_described_formats() {
+    let data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk";
+    let url = format!("data:image/png;base64,{data}");
+    let chats = [
+        (
+            "a2a",
+            json!([{"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "What is it?"}, {"kind": "file", "file": {"bytes": data, "mimeType": "image/png"}}]}]),
+        ),
+        (
+            "ag-ui",
+            json!({"threadId": "t", "runId": "r", "messages": [{"id": "m", "role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "binary", "mimeType": "image/png", "data": data}]}]}),
+        ),
+        (
+            "agent-framework",
+            json!([{"type": "message", "role": "user", "contents": [{"type": "text", "text": "What is it?"}, {"type": "data", "uri": url}]}]),
+        ),
+        (
+            "agno",
+            json!({"runs": [{"run_id": "r", "messages": [{"role": "user", "content": "What is it?", "images": [{"id": "i", "content": data}]}]}]}),
+        ),
+        (
+            "agno",
+            json!({"runs": [{"run_id": "r", "messages": [{"role": "user", "content": "What is it?", "audio": [{"id": "i", "content": data}]}]}]}),
+        ),
+        (
+            "autogen-agentchat",
+            json!([{"type": "MultiModalMessage", "source": "user", "content": ["What is it?", {"data": data}]}]),
+        ),
+        (
+            "autogen-core",
+            json!([{"type": "UserMessage", "source": "user", "content": ["What is it?", {"data": data}]}]),
+        ),
+        (
+            "continue",
+            json!({"history": [{"message": {"role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "imageUrl", "imageUrl": {"url": url}}]}, "contextItems": []}]}),
+        ),
+        (
+            "crush",
+            json!([{"session_id": "s", "role": "user", "parts": [{"type": "text", "data": {"text": "What is it?"}}, {"type": "binary", "data": {"Path": "/a.png", "MIMEType": "image/png", "Data": data}}]}]),
+        ),
+        (
+            "haystack",
+            json!([{"role": "user", "meta": {}, "content": [{"text": "What is it?"}, {"image": {"base64_image": data, "mime_type": "image/png"}}]}]),
+        ),
+        (
+            "langchain4j",
+            json!([{"type": "USER", "contents": [{"type": "TEXT", "text": "What is it?"}, {"type": "IMAGE", "image": {"base64Data": data, "mimeType": "image/png"}}]}]),
+        ),
+        (
+            "letta",
+            json!({"agents": [{"in_context_message_ids": ["m"], "messages": [{"id": "m", "role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}]}]}]}),
+        ),
+        (
+            "letta-messages",
+            json!([{"message_type": "user_message", "content": [{"type": "text", "text": "What is it?"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}]}]),
+        ),
+        (
+            "llama-index",
+            json!([{"role": "user", "additional_kwargs": {}, "blocks": [{"block_type": "text", "text": "What is it?"}, {"block_type": "image", "image": data}]}]),
+        ),
+        (
+            "microsoft-extensions-ai",
+            json!([{"role": "user", "contents": [{"$type": "text", "text": "What is it?"}, {"$type": "data", "uri": url}]}]),
+        ),
+        (
+            "ollama",
+            json!({"messages": [{"role": "user", "content": "What is it?", "images": [data]}, {"role": "tool", "tool_name": "look", "content": "A lamp."}]}),
+        ),
+        (
+            "openai-threads",
+            json!({"data": [{"object": "thread.message", "role": "user", "content": [{"type": "text", "text": {"value": "What is it?"}}, {"type": "image_file", "image_file": {"file_id": "f"}}]}]}),
+        ),
+        ("qwen-agent", json!([{"role": "user", "content": [{"text": "What is it?"}, {"image": url}]}])),
+        (
+            "semantic-kernel",
+            json!({"messages": [{"content_type": "message", "role": "user", "items": [{"content_type": "text", "text": "What is it?"}, {"content_type": "image", "data_uri": url}]}]}),
+        ),
+        (
+            "semantic-kernel-dotnet",
+            json!([{"Role": {"Label": "user"}, "Items": [{"$type": "TextContent", "Text": "What is it?"}, {"$type": "ImageContent", "Data": data}]}]),
+        ),
+        (
+            "spring-ai",
+            json!([{"messageType": "USER", "text": "What is it?", "media": [{"mimeType": "image/png", "data": data}]}]),
+        ),
+        (
+            "zencoder",
+            json!([{"creationReason": "user", "chatId": "c"}, {"role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "image", "image": url}]}]),
+        ),
+    ];
+    for (dialect, chat) in chats {
+        let read = outline(&chat.to_string());
+        let is_shown = read.contains("[medium]") && !read.contains(" ?");
+        assert!(read.starts_with(&format!("{dialect}\nuser: ")) && is_shown, "{read}");
+    }
+}
+
+#[test]
+fn hidden_reasoning_of_letta_is_reasoning() {
+    let hidden = |state: &str, data: Value| json!({"message_type": "hidden_reasoning_message", "state": state, "hidden_reasoning": data});
+    let log = json!([
+        {"message_type": "user_message", "content": "Lit?"},
+        hidden("omitted", Value::Null),
+        hidden("redacted", json!("c2VhbGVk")),
+        {"message_type": "assistant_message", "content": "It is."},
+    ]);
+    let read = "letta-messages\nuser: Lit?\nassistant: ()\nassistant: (c2VhbGVk)\nassistant: It is.";
+    assert_eq!(outline(&log.to_string()), read);
+    assert!(curtail_core::check(&log.to_string()).is_empty());
+}
+
 /// Tools of a provider take lists, and the image that one made is no text.
 #[test]
 fn agent_framework_has_the_tools_of_providers() {
