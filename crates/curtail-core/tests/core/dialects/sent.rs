@@ -605,11 +605,11 @@ fn images_of_people_are_media_in_described_formats() {
             json!([{"creationReason": "user", "chatId": "c"}, {"role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "image", "image": url}]}]),
         ),
     ];
-    let read = chats.map(|(dialect, chat)| (dialect, outline(&chat.to_string())));
-    let is_shown =
-        |(dialect, read): &(&str, String)| read.starts_with(&format!("{dialect}\nuser: What is it? [medium]"));
-    let unread: Vec<_> = read.iter().filter(|chat| !is_shown(chat)).collect();
-    assert!(unread.is_empty(), "{unread:#?}");
+    for (dialect, chat) in chats {
+        let read = outline(&chat.to_string());
+        let is_shown = read.contains("[medium]") && !read.contains(" ?");
+        assert!(read.starts_with(&format!("{dialect}\nuser: ")) && is_shown, "{read}");
+    }
 }
 
 #[test]

@@ -13,8 +13,8 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
             Turn::User(text) => {
                 let text = json(text);
                 let content = match items.len() % 3 {
-                    0 => text,
-                    1 => format!("[{text},{{\"url\":\"https://a.example/b.png\",\"kind\":\"image-url\"}}]"),
+                    0 => format!("[{text},{{\"url\":\"https://a.example/b.png\",\"kind\":\"image-url\"}}]"),
+                    1 => text,
                     _ => format!("[{{\"content\":{text},\"kind\":\"text-content\"}}]"),
                 };
                 parts.push(format!("{{\"content\":{content},\"timestamp\":null,\"part_kind\":\"user-prompt\"}}"));
