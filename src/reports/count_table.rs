@@ -160,10 +160,10 @@ fn table(counts: &Counts, screen: Screen) -> String {
     let first = if matches!(counts.by, By::Role | By::Tool) { Kind::Name } else { Kind::Path };
     let numbers = titles(counts, &columns).into_iter().map(|title| (title, Kind::Count));
     let table = Table::new(std::iter::once((title(counts.by), first)).chain(numbers)).with(rows);
-    format!("{}{}\n", table.text(screen), screen.note(&footer(counts)))
+    format!("{}{}\n", table.text(screen), screen.note(&footer(counts, screen)))
 }
 
-fn footer(counts: &Counts) -> String {
+fn footer(counts: &Counts, screen: Screen) -> String {
     let precision = if counts.exact { "" } else { ", an estimate" };
     let reserved = match counts.reserve {
         0 => String::new(),
@@ -175,10 +175,10 @@ fn footer(counts: &Counts) -> String {
         opaque(counts.sums.opaque) + &estimated(counts)
     ) + &usage(counts);
     let Some(longest) = counts.longest.as_ref().filter(|_| counts.sums.total.transcripts > 1) else { return about };
-    let [p50, p90, p99] = PERCENTILES.map(|percent| figure(counts.percentile(percent)));
+    let [p50, p90, p99] = PERCENTILES.map(|percent| screen.number(counts.percentile(percent)));
     format!(
         "tokens per transcript: p50 {p50}, p90 {p90}, p99 {p99}, max {} ({}:{})\n{about}",
-        figure(longest.tokens),
+        screen.number(longest.tokens),
         one_line(&longest.file),
         longest.line
     )

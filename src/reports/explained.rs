@@ -52,8 +52,9 @@ impl DecisionReporter {
     pub(crate) fn sum(&self) -> String {
         let mut outcomes: Vec<(&String, usize)> = self.outcomes.iter().map(|(text, count)| (text, *count)).collect();
         outcomes.sort_by(|(text, count), (other, times)| times.cmp(count).then_with(|| text.cmp(other)));
-        let shown = outcomes.iter().take(MAX_REASONS).map(|(text, count)| [figure(*count), (*text).clone()]);
-        let mut text = Table::new([("", Kind::Count), ("", Kind::Prose)]).with(shown).text(Screen::of_stderr());
+        let screen = Screen::of_stderr();
+        let shown = outcomes.iter().take(MAX_REASONS).map(|(text, count)| [screen.number(*count), (*text).clone()]);
+        let mut text = Table::new([("", Kind::Count), ("", Kind::Prose)]).with(shown).text(screen);
         if let Some(more) = outcomes.len().checked_sub(MAX_REASONS).filter(|more| *more > 0) {
             text += &format!("{}\n", painted(DIM, &format!("and {}", counted(more, "other reason"))));
         }

@@ -50,6 +50,11 @@ impl Screen {
         if self.width.is_some() { figure(number) } else { number.to_string() }
     }
 
+    /// A cell whose numbers have commas, as [`number`](Self::number) shows them.
+    pub(crate) fn cell(self, cell: String) -> String {
+        if self.width.is_some() { cell } else { cell.replace(',', "") }
+    }
+
     /// The lines of `text`, broken between words so that they fit. A line is continued `indent` columns to the right of its
     /// first word. A command to paste, on a line of its own, is not broken.
     pub(crate) fn wrapped(self, text: &str, indent: usize) -> String {

@@ -101,6 +101,7 @@ impl Sums {
         }
         rows.push(row("pairing faults", totals.faults, totals.faults_after));
         let columns = [("", Kind::Name), ("before", Kind::Count), ("after", Kind::Count)];
+        let rows = rows.into_iter().map(|[name, before, after]| [name, screen.cell(before), screen.cell(after)]);
         let table = Table::new(columns).with(rows).text(screen);
         let rate = self.rate(took) / 1e6;
         let mut text = format!("{:.2} s, {rate:.1} MB/s", took.as_secs_f64());

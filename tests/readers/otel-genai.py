@@ -5,7 +5,8 @@
 # dialects = ["otel"]
 # quick = true
 # ///
-"""opentelemetry-util-genai: messages and their parts pass its types, which are those of the conventions."""
+"""opentelemetry-util-genai: messages and their parts pass its types, which are those of the conventions. Of spans, only the
+input messages are checked."""
 
 from command_line import main
 from opentelemetry.util.genai import types
@@ -37,12 +38,14 @@ def events(message):
 
 
 def lists(path):
-    """The lists of messages: of the spans, of a document, or of the lines."""
+    """The lists of messages: of a document, of the lines, or the input of each span."""
     found = values(path)
     if len(found) == 1 and isinstance(found[0], list):
         return found
+    if "role" in found[0]:
+        return [found]
     spans = [value.get("attributes", value) for value in found]
-    return [span["gen_ai.input.messages"] for span in spans] if "role" not in found[0] else [found]
+    return [span["gen_ai.input.messages"] for span in spans]
 
 
 def load(path):

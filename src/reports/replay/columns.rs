@@ -1,5 +1,7 @@
 //! The columns of the table of policies, and their meanings.
 
+use std::collections::HashSet;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::reports::screen::Screen;
@@ -144,7 +146,7 @@ pub(crate) fn policy_table(total: &TotalReport, asked: Asked<'_>, screen: Screen
     let rows = total.policies.iter().map(|policy| {
         let mark = if policy.pareto == Some(true) { " *" } else { "" };
         let cells = columns.iter().map(|column| match policy.failed_sessions {
-            0 => (column.cell)(&policy.total, recorded),
+            0 => screen.cell((column.cell)(&policy.total, recorded)),
             _ => String::from("-"),
         });
         std::iter::once(format!("{}{mark}", policy.name)).chain(cells)
@@ -165,13 +167,13 @@ pub(crate) fn legend(total: &TotalReport, asked: Asked<'_>) -> Vec<String> {
     explained.iter().map(|column| format!("  {}: {}", column.title, column.meaning)).collect()
 }
 
-/// The columns that `asked` names, or the default ones.
+/// The columns that `asked` names, in this order and each once, or the default ones.
 pub(crate) fn shown(asked: Asked<'_>) -> Vec<&'static ReplayColumn> {
-    let shown = COLUMNS.iter().filter(|column| match asked {
-        [] => DEFAULT_COLUMNS.contains(&column.name),
-        asked => asked.iter().any(|asked| asked.iter().any(|asked| asked.name == column.name)),
-    });
-    shown.collect()
+    if asked.is_empty() {
+        return COLUMNS.iter().filter(|column| DEFAULT_COLUMNS.contains(&column.name)).collect();
+    }
+    let mut names = HashSet::new();
+    asked.iter().copied().flatten().filter(|column| names.insert(column.name)).collect()
 }
 
 /// `$1,234.56`

@@ -155,7 +155,8 @@ pub(crate) fn rows(all: &[Verified], options: &VerifyOptions) -> String {
     let counts = ["before", "after", "kept", "share"].map(|title| (title, Cells::Count));
     let columns = std::iter::once(("file", Cells::Path)).chain(counts);
     let columns = columns.chain([("", Cells::Text), ("worst loss", Cells::Text)]);
-    let table = Table::new(columns).with(all.iter().map(|one| row(one, options))).text(Screen::of_stdout());
+    let screen = Screen::of_stdout();
+    let table = Table::new(columns).with(all.iter().map(|one| row(one, options, screen))).text(screen);
     let what = counted(all.len(), if all.iter().all(|one| one.compaction.is_some()) { "compaction" } else { "pair" });
     let sum = all.iter().fold(Share::default(), |sum, one| sum.and(one.comparison.all()));
     let verdict = match sum.all() {
@@ -165,15 +166,15 @@ pub(crate) fn rows(all: &[Verified], options: &VerifyOptions) -> String {
     format!("{table}\nverdict: {what}, {verdict}\n")
 }
 
-fn row(verified: &Verified, options: &VerifyOptions) -> [String; 7] {
+fn row(verified: &Verified, options: &VerifyOptions, screen: Screen) -> [String; 7] {
     let share = verified.comparison.all();
     let file = &verified.before.file;
     let losses = verified.comparison.losses();
     let worst = losses.first();
     [
         verified.compaction.map_or_else(|| file.clone(), |number| format!("{file} #{number}")),
-        figure(verified.before.tokens),
-        figure(verified.after.tokens),
+        screen.number(verified.before.tokens),
+        screen.number(verified.after.tokens),
         format!("{} of {}", share.kept, share.all()),
         kept(share),
         String::from(if Failing::all(verified, options).is_empty() { "" } else { "failed" }),

@@ -31,7 +31,7 @@ fn what_both_answers_repeat_is_cut_equally() {
         let out = rows(&run(&["filter", "--drop", "0..3"], &text).stdout);
         assert_eq!(out[0]["chosen"], serde_json::json!([answer("yes")]), "{row}");
         assert_eq!(out[0]["rejected"].as_array().map(Vec::len), Some(1), "{row}");
-        // A block that is put in front stands in both.
+        // What is left before the answers is equal in both.
         let out = rows(&run(&["filter", "--drop", "0"], &text).stdout);
         let before = |key: &str| out[0][key].as_array().map(|list| list[..list.len() - 1].to_vec());
         assert_eq!(before("chosen"), before("rejected"), "{row}");

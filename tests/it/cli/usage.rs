@@ -95,7 +95,7 @@ fn a_budget_holds_for_what_the_provider_counts() {
     // Two rounds of 220 and an answer of 20 fit beside 5,000 in 5,500.
     let (status, out, errors) = run(&place, &["limit", "-t", "5500", "--tokenizer", "usage", "--stats", "chat.jsonl"]);
     assert_eq!((status, out.lines().count()), (0, 5), "{errors}");
-    assert!(errors.contains("6,320") && errors.contains("5,460") && errors.contains("usage:o200k_base"), "{errors}");
+    assert!(errors.contains(" 6320 ") && errors.contains(" 5460\n") && errors.contains("usage:o200k_base"), "{errors}");
     let (_, all, _) = run(&place, &["limit", "-t", "6320", "--tokenizer", "usage", "chat.jsonl"]);
     assert_eq!(all, chat(6));
     let (_, fewer, _) = run(&place, &["limit", "-t", "6319", "--tokenizer", "usage", "chat.jsonl"]);

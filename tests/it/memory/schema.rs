@@ -76,8 +76,20 @@ fn a_schema_that_is_none_is_an_error_from_the_start() {
         ("[]", "not a valid JSON Schema"),
         ("{\"pattern\":\"(\"}", "not a valid JSON Schema: /pattern"),
         ("{\"$ref\":\"#/$defs/nowhere\"}", "nowhere"),
-        ("{\"$ref\":\"https://example.com/plan.json\"}", "example.com"),
-        ("{\"$ref\":\"file:///etc/hostname\"}", "file"),
+        (
+            "{\"$ref\":\"https://example.com/plan.json\"}",
+            "refers to another document (https://example.com/plan.json), which is not fetched",
+        ),
+        ("{\"$ref\":\"http://a.example/b\"}", "refers to another document (http://a.example/b), which is not fetched"),
+        (
+            "{\"$ref\":\"file:///etc/hostname\"}",
+            "refers to another document (file:///etc/hostname), which is not fetched",
+        ),
+        ("{\"$ref\":\"other.json#/a\"}", "refers to another document (other.json#/a), which is not fetched"),
+        (
+            "{\"$schema\":\"https://a.example/s\"}",
+            "refers to another document (https://a.example/s), which is not fetched",
+        ),
         (&deep, "nested too deeply"),
     ];
     for (text, expected) in cases {

@@ -308,6 +308,10 @@ fn columns_are_chosen() {
     };
     assert_eq!(heading(&[]), 7);
     assert_eq!(heading(&["--columns", "cost,largest"]), 3);
+    let report = printed(&place, &["chat.jsonl", "-p", "window", "--columns", "cost,tokens,cost"]);
+    let titles: Vec<&str> =
+        report.lines().next().unwrap().split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(titles, ["policy", "cost", "tokens sent"]);
     assert_eq!(heading(&["--columns", "all"]), 16);
 }
 

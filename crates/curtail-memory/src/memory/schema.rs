@@ -4,7 +4,8 @@
 use curtail_core::json::Document;
 use curtail_core::places::TextPlace;
 use curtail_core::visible::cut_after;
-use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ReferencingError, Validator};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -12,6 +13,9 @@ use super::State;
 
 /// The most violations that an error lists.
 const MAX_LISTED: usize = 8;
+
+/// The most characters of one violation, which may quote a whole state.
+const MAX_CHARS: usize = 300;
 
 /// A compiled JSON Schema (draft 4 to 2020-12, by its `$schema`).
 #[derive(Debug)]
@@ -29,6 +33,9 @@ pub enum SchemaError {
     /// JSON, but not a valid schema, and why.
     #[error("not a valid JSON Schema: {0}")]
     Invalid(String),
+    /// Refers to another document, and which.
+    #[error("refers to another document ({0}), which is not fetched")]
+    External(String),
 }
 
 /// Why serde does not read `text` as JSON, with the place of the fault.
@@ -56,8 +63,7 @@ impl Schema {
     /// [`SchemaError`] if `text` is not JSON, is not a valid schema or refers to another document.
     pub fn parse(text: &str) -> Result<Schema, SchemaError> {
         let document = serde_json::from_str(text).map_err(|error| SchemaError::NotJson(json_fault(text, &error)))?;
-        let validator =
-            jsonschema::validator_for(&document).map_err(|error| SchemaError::Invalid(violation(&error)))?;
+        let validator = jsonschema::validator_for(&document).map_err(|error| refusal(&error))?;
         Ok(Schema { document, validator })
     }
 
@@ -85,10 +91,23 @@ impl Schema {
     }
 }
 
+/// Why a schema cannot be compiled.
+fn refusal(error: &jsonschema::ValidationError<'_>) -> SchemaError {
+    /// What the validator resolves a reference without a scheme against.
+    const BASE: &str = "json-schema:///";
+    match error.kind() {
+        ValidationErrorKind::Referencing(ReferencingError::Unretrievable { uri, .. }) => {
+            SchemaError::External(cut_after(uri.strip_prefix(BASE).unwrap_or(uri), MAX_CHARS).into_owned())
+        }
+        ValidationErrorKind::Referencing(ReferencingError::UnknownSpecification { specification }) => {
+            SchemaError::External(cut_after(specification, MAX_CHARS).into_owned())
+        }
+        _ => SchemaError::Invalid(violation(error)),
+    }
+}
+
 /// One violation of a schema: its place in the state, and what the validator reports.
 fn violation(error: &jsonschema::ValidationError<'_>) -> String {
-    /// The most characters of one violation, which may quote a whole state.
-    const MAX_CHARS: usize = 300;
     let message = error.to_string();
     let message = cut_after(&message, MAX_CHARS);
     let path = error.instance_path().to_string();
