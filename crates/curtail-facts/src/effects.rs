@@ -603,6 +603,17 @@ mod tests {
             ("fix.sh", "cd src\nsed -i s/a/b/ x.rs\ncat > /tmp/y <<E\nE\n", &["src/x.rs"]),
             ("fix.py", "open(f'{root}/a.py', 'w'); open('/tmp/x', 'w'); reopen('z', 'w'); open('b' + '.py', 'w')", &[]),
             ("notes.md", "open('a.py', 'w')", &[]),
+            (
+                "fix.py",
+                "# open('a.py', 'w')\nopen('b.py', encoding='utf-8', mode='w')\nopen(r'c.py', 'w')",
+                &["b.py", "c.py"],
+            ),
+            (
+                "fix.py",
+                "OUT: str = 'a.py'\nopen(OUT, 'w')\nopen('b,c.py', 'w')\nopen('d (1).py', 'w')",
+                &["a.py", "b,c.py", "d (1).py"],
+            ),
+            ("fix.py", "open(\n    'a.py',\n    'w',\n)", &["a.py"]),
         ] {
             assert_eq!(files_written_by(place, text), expected, "{text}");
         }

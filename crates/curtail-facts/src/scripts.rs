@@ -18,7 +18,7 @@ pub(super) fn opened_files(name: &str, text: &str) -> Vec<String> {
     }
     let variables = Variables::of(text);
     for call in &PROGRAMS.writers {
-        add_files(text, call, |before, rest| path_at(&variables, before, rest), &mut found);
+        add_files(text, call, |before, rest| variables.argument(arguments(rest).first()?, before.len()), &mut found);
     }
     for call in &PROGRAMS.openers {
         add_files(text, call, |before, rest| opened_file(&variables, before, rest), &mut found);
@@ -42,8 +42,14 @@ pub(super) fn add(found: &mut Vec<String>, path: &str) {
 /// Adds the files that `file` finds in the text before and after each occurrence of `call`.
 fn add_files(text: &str, call: &str, file: impl Fn(&str, &str) -> Option<String>, found: &mut Vec<String>) {
     for (at, _) in text.match_indices(call) {
-        let whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') || call.starts_with('.');
-        if whole && let Some(path) = file(&text[..at], &text[at + call.len()..]) {
+        let before = &text[..at];
+        let whole = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_') || call.starts_with('.');
+        let line = before[before.rfind('\n').map_or(0, |end| end + 1)..].trim_start();
+        let is_comment = line.starts_with('#') || line.starts_with("//");
+        if whole
+            && !is_comment
+            && let Some(path) = file(&text[..at], &text[at + call.len()..])
+        {
             add(found, &path);
         }
     }
@@ -51,22 +57,43 @@ fn add_files(text: &str, call: &str, file: impl Fn(&str, &str) -> Option<String>
 
 /// The file of `open(…, "w")`; `None` if the mode does not write.
 fn opened_file(variables: &Variables<'_>, before: &str, rest: &str) -> Option<String> {
-    let arguments = &rest[..rest.find([')', '\n']).unwrap_or(rest.len())];
-    let (_, mode) = arguments.split_once(',')?;
-    let mode = mode.trim_start().strip_prefix("mode=").unwrap_or(mode.trim_start());
-    let mode = literal(mode)?.0;
+    let arguments = arguments(rest);
+    let named = arguments.iter().find_map(|argument| argument.strip_prefix("mode="));
+    let (mode, after) = literal(named.or_else(|| arguments.get(1).copied())?)?;
     let writes = mode.starts_with(['w', 'a', 'x']) || mode.contains('+');
-    if writes && mode.len() <= 3 { path_at(variables, before, rest) } else { None }
+    let is_mode = after.is_empty() && mode.len() <= 3;
+    if writes && is_mode { variables.argument(arguments.first()?, before.len()) } else { None }
 }
 
-/// The path at the beginning of `rest`: a literal, or a variable that was set to one `before`.
-fn path_at(variables: &Variables<'_>, before: &str, rest: &str) -> Option<String> {
-    let rest = rest.trim_start();
-    if let Some((path, after)) = literal(rest) {
-        return after.trim_start().starts_with([',', ')']).then(|| path.to_owned());
+/// The longest arguments of a call that are looked at.
+const LONGEST_CALL: usize = 1_000;
+
+/// The arguments at the beginning of `rest`, up to the parenthesis that ends them; of a longer call, the first ones.
+fn arguments(rest: &str) -> Vec<&str> {
+    let rest = &rest[..rest.floor_char_boundary(LONGEST_CALL)];
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut depth = 0;
+    let mut open: Option<char> = None;
+    for (at, letter) in rest.char_indices() {
+        match letter {
+            '"' | '\'' if open.is_none() => open = Some(letter),
+            _ if open == Some(letter) => open = None,
+            _ if open.is_some() => {}
+            ')' if depth == 0 => {
+                found.push(rest[start..at].trim());
+                return found;
+            }
+            ',' if depth == 0 => {
+                found.push(rest[start..at].trim());
+                start = at + 1;
+            }
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
     }
-    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-    rest[end..].trim_start().starts_with([',', ')']).then(|| variables.path(&rest[..end], before.len())).flatten()
+    found
 }
 
 /// The path that a method is called on: `Path("a.py")`, or a variable.
@@ -90,11 +117,22 @@ impl<'t> Variables<'t> {
             let bare = line.trim().trim_end_matches(';');
             let bare = ["const ", "let ", "var ", "$"].iter().find_map(|word| bare.strip_prefix(word)).unwrap_or(bare);
             if let Some((name, value)) = bare.split_once('=') {
+                // `name: str = "a.py"`
+                let name = name.split_once(':').map_or(name, |(name, _)| name);
                 values.entry(name.trim_end()).or_default().push((at, value.trim_start()));
             }
             at += line.len();
         }
         Self(values)
+    }
+
+    /// The path that an argument of a call at `place` is: a literal, or a variable that was set to one before.
+    fn argument(&self, argument: &str, place: usize) -> Option<String> {
+        let argument = argument.strip_prefix('r').filter(|raw| raw.starts_with(['"', '\''])).unwrap_or(argument);
+        match literal(argument) {
+            Some((path, after)) => after.is_empty().then(|| path.to_owned()),
+            None => self.path(argument, place),
+        }
     }
 
     /// The literal that a variable was set to last before a place: `name = "a.py"`, `const name = 'a.js'`, `name = Path("a.py")`.
