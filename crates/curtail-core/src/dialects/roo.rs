@@ -39,8 +39,9 @@ fn summarize(items: &[Value<'_>], read: &mut [Item<'_>]) -> usize {
     last
 }
 
+/// Whether an item is a summary: other programs may call something so, but do not number or date it as this one does.
 fn is_summary(item: Value<'_>) -> bool {
-    item.is_true("isSummary")
+    item.is_true("isSummary") && item.has_any(["ts", "condenseId"])
 }
 
 /// Makes a summary or a mark a boundary, which the program wrote.
