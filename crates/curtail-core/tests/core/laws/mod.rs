@@ -23,3 +23,4 @@ mod split;
 mod states;
 mod steps;
 mod thoughts;
+mod trees;
