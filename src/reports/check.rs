@@ -12,7 +12,7 @@ use crate::reports::baseline::KnownFindings;
 use crate::reports::findings::{CheckOutcome, FORMATS, Format};
 use crate::reports::progress::Progress;
 use crate::reports::remarks::{self, RecordErrors};
-use crate::works::check::Checked;
+use crate::works::check::{Checked, leave};
 use curtail_core::checks::{Finding, FindingPlace};
 use curtail_core::visible::one_line;
 use curtail_io::batch::{Event, Flow, Opened};
@@ -65,6 +65,8 @@ struct CheckedFile {
     garbled: bool,
     /// The repaired file.
     sink: Option<FileSink>,
+    /// The findings that are repaired in it once it is written.
+    repaired: Vec<Finding>,
     /// Whether it was reported that a transcript in it could not be repaired.
     unrepaired: bool,
     /// Whether differences were printed.
@@ -134,16 +136,45 @@ impl<'a> CheckReporter<'a> {
                 Flow::Continue
             }
             Event::Closed { opened, complete } => {
-                let is_written = complete && self.file.changed && !self.file.garbled;
-                if let Some(sink) = self.file.sink.take().filter(|_| is_written) {
-                    match sink.commit(Replace::Input(opened.stamp.as_ref(), None), &self.scratch) {
-                        Ok(_) => self.outcome.changed.push(opened.source.name.clone()),
-                        Err(error) => self.fail(&error),
-                    }
-                }
+                self.close(opened, complete);
                 self.file = CheckedFile::default();
                 Flow::Continue
             }
+        }
+    }
+
+    /// Puts the repaired file in the place of the input, or says of its findings that they were not repaired.
+    fn close(&mut self, opened: &Opened, complete: bool) {
+        let repaired = std::mem::take(&mut self.file.repaired);
+        let Some(why) = self.why_not_written(opened, complete) else {
+            self.outcome.repaired += repaired.len();
+            return;
+        };
+        let file = self.outcome.files.len() - 1;
+        for mut finding in repaired {
+            leave(&mut finding, why);
+            self.add(file, finding);
+        }
+        self.report_new(opened);
+    }
+
+    /// Writes the repaired file, if it changed. Returns why it was not written.
+    fn why_not_written(&mut self, opened: &Opened, complete: bool) -> Option<&'static str> {
+        let sink = self.file.sink.take();
+        match sink.filter(|_| complete && !self.file.garbled) {
+            _ if !self.file.changed => None,
+            None if self.file.garbled => Some("a part of the file is not UTF-8"),
+            None => Some("the file could not be read or written to its end"),
+            Some(sink) => match sink.commit(Replace::Input(opened.stamp.as_ref(), None), &self.scratch) {
+                Ok(_) => {
+                    self.outcome.changed.push(opened.source.name.clone());
+                    None
+                }
+                Err(error) => {
+                    self.fail(&error);
+                    Some("the file could not be written")
+                }
+            },
         }
     }
 
@@ -157,7 +188,11 @@ impl<'a> CheckReporter<'a> {
         self.file.changed |= checked.changed;
         self.file.garbled |= checked.is_garbled;
         self.outcome.transcripts += checked.transcripts;
-        self.outcome.repaired += checked.repaired;
+        if self.how.writes {
+            self.file.repaired.append(&mut checked.repaired);
+        } else {
+            self.outcome.repaired += checked.repaired.len();
+        }
         // The findings say it of each.
         let first = checked.unrepaired.drain(..).next().filter(|_| !self.file.unrepaired);
         if let Some(error) = first {

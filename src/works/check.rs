@@ -53,8 +53,8 @@ pub(crate) struct Checked {
     pub(crate) dialect: Option<&'static str>,
     /// The member by which it was detected, if [`Checking::verbose`].
     pub(crate) mark: Option<String>,
-    /// How many findings the repair removed.
-    pub(crate) repaired: usize,
+    /// The findings that the repair removed, at their places in the file as it was.
+    pub(crate) repaired: Vec<Finding>,
     /// Why transcripts were not repaired.
     pub(crate) unrepaired: Vec<FileError>,
     /// Whether the repair changed anything.
@@ -112,7 +112,8 @@ impl Work for Checking {
         let (repaired, examined) = match (&self.repair, found) {
             (Some(repair), Ok(before)) => match self.repaired(repair, &verdicts, &before, unit) {
                 Ok(Some((text, after))) => {
-                    out.repaired += before.findings.len().saturating_sub(after.findings.len());
+                    let removed = removed_by(before, &after).into_iter();
+                    out.repaired.extend(removed.map(|finding| in_file(finding, unit, 0)));
                     out.changed = true;
                     hunks(unit.text, &text, unit.line, &mut out.diff);
                     (Some(text), Ok(after))
@@ -196,12 +197,34 @@ impl TextRepair {
     fn left(&self, mut found: Examination, read_error: &ReadError) -> Examination {
         for finding in &mut found.findings {
             if finding.fix != Fix::No && (finding.fix != Fix::Unsafe || self.with_unsafe) {
-                finding.fix = Fix::No;
-                finding.help = format!("not repaired: {}", read_error.what).into();
+                leave(finding, &read_error.what);
             }
         }
         found
     }
+}
+
+/// Says of a finding that it was not repaired, and why.
+pub(crate) fn leave(finding: &mut Finding, why: &str) {
+    finding.fix = Fix::No;
+    finding.help = format!("not repaired: {why}").into();
+}
+
+/// The findings of a transcript that a repair removed: of each rule, as many as there are fewer now.
+fn removed_by(before: Examination, after: &Examination) -> Vec<Finding> {
+    let mut left: HashMap<&'static str, usize> = HashMap::new();
+    for finding in &after.findings {
+        *left.entry(finding.rule.code).or_default() += 1;
+    }
+    let mut removed = before.findings;
+    removed.retain(|finding| match left.get_mut(finding.rule.code) {
+        Some(more) if *more > 0 => {
+            *more -= 1;
+            false
+        }
+        _ => true,
+    });
+    removed
 }
 
 /// Why the transcript of `unit` could not be repaired.

@@ -181,6 +181,12 @@ fn a_file_that_is_not_unicode_is_a_finding_with_every_flag() {
         for args in [&["repair", "t.jsonl"][..], &["check", "-A", "S001", "t.jsonl"]] {
             assert_eq!(place.command(args).output().unwrap().status.code(), Some(2), "{args:?}");
         }
+        // What would have been repaired in a file that is not written is still found.
+        let output = place.command(&["check", "--fix", "--warn", "S001", "t.jsonl"]).output().unwrap();
+        let has_orphan = bytes.starts_with(orphan.as_bytes());
+        assert_eq!(output.status.code(), Some(i32::from(has_orphan)), "{bytes:?}");
+        assert_eq!(text(&output.stdout).contains("not repaired: a part of the file is not UTF-8"), has_orphan);
+        assert!(!text(&output.stdout).contains(" repaired\n"), "{}", text(&output.stdout));
         for args in [["count", "t.jsonl"], ["show", "t.jsonl"]] {
             let output = place.command(&args).output().unwrap();
             assert_eq!(output.status.code(), Some(if is_partly_read { 0 } else { 2 }), "{args:?}: {bytes:?}");
