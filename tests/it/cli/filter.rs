@@ -256,16 +256,12 @@ fn large_media_become_texts_of_the_wire() {
 #[test]
 fn what_is_no_base64_is_not_damaged() {
     let document = r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"The grass is green. See http://x.y."}}"#;
-    // An address stays, because no text in its place is shorter.
     let wires = [
-        (document, Some("[file: plain, 35 bytes, removed]")),
-        (r#"{"type":"image_url","image_url":{"url":"images/0001.jpg"}}"#, None),
-        (r#"{"type":"image","image":"images/0001"}"#, None),
-        (r#"{"type":"image","image":"IMAGE"}"#, Some("[image: 30x40 png, 29 bytes, removed]")),
-        (
-            r#"{"type":"input_audio","input_audio":{"data":"-_-_","format":"wav"}}"#,
-            Some("[audio: wav, 3 bytes, removed]"),
-        ),
+        (document, "[file: plain, 35 bytes, removed]"),
+        (r#"{"type":"image_url","image_url":{"url":"images/0001.jpg"}}"#, "[image: images/0001.jpg, removed]"),
+        (r#"{"type":"image","image":"images/0001"}"#, "[image: images/0001, removed]"),
+        (r#"{"type":"image","image":"IMAGE"}"#, "[image: 30x40 png, 29 bytes, removed]"),
+        (r#"{"type":"input_audio","input_audio":{"data":"-_-_","format":"wav"}}"#, "[audio: wav, 3 bytes, removed]"),
     ];
     for (medium, described) in wires {
         let input = format!("{{\"role\":\"user\",\"content\":[{medium},{{\"type\":\"text\",\"text\":\"Which?\"}}]}}\n");
@@ -273,10 +269,7 @@ fn what_is_no_base64_is_not_damaged() {
         let check = run(&["check", "-A", "all", "-D", "S022"], &input);
         assert_eq!(check.status.code(), Some(0), "{medium}: {}", text(&check.stdout));
         let cut = filter(&["--keep-last-media", "0"], &input);
-        match described {
-            Some(described) => assert!(cut.contains(&format!("\"{described}\"")), "{medium}: {cut}"),
-            None => assert_eq!(cut, input),
-        }
+        assert!(cut.contains(&format!("\"{described}\"")), "{medium}: {cut}");
     }
 }
 
