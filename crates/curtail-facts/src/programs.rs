@@ -59,11 +59,21 @@ pub(super) struct WritingViewer {
     #[serde(default)]
     pub(super) flags: String,
     #[serde(default)]
+    pub(super) valued: String,
+    #[serde(default)]
     pub(super) words: Vec<String>,
     #[serde(default)]
-    pub(super) texts: Vec<String>,
-    #[serde(default)]
     pub(super) operands: Option<usize>,
+    #[serde(default)]
+    pub(super) script: Option<Language>,
+}
+
+/// The language of the scripts that a program of the viewers runs.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Language {
+    Awk,
+    Sed,
 }
 
 #[derive(Deserialize)]
