@@ -49,6 +49,8 @@ pub(super) struct Wrapper {
 pub(super) struct Runner {
     pub(super) programs: Vec<String>,
     pub(super) verb: String,
+    #[serde(default)]
+    pub(super) scripts: bool,
     pub(super) valued: Vec<String>,
 }
 
@@ -115,6 +117,10 @@ pub(super) struct CheckProgram {
     pub(super) excluding: Vec<String>,
     #[serde(default)]
     pub(super) parts: Vec<String>,
+    #[serde(default)]
+    pub(super) goals: Vec<String>,
+    #[serde(default)]
+    pub(super) placing: Vec<String>,
 }
 
 /// Whether a list of the table contains `name`.
