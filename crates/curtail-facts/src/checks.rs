@@ -34,8 +34,10 @@ pub(super) fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
     let arguments = if has_verb { rest.get(usize::from(is_script)..).unwrap_or_default() } else { own };
     let Selection { targets, left_out } = Selection::of(arguments, listed);
     let runner = listed.runner.as_deref();
-    let is_quiet = listed.quiet;
-    Some(CheckRun { command, scope, targets, left_out, runner, is_quiet, ..CheckRun::default() })
+    // A runner of tests prints something all the same.
+    let is_silenced = runner.is_none() && own.iter().any(|word| lists(&PROGRAMS.silencing_flags, word));
+    let is_quiet = listed.quiet || is_silenced;
+    Some(CheckRun { command, scope, targets, left_out, runner, is_quiet, is_listed: true, ..CheckRun::default() })
 }
 
 /// Whether a name that a runner of scripts is given is that of a script that checks, and not a program or a file.

@@ -19,6 +19,7 @@ pub(super) struct Programs {
     pub(super) check_scripts: Vec<String>,
     pub(super) idle_flags: Vec<String>,
     pub(super) dry_runs: Vec<String>,
+    pub(super) silencing_flags: Vec<String>,
     pub(super) narrowing_flags: Vec<String>,
     pub(super) excluding_flags: Vec<String>,
     pub(super) limiting_flags: Vec<String>,
