@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::calls::only_shows;
-use super::{Pointer, wrappers};
+use super::{Pointer, outcomes, wrappers};
 use curtail_core::dialects::reports_failure;
 use curtail_core::json::Text;
 use curtail_core::transcript::{Part, ToolCall, ToolResult};
@@ -43,6 +43,15 @@ impl<'c> CallWithResult<'c> {
     /// Whether the result says that nothing was changed.
     pub(super) fn refused(&self) -> bool {
         self.result.is_some_and(reports_failure) || begins_with_refusal(&self.output())
+    }
+
+    /// Whether the result says beside its text that the tool did not fail, and its text shows nothing else.
+    pub(super) fn succeeded(&self) -> bool {
+        let Some(place) = self.result.and_then(Part::place) else { return false };
+        let mut members = place.outcome().unwrap_or(place.element).members();
+        members.any(|member| member.key.is_one_of(&["is_error", "isError"]) && member.value.raw() == "false")
+            && !self.refused()
+            && !outcomes::is_doubtful(&self.output())
     }
 
     /// Whether the tool failed; `None` if the result does not say. A failure beside the text decides, then an exit code.

@@ -45,14 +45,20 @@ impl Facts {
     }
 }
 
-/// The outcome of a check: by its output, by its exit code, or by the words of its output, or by its silence.
+/// The outcome of a check: by its output, by its exit code, by the words of its output, or by its silence or its success.
 fn outcome(call: &CallWithResult<'_>, run: &CheckRun) -> Option<RunOutcome> {
     let output = call.output();
     let by_output = outcomes::read_output(&output).or_else(|| outcome_by_exit_code(call, run.status));
     let is_silent = run.is_quiet && run.status != LineStatus::Other && call.result.is_some() && says_nothing(&output);
-    by_output
-        .or_else(|| outcomes::read_words(&output))
-        .or_else(|| is_silent.then(|| RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() }))
+    by_output.or_else(|| outcomes::read_words(&output)).or_else(|| {
+        (is_silent || has_succeeded(call, run))
+            .then(|| RunOutcome { verdict: Verdict::Passed, ..RunOutcome::default() })
+    })
+}
+
+/// Whether the program of a check succeeded, as the result says beside its output.
+fn has_succeeded(call: &CallWithResult<'_>, run: &CheckRun) -> bool {
+    run.is_listed && run.status == LineStatus::Own && call.succeeded()
 }
 
 /// The outcome by the exit code, for output that shows none.

@@ -12,26 +12,62 @@ pub(super) fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
     let is_verb = |word: &str| lists(&listed.verbs, word);
     // `pnpm --filter web test`
     let own = if listed.verbs.is_empty() { own } else { behind_flags(own, &listed.valued, is_verb) };
-    let [first, second] = [0, 1].map(|at| own.get(at).map_or("", String::as_str));
+    let (first, rest) = own.split_first().map_or(("", own), |(first, rest)| (first.as_str(), rest));
     let is_script = lists(&PROGRAMS.package_managers, program) && matches!(first, "run" | "run-script");
-    let checks = match is_script {
-        true => name_words(second).iter().any(|part| lists(&PROGRAMS.check_scripts, part)),
-        false => listed.verbs.is_empty() || is_verb(first),
+    // `pixi run -e dev test`
+    let rest = if is_script { behind_flags(rest, &listed.valued, |_| false) } else { rest };
+    let script = rest.first().filter(|_| is_script);
+    let checks = match script {
+        Some(script) => has_check_word(script),
+        None if listed.verbs.is_empty() => listed.reaches_goal(own),
+        None => is_verb(first),
     };
     let is_dry = lists(&PROGRAMS.dry_runs, program) && own.iter().any(|word| word == "-n");
     if !checks || is_dry || own.iter().any(|word| lists(&PROGRAMS.idle_flags, word)) {
         return None;
     }
-    let subcommands = usize::from(!listed.verbs.is_empty()) + usize::from(is_script);
-    let has_parts = subcommands > 0 || listed.runner.is_some();
-    let verb = own.iter().take(subcommands).map(String::as_str);
+    let has_verb = !listed.verbs.is_empty();
+    let has_parts = has_verb || listed.runner.is_some();
+    let verb = has_verb.then_some(first).into_iter().chain(script.map(String::as_str));
     let scope = has_parts.then(|| std::iter::once(program).chain(verb).collect::<Vec<_>>().join(" "));
     let command = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    let arguments = own.get(subcommands..).unwrap_or_default();
+    let arguments = if has_verb { rest.get(usize::from(is_script)..).unwrap_or_default() } else { own };
     let Selection { targets, left_out } = Selection::of(arguments, listed);
     let runner = listed.runner.as_deref();
-    let is_quiet = listed.quiet;
-    Some(CheckRun { command, scope, targets, left_out, runner, is_quiet, ..CheckRun::default() })
+    // A runner of tests prints something all the same.
+    let is_silenced = runner.is_none() && own.iter().any(|word| lists(&PROGRAMS.silencing_flags, word));
+    let is_quiet = listed.quiet || is_silenced;
+    Some(CheckRun { command, scope, targets, left_out, runner, is_quiet, is_listed: true, ..CheckRun::default() })
+}
+
+/// Whether a name that a runner of scripts is given is that of a script that checks, and not a program or a file.
+pub(super) fn is_check_script(name: &str) -> bool {
+    let is_program = PROGRAMS.checks.iter().any(|listed| lists(&listed.programs, name));
+    !is_program && !name.contains(['/', '.']) && has_check_word(name)
+}
+
+/// Whether a script or a target is named like one that checks.
+fn has_check_word(name: &str) -> bool {
+    name_words(name).iter().any(|word| lists(&PROGRAMS.check_scripts, word))
+}
+
+impl CheckProgram {
+    /// Whether one of its targets checks, if they may do anything.
+    fn reaches_goal(&self, arguments: &[String]) -> bool {
+        let before = std::iter::once("").chain(arguments.iter().map(String::as_str));
+        let words = arguments.iter().zip(before).filter(|(_, before)| !lists(&self.placing, before));
+        let mut targets = words.map(|(word, _)| word).filter(|word| is_target(word)).peekable();
+        self.goals.is_empty() || targets.peek().is_none() || targets.any(|target| self.is_goal(target))
+    }
+
+    fn is_goal(&self, target: &str) -> bool {
+        target.contains('.') || has_check_word(target) || name_words(target).iter().any(|word| lists(&self.goals, word))
+    }
+}
+
+/// Whether an argument is the target of a build: no flag, no variable and no number.
+fn is_target(word: &str) -> bool {
+    !word.starts_with('-') && !word.contains('=') && !word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What the arguments of a check select.
@@ -138,6 +174,39 @@ mod tests {
         ] {
             assert_eq!(targets(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn a_target_or_a_script_checks_by_its_name() {
+        for line in [
+            "make",
+            "make -j4",
+            "make -j 4 CC=gcc",
+            "make -C web",
+            "make all",
+            "make clean test",
+            "make build/x.o",
+            "make fmt-check",
+            "just lint",
+            "mvn -q clean verify",
+            "mvn -pl core test-compile",
+            "gradlew :app:assembleDebug",
+            "ninja cart",
+            "pixi run -e dev test",
+            "pdm run lint",
+            "hatch run test:unit",
+            "npm run -w web test",
+        ] {
+            assert!(run(line).is_some(), "{line}");
+        }
+        for line in [
+            "make deploy", "make -C test clean", "just deploy", "mvn clean", "gradle bootRun -x test", "pdm install",
+            "pixi run serve",
+        ] {
+            assert_eq!(run(line), None, "{line}");
+        }
+        let script = run("pixi run -e dev test tests/a.py").unwrap_or_default();
+        assert_eq!((script.scope.as_deref(), script.targets), (Some("pixi run test"), owned(&["tests/a.py"])));
     }
 
     #[test]

@@ -47,6 +47,9 @@ pub(super) fn acts(arguments: &[String]) -> bool {
 pub(super) fn only_shows(arguments: &[String]) -> bool {
     match verb_and_more(arguments) {
         Some(("rev-parse" | "ls-remote", _)) => true,
+        Some(("reflog", more)) => {
+            !more.first().is_some_and(|what| matches!(&**what, "delete" | "drop" | "expire" | "write"))
+        }
         Some(("remote", more)) => more.first().is_none_or(|what| matches!(&**what, "-v" | "show" | "get-url")),
         _ => !acts(arguments),
     }

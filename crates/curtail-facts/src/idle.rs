@@ -3,9 +3,9 @@
 
 use super::effects::{acts, may_check};
 use super::prefixes::without_prefixes;
-use super::programs::{PROGRAMS, WritingViewer, lists};
+use super::programs::{Language, PROGRAMS, WritingViewer, lists};
 use super::shell::{Simple, commands};
-use super::{git, paths};
+use super::{filters, git, paths};
 
 /// Longer lines are scripts.
 const LONGEST: usize = 2_000;
@@ -35,17 +35,37 @@ fn changes(command: &Simple) -> bool {
 
 impl WritingViewer {
     fn writes(&self, arguments: &[String]) -> bool {
-        let operands = arguments.iter().filter(|word| !word.starts_with('-')).count();
-        self.operands.is_some_and(|most| operands > most) || arguments.iter().any(|word| self.is_sign(word))
+        self.operands.is_some_and(|most| self.operands(arguments).count() > most)
+            || arguments.iter().any(|word| self.is_sign(word))
+            || match self.script {
+                Some(Language::Awk) => arguments.iter().any(|word| filters::awk_writes(word)),
+                Some(Language::Sed) => filters::sed_writes(arguments),
+                None => false,
+            }
     }
 
-    /// Whether an argument says that the program writes.
+    /// The arguments that are neither flags nor their values, and no format such as `+%F`.
+    fn operands<'w>(&self, arguments: &'w [String]) -> impl Iterator<Item = &'w String> {
+        let before = std::iter::once("").chain(arguments.iter().map(String::as_str));
+        let words = arguments.iter().zip(before);
+        let operands = words.filter(|(word, before)| !word.starts_with(['-', '+']) && !self.takes_next(before));
+        operands.map(|(word, _)| word)
+    }
+
+    /// Whether the word behind a flag is its value.
+    fn takes_next(&self, flag: &str) -> bool {
+        let letters = flag.strip_prefix('-').unwrap_or_default();
+        letters.find(|letter| self.valued.contains(letter)).is_some_and(|at| at + 1 == letters.len())
+    }
+
+    /// Whether an argument is a flag with which the program writes.
     fn is_sign(&self, word: &str) -> bool {
         let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
-        let letters = &letters[..letters.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(letters.len())];
-        letters.contains(|letter| self.flags.contains(letter))
-            || self.words.iter().any(|start| word.starts_with(start))
-            || self.texts.iter().any(|text| word.contains(text))
+        let mut letters = letters.chars().take_while(|c| c.is_ascii_alphabetic() && !self.valued.contains(*c));
+        let name = word.split('=').next().unwrap_or_default();
+        let is_abbreviated = name.len() > 2 && name.starts_with("--");
+        letters.any(|letter| self.flags.contains(letter))
+            || self.words.iter().any(|flag| flag == name || is_abbreviated && flag.starts_with(name))
     }
 }
 
@@ -76,6 +96,22 @@ mod tests {
             "cat a > /dev/null 2>&1",
             "find . -iname '*.rs'",
             "uniq -c a",
+            "uniq -f 1 a",
+            "rg --pretty foo",
+            "date -Iseconds",
+            "date -d 20260101 +%s",
+            "fd -e xml -txo",
+            "sort -to -k2 a",
+            "tree -I node_modules -P '*.o'",
+            "awk '$3 > $2' a",
+            "awk -Fi '{ print $1 \" -> \" $2 }' a",
+            "awk '/\"|x/ { print }' a",
+            "awk '{ if ($1 > 2 || $2 / 2 > 1) n++ } END { print n }' a",
+            "sed -n '/new foo/p' f",
+            "sed -n -e '/[x w]/,$p' -e 5q f",
+            "sed -E 's/ (a|b)/ w /g; s#w x#e#2p; $!d' f",
+            "git log -S'OUT' --oneline",
+            "git reflog show main",
         ] {
             assert!(changes_nothing(line), "{line}");
         }
@@ -101,7 +137,27 @@ mod tests {
             "awk 'BEGIN{system(\"rm a\")}'",
             "awk '{ print > \"b\" }' a",
             "fd a -x rm",
+            "fd a --exec=rm",
             "diff <(rm a) b",
+            "awk '{print > FILENAME\".out\"}' a",
+            "awk -v o=x '{print > o}' a",
+            "awk '/\"/ {print $1 > \"x\"}' a",
+            "awk '{ print $1 | \"sh\" }' a",
+            "awk -o '{ print }' a",
+            "sed -n 's/a/b/wout' c",
+            "sed 's/x/rm y/e' c",
+            "sed 's/[/]/p/w x/' c",
+            "sed -n -e p -e 'w out' c",
+            "sed -ne '/x/w out' c",
+            "sed --in-pl s/a/b/ c",
+            "sed '1e rm y' c",
+            "tree --output f",
+            "tree -o f",
+            "date 010100002026",
+            "date -us 12:00",
+            "git reflog expire --all",
+            "git grep -Ovim x",
+            "uniq -f 1 a b",
             "ls; make",
             "cat $(rm x)",
             "cat `rm x`",

@@ -289,4 +289,6 @@ pub(super) struct CheckRun {
     pub(super) status: LineStatus,
     /// Whether it prints something only if it fails, and the result shows that.
     pub(super) is_quiet: bool,
+    /// Whether it is a program of the table, which fails if what it checks does. A tool may succeed when it shows a failure.
+    pub(super) is_listed: bool,
 }

@@ -24,6 +24,7 @@ mod call_result;
 mod calls;
 mod checks;
 mod effects;
+mod filters;
 mod git;
 mod idle;
 mod outcomes;

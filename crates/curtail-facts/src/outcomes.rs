@@ -43,6 +43,7 @@ struct Table {
     passed: Patterns,
     failed: Patterns,
     none_failed: Patterns,
+    doubts: Patterns,
     ran: Patterns,
     /// The families of runners, in the order of the table.
     runner: Vec<Runner>,
@@ -188,6 +189,12 @@ pub(super) fn read_words(output: &str) -> Option<RunOutcome> {
     Some(RunOutcome { verdict, error, ..RunOutcome::default() })
 }
 
+/// Whether `output` is not certainly that of a check that passed, although its tool did not fail: it may not know how the check ended.
+pub(super) fn is_doubtful(output: &str) -> bool {
+    let plain = without_escapes(output);
+    error_line(&plain).is_some() || TABLE.doubts.match_in(&plain.to_lowercase())
+}
+
 /// The first line of `output` that begins with the name of an error.
 pub(super) fn error_line(output: &str) -> Option<&str> {
     Some(ERROR_LINE.as_ref()?.find(output)?.as_str())
@@ -284,7 +291,8 @@ mod tests {
     #[test]
     fn every_pattern_of_the_table_is_valid() {
         assert!(TABLE.runner.len() > 10 && ERROR_LINE.is_some());
-        for patterns in [&TABLE.passed, &TABLE.failed, &TABLE.none_failed, &TABLE.complaints, &TABLE.ran] {
+        for patterns in [&TABLE.passed, &TABLE.failed, &TABLE.none_failed, &TABLE.doubts, &TABLE.complaints, &TABLE.ran]
+        {
             assert_eq!(patterns.all().len(), patterns.sources.len(), "{:?}", patterns.sources);
         }
         for runner in &TABLE.runner {
@@ -511,6 +519,46 @@ mod tests {
         for duration in ["< 1 ms", "12 ms", "1 m 2 s", "1 h 2 m"] {
             failing(&format!("  Failed Cart.Adds [{duration}]\nTest Run Failed.\n"), "dotnet", &["Cart.Adds"]);
         }
+    }
+
+    #[test]
+    fn tools_whose_last_lines_tell() {
+        failing(
+            "00:01 +2 -1: Cart adds [E]\n  Expected: 2\n00:02 +2 -1: Some tests failed.",
+            "flutter",
+            &["Cart adds"],
+        );
+        passing("00:00 +0: loading a_test.dart\r00:02 +3 ~1: All tests passed!", "flutter");
+        passing("Analyzing app...\nNo issues found! (ran in 1.2s)", "flutter");
+        failing(
+            "//a:x (cached) PASSED in 0.1s\n//b:y FAILED in 0.1s\n\nExecuted 1 out of 2 tests: 1 test passes and 1 fails locally.\n\
+             INFO: Build completed, 1 test FAILED, 2 total actions",
+            "bazel",
+            &["//b:y"],
+        );
+        passing("Executed 0 out of 2 tests: 2 tests pass.", "bazel");
+        passing("INFO: Build completed successfully, 3 total actions", "bazel");
+        passing("  py311: OK (1.20=setup[0.20]+cmd[1.00] seconds)\n  congratulations :) (1.30 seconds)", "tox");
+        passing("ruff.....................................................................Passed", "pre-commit");
+        passing("Your code has been rated at 10.00/10 (previous run: 9.50/10, +0.50)", "lint");
+        passing("  ✔ adds\n  ─\n\n  2 tests passed", "ava");
+        for (output, runner, error) in [
+            (
+                "  py311: FAIL code 1 (1.20 seconds)\n  evaluation failed :( (1.30 seconds)",
+                "tox",
+                "py311: FAIL code 1 (1.20 seconds)",
+            ),
+            ("ruff........Passed\nmypy........Failed\n- hook id: mypy", "pre-commit", "mypy"),
+            (
+                "a.py:1:0: C0114: Missing module docstring\nYour code has been rated at 9.50/10",
+                "lint",
+                "a.py:1:0: C0114: Missing module docstring",
+            ),
+            ("ERROR: /r/BUILD:3:8: no\nERROR: Build did NOT complete successfully", "bazel", "/r/BUILD:3:8: no"),
+        ] {
+            assert_eq!(outcome_of(output), (Verdict::Failed, runner, vec![], Some(error.into())), "{output}");
+        }
+        failing("  ✘ [fail]: adds Error thrown in test\n  ─\n\n  1 test failed", "ava", &["adds"]);
     }
 
     #[test]

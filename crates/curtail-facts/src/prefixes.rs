@@ -1,7 +1,7 @@
 //! What stands before a program on a command line and runs it: variables, wrappers such as `timeout`, runners such as `uv run`. They
 //! are in `programs.toml`, with their flags.
 
-use super::checks::check;
+use super::checks::{check, is_check_script};
 use super::paths;
 use super::programs::{PROGRAMS, Runner, Wrapper, behind_flags, lists};
 
@@ -46,10 +46,12 @@ impl Wrapper {
 }
 
 impl Runner {
-    /// What stands behind its verb and its flags; `None` if it does something else.
+    /// What stands behind its verb and its flags; `None` if that is a script that checks, or it does something else.
     fn behind<'w>(&self, arguments: &'w [String]) -> Option<&'w [String]> {
         let (verb, rest) = behind_flags(arguments, &self.valued, |word| word == self.verb).split_first()?;
-        (*verb == self.verb).then(|| behind_flags(rest, &self.valued, |_| false))
+        let behind = behind_flags(rest, &self.valued, |_| false);
+        let is_script = self.scripts && behind.first().is_some_and(|name| is_check_script(name));
+        (*verb == self.verb && !is_script).then_some(behind)
     }
 }
 
@@ -68,6 +70,12 @@ mod tests {
             ("uv sync --frozen", "uv sync --frozen"),
             ("pnpm --filter web exec tsc --noEmit", "tsc --noEmit"),
             ("pnpm exec tsc", "tsc"),
+            ("poetry run pytest tests", "pytest tests"),
+            ("poetry run ./test.sh", "./test.sh"),
+            ("pixi run cat a", "cat a"),
+            ("pixi run -e dev test", "pixi run -e dev test"),
+            ("hatch run lint:all", "hatch run lint:all"),
+            ("conda run -n dev test", "test"),
             ("pnpm --filter web test", "pnpm --filter web test"),
             ("npm exec -w web -- tsc", "tsc"),
             ("npx --yes tsc", "tsc"),

@@ -19,6 +19,7 @@ pub(super) struct Programs {
     pub(super) check_scripts: Vec<String>,
     pub(super) idle_flags: Vec<String>,
     pub(super) dry_runs: Vec<String>,
+    pub(super) silencing_flags: Vec<String>,
     pub(super) narrowing_flags: Vec<String>,
     pub(super) excluding_flags: Vec<String>,
     pub(super) limiting_flags: Vec<String>,
@@ -49,6 +50,8 @@ pub(super) struct Wrapper {
 pub(super) struct Runner {
     pub(super) programs: Vec<String>,
     pub(super) verb: String,
+    #[serde(default)]
+    pub(super) scripts: bool,
     pub(super) valued: Vec<String>,
 }
 
@@ -59,11 +62,21 @@ pub(super) struct WritingViewer {
     #[serde(default)]
     pub(super) flags: String,
     #[serde(default)]
+    pub(super) valued: String,
+    #[serde(default)]
     pub(super) words: Vec<String>,
     #[serde(default)]
-    pub(super) texts: Vec<String>,
-    #[serde(default)]
     pub(super) operands: Option<usize>,
+    #[serde(default)]
+    pub(super) script: Option<Language>,
+}
+
+/// The language of the scripts that a program of the viewers runs.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Language {
+    Awk,
+    Sed,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +118,10 @@ pub(super) struct CheckProgram {
     pub(super) excluding: Vec<String>,
     #[serde(default)]
     pub(super) parts: Vec<String>,
+    #[serde(default)]
+    pub(super) goals: Vec<String>,
+    #[serde(default)]
+    pub(super) placing: Vec<String>,
 }
 
 /// Whether a list of the table contains `name`.

@@ -306,6 +306,55 @@ fn a_check_that_prints_nothing_passed() {
     }
 }
 
+/// A listed program fails if what it checks does, and the log says beside the output whether it failed.
+#[test]
+fn a_check_that_did_not_fail_passed() {
+    let verdict = |name: &str, line: &str, output: &str, flag: Option<bool>| {
+        let call = json!({"type": "tool_use", "id": "c", "name": name, "input": {"command": line}});
+        let mut result = json!({"type": "tool_result", "tool_use_id": "c", "content": output});
+        result["is_error"] = flag.into();
+        let message = |role: &str, block| json!({"role": role, "content": [block]}).to_string() + "\n";
+        let lines = message("assistant", call) + &message("user", result);
+        Log { lines, calls: 1 }.whole().check.map(|check| check.verdict)
+    };
+    for (line, output) in [
+        ("cmake --build build", "[ 50%] Building C object a.o\n[100%] Linking C executable a"),
+        ("shellcheck a.sh", ""),
+        ("stylelint a.css", ""),
+        ("golangci-lint run", ""),
+        ("zig build test", ""),
+        ("mvn -q test", ""),
+        ("bazel test //...", "//a:b PASSED in 0.1s"),
+        ("flutter test", "00:02 +3: All tests passed!"),
+        ("mix compile", "Compiling 3 files (.ex)"),
+        ("swift build", "Compiling a\nBuild complete! (1.20s)"),
+        ("ninja", "[3/3] Linking a"),
+        ("tox", "  py311: OK"),
+        ("pre-commit run -a", "ruff.......Passed"),
+        ("pylint a", "Your code has been rated at 10.00/10"),
+        ("terraform validate", "Success! The configuration is valid."),
+        ("cypress run", "1 spec"),
+        ("ava", "  2 tests passed"),
+        ("pnpm build", "▲ Next.js 15\n✓ Compiled successfully in 2s"),
+        ("make", "a.c:3:4: warning: unused variable 'x'\ncc -o a a.o"),
+        ("dotnet build", "0 files"),
+    ] {
+        assert_eq!(verdict("Bash", line, output, Some(false)), Some(Verdict::Passed), "{line}");
+        assert_eq!(verdict("Bash", line, "Exit code 1\nno", Some(true)), Some(Verdict::Failed), "{line}");
+    }
+    for (name, line, output, flag) in [
+        ("Bash", "make", "cc -o a a.o", None),
+        ("Bash", "make | tail -3", "cc -o a a.o", Some(false)),
+        ("Bash", "make; ls", "a.o", Some(false)),
+        ("Bash", "make", "Command running in background with ID: b1", Some(false)),
+        ("Bash", "pylint a", "a.py:1:0: C0114: Missing module docstring", Some(false)),
+        ("Bash", "shellcheck a.sh", "In a.sh line 3:\nrm $x\n   ^-- SC2086 (info): Quote it.", Some(false)),
+        ("run_tests", "all", "3 suites", Some(false)),
+    ] {
+        assert_eq!(verdict(name, line, output, flag), None, "{line}: {output}");
+    }
+}
+
 #[test]
 fn the_failure_of_one_check_is_not_that_of_another() {
     let output = "FAIL src/a.test.ts\n  ● Cart › adds\n\nTests:       1 failed, 2 passed, 3 total";
