@@ -13,8 +13,11 @@ use crate::transcript::{Content, Part, SIGNATURES, Substitution};
 /// The types of blocks that are images, audio or files, in most wire formats.
 pub(crate) const TYPES: &[&str] = &[
     "image", "image_url", "input_image", "input_audio", "audio", "audio_url", "file", "input_file", "document",
-    "video", "video_url",
+    "video", "video_url", SCREENSHOT,
 ];
+
+/// The type of a picture of the screen, which is the output of a call of the computer.
+const SCREENSHOT: &str = "computer_screenshot";
 
 /// The same inside results of the AI SDK.
 const TYPES_IN_RESULTS: &[&str] = &["media", "image-data", "file-data"];
@@ -147,6 +150,14 @@ fn effective_members(value: Value<'_>) -> Vec<Member<'_>> {
     members
 }
 
+/// Whether an object by itself is a medium: one with bytes, or a screenshot. The data of a tool may have such a type as well, such
+/// as a `file` with its path.
+pub(super) fn has_bytes(value: Value<'_>) -> bool {
+    let is_medium = value.get_text("type").is_some_and(|kind| kind.is_one_of(TYPES));
+    is_medium
+        && (value.member_is("type", SCREENSHOT) || Medium::from_value(value).is_some_and(|medium| medium.is_here()))
+}
+
 impl<'a> Medium<'a> {
     fn from_value(value: Value<'a>) -> Option<Self> {
         // Attachments beside a text are no list of parts.
@@ -159,6 +170,8 @@ impl<'a> Medium<'a> {
             return None;
         }
         let around = match value.get_text("type") {
+            // The output of a call of the computer is a screenshot and never a text.
+            Some(kind) if kind.is(SCREENSHOT) && list.is_none() => return None,
             Some(kind) if TYPES.iter().chain(TYPES_IN_RESULTS).any(|name| kind.is(name)) => {
                 // A part with an id of its own is a record of a program, which reads it by that id.
                 let is_record = value.get("messageID").is_some() || value.get("sessionID").is_some();
@@ -166,7 +179,8 @@ impl<'a> Medium<'a> {
                     return None;
                 }
                 // Chat completions have `input_audio` beside plain texts.
-                if kind.decode().starts_with("input_") && !kind.is("input_audio") {
+                let is_output = list.is_some_and(|list| is_under(&["output"], list));
+                if kind.decode().starts_with("input_") && !kind.is("input_audio") || kind.is(SCREENSHOT) && is_output {
                     ["{\"type\":\"input_text\",\"text\":", "}"]
                 } else if value.get("modality").is_some() {
                     OTEL
@@ -213,6 +227,12 @@ impl<'a> Medium<'a> {
             }
         }
         longest
+    }
+
+    /// Whether its bytes are in the transcript.
+    fn is_here(&self) -> bool {
+        let source = self.payload().map(source_of);
+        matches!(source, Some(Source::Base64(base64)) if is_base64(&base64))
     }
 
     /// What is known of it.

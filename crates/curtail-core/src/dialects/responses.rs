@@ -31,7 +31,12 @@ const CALLS: &[(&str, Family, bool)] = &[
     ("code_interpreter_call", Family::Server, true),
     ("image_generation_call", Family::Server, true),
     ("mcp_call", Family::Server, true),
+    // OpenAI's Agents SDK for JavaScript writes the calls of all hosted tools so.
+    ("hosted_tool_call", Family::Server, true),
 ];
+
+/// The output of a function in OpenAI's Agents SDK for JavaScript, which writes `callId`.
+const FOR_JAVASCRIPT: &str = "function_call_result";
 
 /// Item types that are results, and the family they answer.
 const RESULTS: &[(&str, Family)] = &[
@@ -45,6 +50,8 @@ const RESULTS: &[(&str, Family)] = &[
     ("program_output", Family::Program),
     ("multi_agent_call_output", Family::Agent),
     ("mcp_approval_response", Family::Approval),
+    (FOR_JAVASCRIPT, Family::Function),
+    ("computer_call_result", Family::Computer),
 ];
 
 impl Dialect for Responses {
@@ -211,14 +218,39 @@ fn call_id(item: Value<'_>) -> Option<Text<'_>> {
     CALL_IDS.iter().find_map(|key| item.get_text(key))
 }
 
+/// A list in which a server answers its call: its key, that of the text in an element, and the JSON around a text in its place.
+struct AnswerList {
+    key: &'static str,
+    text: &'static str,
+    around: &'static [&'static str; 2],
+}
+
+const ANSWER_LISTS: [AnswerList; 2] = [
+    AnswerList { key: "outputs", text: "logs", around: &["[{\"type\":\"logs\",\"logs\":", "}]"] },
+    AnswerList { key: "results", text: "text", around: &["[{\"text\":", "}]"] },
+];
+
+/// What a server answered to its call in the same item: a text, an error, or the texts in a list.
+fn read_answer<'a>(item: Value<'a>, whole: Value<'a>, call: &ToolCall<'a>) -> Option<Part<'a>> {
+    let result = ToolResult::new(call.id.clone(), Some(call.name.clone()), Vec::new());
+    let mut result = ToolResult { family: call.family, ..result };
+    if let Some(said) = item.some("output").filter(|said| said.text().is_some()).or_else(|| item.some("error")) {
+        result.content = blocks::texts(said.get("content").or(Some(said)));
+        return Some(blocks::rewritable(whole, Content::ToolResult(result), Some(said)));
+    }
+    let place = ANSWER_LISTS.iter().find_map(|list| {
+        let elements = item.get(list.key)?;
+        result.content = elements.items().filter_map(|element| element.get_text(list.text)).collect();
+        let place = PartPlace::element(whole).with_text_in(elements, list.around);
+        (!result.content.is_empty()).then_some(place)
+    })?;
+    Some(Part::from_source(Content::ToolResult(result), place))
+}
+
 /// A call, and what a server said to it, if the item has that as well.
 fn call_parts<'a>(item: Value<'a>, whole: Value<'a>, call: ToolCall<'a>) -> Vec<Part<'a>> {
-    let said = item.some("output").filter(|said| call.hosted && call.id.is_some() && said.text().is_some());
-    let result = said.map(|said| {
-        let result = ToolResult::new(call.id.clone(), Some(call.name.clone()), blocks::texts(Some(said)));
-        let result = Content::ToolResult(ToolResult { family: call.family, ..result });
-        blocks::rewritable(whole, result, Some(said))
-    });
+    let has_answer = call.hosted && call.id.is_some();
+    let result = has_answer.then(|| read_answer(item, whole, &call)).flatten();
     let mut place = PartPlace::element(whole);
     place.set_leader(caller(item).map(Leader::Program));
     std::iter::once(Part::from_source(Content::ToolCall(call), place)).chain(result).collect()
@@ -284,9 +316,9 @@ fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
         Family::LocalShell => call_id(item).or_else(|| item.get_text("id")),
         _ => call_id(item),
     };
-    let content = blocks::texts(output);
-    let media = blocks::count_media(output);
-    Content::ToolResult(ToolResult { media, family, ..ToolResult::new(id, None, content) })
+    let mut result = ToolResult { family, ..ToolResult::new(id, None, Vec::new()) };
+    result.add_answer(output);
+    Content::ToolResult(result)
 }
 
 pub(super) fn read_reasoning(item: Value<'_>) -> Content<'_> {
@@ -330,7 +362,7 @@ pub(super) fn write_item(draft: &Draft) -> String {
     }
 }
 
-fn write_result(DraftResult { id, text, family, key, .. }: &DraftResult) -> String {
+fn write_result(DraftResult { id, name, text, family, key }: &DraftResult) -> String {
     let kind = RESULTS.iter().find(|result| result.1 == *family).map_or("function_call_output", |result| result.0);
     let key = key.unwrap_or(CALL_IDS[0]);
     let id = or_null(id.as_deref());
@@ -342,6 +374,9 @@ fn write_result(DraftResult { id, text, family, key, .. }: &DraftResult) -> Stri
             let outcome = object! { "type": "timeout" };
             let output = list([object! { "stdout": "", "stderr": text, "outcome": outcome }.0]);
             object! { "type": kind, key: id, "output": output }
+        }
+        Family::Function if key == CALL_IDS[1] => {
+            object! { "type": FOR_JAVASCRIPT, "name": name, key: id, "status": "completed", "output": text }
         }
         Family::ToolSearch => object! { "type": kind, key: id, "tools": Json("[]"), "status": "incomplete" },
         Family::ApplyPatch => object! { "type": kind, key: id, "status": "failed", "output": text },

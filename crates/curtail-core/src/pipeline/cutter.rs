@@ -69,6 +69,7 @@ impl TextCutter {
             let document = reading.parse(&written)?;
             let dialects: Vec<_> = sessions.iter().map(|session| session.dialect).collect();
             let transcripts = reading.transcripts_as(&document, &dialects)?;
+            // What lost all messages may be no transcript any more. Which one is gone is not known, so none is cut further.
             if transcripts.len() < sessions.len() {
                 out.push_str(&written);
                 break;

@@ -189,7 +189,26 @@ pub(in crate::dialects) fn result<'a>(
     name: Option<Text<'a>>,
     content: Option<Value<'a>>,
 ) -> Content<'a> {
-    result_of(id, name, texts(content), count_media(content))
+    let mut result = ToolResult::new(id, name, Vec::new());
+    result.add_answer(content);
+    Content::ToolResult(result)
+}
+
+impl<'a> ToolResult<'a> {
+    /// Adds what a tool answered: a text, a list of blocks, or an object. An object is a block, or has a list of blocks, only if a
+    /// medium is in it: any other is JSON that the model reads.
+    pub(in crate::dialects) fn add_answer(&mut self, answer: Option<Value<'a>>) {
+        let list = answer.and_then(|answer| answer.get("content"));
+        let list = list.filter(|list| list.items().any(media::has_bytes)).or(answer);
+        match answer.filter(|answer| answer.is_object()) {
+            Some(block) if media::has_bytes(block) => self.media += 1,
+            Some(block) if block.member_is("type", "text") => self.content.extend(block_text(block)),
+            _ => {
+                self.content.extend(texts(list));
+                self.media += count_media(list);
+            }
+        }
+    }
 }
 
 /// The result of a function with these texts and so many media.

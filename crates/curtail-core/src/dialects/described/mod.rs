@@ -272,6 +272,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_place() {
+        const RESULT: &str = "result-message = '{\"role\": \"assistant\", \"said\": {\"of\": $id, \"seen\": $text}}'\n";
         const READS: &str = "[role]\nat = \"role\"\nuser = \"user\"\nassistant = \"assistant\"\n[[part]]\nis = \"text\"\nat = \"body\"\n";
         for (text, expected) in [
             ("nam = \"x\"\n", "1:1: `name` is missing"),
@@ -304,11 +305,28 @@ mod tests {
             ),
             (
                 &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": \"$role\"}}'\n"),
-                "10:11: what is written for a message of the user is read as no message ($role)",
+                "10:11: `$role` is a hole only without quotes",
             ),
             (
                 &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": $role, \"body\": $id}}'\n"),
                 "10:11: this template has no hole `$id`",
+            ),
+            (
+                &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": $role, \"body\": $text, \"ids\": [\"$^id\"]}}'\n"),
+                "10:11: `$^id` is a hole only without quotes",
+            ),
+            (
+                &format!(
+                    "name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": $role, \"body\": $text}}'\ndeveloper = '{{\"who\": \"a\", \"say\": $text}}'\n"
+                ),
+                "11:13: what is written for a message of the developer is read as no message",
+            ),
+            (
+                &format!(
+                    "name = \"x\"\n{READS}[[part]]\nis = \"result\"\nat = \"said\"\nid = \"of\"\ntext = \"seen\"\n[write]\nmessage = '{{\"role\": $role, \"body\": $text}}'\n{RESULT}"
+                )
+                .replace("user = \"user\"", "user = \"user\"\ntool = \"tool\""),
+                "17:18: what is written for a result is read as a message of the assistant with tool-result",
             ),
             (
                 "name = \"x\"\nextends = \"openai\"\nmessage = \"a.b\"\n[write]\nenvelope = '{\"a\": $message}'\n",

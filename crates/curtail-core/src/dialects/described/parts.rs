@@ -206,7 +206,7 @@ impl<'r, 'a> Reading<'r, 'a> {
                 result.media += media.len() + said.iter().filter(|item| blocks::is_media(**item)).count();
                 result.content.extend(said.into_iter().filter_map(blocks::block_text));
             } else {
-                result.content.extend(blocks::texts(Some(*value)));
+                result.add_answer(Some(*value));
             }
         }
         result.family = kind.family(result.id.is_some());

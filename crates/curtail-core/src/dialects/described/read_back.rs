@@ -3,7 +3,7 @@
 use super::Described;
 use super::rules::Is;
 use super::source::Fault;
-use super::templates::{Hole, Writing};
+use super::templates::{Hole, Template, Writing};
 use crate::dialects::{Dialect as _, DialectWriter, Item};
 use crate::json::Document;
 use crate::transcript::{Content, Draft, DraftPart, DraftResult, Family, Message, Role};
@@ -29,12 +29,14 @@ impl Described {
     }
 
     fn refuse_misread_messages(&self, writer: &dyn DialectWriter, writing: &Writing) -> Result<(), Fault> {
-        for role in [Role::System, Role::User, Role::Assistant] {
-            let Some(template) = writing.message(role).filter(|_| self.rules.has_role(role)) else { continue };
+        for role in [Role::System, Role::Developer, Role::User, Role::Assistant] {
+            let has_role = self.rules.has_role(role);
+            let Some(template) = writing.message(role).filter(|_| has_role || writing.is_for(role)) else { continue };
             let written = writer.write_message(&Draft::text(role, SAID), None);
             let what = format!("a message of the {}", role.name());
             self.refuse(&written, template.at, &what, |message| {
-                let is_of_role = message.role == role;
+                // Without a name, instructions of an application are those of the system.
+                let is_of_role = message.role == role || !has_role && message.role != Role::Assistant;
                 if is_of_role && says(message) {
                     return None;
                 }
@@ -50,7 +52,25 @@ impl Described {
     }
 
     fn refuse_misread_results(&self, writer: &dyn DialectWriter, writing: &Writing) -> Result<(), Fault> {
-        let Some(template) = writing.result_message.as_ref().or(writing.result.as_ref()) else { return Ok(()) };
+        if let Some(template) = &writing.result_message {
+            self.refuse_misread_result(writer, template, DraftPart::ToolResult)?;
+        }
+        let Some(template) = &writing.result else { return Ok(()) };
+        // Where the message has no place for parts, a result alone is never one.
+        let has_parts = writing.message(Role::Tool).or(writing.fallback()).is_some_and(|one| one.has(Hole::Parts));
+        if writing.result_message.is_some() && !has_parts {
+            return Ok(());
+        }
+        self.refuse_misread_result(writer, template, |result| DraftPart::Verbatim(writer.write_result(&result)))
+    }
+
+    /// Refuses the template of a result, which `part` writes.
+    fn refuse_misread_result(
+        &self,
+        writer: &dyn DialectWriter,
+        template: &Template,
+        part: impl Fn(DraftResult) -> DraftPart,
+    ) -> Result<(), Fault> {
         let has_id = template.has(Hole::Id);
         if !has_id && self.rules.pairs_by_id() {
             let what = String::from("the template of a result has no `$id`, by which a result names its call");
@@ -63,9 +83,12 @@ impl Described {
             family: Family::Function,
             key: None,
         };
-        let written = writer.write_message(&Draft::part(Role::Tool, DraftPart::ToolResult(result.clone())), None);
+        let written = writer.write_message(&Draft::part(Role::Tool, part(result.clone())), None);
+        let has_role = self.rules.has_role(Role::Tool);
         self.refuse(&written, template.at, "a result", |message| {
-            Some(Misread { found: lack_of(message, &result)?, advice: self.rules.places_of(Is::Result) })
+            let lack = lack_of(message, &result);
+            let lack = lack.or_else(|| (has_role && message.role != Role::Tool).then(|| kinds_of(message)));
+            Some(Misread { found: lack?, advice: self.rules.places_of(Is::Result) })
         })
     }
 

@@ -1,5 +1,7 @@
 //! What a description writes: JSON with holes.
 
+use std::borrow::Cow;
+
 use super::source::{At, Fault, Table};
 use crate::json::{Document, Text, Value, quote};
 use crate::transcript::{ResultPlace, Role};
@@ -118,6 +120,11 @@ impl Writing {
         found.map(|(_, template)| template)
     }
 
+    /// Whether a template is for messages of this role alone.
+    pub(super) fn is_for(&self, role: Role) -> bool {
+        self.messages.iter().any(|(of, _)| *of == Some(role))
+    }
+
     /// The template of a message of the user, in which others speak that have no template.
     pub(super) fn fallback(&self) -> Option<&Template> {
         self.message(Role::User)
@@ -184,6 +191,13 @@ fn length_of_string(json: &str) -> Option<usize> {
     end.map(|end| end + 2)
 }
 
+/// The first text in a value that is the name of a hole.
+fn quoted_hole(value: Value<'_>) -> Option<String> {
+    let texts = value.within(|_| false).filter_map(Value::text).map(Text::into_decoded);
+    let mut holes = texts.filter(|text| text.starts_with("$^") || HOLES.iter().any(|(name, _)| name == text));
+    holes.next().map(Cow::into_owned)
+}
+
 impl Template {
     /// Reads a template, and refuses one that is no JSON once its holes are filled.
     fn read(text: &At<&str>, holes: &[Hole]) -> Result<Self, Fault> {
@@ -216,7 +230,10 @@ impl Template {
         let template = Self { pieces, at: text.span.start };
         let filled = template.fill(None, |_| String::from("\"x\""));
         match Document::parse(&filled) {
-            Ok(document) if document.roots().all(Value::is_object) => Ok(template),
+            Ok(document) if document.roots().all(Value::is_object) => match document.roots().find_map(quoted_hole) {
+                Some(hole) => Err(Fault::new(&text.span, format!("`{hole}` is a hole only without quotes"))),
+                None => Ok(template),
+            },
             Ok(_) => Err(Fault::new(&text.span, "the template is no object")),
             Err(error) => Err(Fault::new(
                 &text.span,

@@ -1,10 +1,13 @@
 //! What a model reads of what programs and people write down: in the spellings that they use, and without what is only shown.
 
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::MediaLimits;
 use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Standing};
-use curtail_core::{Cutter, ToolPolicy};
+use curtail_core::{Cutter, Framing, StripKind, ToolPolicy};
 use serde_json::{Value, json};
 
 use super::files::read_transcripts;
+use crate::laws::check::cut_with;
 
 /// The dialect of a transcript, and what its messages say, a line each.
 fn outline(text: &str) -> String {
@@ -511,6 +514,109 @@ fn functions_of_two_plugins_are_two_tools() {
     ]);
     let said = "semantic-kernel-dotnet\nuser: And?\nassistant: Weather-get{} Calendar-get{} get{}";
     assert_eq!(outline(&chat.to_string()), said);
+}
+
+/// DeepSeek's messages in Spring AI have reasoning, which the metadata repeat.
+#[test]
+fn spring_ai_has_reasoning_and_responses_of_tools() {
+    let call = json!({"id": "c", "type": "function", "name": "look", "arguments": "{}"});
+    let metadata = json!({"reasoning_content": "I look."});
+    let response = json!({"id": "c", "name": "look", "responseData": "A lamp."});
+    let chat = json!([
+        {"messageType": "USER", "metadata": {}, "text": "And?"},
+        {"messageType": "ASSISTANT", "metadata": metadata, "text": "", "reasoningContent": "I look.", "toolCalls": [call]},
+        {"messageType": "TOOL", "metadata": {}, "text": "", "toolResponses": [response]},
+    ]);
+    let said = "spring-ai\nuser: And?\nassistant: (I look.) look{}\ntool: -> A lamp. [0]";
+    assert_eq!(outline(&chat.to_string()), said);
+    let cutter = Cutter::builder().strip(StripKind::AllReasoning).build().expect("a policy");
+    assert!(!cutter.cut(&chat.to_string()).expect("it is cut").contains("I look."));
+}
+
+/// What a server answered to its own call is in the call, under a key of its tool.
+#[test]
+fn answers_of_hosted_tools_are_results() {
+    for (call, answer) in [
+        (json!({"type": "mcp_call", "name": "draw", "arguments": "{}", "output": "Wet."}), "Wet."),
+        (json!({"type": "mcp_call", "name": "draw", "arguments": "{}", "output": null, "error": "Dry."}), "Dry."),
+        (
+            json!({"type": "mcp_call", "name": "draw", "arguments": "{}", "error": {"content": [{"type": "text", "text": "Dry."}]}}),
+            "Dry.",
+        ),
+        (
+            json!({"type": "code_interpreter_call", "code": "1", "outputs": [{"type": "logs", "logs": "1"}, {"type": "logs", "logs": "2"}]}),
+            "1 | 2",
+        ),
+        (json!({"type": "file_search_call", "queries": ["well"], "results": [{"text": "Nine."}]}), "Nine."),
+        (json!({"type": "hosted_tool_call", "name": "file_search_call", "output": "Nine."}), "Nine."),
+    ] {
+        let mut call = call;
+        call["id"] = json!("h_1");
+        let asked = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "And?"}]});
+        let said = outline(&json!([asked, call]).to_string());
+        assert!(said.starts_with("responses\n") && said.ends_with(&format!("-> {answer} [0]")), "{said}");
+    }
+}
+
+/// OpenAI's Agents SDK for JavaScript has types of its own for results.
+#[test]
+fn results_of_agents_in_javascript_answer_their_calls() {
+    let call =
+        json!({"type": "function_call", "callId": "c", "name": "look", "arguments": "{}", "status": "completed"});
+    let output = json!({"type": "text", "text": "A lamp."});
+    let result =
+        json!({"type": "function_call_result", "callId": "c", "name": "look", "status": "completed", "output": output});
+    let seen = json!({"type": "computer_call", "callId": "d", "action": {"type": "screenshot"}, "status": "completed"});
+    let shown = json!({"type": "computer_screenshot", "data": "data:image/png;base64,iVBORw0KGgo="});
+    let shown = json!({"type": "computer_call_result", "callId": "d", "output": shown});
+    let history = json!([{"role": "user", "content": "And?"}, call, result, seen, shown]);
+    let said = "responses\nuser: And?\nassistant: look{}\ntool: -> A lamp. [0]\n\
+        assistant: computer_call{\"type\":\"screenshot\"}\ntool: ->  [1]";
+    assert_eq!(outline(&history.to_string()), said);
+}
+
+/// A result may be one medium, or an object with a list of blocks. An object with the type of a medium and without its bytes is
+/// what the tool found.
+#[test]
+fn a_result_that_is_an_object_with_bytes_is_media() {
+    let png = "iVBORw0KGgo=";
+    let url = format!("data:image/png;base64,{png}");
+    for (output, read) in [
+        (json!({"type": "input_image", "image_url": url}), "->  [1]"),
+        (json!({"type": "image", "image": {"data": png, "mediaType": "image/png"}}), "->  [1]"),
+        (
+            json!([{"type": "input_text", "text": "See."}, {"type": "computer_screenshot", "image_url": url}]),
+            "-> See. [1]",
+        ),
+        (
+            json!({"content": [{"type": "text", "text": "See."}, {"type": "image", "data": png}], "isError": false}),
+            "-> See. [1]",
+        ),
+        (json!({"type": "file", "path": "a.rs"}), "-> {\"type\":\"file\",\"path\":\"a.rs\"} [0]"),
+        (
+            json!({"content": [{"type": "file", "path": "a"}]}),
+            "-> {\"content\":[{\"type\":\"file\",\"path\":\"a\"}]} [0]",
+        ),
+    ] {
+        let call = json!({"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"});
+        let result = json!({"type": "function_call_output", "call_id": "c", "output": output});
+        let history = json!([{"role": "user", "content": "And?"}, call, result]).to_string();
+        assert!(outline(&history).ends_with(read), "{}", outline(&history));
+        let none = MediaLimits { keep_last: Some(0), ..MediaLimits::default() };
+        let cut = cut_with(Chain::default().then(none), None, Framing::Document, &history).expect("it is cut");
+        assert!(outline(&cut).ends_with(" [0]") && !cut.contains(png), "{cut}");
+    }
+    // A described format, with a medium that is a result.
+    let call = json!({"tool_call": {"id": "c", "tool_name": "look", "arguments": {}}});
+    let image = json!({"type": "image", "data": png, "mime_type": "image/png"});
+    let result = json!({"tool_call_result": {"result": image, "origin": {"id": "c", "tool_name": "look"}}});
+    let history = json!([
+        {"_role": "user", "_meta": {}, "_content": [{"text": "And?"}]},
+        {"_role": "assistant", "_meta": {}, "_content": [call]},
+        {"_role": "tool", "_meta": {}, "_content": [result]},
+    ]);
+    let said = outline(&history.to_string());
+    assert!(said.starts_with("haystack\n") && said.ends_with("->  [1]"), "{said}");
 }
 
 /// Each described format that has images, with one that a person shows.
