@@ -8,7 +8,7 @@ const native = system.native();
 
 const COMMANDS = ["window", "limit", "filter", "repair", "summarize", "run", "split", "check"];
 const STATE = "keeps state between runs; run the program itself";
-const REFUSED = { memory: STATE, store: STATE };
+const REFUSED = new Map([["memory", STATE], ["store", STATE]]);
 const ON_ERROR = ["throw", "skip", "keep", "return"];
 
 /** The command with these words, with the files that they name as they are now. */
@@ -84,7 +84,7 @@ class Curtail {
     if (!Array.isArray(args)) throw new ArgumentError(`args is a list of words, such as ${JSON.stringify(String(args).split(" "))}`);
     const [name = ""] = args;
     if (!COMMANDS.includes(name)) {
-      const why = REFUSED[name] ?? `is not one of ${COMMANDS.join(", ")}`;
+      const why = REFUSED.get(name) ?? `is not one of ${COMMANDS.join(", ")}`;
       throw new ArgumentError(name ? `\`${name}\` ${why}` : 'no command; such as ["limit", "-t", "8k"]');
     }
     if (!(jobs >= 0)) throw new ArgumentError(`jobs is a number of threads, or 0 for all cores, not ${jobs}`);
@@ -109,9 +109,7 @@ class Curtail {
 
   *map(records, { onError = "throw", ahead = 512 } = {}) {
     if (!ON_ERROR.includes(onError)) throw new ArgumentError(`onError is one of ${ON_ERROR.join(", ")}`);
-    if (typeof records === "string" || ArrayBuffer.isView(records)) {
-      throw new ArgumentError("map takes an iterable of records, and this is one value: use one()");
-    }
+    requireRecords(records, "map", "one");
     // A reader of its own: another call may read another dialect.
     const reader = new native.Reader(this.#command);
     let chunk = [];
@@ -157,6 +155,7 @@ class Curtail {
   }
 
   checkAll(records) {
+    requireRecords(records, "checkAll", "check");
     const command = this.#command.does === "check" ? this.#command : commandOf(["check"]);
     const sent = Array.from(records, (record, index) => new Sent(record, index));
     const reports = new native.Reader(command).check(sent.map((one) => one.data));
@@ -171,6 +170,12 @@ class Curtail {
   #answered(sent, answer) {
     return answeredBy(this.#notes, sent, answer);
   }
+}
+
+/** Refuses one value where `method` takes several; `single` takes it. */
+function requireRecords(records, method, single) {
+  const isOne = typeof records === "string" || ArrayBuffer.isView(records) || typeof records?.[Symbol.iterator] !== "function";
+  if (isOne) throw new ArgumentError(`${method} takes an iterable of records, and this is one value: use ${single}()`);
 }
 
 function settled(work) {

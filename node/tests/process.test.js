@@ -1,14 +1,15 @@
 // Threads, memory and large inputs.
 "use strict";
 const assert = require("node:assert/strict");
-const { spawnSync } = require("node:child_process");
+const { spawn, spawnSync } = require("node:child_process");
+const { once } = require("node:events");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const test = require("node:test");
 const { Worker } = require("node:worker_threads");
 const { Curtail, window } = require("curtail-cli");
-const { ROOT, chat, record } = require("./program.js");
+const { BIN, ROOT, chat, record } = require("./program.js");
 
 const WORK = `
   const { parentPort } = require("node:worker_threads");
@@ -70,6 +71,39 @@ test("a chain with a chat template starts the program, and never the interpreter
   assert.equal(done.stdout, '[{"role":"user","content":"a"}]\n', done.stderr);
   assert.ok(!fs.existsSync(path.join(folder, "started")));
   fs.rmSync(folder, { recursive: true });
+});
+
+/** The ids in a file, once there are some. */
+async function idsIn(file) {
+  for (;;) {
+    const text = fs.existsSync(file) ? fs.readFileSync(file, "utf8").trim() : "";
+    if (text) return text.split(" ").map(Number);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test("a signal ends the program and what it started, and nothing is left", { timeout: 60_000 }, async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "curtail-"));
+  const script = path.join(folder, "summarizer");
+  fs.writeFileSync(script, 'echo $$ $PPID >"$1"\nexec sleep 60\n');
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    const ids = path.join(folder, signal);
+    const words = ["summarize", "-n", "1", "--summarizer-cmd", `sh '${script}' '${ids}'`];
+    const wrapper = spawn(BIN, words, { stdio: ["pipe", "ignore", "ignore"] });
+    wrapper.stdin.end(JSON.stringify(chat()));
+    const running = await idsIn(ids);
+    wrapper.kill(signal);
+    assert.deepEqual(await once(wrapper, "exit"), [128 + os.constants.signals[signal], null]);
+    for (const id of running) assert.throws(() => process.kill(id, 0), { code: "ESRCH" });
+  }
+  fs.rmSync(folder, { recursive: true });
+});
+
+test("a program that a signal kills is reported as killed", { timeout: 60_000 }, async () => {
+  const wrapper = spawn(BIN, ["window"], { stdio: ["pipe", "ignore", "ignore"] });
+  const [id] = await idsIn(`/proc/${wrapper.pid}/task/${wrapper.pid}/children`);
+  process.kill(id, "SIGTERM");
+  assert.deepEqual(await once(wrapper, "exit"), [null, "SIGTERM"]);
 });
 
 test("objects that are dropped leave no memory", async () => {

@@ -4,11 +4,12 @@ const { spawnSync } = require("node:child_process");
 const path = require("node:path");
 
 const ROOT = process.env.CURTAIL_ROOT;
+/** The program of the package, as npm links it. */
+const BIN = path.join(__dirname, "node_modules/.bin/curtail");
 
 /** Runs the program of the package by itself. */
 function run(words, input = "") {
-  const bin = path.join(__dirname, "node_modules/.bin/curtail");
-  return spawnSync(bin, words, { input, encoding: "utf8", maxBuffer: 1 << 28 });
+  return spawnSync(BIN, words, { input, encoding: "utf8", maxBuffer: 1 << 28 });
 }
 
 const CALL = { id: "c1", type: "function", function: { name: "timetable", arguments: "{}" } };
@@ -40,4 +41,4 @@ function record(number, rounds = 4) {
   return `{"id": ${number}, "messages": [${messages.join(", ")}]}`;
 }
 
-module.exports = { CALL, ROOT, chat, record, run };
+module.exports = { BIN, CALL, ROOT, chat, record, run };

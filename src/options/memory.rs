@@ -14,9 +14,7 @@ use crate::options::numbers::Tokens;
 use crate::options::processor::{Options, TRUSTED};
 use crate::options::store::StoreFlag;
 use curtail_core::pipeline::Processors;
-use curtail_memory::memory::{
-    BUDGET, Loaded, Owner, Replayed, Rules, Schema, State, StateSource, Unusable, WorkingMemory, load, replay,
-};
+use curtail_memory::memory::{BUDGET, Loaded, Owner, Rules, Schema, State, StateSource, Unusable, WorkingMemory, load};
 use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
 
 /// Insert the state into a transcript, after the leading instructions
@@ -44,9 +42,9 @@ pub(crate) struct RecallOptions {
 }
 
 impl Options for RecallOptions {
-    fn processors(&self, dry_run: bool) -> anyhow::Result<Processors> {
+    fn processors(&self, _: bool) -> anyhow::Result<Processors> {
         let rules = self.rules.load()?;
-        let source = self.source(&rules, dry_run)?;
+        let source = self.source(&rules)?;
         let memory = WorkingMemory {
             source,
             read_only: rules.read_only,
@@ -65,30 +63,24 @@ impl Options for RecallOptions {
 }
 
 impl RecallOptions {
-    fn source(&self, rules: &LoadedRules, dry_run: bool) -> anyhow::Result<StateSource> {
+    fn source(&self, rules: &LoadedRules) -> anyhow::Result<StateSource> {
         if let Some(path) = &self.state {
             return Ok(StateSource::Given(read_state(path, rules.schema.as_ref())?));
         }
         if self.owner_flags.is_given() {
-            return self.stored_state(rules, dry_run).map(StateSource::Given);
+            return self.stored_state(rules).map(StateSource::Given);
         }
         Ok(StateSource::Replayed(rules.rules().initial()))
     }
 
-    /// The state in the store. An unusable one is set aside, unless the rules are read-only or nothing may be written.
-    fn stored_state(&self, loaded: &LoadedRules, dry_run: bool) -> anyhow::Result<State> {
+    /// The state in the store; `{}` for an unusable one, which stays there.
+    fn stored_state(&self, loaded: &LoadedRules) -> anyhow::Result<State> {
         let rules = loaded.rules();
         let owner = self.owner_flags.owner()?;
         let store = self.owner_flags.place.open_existing()?;
         note_missing(store.as_ref(), owner.key()?, false)?;
         let Some(store) = store else { return Ok(rules.initial()) };
         let Loaded { state, unusable } = load(&store, owner, rules)?;
-        if unusable.is_none() || rules.read_only || dry_run {
-            warn_unusable(unusable.as_ref());
-            return Ok(state);
-        }
-        drop(store);
-        let Replayed { state, unusable, .. } = replay(&mut self.owner_flags.place.open()?, owner, rules, &[])?;
         warn_unusable(unusable.as_ref());
         Ok(state)
     }

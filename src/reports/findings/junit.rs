@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
+use quick_xml::writer::ElementWriter;
 
 use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer};
 use curtail_core::checks::{Finding, Level};
@@ -75,24 +76,42 @@ impl Suite<'_> {
     }
 
     fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
-        let suite = xml.create_element("testsuite").with_attribute(("name", &*printable(&one_line(self.file))));
+        let file = printable(&one_line(self.file));
+        let suite = xml.create_element("testsuite").with_attribute(("name", &*file));
         let suite = suite.with_attributes(borrowed(&attributes(self.counts())));
+        let mut cases = TestCases { file: &file, seen: HashMap::new() };
         suite.write_inner_content(|xml| {
-            let test = xml.create_element("testcase").with_attribute(("name", "check"));
             match (self.is_one_test(), self.fails_unshown) {
-                (true, true) => drop(test.write_inner_content(|xml| {
+                (true, true) => drop(cases.element(xml, "check").write_inner_content(|xml| {
                     xml.create_element("skipped")
                         .with_attribute(("message", "its findings are not shown"))
                         .write_empty()?;
                     Ok(())
                 })?),
-                (true, false) => drop(test.write_empty()?),
+                (true, false) => drop(cases.element(xml, "check").write_empty()?),
                 (false, _) => {}
             }
-            self.findings.iter().try_for_each(|finding| test_case(xml, self.file, finding))?;
-            self.errors.iter().try_for_each(|error| error_case(xml, error))
+            self.findings.iter().try_for_each(|finding| finding_case(xml, &mut cases, finding))?;
+            self.errors.iter().try_for_each(|error| error_case(xml, &mut cases, error))
         })?;
         Ok(())
+    }
+}
+
+/// The test cases of a file. A CI keys them by class and name and shows only one of those with the same key.
+struct TestCases<'f> {
+    file: &'f str,
+    /// How many cases have a name.
+    seen: HashMap<String, usize>,
+}
+
+impl TestCases<'_> {
+    /// The element of a test case: its class is the file, and cases after the first of a name are numbered.
+    fn element<'x, 'w>(&mut self, xml: &'x mut Xml<'w>, name: &str) -> ElementWriter<'x, &'w mut dyn Write> {
+        let count = self.seen.entry(name.to_owned()).or_default();
+        *count += 1;
+        let unique = if *count == 1 { name.to_owned() } else { format!("{name} ({count})") };
+        xml.create_element("testcase").with_attributes([("classname", self.file), ("name", &*unique)])
     }
 }
 
@@ -105,10 +124,9 @@ fn borrowed<'a>(attributes: &'a [(&'static str, String)]) -> impl Iterator<Item 
     attributes.iter().map(|(key, value)| (*key, value.as_str()))
 }
 
-fn error_case(xml: &mut Xml<'_>, error: &FileError) -> io::Result<()> {
+fn error_case(xml: &mut Xml<'_>, cases: &mut TestCases<'_>, error: &FileError) -> io::Result<()> {
     let place = error.place.map_or_else(String::new, |at| format!(" at {}:{}", at.line, at.column));
-    let element = xml.create_element("testcase").with_attribute(("name", format!("{NOT_CHECKED}{place}").as_str()));
-    element.write_inner_content(|xml| {
+    cases.element(xml, &format!("{NOT_CHECKED}{place}")).write_inner_content(|xml| {
         let message = printable(&one_line(&error.what));
         let element = xml.create_element("error").with_attributes([("message", &*message), ("type", NOT_CHECKED)]);
         element.write_text_content(BytesText::new(&printable(&error.to_string())))?;
@@ -117,16 +135,15 @@ fn error_case(xml: &mut Xml<'_>, error: &FileError) -> io::Result<()> {
     Ok(())
 }
 
-fn test_case(xml: &mut Xml<'_>, file: &str, finding: &Finding) -> io::Result<()> {
+fn finding_case(xml: &mut Xml<'_>, cases: &mut TestCases<'_>, finding: &Finding) -> io::Result<()> {
     let rule = finding.rule;
     let at = &finding.at;
     let answer = answer(finding, "\nthe provider answers: ", "");
-    let file = one_line(file);
     let message = printable(&one_line(&finding.message));
-    let text = printable(&format!("{file}:{}:{}: {message}{answer}\nhelp: {}", at.line, at.column, finding.help));
+    let text =
+        printable(&format!("{}:{}:{}: {message}{answer}\nhelp: {}", cases.file, at.line, at.column, finding.help));
     let name = format!("{} at {}:{}", rule.name, at.line, at.column);
-    let element = xml.create_element("testcase").with_attribute(("name", name.as_str()));
-    element.write_inner_content(|xml| {
+    cases.element(xml, &name).write_inner_content(|xml| {
         if finding.level == Level::Deny {
             let failure = xml.create_element("failure").with_attribute(("message", &*message));
             failure.with_attribute(("type", rule.code)).write_text_content(BytesText::new(&text))?;
@@ -142,4 +159,25 @@ fn test_case(xml: &mut Xml<'_>, file: &str, finding: &Finding) -> io::Result<()>
 /// The text without the characters that XML 1.0 does not allow, even escaped.
 fn printable(text: &str) -> String {
     lines(text).chars().filter(|c| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::io::Write;
+
+    use super::{TestCases, Xml};
+
+    #[test]
+    fn test_cases_with_one_name_are_numbered() {
+        let mut text = Vec::new();
+        let mut xml = Xml::new(&mut text as &mut dyn Write);
+        let mut cases = TestCases { file: "a&b", seen: HashMap::new() };
+        for name in ["orphan-result at 1:1", "orphan-result at 1:1", "check"] {
+            cases.element(&mut xml, name).write_empty().unwrap();
+        }
+        let expected = ["orphan-result at 1:1", "orphan-result at 1:1 (2)", "check"]
+            .map(|name| format!(r#"<testcase classname="a&amp;b" name="{name}"/>"#));
+        assert_eq!(String::from_utf8(text).unwrap(), expected.concat());
+    }
 }

@@ -137,6 +137,7 @@ fn junit_is_well_formed() {
     assert!(out.contains("&lt;a&gt;&amp;⟨U+0001⟩&quot;&apos;⟨U+001B⟩`") && !out.contains("<a>"), "{out}");
     assert!(out.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{ffff}'), "{out}");
     let count = |words: &str| out.matches(words).count();
+    assert_eq!(count("<testcase classname=\"a&amp;b.jsonl\" name=\""), 2, "{out}");
     assert_eq!(
         (count("<testcase "), count("</testcase>"), count("<failure "), count("</failure>")),
         (2, 2, 1, 1),
@@ -144,7 +145,10 @@ fn junit_is_well_formed() {
     );
     assert_eq!((count("<system-out>warning: "), count("</system-out>")), (1, 1), "{out}");
     let (_, clean, _) = check(&["--output-format", "junit"], &lines(&[ASK, SAY]));
-    assert!(clean.contains("tests=\"1\"") && clean.contains("<testcase name=\"check\"/>"), "{clean}");
+    assert!(
+        clean.contains("tests=\"1\"") && clean.contains("<testcase classname=\"stdin\" name=\"check\"/>"),
+        "{clean}"
+    );
     // A file whose findings are only counted has not passed.
     let (_, counted, _) = check(&["--output-format", "junit", "--statistics"], &lines(&[ASK, RESULT, SAY]));
     assert!(counted.contains("skipped=\"1\" failures=\"0\"") && counted.contains("<skipped message="), "{counted}");

@@ -140,7 +140,7 @@ fn a_body_that_is_no_state_is_set_aside_and_kept() {
 }
 
 #[test]
-fn a_state_that_fails_its_schema_is_set_aside_and_refusals_stay_refused() {
+fn a_state_that_fails_its_schema_is_set_aside_by_what_is_applied_and_refusals_stay_refused() {
     let schema =
         curtail_memory::memory::Schema::parse(r#"{"properties":{"n":{"type":"number"}},"required":["n"]}"#).unwrap();
     let rules = Rules { schema: Some(&schema), ..Rules::default() };
@@ -148,12 +148,15 @@ fn a_state_that_fails_its_schema_is_set_aside_and_refusals_stay_refused() {
     run(&mut store, thread("t"), &[("a", "{\"n\":\"old\"}")]);
     let early = Update { call_id: "b", arguments: "{\"m\":1}" };
     let found = replay(&mut store, thread("t"), rules, &[early]).unwrap();
-    assert_eq!(found.unusable, Some(Unusable::SetAside("/n: \"old\" is not of type \"number\"".into())));
+    let reason = "/n: \"old\" is not of type \"number\"";
+    assert_eq!(found.unusable, Some(Unusable::Left(reason.into())));
     assert_eq!(found.outcomes, [Outcome::Refused("\"n\" is a required property".into())]);
     assert_eq!(found.state, State::empty_object());
+    assert_eq!(json(&store, thread("t")), "{\"n\":\"old\"}");
     let good = Update { call_id: "c", arguments: "{\"n\":1}" };
     // Now that `n` is there, the early one would pass; but it was decided on.
-    replay(&mut store, thread("t"), rules, &[early, good]).unwrap();
+    let found = replay(&mut store, thread("t"), rules, &[early, good]).unwrap();
+    assert_eq!(found.unusable, Some(Unusable::SetAside(reason.into())));
     let found = replay(&mut store, thread("t"), rules, &[early, good]).unwrap();
     assert_eq!(found.outcomes, [Outcome::AlreadyKnown, Outcome::AlreadyKnown]);
     assert_eq!(found.state.to_json(), "{\"n\":1}");

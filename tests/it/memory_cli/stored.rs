@@ -100,6 +100,11 @@ fn a_kept_state_that_fails_its_schema_is_set_aside_and_kept() {
     let done = place.run(&["memory", "show", "--thread", "t", "--schema", &schema]);
     assert!(done.out == "{}\n" && done.err.contains("/n: \"one\" is not of type \"number\""), "{done:?}");
     assert_eq!(show_memory(&place, &["--thread", "t"]), "{\"n\":\"one\"}\n", "looking set it aside");
+    let done = place.run(&["memory", "update", "--thread", "t", "--schema", &schema, "{\"n\":\"two\"}"]);
+    assert!(done.code == 1 && done.err.contains("is treated as empty"), "{done:?}");
+    let done = place.pipe(&["memory", "recall", "--thread", "t", "--schema", &schema], OPENAI);
+    assert!(done.code == 0 && done.err.contains("is treated as empty"), "{done:?}");
+    assert_eq!(show_memory(&place, &["--thread", "t"]), "{\"n\":\"one\"}\n", "a refused update set it aside");
     let done = place.run(&["memory", "update", "--thread", "t", "--schema", &schema, "{\"n\":2}"]);
     assert!(done.code == 0 && done.out == "{\n  \"n\": 2\n}\n" && done.err.contains("set aside"), "{done:?}");
     let aside = place.out(&["memory", "show", "--thread", "t", "--set-aside"]);

@@ -97,7 +97,7 @@ pub struct Loaded {
 pub enum Unusable {
     /// It stays in the store as it is.
     Left(String),
-    /// It was set aside, and the empty object takes its place.
+    /// It was set aside, and the state after the updates takes its place.
     SetAside(String),
 }
 
@@ -122,7 +122,7 @@ pub fn load(store: &Store, owner: Owner<'_>, rules: Rules<'_>) -> Result<Loaded,
 }
 
 /// Applies `updates` to the state of `owner` in one transaction. Updates that were applied before change nothing. A state
-/// that cannot be used is set aside first, unless the rules are read-only.
+/// that cannot be used is treated as empty, and is set aside if an update is applied.
 ///
 /// # Errors
 /// [`MemoryError`] if the owner has no id or the store fails; the state is then unchanged.
@@ -157,10 +157,6 @@ fn apply_updates(
     }
     store.update(owner.key()?, |record| {
         let (state, reason) = rules.parse_or_initial(record.body());
-        if let Some(reason) = &reason {
-            record.set_aside(reason)?;
-            record.write(&state.to_json())?;
-        }
         let mut scratchpad = rules.scratchpad(state);
         if once {
             scratchpad = scratchpad.with_applied(record.applied_ids()?, owner.origin());
@@ -169,9 +165,13 @@ fn apply_updates(
         for id in scratchpad.new_ids().iter().filter(|_| once) {
             record.add_applied_id(id)?;
         }
-        if outcomes.contains(&Outcome::Applied) {
-            record.write(&scratchpad.state().to_json())?;
+        if !outcomes.contains(&Outcome::Applied) {
+            return Ok(Replayed { state: scratchpad.into_state(), outcomes, unusable: reason.map(Unusable::Left) });
         }
+        if let Some(reason) = &reason {
+            record.set_aside(reason)?;
+        }
+        record.write(&scratchpad.state().to_json())?;
         Ok(Replayed { state: scratchpad.into_state(), outcomes, unusable: reason.map(Unusable::SetAside) })
     })
 }

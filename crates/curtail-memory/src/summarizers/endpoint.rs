@@ -76,9 +76,25 @@ fn masked_text(text: &str) -> String {
 /// The address with the scheme that was probably meant.
 fn with_scheme(text: &str) -> String {
     let shown = masked_text(text);
+    for scheme in ["https", "http"] {
+        if let Some(rest) = after_scheme(&shown, scheme) {
+            return format!("{scheme}://{rest}");
+        }
+    }
+    let shown = shown.trim_start_matches('/');
     let host = shown.split('/').next().unwrap_or_default();
     let host = if host.ends_with(']') { host } else { host.rsplit_once(':').map_or(host, |(host, _)| host) };
     if is_loopback(host) { format!("http://{shown}") } else { format!("https://{shown}") }
+}
+
+/// The address after `scheme` if the `://` between them is incomplete. Before a digit, a colon is that of a port.
+fn after_scheme<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
+    let (start, rest) = text.split_at_checked(scheme.len())?;
+    let is_separated = match rest.strip_prefix(':') {
+        Some(rest) => !rest.starts_with(|first: char| first.is_ascii_digit()),
+        None => rest.starts_with("//"),
+    };
+    (start.eq_ignore_ascii_case(scheme) && is_separated).then(|| rest.trim_start_matches([':', '/']))
 }
 
 impl Endpoint {
@@ -145,9 +161,9 @@ impl Endpoint {
         format!("{}://{user}{}{path}{query}", self.scheme(), self.host_and_port())
     }
 
+    /// The names and values of the query.
     fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
-        let pairs = self.0.query().into_iter().flat_map(|query| query.split('&'));
-        pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        self.0.query().into_iter().flat_map(|query| query.split('&')).map(parameter)
     }
 
     fn secrets(&self) -> Secrets {
@@ -180,14 +196,25 @@ fn segment_ends(path: &str) -> impl DoubleEndedIterator<Item = usize> {
     slashes.into_iter()
 }
 
+/// The name and the value of a pair of a query. Without a value, it may be a key, whose Base64 ends with `=`; then it has no name.
+fn parameter(pair: &str) -> (&str, &str) {
+    let bare = pair.trim_end_matches('=');
+    match bare.split_once('=') {
+        Some((name, _)) => (name, &pair[name.len() + 1..]),
+        None if is_plain(bare) => (bare, ""),
+        None => ("", bare),
+    }
+}
+
 fn is_plain(parameter: &str) -> bool {
     PLAIN_PARAMETERS.iter().any(|plain| plain.eq_ignore_ascii_case(parameter))
 }
 
 fn shown_parameter(name: &str, value: &str) -> String {
-    match value {
-        "" => name.to_owned(),
-        value if is_plain(name) => format!("{name}={value}"),
+    match (name, value) {
+        (name, "") => name.to_owned(),
+        ("", _) => "***".to_owned(),
+        (name, value) if is_plain(name) => format!("{name}={value}"),
         _ => format!("{name}=***"),
     }
 }
@@ -230,12 +257,17 @@ mod tests {
 
     #[test]
     fn passwords_and_keys_are_masked() {
-        let given = endpoint("https://me:hunter22@a.b/v1?api-version=2&key=AIza1234&x");
-        assert_eq!(given.to_string(), "https://***@a.b/v1?api-version=2&key=***&x");
+        let given = endpoint("https://me:hunter22@a.b/v1?api-version=2&key=AIza1234&model");
+        assert_eq!(given.to_string(), "https://***@a.b/v1?api-version=2&key=***&model");
         let address = given.join(CHAT);
-        assert_eq!(address.shown, "https://***@a.b/v1/chat/completions?api-version=2&key=***&x");
-        assert_eq!(address.secrets.mask("hunter22 AIza1234 2"), "*** *** 2");
+        assert_eq!(address.shown, "https://***@a.b/v1/chat/completions?api-version=2&key=***&model");
+        assert_eq!(address.secrets.mask("hunter22 AIza1234 2 model"), "*** *** 2 model");
         assert!(!format!("{given:?}").contains("hunter22"));
+        for key in ["AIza1234", "AIza1234=", "AIza1234=="] {
+            let given = endpoint(&format!("https://a.b/v1?{key}&api-version=2"));
+            assert_eq!(given.to_string(), "https://a.b/v1?***&api-version=2", "{key}");
+            assert!(given.join(CHAT).secrets.mask(key).starts_with("***"), "{key}");
+        }
     }
 
     #[test]
@@ -243,6 +275,12 @@ mod tests {
         for (given, part) in [
             ("localhost:8000/v1", "`localhost:8000/v1` has no scheme; write http://localhost:8000/v1"),
             ("[::1]:8000/v1", "has no scheme; write http://[::1]:8000/v1"),
+            ("https:/a.b", "`https:/a.b` has no scheme; write https://a.b"),
+            ("HTTP:a.b", "has no scheme; write http://a.b"),
+            ("http//a.b", "has no scheme; write http://a.b"),
+            ("https:8000/v1", "has no scheme; write https://https:8000/v1"),
+            ("//a.b", "has no scheme; write https://a.b"),
+            ("//localhost:8000", "has no scheme; write http://localhost:8000"),
             ("api.example/v1", "has no scheme; write https://api.example/v1"),
             ("me:hunter22@a.b", "`***@a.b` has no scheme; write https://***@a.b"),
             ("https://me:hunter2?2@a.b", "`https://***@a.b` is not an address"),
