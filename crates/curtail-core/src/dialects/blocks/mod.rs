@@ -202,7 +202,9 @@ impl<'a> ToolResult<'a> {
         let list = list.filter(|list| list.items().any(media::has_bytes)).or(answer);
         match answer.filter(|answer| answer.is_object()) {
             Some(block) if media::has_bytes(block) => self.media += 1,
-            Some(block) if block.member_is("type", "text") => self.content.extend(block_text(block)),
+            Some(block) if block.member_is("type", "text") || block.member_is("type", "input_text") => {
+                self.content.extend(block_text(block));
+            }
             _ => {
                 self.content.extend(texts(list));
                 self.media += count_media(list);
