@@ -31,6 +31,12 @@ pub(super) enum Rank {
     Minor,
 }
 
+/// How many sentences of substance of the task are its goal: the first one may only introduce what is wanted.
+const GOAL_SENTENCES: usize = 2;
+
+/// The shortest sentence of substance, as a fraction of the longest one of its message: two fifths.
+const MAJOR_LENGTH: [usize; 2] = [2, 5];
+
 /// Where a message is in the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
@@ -88,26 +94,37 @@ impl Excerpt<'_> {
 
     /// The rank of each sentence of a person or the model, by its place among those of substance.
     fn sentences(&self, units: Vec<SummaryUnit>, place: Place) -> Vec<(Rank, SummaryUnit)> {
-        let text = |unit: &SummaryUnit| &self.text[unit.range.clone()];
-        let longest =
-            units.iter().filter(|unit| !unit.fenced).map(|unit| text(unit).chars().count()).max().unwrap_or(0);
-        let is_major = |unit: &SummaryUnit| {
-            !unit.fenced && 5 * text(unit).chars().count() >= 2 * longest && text(unit).unicode_words().nth(1).is_some()
-        };
-        let major: Vec<usize> = (0..units.len()).filter(|&at| is_major(&units[at])).collect();
-        let is_user = *self.speaker == Speaker::User;
-        let rank = |at: usize| match () {
-            () if place == Place::Task && major.iter().take(2).any(|&first| first == at) => Rank::Goal,
-            () if is_user && major.first() == Some(&at) => Rank::Ask,
-            () if place == Place::LastReply && major.last() == Some(&at) => Rank::Result,
-            () if *self.speaker == Speaker::Assistant && major.last() == Some(&at) => Rank::Outcome,
-            () if is_user && major.last() == Some(&at) => Rank::AskEnd,
-            () if *self.speaker == Speaker::Assistant && major.first() == Some(&at) => Rank::Lead,
-            () if *self.speaker == Speaker::System => Rank::Instructions,
-            () if major.binary_search(&at).is_ok() || units[at].fenced => Rank::Rest,
-            () => Rank::Minor,
-        };
-        let ranks: Vec<Rank> = (0..units.len()).map(rank).collect();
-        ranks.into_iter().zip(units).collect()
+        let lengths =
+            units.iter().filter(|unit| !unit.fenced).map(|unit| self.text[unit.range.clone()].chars().count());
+        let longest = lengths.max().unwrap_or(0);
+        let major: Vec<usize> = (0..units.len()).filter(|&at| self.is_major(&units[at], longest)).collect();
+        let ranked = units.into_iter().enumerate();
+        ranked.map(|(at, unit)| (self.sentence_rank(at, unit.fenced, &major, place), unit)).collect()
+    }
+
+    /// Whether a sentence has substance. One that is short beside the `longest` of its message, or a single word, is a greeting or
+    /// an assent.
+    fn is_major(&self, unit: &SummaryUnit, longest: usize) -> bool {
+        let text = &self.text[unit.range.clone()];
+        let [part, whole] = MAJOR_LENGTH;
+        !unit.fenced && whole * text.chars().count() >= part * longest && text.unicode_words().nth(1).is_some()
+    }
+
+    /// The rank of the sentence `at`; `major` are those of substance.
+    fn sentence_rank(&self, at: usize, fenced: bool, major: &[usize], place: Place) -> Rank {
+        let is_first = major.first() == Some(&at);
+        let is_last = major.last() == Some(&at);
+        let is_goal = major.iter().take(GOAL_SENTENCES).any(|&goal| goal == at);
+        match self.speaker {
+            Speaker::User if is_goal && place == Place::Task => Rank::Goal,
+            Speaker::User if is_first => Rank::Ask,
+            Speaker::User if is_last => Rank::AskEnd,
+            Speaker::Assistant if is_last && place == Place::LastReply => Rank::Result,
+            Speaker::Assistant if is_last => Rank::Outcome,
+            Speaker::Assistant if is_first => Rank::Lead,
+            Speaker::System => Rank::Instructions,
+            _ if fenced || major.binary_search(&at).is_ok() => Rank::Rest,
+            _ => Rank::Minor,
+        }
     }
 }
