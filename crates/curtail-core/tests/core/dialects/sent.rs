@@ -516,7 +516,7 @@ fn functions_of_two_plugins_are_two_tools() {
     assert_eq!(outline(&chat.to_string()), said);
 }
 
-/// DeepSeek's messages in Spring AI have reasoning, which the metadata repeat.
+/// `DeepSeek`'s messages in Spring AI have reasoning, which the metadata repeat.
 #[test]
 fn spring_ai_has_reasoning_and_responses_of_tools() {
     let call = json!({"id": "c", "type": "function", "name": "look", "arguments": "{}"});
