@@ -1,6 +1,6 @@
 //! What the requests of a log cost: the log's own figures or, if it has none, an estimate from the provider's counts.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::requests::LoggedUsages;
 use curtail_core::json::Value;
@@ -20,6 +20,8 @@ const OF_REQUEST: &[&[&str]] = &[
     &["costUSD"],
     &["cost"],
 ];
+/// Where logs write which request a message belongs to, if each part of its reply is a record that repeats the cost.
+const REQUEST: &[&[&str]] = &[&["requestId"], &["message", "id"]];
 /// Where logs write what the session cost so far.
 const SO_FAR: &str = "total_cost_usd";
 
@@ -62,10 +64,7 @@ impl Spending {
     }
 
     fn of_log(items: &[Value<'_>], messages: &[Message<'_>]) -> Option<Self> {
-        let mut seen = HashSet::new();
-        // Of several messages in one value, the first one has its cost.
-        let values = messages.iter().map(|message| message.value().filter(|value| seen.insert(value.span().start)));
-        let mut costs: Vec<f64> = values.map(|value| value.and_then(of_request).unwrap_or_default()).collect();
+        let mut costs = costs_of(messages);
         let so_far = items.iter().filter_map(|item| number(item.get(SO_FAR)?)).fold(0.0, f64::max);
         let sum: f64 = costs.iter().sum();
         if sum == 0.0 {
@@ -97,6 +96,21 @@ impl Spending {
     }
 }
 
+/// The costs of messages: of several in one value or of one request, the first one has it. A record that is written later has what
+/// the request had cost by then.
+fn costs_of(messages: &[Message<'_>]) -> Vec<f64> {
+    let mut costs = vec![0.0_f64; messages.len()];
+    let mut values = HashSet::new();
+    let mut requests: HashMap<&str, usize> = HashMap::new();
+    for (at, message) in messages.iter().enumerate() {
+        let Some(value) = message.value().filter(|value| values.insert(value.span().start)) else { continue };
+        let Some(cost) = of_request(value) else { continue };
+        let first = at_any(value, REQUEST).map_or(at, |id| *requests.entry(id.raw()).or_insert(at));
+        costs[first] = costs[first].max(cost);
+    }
+    costs
+}
+
 /// Dollars for people.
 pub(super) fn dollars(amount: f64) -> String {
     if amount > 0.0 && amount < 0.01 {
@@ -108,7 +122,15 @@ pub(super) fn dollars(amount: f64) -> String {
 }
 
 fn of_request(item: Value<'_>) -> Option<f64> {
-    OF_REQUEST.iter().find_map(|path| number(path.iter().try_fold(item, |value, key| value.some(key))?))
+    OF_REQUEST.iter().find_map(|path| number(at_path(item, path)?))
+}
+
+fn at_any<'a>(item: Value<'a>, paths: &[&[&str]]) -> Option<Value<'a>> {
+    paths.iter().find_map(|path| at_path(item, path))
+}
+
+fn at_path<'a>(item: Value<'a>, path: &[&str]) -> Option<Value<'a>> {
+    path.iter().try_fold(item, |value, key| value.some(key))
 }
 
 fn number(value: Value<'_>) -> Option<f64> {

@@ -206,7 +206,7 @@ const VARIANTS: &[(&str, &str)] = &[
             "\n",
             r#"{"type":"message","role":"user","content":"y"}"#,
         ),
-        r#"{"type":"function_call_output","callId":"b","#,
+        r#"{"type":"function_call_result","name":"f","callId":"b","#,
     ),
     (
         concat!(

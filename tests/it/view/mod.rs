@@ -170,6 +170,26 @@ fn what_an_action_printed_is_no_prompt() {
     assert_eq!(writers, ["program", "person", "model", "tool", "model"], "{page}");
 }
 
+/// Claude Code writes a line for each block of a reply, and repeats what its request cost.
+#[test]
+fn a_request_costs_once_what_its_lines_repeat() {
+    let line = |nth: u8, request: u8, cost: f64, block: &str| {
+        format!(
+            "{{\"type\":\"assistant\",\"uuid\":\"u{nth}\",\"parentUuid\":\"u{}\",\"requestId\":\"r{request}\",\"costUSD\":{cost},\"message\":{{\"id\":\"m{request}\",\"role\":\"assistant\",\"content\":[{block}]}}}}\n",
+            nth - 1
+        )
+    };
+    let log = [
+        String::from(
+            "{\"type\":\"user\",\"uuid\":\"u0\",\"parentUuid\":null,\"message\":{\"role\":\"user\",\"content\":\"Look.\"}}\n",
+        ),
+        line(1, 1, 0.25, r#"{"type":"text","text":"I look."}"#),
+        line(2, 1, 0.5, r#"{"type":"text","text":"Here."}"#),
+        line(3, 2, 0.25, r#"{"type":"text","text":"Done."}"#),
+    ];
+    assert!(page(&log.concat(), &[]).contains("<b>$0.75"));
+}
+
 #[test]
 fn a_log_without_times_shows_none() {
     let page = page(CHAT, &[]);
