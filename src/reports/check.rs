@@ -12,7 +12,7 @@ use crate::reports::baseline::KnownFindings;
 use crate::reports::findings::{CheckOutcome, FORMATS, Format};
 use crate::reports::progress::Progress;
 use crate::reports::remarks::{self, RecordErrors};
-use crate::works::check::{Checked, leave};
+use crate::works::check::Checked;
 use curtail_core::checks::{Finding, FindingPlace};
 use curtail_core::visible::one_line;
 use curtail_io::batch::{Event, Flow, Opened};
@@ -65,8 +65,12 @@ struct CheckedFile {
     garbled: bool,
     /// The repaired file.
     sink: Option<FileSink>,
-    /// The findings that are repaired in it once it is written.
-    repaired: Vec<Finding>,
+    /// What is found in it once the repaired file is written.
+    findings: Vec<Finding>,
+    /// What is found in it as it is.
+    as_it_is: Vec<Finding>,
+    /// How many findings are repaired once it is written.
+    repaired: usize,
     /// Whether it was reported that a transcript in it could not be repaired.
     unrepaired: bool,
     /// Whether differences were printed.
@@ -143,38 +147,32 @@ impl<'a> CheckReporter<'a> {
         }
     }
 
-    /// Puts the repaired file in the place of the input, or says of its findings that they were not repaired.
+    /// Puts the repaired file in the place of the input, and adds what is found in the one that stands there now.
     fn close(&mut self, opened: &Opened, complete: bool) {
-        let repaired = std::mem::take(&mut self.file.repaired);
-        let Some(why) = self.why_not_written(opened, complete) else {
-            self.outcome.repaired += repaired.len();
-            return;
-        };
+        let is_written = !self.file.changed || complete && self.replace(opened);
+        let found = std::mem::take(if is_written { &mut self.file.findings } else { &mut self.file.as_it_is });
+        if is_written {
+            self.outcome.repaired += self.file.repaired;
+        }
         let file = self.outcome.files.len() - 1;
-        for mut finding in repaired {
-            leave(&mut finding, why);
+        for finding in found {
             self.add(file, finding);
         }
         self.report_new(opened);
     }
 
-    /// Writes the repaired file, if it changed. Returns why it was not written.
-    fn why_not_written(&mut self, opened: &Opened, complete: bool) -> Option<&'static str> {
-        let sink = self.file.sink.take();
-        match sink.filter(|_| complete && !self.file.garbled) {
-            _ if !self.file.changed => None,
-            None if self.file.garbled => Some("a part of the file is not UTF-8"),
-            None => Some("the file could not be read or written to its end"),
-            Some(sink) => match sink.commit(Replace::Input(opened.stamp.as_ref(), None), &self.scratch) {
-                Ok(_) => {
-                    self.outcome.changed.push(opened.source.name.clone());
-                    None
-                }
-                Err(error) => {
-                    self.fail(&error);
-                    Some("the file could not be written")
-                }
-            },
+    /// Writes the repaired file. Returns whether it could be written.
+    fn replace(&mut self, opened: &Opened) -> bool {
+        let Some(sink) = self.file.sink.take().filter(|_| !self.file.garbled) else { return false };
+        match sink.commit(Replace::Input(opened.stamp.as_ref(), None), &self.scratch) {
+            Ok(_) => {
+                self.outcome.changed.push(opened.source.name.clone());
+                true
+            }
+            Err(error) => {
+                self.fail(&error);
+                false
+            }
         }
     }
 
@@ -188,19 +186,22 @@ impl<'a> CheckReporter<'a> {
         self.file.changed |= checked.changed;
         self.file.garbled |= checked.is_garbled;
         self.outcome.transcripts += checked.transcripts;
-        if self.how.writes {
-            self.file.repaired.append(&mut checked.repaired);
-        } else {
-            self.outcome.repaired += checked.repaired.len();
-        }
         // The findings say it of each.
         let first = checked.unrepaired.drain(..).next().filter(|_| !self.file.unrepaired);
         if let Some(error) = first {
             self.file.unrepaired = true;
             self.progress.aside(|| console::warning(&error));
         }
-        for finding in checked.findings.drain(..) {
-            self.add(file, finding.moved(0, grown));
+        let found = checked.findings.drain(..).map(|finding| finding.moved(0, grown));
+        if self.how.writes {
+            self.file.findings.extend(found);
+            self.file.as_it_is.append(&mut checked.as_it_is);
+            self.file.repaired += checked.repaired;
+        } else {
+            self.outcome.repaired += checked.repaired;
+            for finding in found {
+                self.add(file, finding);
+            }
         }
         for (print, finding) in checked.fingerprints.drain(..) {
             self.compare_with_earlier(print, file, finding.moved(0, grown));

@@ -53,8 +53,10 @@ pub(crate) struct Checked {
     pub(crate) dialect: Option<&'static str>,
     /// The member by which it was detected, if [`Checking::verbose`].
     pub(crate) mark: Option<String>,
-    /// The findings that the repair removed, at their places in the file as it was.
-    pub(crate) repaired: Vec<Finding>,
+    /// How many findings the repair removed.
+    pub(crate) repaired: usize,
+    /// The findings in the file as it is, which hold if the repaired texts are not written; only if these were requested.
+    pub(crate) as_it_is: Vec<Finding>,
     /// Why transcripts were not repaired.
     pub(crate) unrepaired: Vec<FileError>,
     /// Whether the repair changed anything.
@@ -109,11 +111,12 @@ impl Work for Checking {
         if let (Some(_), Some(dialect)) = (&self.repair, dialect) {
             refuse_to_write(dialect, 0)?;
         }
+        let mut as_it_is = None;
         let (repaired, examined) = match (&self.repair, found) {
             (Some(repair), Ok(before)) => match self.repaired(repair, &verdicts, &before, unit) {
                 Ok(Some((text, after))) => {
-                    let removed = removed_by(before, &after).into_iter();
-                    out.repaired.extend(removed.map(|finding| in_file(finding, unit, 0)));
+                    out.repaired += before.findings.len().saturating_sub(after.findings.len());
+                    as_it_is = Some(repair.left(before, "the file was not written").findings);
                     out.changed = true;
                     hunks(unit.text, &text, unit.line, &mut out.diff);
                     (Some(text), Ok(after))
@@ -121,14 +124,19 @@ impl Work for Checking {
                 Ok(None) => (None, Ok(before)),
                 Err(read_error) => {
                     out.unrepaired.push(not_repaired(unit, &read_error));
-                    (None, Ok(repair.left(before, &read_error)))
+                    (None, Ok(repair.left(before, &read_error.what)))
                 }
             },
             (_, found) => (None, found),
         };
         let text = repaired.as_deref().unwrap_or(unit.text);
         let grown = out.grown;
+        let writes = self.repair.as_ref().is_some_and(|repair| repair.write);
         let done = examined.map(|examined| {
+            if writes {
+                let as_it_is = as_it_is.unwrap_or_else(|| examined.findings.clone());
+                out.as_it_is.extend(as_it_is.into_iter().map(|finding| in_file(finding, unit, 0)));
+            }
             out.findings.extend(examined.findings.into_iter().map(|finding| in_file(finding, unit, grown)));
             let fingerprints = examined.fingerprints.into_iter();
             out.fingerprints.extend(fingerprints.map(|(print, finding)| (print, in_file(finding, unit, grown))));
@@ -139,7 +147,7 @@ impl Work for Checking {
             }
         });
         out.grown += text.len().cast_signed() - unit.text.len().cast_signed();
-        if self.repair.as_ref().is_some_and(|repair| repair.write) {
+        if writes {
             out.text.push_str(text);
         }
         done
@@ -152,7 +160,9 @@ impl Work for Checking {
         }
         // A text that is not UTF-8 cannot be written back unchanged.
         out.is_garbled = true;
-        out.findings.push(in_file(Finding::invalid_json(unit.text, level, &read_error), unit, out.grown));
+        let finding = Finding::invalid_json(unit.text, level, &read_error);
+        out.as_it_is.push(in_file(finding.clone(), unit, 0));
+        out.findings.push(in_file(finding, unit, out.grown));
         Ok(())
     }
 }
@@ -194,37 +204,15 @@ fn refuse_new_faults(before: &Examination, after: &Examination) -> Result<(), Re
 
 impl TextRepair {
     /// What was found in a transcript that could not be repaired: the findings say why.
-    fn left(&self, mut found: Examination, read_error: &ReadError) -> Examination {
+    fn left(&self, mut found: Examination, why: &str) -> Examination {
         for finding in &mut found.findings {
             if finding.fix != Fix::No && (finding.fix != Fix::Unsafe || self.with_unsafe) {
-                leave(finding, &read_error.what);
+                finding.fix = Fix::No;
+                finding.help = format!("not repaired: {why}").into();
             }
         }
         found
     }
-}
-
-/// Says of a finding that it was not repaired, and why.
-pub(crate) fn leave(finding: &mut Finding, why: &str) {
-    finding.fix = Fix::No;
-    finding.help = format!("not repaired: {why}").into();
-}
-
-/// The findings of a transcript that a repair removed: of each rule, as many as there are fewer now.
-fn removed_by(before: Examination, after: &Examination) -> Vec<Finding> {
-    let mut left: HashMap<&'static str, usize> = HashMap::new();
-    for finding in &after.findings {
-        *left.entry(finding.rule.code).or_default() += 1;
-    }
-    let mut removed = before.findings;
-    removed.retain(|finding| match left.get_mut(finding.rule.code) {
-        Some(more) if *more > 0 => {
-            *more -= 1;
-            false
-        }
-        _ => true,
-    });
-    removed
 }
 
 /// Why the transcript of `unit` could not be repaired.

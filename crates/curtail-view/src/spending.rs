@@ -105,7 +105,8 @@ fn costs_of(messages: &[Message<'_>]) -> Vec<f64> {
     for (at, message) in messages.iter().enumerate() {
         let Some(value) = message.value().filter(|value| values.insert(value.span().start)) else { continue };
         let Some(cost) = of_request(value) else { continue };
-        let first = at_any(value, REQUEST).map_or(at, |id| *requests.entry(id.raw()).or_insert(at));
+        let first =
+            at_any(value, REQUEST).filter(|id| !id.is("")).map_or(at, |id| *requests.entry(id.raw()).or_insert(at));
         costs[first] = costs[first].max(cost);
     }
     costs

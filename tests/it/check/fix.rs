@@ -167,16 +167,21 @@ fn what_is_not_written_is_not_repaired() {
     let broken = format!("{{\"messages\":[{ASK},{RESULT},{SAY}]}}\n");
     let garbled = [broken.as_bytes(), b"{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}\n"].concat();
     let long = format!("{broken}{{\"messages\":[{{\"role\":\"user\",\"content\":\"{}\"}}]}}\n", "a".repeat(2_000));
-    for (bytes, flags, status, why) in [
-        (&garbled[..], ["--warn", "S001"], 1, "a part of the file is not UTF-8"),
-        (long.as_bytes(), ["--max-record", "1000"], 2, "the file could not be read or written to its end"),
-    ] {
+    for (bytes, flags, status) in
+        [(&garbled[..], ["--warn", "S001"], 1), (long.as_bytes(), ["--max-record", "1000"], 2)]
+    {
         place.write("t.jsonl", bytes);
         let output = place.command(&["check", "--fix", flags[0], flags[1], "t.jsonl"]).output().unwrap();
         let printed = text(&output.stdout);
         assert_eq!(output.status.code(), Some(status), "{printed}");
-        assert!(printed.contains("error[P001]") && printed.contains(&format!("not repaired: {why}")), "{printed}");
+        assert!(printed.contains("error[P001]"), "{printed}");
+        assert!(printed.contains("not repaired: the file was not written"), "{printed}");
         assert!(!printed.contains("; 1 repaired") && place.read("t.jsonl") == bytes, "{printed}");
+        let plain = text(&place.command(&["check", flags[0], flags[1], "t.jsonl"]).output().unwrap().stdout);
+        let places = |report: &str| -> Vec<String> {
+            report.lines().filter(|line| line.contains("--> ")).map(str::to_owned).collect()
+        };
+        assert_eq!(places(&printed), places(&plain));
     }
 }
 
