@@ -1,5 +1,6 @@
 //! A transcript that is limited to a budget: what is kept of it wherever it is, and the tokens of that.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use super::cascade::DropSet;
@@ -21,6 +22,8 @@ pub(super) struct LimitedTranscript<'l, 'v, 'a> {
     /// Renders messages, if a chat template counts.
     pub(super) rendering: Option<&'l Rendering<'l>>,
     pub(super) preserved: Preserved<'v, 'a>,
+    /// The tokens of each message that was counted to its end: several cuts of a transcript are tried.
+    pub(super) counts: &'l [Cell<Option<usize>>],
 }
 
 impl LimitedTranscript<'_, '_, '_> {
@@ -102,6 +105,14 @@ impl LimitedTranscript<'_, '_, '_> {
 
     /// Tokens of a message.
     fn tokens(&self, at: usize) -> usize {
-        self.limit.counting.message(&self.view.messages[at])
+        self.tokens_until(at, usize::MAX).unwrap_or(usize::MAX)
+    }
+
+    /// Tokens of a message if they are at most `limit`.
+    pub(super) fn tokens_until(&self, at: usize, limit: usize) -> Option<usize> {
+        if self.counts[at].get().is_none() {
+            self.counts[at].set(Some(self.limit.counting.message_until(&self.view.messages[at], limit)?));
+        }
+        self.counts[at].get().filter(|tokens| *tokens <= limit)
     }
 }

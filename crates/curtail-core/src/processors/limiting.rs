@@ -1,5 +1,6 @@
 //! Decides what a limit keeps: the newest complete segments that fit its budget, and what a person asked.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::limited::LimitedTranscript;
@@ -43,7 +44,9 @@ impl Processor for TokenLimit {
         let segments = segments(view.messages, &pairs);
         let preserved = self.keep().among(view.messages, &pairs);
         let rendering = rendering.as_ref();
-        let limited = LimitedTranscript { limit: self, view, pairs: &pairs, segments: &segments, rendering, preserved };
+        let counts = &vec![Cell::new(None); view.messages.len()];
+        let limited =
+            LimitedTranscript { limit: self, view, pairs: &pairs, segments: &segments, rendering, preserved, counts };
         let mut plan = limited.decide()?;
         if let Some(trigger) = self.trigger.filter(|trigger| *trigger <= self.max_tokens) {
             let trigger = token_count(trigger);

@@ -64,8 +64,7 @@ impl LimitedTranscript<'_, '_, '_> {
         let mut total = 0;
         for at in segment.rev().filter(|&at| !self.preserved.contains(at)) {
             let instructions = self.preserved_tokens(at);
-            let message = &self.view.messages[at];
-            total += self.limit.counting.message_until(message, limit - total + instructions)? - instructions;
+            total += self.tokens_until(at, limit - total + instructions)? - instructions;
         }
         Some(total)
     }
