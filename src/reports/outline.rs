@@ -92,7 +92,8 @@ fn message_lines(message: &OutlineMessage, line: usize) -> String {
 
 /// A part as text.
 fn part_line(part: &OutlinePart) -> String {
-    let mut facts = vec![String::from(part.kind)];
+    let mut facts: Vec<String> = part.speaker.map(|speaker| format!("{speaker}:")).into_iter().collect();
+    facts.push(String::from(part.kind));
     facts.extend(part.name.clone());
     facts.extend(part.id.as_ref().map(|id| format!("id={id}")));
     facts.push(span(part.span));

@@ -10,7 +10,7 @@ use crate::works::mark::mark_in;
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::{Counting, View};
-use curtail_core::transcript::{Pairs, Role, Subject, Transcript, main_thread};
+use curtail_core::transcript::{Message, Pairs, Part, Role, Subject, Transcript, main_thread};
 use curtail_io::batch::{Unit, Work};
 use curtail_lab::counted_requests;
 use curtail_lab::figures::{Figures, NO_FIGURES};
@@ -223,23 +223,23 @@ impl CountedTranscript<'_> {
     }
 
     /// The messages under the names of their writers, and `outside`, the tokens outside them. Tool results in a user's message
-    /// count as a tool's.
+    /// count as a tool's, and in an exchange each side as its own.
     fn roles(&self, outside: usize) -> BTreeMap<String, CountRow> {
         let mut roles: BTreeMap<String, CountRow> = BTreeMap::new();
         for (message, mut counts) in self.transcript.messages.iter().zip(self.amounts()) {
-            if message.writer() == Role::User.name() {
-                let results = message.parts.iter().filter(|part| part.content.result().is_some());
-                let tokens = results.clone().map(|part| self.counting.part(part)).sum::<usize>().min(counts.tokens);
-                let estimated = results.map(|part| self.counting.estimated_in(part)).sum::<usize>();
-                let estimated = estimated.min(counts.estimated);
-                if tokens > 0 {
-                    let live = if counts.live > 0 { tokens } else { 0 };
-                    let of_tools = roles.entry(Role::Tool.name().to_owned()).or_default();
-                    of_tools.add(CountRow { tokens, estimated, live, ..CountRow::default() });
-                    counts.tokens -= tokens;
-                    counts.estimated -= estimated;
-                    counts.live -= live;
+            let others = message.parts.iter().filter_map(|part| Some((other_writer(message, part)?, part)));
+            for (writer, part) in others {
+                let tokens = self.counting.part(part).min(counts.tokens);
+                let estimated = self.counting.estimated_in(part).min(counts.estimated);
+                if tokens == 0 {
+                    continue;
                 }
+                let live = if counts.live > 0 { tokens } else { 0 };
+                let of_writer = roles.entry(writer.to_owned()).or_default();
+                of_writer.add(CountRow { tokens, estimated, live, ..CountRow::default() });
+                counts.tokens -= tokens;
+                counts.estimated -= estimated;
+                counts.live -= live;
             }
             roles.entry(message.writer().to_owned()).or_default().add(counts);
         }
@@ -270,6 +270,16 @@ impl CountedTranscript<'_> {
         }
         tools
     }
+}
+
+/// Who wrote a part, if that is not the writer of its message.
+fn other_writer(message: &Message<'_>, part: &Part<'_>) -> Option<&'static str> {
+    let may_answer = message.is_exchange() || message.writer() == Role::User.name();
+    if may_answer && part.content.result().is_some() {
+        return Some(Role::Tool.name());
+    }
+    let speaker = message.speaker(part);
+    (speaker != message.role).then(|| speaker.name())
 }
 
 /// The tokens of unknown content, by the index of its message: of the message's unknown parts, and of unread items after it.

@@ -8,7 +8,7 @@ use super::quotes::{self, bounded, one_line};
 use super::writers::{self, Writer, corrects};
 use super::{Facts, MAX_ASKED, Pointer, Quote, calls, keep_newest};
 use curtail_core::json::Text;
-use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, main_thread, own_blocks};
+use curtail_core::transcript::{Message, Pairs, PartRef, Role, ToolCall, main_thread, own_blocks};
 
 impl Facts {
     /// Reads the messages of `range`. Their numbers continue those of the messages that were read before. The result of a call
@@ -37,20 +37,27 @@ impl Facts {
 
     /// Reads the texts of a message that a person or the model wrote, where it is one of the main conversation.
     fn read_texts(&mut self, message: &Message<'_>, is_main: bool, here: &Pointer) {
-        let texts: Vec<Cow<'_, str>> = texts(message).filter(|text| !text.is_blank()).map(Text::decode).collect();
         if message.is_boundary() {
+            let texts: Vec<_> = texts(message).map(|(_, text)| text.decode()).collect();
             let text = bounded(&one_line(&texts.join("\n")));
             if !text.is_empty() {
                 self.earlier = Some(Quote { text, at: here.clone(), correction: false });
             }
-        } else if message.role == Role::User && is_main {
-            self.read_user_texts(&texts, message.automatic, here);
-        } else if message.role == Role::Assistant && is_main && !texts.is_empty() {
-            let whole = texts.join("\n");
-            let quote = |text: &str| Quote { text: bounded(&one_line(text)), at: here.clone(), correction: false };
-            self.question = quotes::question(&whole).map(quote);
-            self.said = Some(quote(&whole));
+        } else if is_main {
+            self.read_user_texts(&said(message, Role::User), message.automatic, here);
+            self.read_reply(&said(message, Role::Assistant), here);
         }
+    }
+
+    /// Reads the texts of a message that the model wrote.
+    fn read_reply(&mut self, texts: &[Cow<'_, str>], here: &Pointer) {
+        if texts.is_empty() {
+            return;
+        }
+        let whole = texts.join("\n");
+        let quote = |text: &str| Quote { text: bounded(&one_line(text)), at: here.clone(), correction: false };
+        self.question = quotes::question(&whole).map(quote);
+        self.said = Some(quote(&whole));
     }
 
     /// Reads the texts of a user message, each written by a person or by a program. `automatic` is set if the log says that a
@@ -85,10 +92,14 @@ impl Facts {
     }
 }
 
-/// The texts of a message, without the blocks that this program wrote into it.
-fn texts<'m, 'a>(message: &'m Message<'a>) -> impl Iterator<Item = &'m Text<'a>> {
-    message.parts.iter().skip(own_blocks(message)).filter_map(|part| match &part.content {
-        Content::Text(text) => Some(text),
-        _ => None,
-    })
+/// The texts of a message that are said in this role.
+fn said<'m>(message: &'m Message<'_>, role: Role) -> Vec<Cow<'m, str>> {
+    texts(message).filter(|(speaker, _)| *speaker == role).map(|(_, text)| text.decode()).collect()
+}
+
+/// The texts of a message that are not blank, without the blocks that this program wrote into it, and who says each.
+fn texts<'m, 'a>(message: &'m Message<'a>) -> impl Iterator<Item = (Role, &'m Text<'a>)> {
+    let own = message.parts.iter().skip(own_blocks(message));
+    let texts = own.filter_map(|part| Some((message.speaker(part), part.content.text()?)));
+    texts.filter(|(_, text)| !text.is_blank())
 }

@@ -17,8 +17,8 @@ use super::{
 };
 use crate::json::{Json, ObjectWriter, Text, Value, object};
 use crate::transcript::{
-    Content, Draft, DraftResult, Family, Layout, Links, Message, MessageKind, PairingRules, ProviderRules, ResultPlace,
-    Role, Unknown, Usage,
+    Content, Draft, DraftResult, Family, Layout, Links, Message, MessageKind, PairingRules, Part, ProviderRules,
+    ResultPlace, Role, Unknown, Usage,
 };
 
 /// The dialect `gemini`.
@@ -225,14 +225,17 @@ fn is_exchange(item: Value<'_>) -> bool {
 /// The turn is one user message: it cannot be divided, and its tool calls are only expected ones.
 fn read_exchange(item: Value<'_>) -> Item<'_> {
     let mut message = Message { kind: MessageKind::Exchange, ..Message::from_source(Role::User, item) };
-    let keys = ["query", "user_content", "userContent", "reference", "final_response", "finalResponse"];
-    for value in keys.iter().filter_map(|key| item.some(key)) {
-        let parts = value.get("parts").unwrap_or(value);
-        message.parts.extend(blocks::content(Some(parts), plain));
-    }
+    let asked = ["query", "user_content", "userContent"].into_iter().flat_map(|key| side(item, key));
+    let answers = ["reference", "final_response", "finalResponse"].into_iter().flat_map(|key| side(item, key));
+    message.parts = asked.chain(answers.map(|part| part.said_by(Role::Assistant))).collect();
     let uses = ["expected_tool_use", "intermediate_data", "intermediateData"].iter().filter_map(|key| item.some(key));
     message.parts.extend(uses.map(|uses| blocks::whole(uses, Content::Other)));
     Item::Message(message)
+}
+
+/// What one side of a turn says, under `key`.
+fn side<'a>(item: Value<'a>, key: &str) -> Vec<Part<'a>> {
+    item.some(key).map_or_else(Vec::new, |value| blocks::content(Some(value.get("parts").unwrap_or(value)), plain))
 }
 
 /// The role, or an unknown role. A content without a role belongs to the user, an event without one to its author.

@@ -30,13 +30,17 @@ pub(super) fn read_entry(item: Value<'_>) -> Item<'_> {
     let mut message = Message { kind: MessageKind::Exchange, ..Message::from_source(Role::Assistant, item) };
     let [user, assistant] = halves(item);
     let asked = user.and_then(|user| user.some("content"));
-    let prompt = asked.and_then(|asked| asked.some("Prompt")).and_then(|prompt| prompt.get("prompt"));
+    let prompt = asked.and_then(prompt_in);
     if let Some((prompt, text)) = prompt.and_then(written) {
-        message.parts.push(blocks::rewritable(item, Content::Text(text), Some(prompt)));
+        message.parts.push(blocks::rewritable(item, Content::Text(text), Some(prompt)).said_by(Role::User));
     }
+    let images = user.into_iter().flat_map(|user| user.items_under("images"));
+    message
+        .parts
+        .extend(images.map(|image| blocks::whole(item, Content::Media(Text::Json(image.raw()))).said_by(Role::User)));
     let results = asked.and_then(results_in);
     if prompt.is_none() && results.is_none() {
-        message.parts.extend(asked.map(|asked| blocks::whole(item, blocks::unknown(asked))));
+        message.parts.extend(asked.map(|asked| blocks::whole(item, blocks::unknown(asked)).said_by(Role::User)));
     }
     let results = results.into_iter().flat_map(Value::items);
     message.parts.extend(results.map(|result| answer(item, result)));
@@ -58,6 +62,11 @@ pub(super) fn read_entry(item: Value<'_>) -> Item<'_> {
         message.kind = MessageKind::Ordinary;
     }
     Item::Message(message)
+}
+
+/// What the person says: alone, or beside the results of calls that were refused.
+fn prompt_in(asked: Value<'_>) -> Option<Value<'_>> {
+    ["Prompt", "CancelledToolUses"].into_iter().find_map(|key| asked.some(key)?.some("prompt"))
 }
 
 /// The results in what the user's message of an entry contains.
@@ -138,5 +147,16 @@ mod tests {
         let message = read_entry(document.roots().next().unwrap()).into_message().unwrap();
         let failed: Vec<bool> = message.results().map(|(at, _)| reports_failure(&message.parts[at])).collect();
         assert_eq!(failed, [false, true]);
+    }
+
+    #[test]
+    fn each_side_of_an_entry_says_its_own_words() {
+        let entry = r#"{"user":{"content":{"CancelledToolUses":{"prompt":"No.","tool_use_results":[]}}},"assistant":{"Response":{"content":"Then not."}}}"#;
+        let document = Document::parse(entry).unwrap();
+        let message = read_entry(document.roots().next().unwrap()).into_message().unwrap();
+        let said: Vec<_> = message.parts.iter().map(|part| (message.speaker(part), part.content.text())).collect();
+        let texts = ["No.", "Then not."].map(Text::Escaped);
+        assert_eq!(said, [(Role::User, Some(&texts[0])), (Role::Assistant, Some(&texts[1]))]);
+        assert!(message.begins_turn());
     }
 }

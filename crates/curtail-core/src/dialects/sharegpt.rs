@@ -179,6 +179,8 @@ fn read_pair(item: Value<'_>) -> Item<'_> {
         return Item::Unknown(Unknown::NoTexts);
     }
     let mut parts = blocks::plain_parts(Some(item));
+    let answer = parts.pop().map(|part| part.said_by(Role::Assistant));
+    parts.extend(answer);
     parts.retain(|part| part.content.has_text());
     Item::Message(Message { kind: MessageKind::Exchange, parts, ..Message::from_source(Role::User, item) })
 }

@@ -210,7 +210,11 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
     /// Whether results can be written into a message that follows their calls. One without parts has no list to insert into, and a
     /// new message is written only once.
     fn accepts(&self, next: &Message<'_>) -> bool {
-        let answers = matches!(next.role, Role::User | Role::Tool);
+        // An exchange has a list of results only if it has one.
+        let answers = match next.is_exchange() {
+            true => next.results().next().is_some(),
+            false => matches!(next.role, Role::User | Role::Tool),
+        };
         self.is_inside() && answers && !next.closes_calls() && !next.is_draft() && !next.parts.is_empty()
     }
 }
@@ -248,12 +252,16 @@ fn behind(view: &View<'_, '_>, rules: PairingRules) -> Vec<(usize, Option<usize>
         let joins = passed == Role::Tool || rules.ids && message.calls().all(|(_, call)| call.id.is_some());
         let here = (at + 1, next.map(|(next, _)| next));
         let run = match next {
-            // A result after a boundary answers no call before it.
-            Some((next, run)) if messages[next].role == passed && !messages[next].is_boundary() => run,
+            Some((next, run)) if is_passed(&messages[next], passed) => run,
             _ => here,
         };
         behind[at] = if joins { run } else { here };
         threads.insert(message.thread, (at, run));
     }
     behind
+}
+/// Whether results stand behind a message as well: one that is not an answer, or the beginning of another conversation.
+fn is_passed(message: &Message<'_>, passed: Role) -> bool {
+    // A result after a boundary answers no call before it.
+    message.role == passed && !message.is_exchange() && !message.is_boundary()
 }

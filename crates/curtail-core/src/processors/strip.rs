@@ -62,7 +62,7 @@ impl Processor for Strip {
         let required = RequiredReasoning::of(view.messages);
         let spares = !self.kinds.contains(&StripKind::AllReasoning);
         for (at, message) in view.messages.iter().enumerate() {
-            if !self.roles.is_empty() && !self.roles.contains(&message.role) {
+            if !self.roles.is_empty() && !self.roles.iter().any(|role| message.speaks_as(*role)) {
                 drops.drop_message(at, Reason::Owned(format!("role {}", message.role.name())));
                 continue;
             }

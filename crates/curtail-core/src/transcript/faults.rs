@@ -235,7 +235,7 @@ pub struct Placement<'m, 'a> {
     others: Obstacles,
     /// Messages that are not only answers.
     talk: Obstacles,
-    /// For each message: index of the next message of its thread that is not the assistant's.
+    /// For each message: index of the next message of its thread that is not the assistant's alone.
     turn_end: Vec<usize>,
     /// For each message: index of the first part that is no result.
     first_other: Vec<usize>,
@@ -253,7 +253,7 @@ impl<'m, 'a> Placement<'m, 'a> {
         for (at, message) in messages.iter().enumerate().rev() {
             let end = ends.entry(message.thread).or_insert(messages.len());
             turn_end[at] = *end;
-            if message.role != Role::Assistant {
+            if message.role != Role::Assistant || message.is_exchange() {
                 *end = at;
             }
         }

@@ -159,12 +159,26 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Whether it has this role and contains text or media. Instructions beside what a user said are not said by the user.
+    /// Who says a part of it: its role, or in an exchange one of the two sides.
+    #[must_use]
+    pub fn speaker(&self, part: &Part<'_>) -> Role {
+        part.place().and_then(|place| place.speaker).unwrap_or(self.role)
+    }
+
+    /// Whether it contains something that is said in this role.
+    #[must_use]
+    pub fn speaks_as(&self, role: Role) -> bool {
+        self.role == role || self.is_exchange() && self.parts.iter().any(|part| self.speaker(part) == role)
+    }
+
+    /// Whether it contains text or media that is said in this role. Instructions beside what a user said are not said by the user.
     #[must_use]
     pub fn has_text_as(&self, role: Role) -> bool {
         steps::count(1);
-        self.role == role
-            && self.parts.iter().any(|part| part.content.has_text() && (role != Role::User || !part.instructs()))
+        let is_said = |part: &Part<'_>| {
+            part.content.has_text() && self.speaker(part) == role && (role != Role::User || !part.instructs())
+        };
+        (self.role == role || self.is_exchange()) && self.parts.iter().any(is_said)
     }
 
     /// Whether a turn begins with it: a person wrote it, and it contains text or media.

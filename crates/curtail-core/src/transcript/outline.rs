@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::subject::beginning;
-use super::{Content, Message, Pairs, Part, PartRef, SlotKind, Standing, Transcript, in_flight, segments, turns};
+use super::{Content, Message, Pairs, Part, PartRef, Role, SlotKind, Standing, Transcript, in_flight, segments, turns};
 use crate::json::{Span, Text};
 use crate::numbers::tally;
 use crate::places::Locator;
@@ -83,6 +83,9 @@ pub struct OutlineMessage {
 pub struct OutlinePart {
     /// `text`, `tool-call`, `tool-result`, `reasoning`, `media` or `other`.
     pub kind: &'static str,
+    /// Who says it, in an exchange, if that is not the role of its message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<&'static str>,
     /// The id that call and result share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -212,6 +215,7 @@ fn part(part: &Part<'_>, pair: Option<[usize; 2]>, offset: usize) -> OutlinePart
     };
     OutlinePart {
         kind: if matches!(part.content, Content::Unknown(_)) { "other" } else { part.content.kind() },
+        speaker: part.place().and_then(|place| place.speaker).map(Role::name),
         id: part.content.tool_id().map(decoded),
         name: part.content.tool_name().map(decoded),
         span: part.place().map_or([0, 0], |place| span(place.piece.unwrap_or(place.element.span()), offset)),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::message::Role;
 use super::tool_parts::{ToolCall, ToolResult};
 use crate::json::{Span, Text, Value, quote};
 use crate::steps;
@@ -34,6 +35,15 @@ impl<'a> Part<'a> {
     pub fn bound_to_prefix(mut self, bound: bool) -> Self {
         if let PartOrigin::Source(place) = &mut self.origin {
             place.prefix_bound = bound;
+        }
+        self
+    }
+
+    /// The same part of an exchange, which `speaker` says.
+    #[must_use]
+    pub const fn said_by(mut self, speaker: Role) -> Self {
+        if let PartOrigin::Source(place) = &mut self.origin {
+            place.speaker = Some(speaker);
         }
         self
     }
@@ -217,6 +227,8 @@ pub struct PartPlace<'a> {
     pub prefix_bound: bool,
     /// Whether it contains instructions of the application, in a message of the user.
     pub instructs: bool,
+    /// Who says it, in an exchange, if that is not the role of its message.
+    pub speaker: Option<Role>,
     /// What only few parts have.
     pub further: Option<Box<FurtherPlaces<'a>>>,
 }
@@ -234,6 +246,7 @@ impl<'a> PartPlace<'a> {
             read_at: None,
             prefix_bound: false,
             instructs: false,
+            speaker: None,
             further: None,
         }
     }

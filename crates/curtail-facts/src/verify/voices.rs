@@ -129,7 +129,7 @@ fn voice_by_role(message: &Message<'_>, part: &Part<'_>) -> Option<Voice> {
     if message.role.instructs() || part.instructs() {
         return Some(Voice::Instructions);
     }
-    match message.role {
+    match message.speaker(part) {
         Role::Assistant if message.is_boundary() => Some(Voice::Summary),
         Role::Assistant => Some(Voice::Model),
         Role::Tool => Some(Voice::Result),

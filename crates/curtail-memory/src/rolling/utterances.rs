@@ -25,7 +25,7 @@ pub(super) fn utterances<'m>(messages: &'m [Message<'_>], pairs: &Pairs, range: 
 
 fn utterance<'m>(messages: &'m [Message<'_>], pairs: &Pairs, at: PartRef) -> Option<Utterance<'m>> {
     let message = &messages[at.message];
-    let speaker = match message.role {
+    let speaker = match message.speaker(&message.parts[at.part]) {
         Role::User if message.automatic || message.is_boundary() => Speaker::System,
         Role::User => Speaker::User,
         Role::Tool => Speaker::Tool(String::new()),
