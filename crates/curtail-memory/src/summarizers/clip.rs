@@ -129,7 +129,7 @@ mod tests {
             ("```md\n# Goal\n```\nto go", 3, "# Goal …"),
             ("````\n```\na b\n```\n````", 3, "a b …"),
             ("a\n- ```\n  b c\n  ```\nd e", 4, "a …"),
-            ("- ```\n  b c\nd e", 5, "- ```\n  b c\nd …"),
+            ("- ```\n  b c\nd e f", 6, "- ```\n  b c\nd …"),
             ("", 0, ""),
         ] {
             assert_eq!(clipped(text, tokens), expected, "{text:?} to {tokens}");
