@@ -190,7 +190,7 @@ def naive(budget, data, transcripts, folder, count):
         for line in lines:
             record = json.loads(line)
             messages = messages_of(record)
-            pinned = [at for at, message in enumerate(messages) if side(message) == "system"]
+            pinned = [at for at, message in enumerate(messages) if side(message) in ("system", "developer")]
             base = full = sum(count(text) for at in pinned for text in texts(messages[at]))
             windows = [[]]
             for at, message in enumerate(messages):

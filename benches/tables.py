@@ -75,10 +75,12 @@ def run(command):
 
 
 def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
     program, source, rounds = (*sys.argv[1:], "3")[:3]
     with open(source, encoding="utf-8", newline="") as lines:
         texts = [line.rstrip("\n") for line in lines]
-    size = sum(map(len, texts)) / 1e6
+    size = sum(len(text.encode()) for text in texts) / 1e6
     table = pyarrow.table({"id": range(len(texts)), "chat": texts, "score": [number / 7 for number in range(len(texts))]})
     with tempfile.TemporaryDirectory() as folder:
         for ending in ("parquet", "arrow"):
@@ -104,7 +106,7 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--by-hand":
+    if sys.argv[1:2] == ["--by-hand"]:
         cut_by_hand(*sys.argv[2:4])
     else:
         main()

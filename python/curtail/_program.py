@@ -21,10 +21,11 @@ def find_program() -> str:
     Raises:
         ProgramNotFoundError: it is in none of these places.
     """
-    looked = list(_candidates())
-    for path in looked:
+    looked = []
+    for path in _candidates():
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
+        looked.append(path)
     on_path = shutil.which("curtail")
     if on_path is None:
         raise ProgramNotFoundError(f"no program curtail in {', '.join(looked)} or on PATH; in a clone of the repository, run `pip install .`")
@@ -41,6 +42,8 @@ def _candidates() -> Iterator[str]:
     beside = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     yield os.path.join(beside, "bin", _NAME)
     yield os.path.join(sysconfig.get_path("scripts"), _NAME)
-    yield os.path.join(os.path.dirname(sys.executable), _NAME)
+    # A program that embeds Python has no interpreter.
+    if sys.executable:
+        yield os.path.join(os.path.dirname(sys.executable), _NAME)
     user = sysconfig.get_preferred_scheme("user")
     yield os.path.join(sysconfig.get_path("scripts", user), _NAME)

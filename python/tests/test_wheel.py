@@ -48,3 +48,13 @@ def test_another_program_can_be_named(tmp_path, monkeypatch):
     link.symlink_to(Path(SITE, "bin", "curtail"))
     monkeypatch.setenv("CURTAIL_PROGRAM", str(link))
     assert curtail.find_program() == str(link)
+
+
+@pytest.mark.parametrize("interpreter", [None, ""])
+def test_the_program_is_found_without_an_interpreter(interpreter, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", interpreter)
+    assert curtail.find_program() == str(Path(SITE, "bin", "curtail"))
+    # A program in the current folder is another one.
+    (tmp_path / "curtail").symlink_to(Path(SITE, "bin", "curtail"))
+    monkeypatch.chdir(tmp_path)
+    assert "curtail" not in curtail._program._candidates()

@@ -50,21 +50,20 @@ impl DecisionReporter {
 
     /// How often each reason applied, the most frequent first.
     pub(crate) fn sum(&self) -> String {
+        let all: usize = self.outcomes.values().sum();
+        if all == 0 {
+            return String::new();
+        }
         let mut outcomes: Vec<(&String, usize)> = self.outcomes.iter().map(|(text, count)| (text, *count)).collect();
         outcomes.sort_by(|(text, count), (other, times)| times.cmp(count).then_with(|| text.cmp(other)));
         let screen = Screen::of_stderr();
         let shown = outcomes.iter().take(MAX_REASONS).map(|(text, count)| [screen.number(*count), (*text).clone()]);
         let mut text = Table::new([("", Kind::Count), ("", Kind::Prose)]).with(shown).text(screen);
-        if let Some(more) = outcomes.len().checked_sub(MAX_REASONS).filter(|more| *more > 0) {
+        let more = outcomes.len().saturating_sub(MAX_REASONS);
+        if more > 0 {
             text += &format!("{}\n", painted(DIM, &format!("and {}", counted(more, "other reason"))));
         }
-        let all: usize = outcomes.iter().map(|(_, count)| count).sum();
-        match all {
-            0 => String::new(),
-            _ => {
-                format!("{} {}:\n{text}", painted(COUNT, &figure(all)), if all == 1 { "decision" } else { "decisions" })
-            }
-        }
+        format!("{} {}:\n{text}", painted(COUNT, &figure(all)), if all == 1 { "decision" } else { "decisions" })
     }
 }
 

@@ -14,6 +14,8 @@ const SUMMARY: &str = "The user wants order 48213 to be fixed in src/cart.py. Ne
 /// The log of an agent.
 struct Log {
     agent: &'static str,
+    /// The name of its file.
+    name: &'static str,
     text: String,
     /// Whether the agent keeps what the user said last.
     keeps_last: bool,
@@ -21,11 +23,11 @@ struct Log {
 
 fn log(agent: &'static str, keeps_last: bool, items: &[Value]) -> Log {
     let text = items.iter().map(|item| item.to_string() + "\n").collect();
-    Log { agent, text, keeps_last }
+    Log { agent, name: "log.jsonl", text, keeps_last }
 }
 
 fn document(agent: &'static str, keeps_last: bool, document: &Value) -> Log {
-    Log { agent, text: document.to_string(), keeps_last }
+    Log { agent, name: "log.json", text: document.to_string(), keeps_last }
 }
 
 fn claude_code() -> Log {
@@ -313,13 +315,8 @@ fn logs() -> Vec<Log> {
 /// The comparisons of the compactions of a log.
 fn compactions(log: &Log) -> Vec<Value> {
     let place = Place::new();
-    let name = if log.text.starts_with("{\"id\"") || log.text.starts_with('[') || !log.text.contains('\n') {
-        "log.json"
-    } else {
-        "log.jsonl"
-    };
-    place.write(name, log.text.as_bytes());
-    let path = place.path(name).display().to_string();
+    place.write(log.name, log.text.as_bytes());
+    let path = place.path(log.name).display().to_string();
     let output = run(&["verify", "--output-format", "json", &path], "");
     let report: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
     report["pairs"].as_array().unwrap().clone()

@@ -221,15 +221,15 @@ fn a_session_is_written_beside_the_one_that_its_agent_keeps() {
 #[test]
 fn a_variable_moves_the_place_of_a_new_session() {
     let place = machine();
-    for (agent, variable, below) in [
-        ("claude", "CLAUDE_CONFIG_DIR", ""),
-        ("codex", "CODEX_HOME", ""),
-        ("pi", "PI_CODING_AGENT_DIR", ""),
-        ("qwen", "QWEN_HOME", ""),
-        ("qwen", "QWEN_RUNTIME_DIR", ""),
+    for (agent, variable) in [
+        ("claude", "CLAUDE_CONFIG_DIR"),
+        ("codex", "CODEX_HOME"),
+        ("pi", "PI_CODING_AGENT_DIR"),
+        ("qwen", "QWEN_HOME"),
+        ("qwen", "QWEN_RUNTIME_DIR"),
     ] {
         let moved = place.path(&format!("moved/{variable}"));
-        std::fs::create_dir_all(moved.join(below)).unwrap();
+        std::fs::create_dir_all(&moved).unwrap();
         let mut command = place.curtail(&["window", "-n", "2", "--as-new-session", &input(agent)]);
         let output = command.env(variable, &moved).output().unwrap();
         let path = text(&output.stdout);

@@ -227,6 +227,28 @@ fn what_is_given_back_as_a_message_is_read() {
     }
 }
 
+/// What was given back is read, and is not given back again.
+#[test]
+fn what_is_given_back_twice_is_given_back_once() {
+    let place = Place::new();
+    let given = |log: &str| text(&run(&["verify", "--give-back", "200", "--as", "message", log], "").stdout);
+    let once = given("fixtures/verify/session.jsonl");
+    assert!(once.contains("lost these facts"), "{once}");
+    assert_eq!(given(&written(&place, "once.jsonl", &once)), once);
+}
+
+#[test]
+fn nothing_is_given_back_into_a_file_without_messages() {
+    let place = Place::new();
+    let header = json!({"type": "summary", "summary": "Ovens", "leafUuid": "a"}).to_string();
+    for (name, after) in [("a.json", "[]"), ("b.json", r#"{"messages": []}"#), ("c.jsonl", ""), ("d.jsonl", &header)] {
+        let after = written(&place, name, after);
+        let given = run(&["verify", "--give-back", "200", "--as", "message", BEFORE, &after], "");
+        assert_eq!((given.status.code(), text(&given.stdout).as_str()), (Some(2), ""), "{name}");
+        assert!(text(&given.stderr).contains("pass --as text"), "{name}: {}", text(&given.stderr));
+    }
+}
+
 /// Of several logs, only one of which was compacted, that one gets its facts back.
 #[test]
 fn what_is_given_back_goes_into_the_log_that_lost_it() {

@@ -10,8 +10,6 @@ pub mod figures;
 mod links;
 pub mod replay;
 mod requests;
-mod times;
 
 pub use copies::{CountedRequest, SeenRequests, counted_requests};
 pub use requests::{Compaction, Request, Session, sessions};
-pub use times::seconds;

@@ -116,7 +116,7 @@ pub(super) struct Moment {
 impl Moment {
     /// The moment that a time as ISO 8601 names; `None` if it names none.
     pub(super) fn new(written: String) -> Option<Self> {
-        let seconds = curtail_lab::seconds(&written)?;
+        let seconds = curtail_core::calendar::seconds(&written)?;
         Some(Self { written, seconds })
     }
 

@@ -62,7 +62,7 @@ fn verdict_line(group: &SessionGroup, replay: &Replay, enough: &str) -> (String,
         return (String::from("not judged: the token counts are too inaccurate"), None);
     }
     if !verdict.changes {
-        return (String::from("none of these changes a request"), None);
+        return (nothing_changed(&policies[1..]), None);
     }
     let Some(number) = verdict.number else {
         let line = format!(
@@ -86,6 +86,16 @@ fn verdict_line(group: &SessionGroup, replay: &Replay, enough: &str) -> (String,
     let losses = losses(&policies[number].total);
     let line = format!("{} saves {} {unit}{losses}", one_line(name), percent(verdict.saved));
     (line, replay.policies.get(number).map(|policy| command_line(policy, group.largest_counted)))
+}
+
+/// What is said if no policy that works changes a request.
+fn nothing_changed(policies: &[NamedTotal]) -> String {
+    let failed = policies.iter().filter(|policy| policy.failed_sessions > 0).count();
+    String::from(match failed {
+        0 => "none of these changes a request",
+        _ if failed == policies.len() => "not judged: none of these works",
+        _ => "none of these that works changes a request",
+    })
 }
 
 /// The error of the cost or the tokens, if the saving of the policy is within it.

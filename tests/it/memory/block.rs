@@ -65,6 +65,13 @@ fn nothing_inside_ends_the_block() {
 }
 
 #[test]
+fn what_is_left_out_is_counted_in_characters_of_the_state() {
+    let found = block(&State::Text("</working_memory>".repeat(9)), 18);
+    assert_eq!(found.text, "<working_memory>\n\n[shortened: 153 characters left out]\n</working_memory>");
+    assert_eq!(found.left_out, 153);
+}
+
+#[test]
 fn a_block_is_told_from_talk_about_one() {
     let yes = [
         "<working_memory>\nx\n</working_memory>",

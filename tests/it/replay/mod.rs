@@ -436,6 +436,14 @@ fn a_policy_that_fails_leaves_the_others() {
     let table = printed(&place_with("chat.jsonl", &log), &["chat.jsonl", "-p", "limit -t 20", "--price", "gpt-4o"]);
     assert!(table.contains("not compared: limit -t 20 fails in 1 of 1 session: chat.jsonl: "), "{table}");
     assert!(table.contains("limit -t 20            -"), "{table}");
+    for (more, verdict) in [
+        (&[][..], "(1 session): not judged: none of these works\n"),
+        (&["-p", "window -n 1000"], "(1 session): none of these that works changes a request\n"),
+    ] {
+        let words = [&["chat.jsonl", "-p", "limit -t 20", "--price", "prices.toml"], more].concat();
+        let report = printed(&place_with("chat.jsonl", &log), &words);
+        assert!(report.contains(verdict), "{report}");
+    }
 }
 
 /// A file is read, forgotten, and used: in a call, whose result shows its name again.

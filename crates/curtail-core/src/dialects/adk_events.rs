@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::mem::discriminant;
 
 use super::blocks;
+use crate::calendar::seconds;
 use crate::json::{Text, Value};
 
 /// Whether the event is a piece of a reply that a later event repeats whole.
@@ -77,27 +78,60 @@ fn replaced_times(compaction: Value<'_>) -> Option<(Moment, Moment)> {
     (discriminant(&start) == discriminant(&end)).then_some((start, end))
 }
 
-/// A time, in what a program counts it or as it writes it. Numbers are before texts, so that no time of one kind is between two of
-/// the other.
+/// A time, in what a program counts it or as it writes it. Numbers are before what is written, so that no time of one kind is
+/// between two of the other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Moment {
     /// In ten-millionths: a time in seconds is written with no more digits than that.
     Number(i128),
+    /// In ten-millionths of a second since 1970: fractions may be missing, and zones differ.
+    Written(i128),
+    /// In words.
     Text(String),
 }
 
 impl Moment {
     fn of(value: Option<Value<'_>>) -> Option<Self> {
         let value = value?;
-        match value.text() {
-            // Fractions of a second may be missing.
-            Some(text) => Some(Self::Text(text.decode().trim_end_matches('Z').to_owned())),
-            None => value.raw().parse().ok().filter(|number: &f64| number.is_finite()).map(Self::number),
-        }
+        let Some(text) = value.text() else {
+            return value.raw().parse().ok().filter(|number: &f64| number.is_finite()).map(Self::number);
+        };
+        let text = text.into_decoded();
+        Some(
+            seconds(&text)
+                .map_or_else(|| Self::Text(text.to_string()), |seconds| Self::Written(ten_millionths(seconds))),
+        )
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "a finite number, and no time is that large")]
     pub(super) fn number(number: f64) -> Self {
-        Self::Number((number * 1e7).round() as i128)
+        Self::Number(ten_millionths(number))
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a finite number, and no time is that large")]
+fn ten_millionths(number: f64) -> i128 {
+    (number * 1e7).round() as i128
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Moment;
+    use crate::json::Document;
+
+    fn moment(json: &str) -> Moment {
+        Moment::of(Document::parse_all(json).unwrap().roots().next()).unwrap()
+    }
+
+    #[test]
+    fn times_are_compared_whatever_zone_and_digits_they_are_written_with() {
+        let same = [
+            r#""2026-01-01T10:00:00.500Z""#,
+            r#""2026-01-01T10:00:00.5""#,
+            r#""2026-01-01T12:00:00.5+02:00""#,
+            r#""2026-01-01T09:00:00.500000-01:00""#,
+        ];
+        assert!(same.iter().all(|time| moment(time) == moment(same[0])));
+        assert!(moment(r#""2026-01-01T11:00:00+02:00""#) < moment(r#""2026-01-01T10:30:00+01:00""#));
+        assert!(moment(r#""2026-01-01T10:00:00Z""#) < moment(same[0]) && moment("1e12") < moment(same[0]));
     }
 }

@@ -21,10 +21,19 @@ pub(crate) fn reply_of(record: Value<'_>) -> Reply<'_> {
     let mut reply = reply.unwrap_or_else(|| Reply::answer(completion.and_then(Value::text)));
     let outputs = outputs.into_iter().flat_map(Value::items);
     reply.answer.extend(outputs.filter_map(|output| output.text().or_else(|| output.get_text("text"))));
+    reply.answer.extend(compared(record));
     // What an agent of A2A made, and what it says of the state of its task.
     let made = record.items_under("artifacts").chain(record.some("status").and_then(|status| status.some("message")));
     reply.answer.extend(made.flat_map(|made| made.items_under("parts")).filter_map(|part| part.get_text("text")));
     reply
+}
+
+/// Of answers that are compared and are texts, the longer one; or the rejected one, if the other is the last message.
+fn compared(record: Value<'_>) -> Option<Text<'_>> {
+    let [chosen, rejected, response] =
+        record.get_each(["chosen", "rejected", "rejected_response"]).map(|answer| answer.and_then(Value::text));
+    let longer = chosen.zip(rejected).map(|(one, other)| if one.len_bound() < other.len_bound() { other } else { one });
+    longer.or(response)
 }
 
 /// The message in a response of a provider, or its list of items.

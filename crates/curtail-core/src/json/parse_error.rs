@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::MAX_DEPTH;
+
 /// The first error of a text that is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParseError {
@@ -44,7 +46,7 @@ pub enum ParseErrorKind {
     UnfinishedValue,
     /// The text ends inside a string.
     UnfinishedString,
-    /// Brackets nest deeper than [`super::MAX_DEPTH`].
+    /// Brackets nest deeper than [`MAX_DEPTH`].
     TooDeep,
     /// The text is longer than offsets of 32 bits can address.
     TooLong,
@@ -68,7 +70,7 @@ impl fmt::Display for ParseErrorKind {
             Self::BadUnicodeEscape => "expected four hexadecimal digits after '\\u'",
             Self::UnfinishedValue => "the text ends inside a value",
             Self::UnfinishedString => "the text ends inside a string",
-            Self::TooDeep => "nesting deeper than 10000 levels",
+            Self::TooDeep => return write!(f, "nesting deeper than {MAX_DEPTH} levels"),
             Self::TooLong => "a transcript may hold at most 4 GiB",
         })
     }

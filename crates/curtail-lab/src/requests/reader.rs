@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use foldhash::HashMap;
 
+use curtail_core::calendar::seconds;
 use curtail_core::dialects::Dialect;
 use curtail_core::json::Value;
 use curtail_core::transcript::{Message, Role, Usage};
 
 use super::live::Live;
 use super::{Request, Session, hash};
-use crate::times::seconds;
 
 /// An item of a log.
 pub(super) struct Element<'a> {

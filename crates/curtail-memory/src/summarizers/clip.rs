@@ -63,11 +63,13 @@ fn block_ends(text: &str) -> Vec<usize> {
     let mut at = 0;
     let mut fences = Fences::default();
     for line in text.split_inclusive('\n') {
-        at += line.len();
-        fences.take(line);
-        if !fences.is_open() {
+        if fences.take(line) != FenceLine::Inside && at > 0 {
             ends.push(at);
         }
+        at += line.len();
+    }
+    if !fences.is_open() {
+        ends.push(at);
     }
     ends
 }
@@ -126,6 +128,8 @@ mod tests {
             ("```md\n# Goal\nto go to Rome\n```", 6, "# Goal\nto go to …"),
             ("```md\n# Goal\n```\nto go", 3, "# Goal …"),
             ("````\n```\na b\n```\n````", 3, "a b …"),
+            ("a\n- ```\n  b c\n  ```\nd e", 4, "a …"),
+            ("- ```\n  b c\nd e f", 6, "- ```\n  b c\nd …"),
             ("", 0, ""),
         ] {
             assert_eq!(clipped(text, tokens), expected, "{text:?} to {tokens}");

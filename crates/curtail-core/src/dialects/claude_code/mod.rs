@@ -21,7 +21,7 @@ use attachments::read_attachment;
 use branches::{roll_back, rollbacks, trees_of};
 use compactions::{close_at_compactions, compactions};
 use conversations::number_threads;
-use sidelines::{bind_snapshots, pin_states};
+use sidelines::{bind_replacements, bind_snapshots, pin_states};
 pub use subagents::{SUBAGENT_LOG, SUBAGENTS, SubagentNotes};
 
 /// The dialect `claude-code`.
@@ -126,6 +126,7 @@ impl Dialect for ClaudeCode {
         let trees = trees_of(items);
         close_at_compactions(items, &threads, &trees, read);
         bind_snapshots(items, read);
+        bind_replacements(items, read);
         roll_back(&trees, read);
         pin_states(items, read);
     }

@@ -29,6 +29,30 @@ fn is_state(item: Value<'_>) -> bool {
     !title && session.is_some() && linked.iter().all(Option::is_none)
 }
 
+/// Keeps a line that says how results are sent in short: with the message of its result, or always if it names several messages or
+/// others. All of these lines count, not only the last one.
+pub(super) fn bind_replacements<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let lines: Vec<usize> = (0..items.len()).filter(|&at| items[at].member_is("type", "content-replacement")).collect();
+    if lines.is_empty() {
+        return;
+    }
+    let mut answered: HashMap<Cow<'a, str>, usize> = HashMap::new();
+    for (at, item) in read.iter().enumerate() {
+        if let Item::Message(message) = item {
+            let ids = message.results().filter_map(|(_, result)| result.id.clone());
+            answered.extend(ids.map(|id| (id.into_decoded(), at)));
+        }
+    }
+    for at in lines {
+        let ids = items[at].items_under("replacements").map(|one| one.get_text("toolUseId"));
+        let mut messages = ids.map(|id| answered.get(&id?.into_decoded()).copied());
+        read[at] = match messages.next().flatten() {
+            Some(first) if messages.all(|other| other == Some(first)) => Item::With(first),
+            _ => Item::Pinned,
+        };
+    }
+}
+
 /// A snapshot of the files that was taken for a later message belongs to it, wherever it is.
 pub(super) fn bind_snapshots<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut metadata = items.iter().zip(&*read).filter(|(_, read)| matches!(read, Item::Metadata));

@@ -37,7 +37,8 @@ impl<'a> LinkReader<'_, 'a> {
             if let SlotKind::Message(_) = of_slot.kind {
                 self.links.of_message.push(at);
             }
-            let [id, parent] = [self.keys.id, self.keys.parent].map(|key| self.name(value, key));
+            let id = self.name(value, self.keys.id);
+            let parent = self.name(value, self.keys.parent);
             let logical = self.keys.others.first().filter(|_| parent.is_none()).and_then(|key| self.name(value, key));
             let side = self.keys.sides.as_ref().and_then(|keys| self.side(value, [id, parent], keys));
             let tree = trees.get(at).copied().flatten();

@@ -195,6 +195,49 @@ fn the_last_prompt_stays() {
     assert!(!cut.contains("\"jar 1\"}") && cut.contains("\"lastPrompt\":\"jar 1\",\"leafUuid\":null"), "{cut}");
 }
 
+/// Each line that says how results are sent counts for the results that it names.
+#[test]
+fn a_line_about_results_stays_as_long_as_one_of_them() {
+    let record = |role: &str, nth: usize, content: serde_json::Value| {
+        let parent = nth.checked_sub(1).map(|parent| format!("u{parent}"));
+        let message = json!({"role": role, "content": content});
+        json!({"parentUuid": parent, "isSidechain": false, "sessionId": "s", "type": role, "message": message, "uuid": format!("u{nth}")})
+    };
+    let calls = |nth: usize, ids: [&str; 2]| {
+        record(
+            "assistant",
+            nth,
+            ids.map(|id| json!({"type": "tool_use", "id": id, "name": "Grep", "input": {}})).into(),
+        )
+    };
+    let result = |nth: usize, id: &str| {
+        record("user", nth, json!([{"type": "tool_result", "tool_use_id": id, "content": "jar"}]))
+    };
+    let line = |ids: &[&str]| {
+        let named: Vec<_> =
+            ids.iter().map(|id| json!({"kind": "tool-result", "toolUseId": id, "replacement": "j"})).collect();
+        json!({"type": "content-replacement", "sessionId": "s", "replacements": named})
+    };
+    let lines = [
+        record("user", 0, json!("Count the jars.")),
+        calls(1, ["t1", "t2"]),
+        result(2, "t1"),
+        result(3, "t2"),
+        record("assistant", 4, json!([{"type": "text", "text": "Two."}])),
+        line(&["t1"]),
+        line(&["t2"]),
+        line(&["t1", "t2"]),
+        record("user", 5, json!("And now?")),
+    ];
+    let log: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let without = |message: usize| {
+        let messages = std::iter::once(message..message + 1).collect();
+        cut(Chain::default().then(DropMessages { messages, ..DropMessages::default() }), &log)
+    };
+    assert_eq!(without(4).matches("content-replacement").count(), 3, "all results are left");
+    assert_eq!(cut(window(1), &log).matches("content-replacement").count(), 1, "none is left");
+}
+
 #[test]
 fn a_cleared_result_leaves_no_copy() {
     let cut = cut(cleared(), &fixture("claude-code/media.jsonl"));

@@ -35,6 +35,10 @@ fn only_the_reply_beside_the_messages_is_counted_and_once() {
         (json!({"messages": [asked], "output": [{"role": "ai", "content": "It is."}]}), 1),
         (json!({"messages": [asked], "output": [{"call_id": "c", "name": "look", "arguments": {"at": 1}}]}), 2),
         (json!({"messages": [asked], "output": many}), 1000),
+        (json!({"prompt": [asked], "chosen": "It is.", "rejected": "No."}), 1),
+        (json!({"messages": [asked], "chosen": "Yes.", "rejected": "It is not."}), 1),
+        (json!({"messages": [asked], "chosen": "It is."}), 0),
+        (json!({"messages": [asked, reply], "rejected_response": "No."}), 1),
         (
             json!({"kind": "task", "history": [{"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "Lit?"}]}],
                 "status": {"state": "completed", "message": {"kind": "message", "messageId": "n", "role": "agent", "parts": [{"kind": "text", "text": "Done."}]}},

@@ -12,17 +12,18 @@ pub(super) fn without_quotes(text: &str) -> String {
     let mut heads_mail = false;
     for line in text.lines() {
         let line = line.trim_end();
+        let is_outside = fences.take(line) == FenceLine::Outside;
         let start = line.trim_start();
         let field = start.split_once([':', '：']).map(|(name, value)| (name.trim_end(), value.trim()));
         let is_field = field.is_some_and(|(name, _)| LANGUAGES.mail_field.are_all_of(name));
         // A mail in a block of code is an example.
-        let is_code = fences.is_open() || line.starts_with("    ") || line.starts_with('\t');
+        let is_code = !is_outside || line.starts_with("    ") || line.starts_with('\t');
         if heads_mail && !is_code && field.is_some_and(|(name, _)| LANGUAGES.mail_subject.are_all_of(name)) {
             break;
         }
         let begins = field.is_some_and(|(name, value)| LANGUAGES.mail_sender.are_all_of(name) && is_sender(value));
         heads_mail = !is_code && (begins || heads_mail && is_field);
-        if fences.take(line) == FenceLine::Outside && !start.starts_with('>') {
+        if is_outside && !start.starts_with('>') {
             kept.push_str(line);
             kept.push('\n');
         }
@@ -110,6 +111,12 @@ mod tests {
         let rule = "```npm test``` must be green.\n";
         assert_eq!(without_quotes(rule), rule);
         assert_eq!(without_quotes("```sh\nrm a\n``` x\n```\nKeep it.\n"), "Keep it.\n");
+    }
+
+    #[test]
+    fn a_fence_behind_a_list_mark_ends_with_its_block() {
+        let text = "1. ```bash\n   npm ci\n   ```\n2. Start it.\n\nNever push to main.\n";
+        assert_eq!(without_quotes(text), "2. Start it.\n\nNever push to main.\n");
     }
 
     #[test]
