@@ -1,22 +1,25 @@
 # /// script
 # requires-python = ">=3.10"
-# dependencies = ["smolagents==1.26.0"]
+# dependencies = ["smolagents==1.26.0", "pillow==12.0.0"]
 # [tool.reader]
 # dialects = ["smolagents", "smolagents-chat"]
 # quick = true
 # ///
 """smolagents makes messages of steps, and takes messages with `ChatMessage.from_dict` to send them on."""
 
+import base64
+import io
 import re
 
+import PIL.Image
 from command_line import main
-from conversation import SYSTEM, TURNS
+from conversation import PICTURE, SYSTEM, TURNS
 from reader import Reader
 from records import lines, transcripts
 from smolagents.memory import ActionStep, AgentMemory, PlanningStep, SystemPromptStep, TaskStep, ToolCall
 from smolagents.models import ChatMessage, MessageRole, get_clean_message_list
 from smolagents.monitoring import AgentLogger, Timing, TokenUsage
-from smolagents.utils import AgentToolExecutionError
+from smolagents.utils import AgentExecutionError, AgentParsingError, AgentToolExecutionError
 
 LOGGER = AgentLogger(level=-1)
 KINDS = {"system_prompt": SystemPromptStep, "task": TaskStep, "plan": PlanningStep}
@@ -51,6 +54,35 @@ def build():
     return memory
 
 
+def failing():
+    """Steps that print and then fail, that see something, and that call nothing."""
+    seen = PIL.Image.open(io.BytesIO(base64.b64decode(PICTURE)))
+    memory = build()
+    number, times = len(memory.steps), Timing(1.0, 2.0)
+
+    def step(said, code=None, printed=None, error=None, images=None):
+        calls = code and [ToolCall("python_interpreter", code, f"call_{len(memory.steps)}")]
+        memory.steps.append(ActionStep(number, times, None, calls, error, None, said, observations=printed, observations_images=images))
+
+    memory.steps.append(TaskStep("How does the horn look from the landing?"))
+    step("I look at both.", "print(look('lamp'))\nhorn()", "The lamp turns.", AgentExecutionError("the name horn is not defined", LOGGER))
+    step("The horn may be outside.", error=AgentParsingError("no code was found in the answer", LOGGER))
+    step("I take a picture.", "take_picture()", "The picture was taken.", images=[seen, seen])
+    step("I take one more.", "take_picture(2)\nhorn()", "One more.", AgentExecutionError("the name horn is not defined", LOGGER), [seen])
+    step("I only watch.", printed="Fog comes in.", images=[seen])
+    step("The horn is red.")
+    memory.steps.append(TaskStep("And the door?"))
+    step("I run the code.", "door()", error=AgentExecutionError("the door is shut", LOGGER))
+    step("The door is shut.")
+    return memory
+
+
+def sent(memory):
+    """The messages of a memory, each as a model gets it."""
+    messages = [message for step in [memory.system_prompt, *memory.steps] for message in step.to_messages()]
+    return [plain for message in messages for plain in get_clean_message_list([message])]
+
+
 def made():
     memory = build()
     yield "full.json", memory.get_full_steps()
@@ -59,6 +91,8 @@ def made():
     chat = [message.dict() for step in [memory.system_prompt, *memory.steps] for message in step.to_messages()]
     yield "chat.json", chat
     yield "chat.jsonl", lines(chat)
+    yield "failing.json", sent(failing())
+    yield "failing.jsonl", lines(sent(failing()))
 
 
 def constructed(step):
@@ -88,18 +122,30 @@ def of_step(step):
             yield (message.role.value, text.removeprefix("New task:\n"))
 
 
-def of_chat(message):
-    kind = {"tool-call": "call", "tool-response": "result"}.get(message["role"])
-    for part in message["content"]:
-        yield (kind, "tools") if kind else (message["role"], part["text"])
+def of_chat(messages):
+    """What is sent of a chat: what a user seems to show right behind a call is what its step saw."""
+    before = None
+    for message in messages:
+        role, said = message["role"], [part.get("text", "") for part in message["content"]]
+        shows = role == "user" and before == "tool-call" and all(text == "" or text.startswith("[image: ") for text in said)
+        kind = "result" if shows else {"tool-call": "call", "tool-response": "result"}.get(role)
+        yield from [(kind, "tools")] if kind else ((role, text) for text in said)
+        before = role
+
+
+def with_images(item):
+    """A message of JSON, with pictures in place of their base64."""
+    for part in item["content"]:
+        if part["type"] == "image":
+            part["image"] = PIL.Image.open(io.BytesIO(base64.b64decode(part["image"])))
+    return ChatMessage.from_dict(item)
 
 
 def load(path):
     found = []
     for items, _ in transcripts(path):
         if "role" in items[0]:
-            sent = [m for item in items for m in get_clean_message_list([ChatMessage.from_dict(item)])]
-            found.append([e for message in sent for e in of_chat(message)])
+            found.append(list(of_chat([m for item in items for m in get_clean_message_list([with_images(item)])])))
         else:
             found.append([e for item in items for e in of_step(constructed(item))])
     return found

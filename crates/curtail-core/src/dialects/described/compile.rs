@@ -161,6 +161,7 @@ impl Rules {
             signed: table.path("signed")?,
             copy: table.path("copy")?,
             custom: table.flag("custom")?,
+            several: table.flag("several")?,
         };
         let span = table.span.clone();
         table.finish()?;

@@ -129,6 +129,7 @@ impl Kind {
             roles: _,
             frames: _,
             custom: _,
+            several: _,
         } = self;
         let optional = [text, id, name, arguments, result, signed, copy].into_iter().flatten();
         std::iter::once(inner).chain(optional).chain(when.iter_mut().map(|one| &mut one.path))

@@ -17,6 +17,7 @@ mod read;
 mod read_back;
 mod rules;
 mod screen;
+mod seen;
 mod source;
 mod templates;
 mod texts;
@@ -133,6 +134,9 @@ impl Dialect for Described {
         }
         if !self.rules.has_ids() {
             blocks::close_rounds(read);
+        }
+        if self.rules.kinds().any(|kind| kind.several) {
+            seen::connect(read);
         }
     }
 

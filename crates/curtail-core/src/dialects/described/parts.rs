@@ -182,6 +182,7 @@ impl<'r, 'a> Reading<'r, 'a> {
             blocks::arguments(arguments),
         );
         call.family = kind.family(call.id.is_some());
+        call.deferred = kind.several;
         let mut place = if element == self.said { PartPlace::element(element) } else { PartPlace::in_shell(element) };
         let is_answered = kind.result.as_ref().map(|path| self.first(path, inner).is_some());
         if let (Some(false), Some(path)) = (is_answered, &kind.result) {

@@ -216,6 +216,8 @@ pub(super) struct Kind {
     pub(super) copy: Option<Path>,
     /// Whether the tool takes any text.
     pub(super) custom: bool,
+    /// Whether several results may answer a call.
+    pub(super) several: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -128,8 +128,11 @@ fn may_ask(message: &Message<'_>) -> bool {
 }
 
 /// Whether a result belongs to a text of no known syntax: it has no id, its id is in the text, or the text ends with a call of its
-/// tool. Of sentences, any may name a tool.
+/// tool. Of sentences, any may name a tool. A result that may answer no call says nothing of the text before it.
 fn is_asked(answer: &Message<'_>, raw: &str) -> bool {
+    if answer.call_rules.unasked {
+        return false;
+    }
     let text = raw.replace(r"\r", "").replace(r"\n", "\n").replace(r"\t", "\t");
     answer.results().all(|(_, result)| {
         let Some(id) = &result.id else { return true };

@@ -1,6 +1,6 @@
-//! Results that stand in the message of their calls.
+//! Results that stand in the message of their calls, or several behind one.
 
-use curtail_core::transcript::Message;
+use curtail_core::transcript::{Message, Pairs};
 use curtail_core::{Cutter, ToolPolicy};
 
 use super::files::read_transcripts;
@@ -57,6 +57,28 @@ fn a_result_for_which_no_call_is_left_belongs_to_the_one_before_it() {
     let cutter = Cutter::builder().tools(ToolPolicy::drop_all()).build().expect("a policy");
     let shorter = cutter.cut(text).expect("it is cut");
     assert!(shorter.contains("I look.") && !shorter.contains("metres") && !shorter.contains("lamp"), "{shorter}");
+}
+
+/// A step of smolagents with what it printed, an error and an image, and one without a call.
+#[test]
+fn images_and_errors_of_a_step_are_results_of_its_call() {
+    let text = include_str!("../../../../../fixtures/dialects/smolagents-chat/errors.json");
+    let mut answered = Vec::new();
+    read_transcripts(text, |_, transcript| {
+        let pairs = Pairs::from_messages(&transcript.messages);
+        answered.extend(pairs.results().iter().map(|&result| pairs.counterpart(result).map(|call| call.message)));
+    })
+    .expect("it is read");
+    assert_eq!(answered, [Some(3), Some(3), None, Some(9), Some(9)], "the third is the error of a step without a call");
+    let cutter = Cutter::builder().tools(ToolPolicy::drop_all()).build().expect("a policy");
+    let shorter = cutter.cut(text).expect("it is cut");
+    let gone = ["nine seconds", "horn is not defined", "\"image\"", "was taken"];
+    assert!(gone.iter().all(|text| !shorter.contains(text)), "{shorter}");
+    let alone = r#"[{"role": "assistant", "content": [{"type": "text", "text": "I look."}]}, {"role": "tool-response", "content": [{"type": "text", "text": "Error: no code"}]}]"#;
+    let read = read_transcripts(alone, |_, transcript| {
+        assert!(transcript.messages.iter().all(|message| message.calls().next().is_none()), "a sentence is no call");
+    });
+    read.expect("it is read");
 }
 
 /// Gemini 3 searches by itself beside the calls of the program.
