@@ -175,6 +175,19 @@ test("errors say where and what", () => {
   assert.throws(() => curtail.limit({ messages: 5 }, 10), (error) => error.name === "RecordError" && error.index === 0 && error.column === 1);
 });
 
+test("the message of an error shows whole characters, and codes for what a terminal obeys", () => {
+  const message = (record) => {
+    try {
+      curtail.window(record);
+    } catch (error) {
+      return error.message;
+    }
+  };
+  assert.ok(message(`{${"a".repeat(198)}🐟🐟`).endsWith(`: {${"a".repeat(198)}🐟…`));
+  assert.ok(message('{"\x1b[2J\u202e').endsWith(': {"⟨U+001B⟩[2J⟨U+202E⟩'));
+  assert.ok(message({ "\x1b[2J": 1n }).includes("/⟨U+001B⟩[2J is a BigInt"));
+});
+
 test("errors name the option", () => {
   const messages = chat();
   const cases = [

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 _SHOWN = 200
+
+# What a terminal obeys or what reorders the text around it, but for line breaks and tabs.
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class CurtailError(Exception):
@@ -58,10 +62,15 @@ class RecordError(CurtailError, ValueError):
         place = f"record {self.index}"
         if self.column is not None:
             place += f", column {self.column}" if self.line == 1 else f", line {self.line}, column {self.column}"
-        return f"{place}: {self.reason}" + (f": {shown(self.record)}" if self.record else "")
+        return printed(f"{place}: {self.reason}" + (f": {shown(self.record)}" if self.record else ""))
+
+
+def printed(text: str) -> str:
+    """`text` with the codes of what a terminal would obey, as the program writes them."""
+    return _OBEYED.sub(lambda found: f"\u27e8U+{ord(found[0]):04X}\u27e9", text)
 
 
 def shown(record: bytes) -> str:
     """The beginning of a record, by which it can be recognized."""
-    text = record[: 4 * _SHOWN].decode("utf-8", "backslashreplace")
+    text = record[: 4 * _SHOWN + 4].decode("utf-8", "backslashreplace")
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._batches import cut_array
 from ._curtail import Curtail
-from ._errors import ArgumentError, CurtailError, RecordError, shown
+from ._errors import ArgumentError, CurtailError, RecordError, printed, shown
 from ._load import SHIPPED, native
 from ._program import find_program
 from ._values import OnError, failure
@@ -285,4 +285,4 @@ def _located(error: RecordError) -> CurtailError:
 
     context = TaskContext.get()
     partition = "" if context is None else f" of partition {context.partitionId()}"
-    return CurtailError(f"row {error.index}{partition}: {_place(error)}{error.reason}: {shown(error.record)}")
+    return CurtailError(printed(f"row {error.index}{partition}: {_place(error)}{error.reason}: {shown(error.record)}"))

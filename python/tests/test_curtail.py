@@ -98,6 +98,13 @@ def test_a_record_of_several_lines_is_cut_as_a_document(chats):
     assert (caught.value.line, caught.value.column) == (3, 1)
 
 
+def test_an_error_shows_codes_for_what_a_terminal_obeys():
+    with Curtail(WINDOW) as curtail, pytest.raises(RecordError) as caught:
+        curtail.one('{"\x1b[2J\u202e')
+    assert str(caught.value).endswith(': {"\u27e8U+001B\u27e9[2J\u27e8U+202E\u27e9')
+    assert caught.value.record == b'{"\x1b[2J\xe2\x80\xae'
+
+
 def test_a_log_is_one_transcript(run):
     log = "".join(json.dumps({"role": "user", "content": str(nth)}) + "\n" for nth in range(9))
     assert Curtail(["window", "-n", "2"]).whole(log) == "".join(log.splitlines(keepends=True)[-2:])

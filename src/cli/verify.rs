@@ -210,7 +210,8 @@ impl VerifyArgs {
         compared: &HashMap<usize, Compared>,
         counting: Counting,
     ) -> anyhow::Result<()> {
-        let page = VerifyPage { options: &self.options, counting, prices: Prices::built_in()? };
+        let is_shared = transcripts_of(verified) > 1;
+        let page = VerifyPage { options: &self.options, counting, prices: Prices::built_in()?, is_shared };
         let mut sections = String::new();
         for own in verified.chunk_by(|one, other| one.job == other.job) {
             let Some(Compared { before, after }) = compared.get(&own[0].job) else { continue };
@@ -242,6 +243,11 @@ impl VerifyArgs {
     }
 }
 
+/// How many transcripts were compared.
+fn transcripts_of(verified: &[Verified]) -> usize {
+    verified.chunk_by(|one, other| (one.job, one.transcript) == (other.job, other.transcript)).count()
+}
+
 /// Prints what a comparison lost: of a log, only the newest compaction lost what the model does not read now. As a message, it
 /// is given back into the file that lost it.
 fn print_lost(
@@ -250,7 +256,7 @@ fn print_lost(
     compared: &HashMap<usize, Compared>,
     counting: &Counting,
 ) -> anyhow::Result<()> {
-    let count = verified.chunk_by(|one, other| (one.job, one.transcript) == (other.job, other.transcript)).count();
+    let count = transcripts_of(verified);
     if count > 1 {
         let noun = if verified[0].compaction.is_some() { "log" } else { "pair" };
         bail!("--give-back gives back what one transcript lost, and {count} {noun}s were compared; name one {noun}");

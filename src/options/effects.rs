@@ -127,6 +127,8 @@ const MODIFIERS: &[Modifier] = &[
     modifier(&["check"], &["repair-pending", "unsafe-fixes"], &[Given(&["fix", "diff"])]),
     modifier(&["check"], &["follow-links"], &[Given(&["fix"])]),
     modifier(&["check"], &["max-findings", "follow-links"], &[Absent(&["diff"])]),
+    modifier(&["check"], &["statistics"], &[Value("output-format", &["text", "json"])]),
+    modifier(&["check"], &["statistics", "max-findings"], &[Absent(&["write-baseline"])]),
     modifier(CUTS, &["follow-links"], &[Given(&["in-place"])]),
     modifier(CUTS, &["resume"], &[Given(&["output-dir", "in-place"])]),
     modifier(CUTS, &["no-sync"], &[Given(&["output", "output-dir", "in-place", "as-new-session"])]).harmless(),

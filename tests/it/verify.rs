@@ -185,6 +185,24 @@ fn the_page_marks_what_was_lost_in_the_transcript() {
     assert_eq!(status(&["verify", "--output-format", "html", "-", BEFORE], ""), 2);
 }
 
+/// Each section names its own transcript, and no id is given twice.
+#[test]
+fn a_page_of_several_transcripts_names_each() {
+    let place = Place::new();
+    let messages = fs::read_to_string(CHAT).unwrap().trim().replace('\n', ",");
+    let rows = format!("{{\"messages\": [{messages}]}}\n").repeat(2);
+    let [before, after] = ["before.jsonl", "after.jsonl"].map(|name| written(&place, name, &rows));
+    let page = text(&run(&["verify", "--output-format", "html", &before, &after], "").stdout);
+    for title in ["after.jsonl [0] lost", "after.jsonl [1] lost", "before.jsonl [1] and "] {
+        assert_eq!(page.matches(title).count(), 1, "{title}");
+    }
+    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).map(|rest| rest.split_once('"').unwrap().0).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all, "{ids:?}");
+}
+
 #[test]
 fn escapes_and_workflow_commands_in_facts_are_shown_and_not_obeyed() {
     let place = Place::new();

@@ -36,6 +36,10 @@ impl Facts {
                 let listed = git::changes(&call.output(), compared.as_deref());
                 listed.iter().for_each(|(file, deleted)| self.mark_named(file, *deleted, call));
             }
+            Effect::ChangedNames(compared) => {
+                let listed = git::changed_names(&call.output(), compared.as_deref());
+                listed.iter().for_each(|(file, deleted)| self.mark_named(file, *deleted, call));
+            }
             Effect::Script { path, writes } => self.script(&path, writes, call),
             Effect::RunScript(path) => self.run_script(&path, call),
             Effect::Check(run) => self.check(&run, call),
@@ -65,6 +69,8 @@ impl Facts {
                 | Effect::Move { .. }
                 | Effect::Restore(_)
                 | Effect::Add { .. } => has_failed,
+                // Lines of another command may be any text.
+                Effect::ChangedNames(_) => call.failed_or_refused() || !effects::is_one_command(line),
                 // The file that its output goes to was written all the same.
                 _ => false,
             };

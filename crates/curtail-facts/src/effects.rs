@@ -121,6 +121,15 @@ pub(super) fn may_check(line: &str) -> bool {
     })
 }
 
+/// Whether the line is one command, which prints all of its output.
+pub(super) fn is_one_command(line: &str) -> bool {
+    let commands = commands(line);
+    let [command] = &commands[..] else { return false };
+    let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return false };
+    let call = Call { command, program, name: paths::name(program), arguments };
+    call.shell_script().is_none_or(is_one_command)
+}
+
 /// Whether the line only shows text, which may begin like an error.
 pub(super) fn only_shows(line: &str) -> bool {
     !may_check(line) && !commands(line).iter().any(acts)
@@ -568,6 +577,7 @@ mod tests {
             ("cd r && git add a.rs", vec![added(&["r/a.rs"], false)]),
             ("git --no-pager diff --stat HEAD -- src/a.rs", vec![Effect::Changes(None)]),
             ("git diff main a.rs", vec![Effect::Changes(Some("main".into()))]),
+            ("git diff --name-only HEAD", vec![Effect::ChangedNames(None)]),
             ("git status -s", vec![Effect::Changes(None)]),
             ("git commit -am One", vec![added(&[], true), commit(Some("One"), false)]),
             ("git commit -m One -- src/", vec![added(&["src"], false), commit(Some("One"), false)]),

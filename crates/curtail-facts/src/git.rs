@@ -94,7 +94,12 @@ impl<'g> Subcommand<'g> {
             "status" => vec![Effect::Changes(None)],
             "diff" if !self.has(&["--no-index"]) => {
                 let mut compared = self.before.iter().filter(|word| !is_flag(word) && !matches!(**word, "HEAD" | "."));
-                vec![Effect::Changes(compared.next().map(|word| (*word).to_owned()))]
+                let compared = compared.next().map(|word| (*word).to_owned());
+                vec![if self.has(&["--name-only"]) {
+                    Effect::ChangedNames(compared)
+                } else {
+                    Effect::Changes(compared)
+                }]
             }
             // Another branch may keep the commits that this one no longer has.
             "reset" if self.has(&["--hard"]) => vec![Effect::Restore(None)],
@@ -232,10 +237,20 @@ fn message_in(word: &str) -> Option<&str> {
 }
 
 /// The files that the output of `git status` or `git diff` lists as changed, each with whether it was removed: those of a patch, of
-/// `--stat`, `--numstat` and `--name-status`, but not of `--name-only`, whose lines may be any text. None if what is `compared`, the
-/// first operand, may be another commit, from which this work did not make the changes: behind the first file, all operands are files.
+/// `--stat`, `--numstat` and `--name-status`. None if what is `compared`, the first operand, may be another commit, from which this
+/// work did not make the changes: behind the first file, all operands are files.
 pub(super) fn changes(output: &str, compared: Option<&str>) -> Vec<(String, bool)> {
-    let listed = listed_files(output);
+    of_this_work(listed_files(output), compared)
+}
+
+/// The same of the output of `git diff --name-only`. Lines that are no name are those of a program around it.
+pub(super) fn changed_names(output: &str, compared: Option<&str>) -> Vec<(String, bool)> {
+    let names = output.lines().filter(|line| is_quoted(line) || line.contains(['.', '/']) && !line.contains(' '));
+    let names = names.map(unquoted).filter_map(|name| paths::project_path(&name).map(|path| (path.to_owned(), false)));
+    of_this_work(names.collect(), compared)
+}
+
+fn of_this_work(listed: Vec<(String, bool)>, compared: Option<&str>) -> Vec<(String, bool)> {
     if compared.is_none_or(|word| looks_like_path(word) || names_listed(word, &listed)) { listed } else { Vec::new() }
 }
 

@@ -242,6 +242,8 @@ pub(super) enum Effect {
     Add { places: Vec<String>, any: bool },
     /// Prints the files that version control lists as changed; the first operand names a file, or a commit to compare with.
     Changes(Option<String>),
+    /// Like [`Effect::Changes`], but prints only their names, one on a line.
+    ChangedNames(Option<String>),
     /// Writes a script that changes these files when it is run.
     Script { path: String, writes: Vec<String> },
     /// Runs a script.
@@ -253,7 +255,7 @@ pub(super) enum Effect {
 impl Effect {
     /// Whether it changes a file or the history.
     pub(super) const fn is_change(&self) -> bool {
-        !matches!(self, Self::Check(_) | Self::Changes(_) | Self::RunScript(_))
+        !matches!(self, Self::Check(_) | Self::Changes(_) | Self::ChangedNames(_) | Self::RunScript(_))
     }
 
     /// Writes a whole file.

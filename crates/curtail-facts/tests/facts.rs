@@ -130,12 +130,16 @@ fn files_that_version_control_names_are_changed() {
         .runs("git diff main --stat", " src/b.rs | 4 ++--")
         .runs("git diff v1.2", "diff --git a/src/b.rs b/src/b.rs")
         .runs("git diff v1.2 src/b.rs", "diff --git a/src/b.rs b/src/b.rs")
-        .runs("git diff src/c.rs src/unchanged.rs && git diff src/*.rs", "diff --git a/src/c.rs b/src/c.rs");
+        .runs("git diff src/c.rs src/unchanged.rs && git diff src/*.rs", "diff --git a/src/c.rs b/src/c.rs")
+        .runs("git diff --name-only", "src/d.rs\n\"src/caf\\303\\251.rs\"")
+        .runs("git diff main --name-only", "src/e.rs")
+        .runs("bash -lc 'git diff --name-only; cat src/f.rs'", "src/f.rs\nf.g();");
     let facts = log.whole();
     let scripts: Vec<&str> =
         facts.changed.iter().filter(|change| change.is_script()).map(|change| change.path.as_str()).collect();
     assert_eq!(scripts, ["new.py"]);
-    assert_eq!(changed(&facts), [("new.py", 1), ("tool.py", 1), ("src/a.rs", 1), ("src/c.rs", 1)]);
+    let named = [("src/a.rs", 1), ("src/c.rs", 1), ("src/d.rs", 1), ("src/café.rs", 1)];
+    assert_eq!(changed(&facts), [&[("new.py", 1), ("tool.py", 1)][..], &named].concat());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::rows::TableFormat;
 use crate::buffer::Filled;
-use crate::claims::Plain;
+use crate::claims::{Plain, became_shorter};
 use crate::error::{ErrorKind, FileError};
 use crate::live::{Live, WaitControl};
 use crate::stdin::unbuffered_input;
@@ -49,6 +49,8 @@ pub struct Blocks {
     stream: Stream,
     /// Size, time and identity when it was opened; `None` unless it is a regular file.
     stamp: Option<Stamp>,
+    /// The regular file, which may become shorter while it is read.
+    file: Option<File>,
     /// Its format if it is a table, which another crate reads.
     table: Option<TableFormat>,
     /// For an input that may stall: whether to wait for it.
@@ -83,6 +85,7 @@ impl Blocks {
 
     fn from_file(file: File, has_path: bool, name: &str, limits: &Limits) -> io::Result<Self> {
         let stamp = Stamp::from_metadata(&file.metadata()?);
+        let regular = stamp.is_some().then(|| file.try_clone()).transpose()?;
         let wait_control = stamp.is_none().then(|| WaitControl::new(&limits.stop));
         let mut stream = match &wait_control {
             Some(wait_control) => Stream::Other(Box::new(Live::new(file, Arc::clone(wait_control)))),
@@ -112,6 +115,7 @@ impl Blocks {
             packing,
             stream,
             stamp,
+            file: regular,
             table,
             wait_control,
             taken,
@@ -293,9 +297,21 @@ impl Blocks {
             }
             match &self.wait_control {
                 Some(control) if waits && filled == Filled::Stalled && into.len() == before => control.allow_wait(),
+                _ if self.ended => return self.refuse_shorter(),
                 _ => return Ok(()),
             }
         }
+    }
+
+    /// Refuses a file that ended before all bytes were read that it had when it was opened.
+    fn refuse_shorter(&self) -> Result<(), FileError> {
+        let Some((file, stamp)) = self.file.as_ref().zip(self.stamp.as_ref()) else { return Ok(()) };
+        if self.taken.load(Ordering::Relaxed) >= stamp.len {
+            return Ok(());
+        }
+        // Standard input may begin within a file, and some files of the system are shorter than they say.
+        let metadata = file.metadata().map_err(|error| FileError::system(&self.name, &error))?;
+        if metadata.len() < stamp.len { Err(became_shorter(&self.name)) } else { Ok(()) }
     }
 
     /// An error with the place in the compressed and the decompressed stream. `unpacked` bytes were decompressed for
@@ -340,5 +356,39 @@ pub(super) fn head(stream: &mut impl Read, wait_control: Option<&WaitControl>) -
         if let Some(wait_control) = wait_control {
             wait_control.allow_wait();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek as _, Write as _};
+
+    use super::*;
+
+    /// However it is read: in blocks of which a worker reads the beginning, or in order, as standard input.
+    #[test]
+    fn a_file_that_becomes_shorter_is_an_error() -> io::Result<()> {
+        for has_path in [true, false] {
+            for left in [BLOCK as u64, 3 * BLOCK as u64 / 2, 0] {
+                let mut file = tempfile::tempfile()?;
+                file.write_all("{}\n".repeat(BLOCK).as_bytes())?;
+                file.rewind()?;
+                let mut blocks = Blocks::from_file(file.try_clone()?, has_path, "a.jsonl", &Limits::default())?;
+                let mut block = Buffer::default();
+                blocks.next_lines(&mut block, &|_| None).unwrap();
+                file.set_len(left)?;
+                let mut read = || {
+                    while !blocks.is_done() {
+                        if let Some(unread) = blocks.claim_lines(&mut block, &|_| None)? {
+                            unread.read(&mut block, "a.jsonl")?;
+                        }
+                    }
+                    Ok(())
+                };
+                let read: Result<(), FileError> = read();
+                assert!(read.is_err_and(|error| error.what.contains("became shorter")), "{has_path} {left}");
+            }
+        }
+        Ok(())
     }
 }

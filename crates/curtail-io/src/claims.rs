@@ -83,13 +83,15 @@ impl Unread {
     pub fn read(self, block: &mut Buffer, name: &str) -> Result<(), FileError> {
         let mut file = Plain { file: self.file, at: self.at };
         file.read_exact(block.front(self.len)).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => {
-                let message = "the file became shorter while it was read; run the command again";
-                FileError::system(name, &io::Error::other(message))
-            }
+            io::ErrorKind::UnexpectedEof => became_shorter(name),
             _ => FileError::system(name, &error),
         })
     }
+}
+
+/// The error of a file that became shorter while it was read, so that its last bytes are missing.
+pub(super) fn became_shorter(name: &str) -> FileError {
+    FileError::system(name, &io::Error::other("the file became shorter while it was read; run the command again"))
 }
 
 #[cfg(unix)]

@@ -164,9 +164,18 @@ struct Finder {
     repeated: usize,
 }
 
+/// A file that a walk found.
+struct WalkedFile {
+    source: Source,
+    /// Its path without symbolic links; `None` if it is gone.
+    real: Option<PathBuf>,
+    /// Whether a symbolic link below the root of the walk led to it.
+    is_linked: bool,
+}
+
 /// A glob that the user named as an input, in two parts.
 struct PathGlob {
-    /// The directory before its first component with a wildcard.
+    /// The directory before its first component with a wildcard that is not the name of an existing directory.
     base: PathBuf,
     /// The rest, matched below that directory.
     set: GlobSet,
@@ -179,7 +188,11 @@ impl Finder {
     fn add(&mut self, path: &Path) {
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.add_directory(path),
-            Ok(_) => self.push(Source::file(path.to_owned(), below(path))),
+            Ok(_) => {
+                let source = Source::file(path.to_owned(), below(path));
+                let real = real_path(&source);
+                self.push(source, real);
+            }
             Err(error) => match path_glob(path) {
                 Some(Ok(glob)) => self.add_glob(path, &glob),
                 Some(Err(error)) => self.fail(path, &error.to_string()),
@@ -237,12 +250,18 @@ impl Finder {
                 && !leads_out_of_files(entry)
                 && (except.is_none() || !path.is_dir() || path.canonicalize().ok() != except)
         });
+        let real_root = walked.canonicalize().unwrap_or_default();
+        let mut found = Vec::new();
         for entry in walk.build() {
             match entry {
                 Ok(entry) => {
                     let inside = entry.path().strip_prefix(walked).unwrap_or(entry.path());
                     let is_skipped = self.skips_links && entry.depth() > 0 && entry.path_is_symlink();
-                    self.add_entry(root.join(inside), inside, is_skipped, glob);
+                    if let Some(source) = self.source_at(root.join(inside), inside, is_skipped, glob) {
+                        let real = real_path(&source);
+                        let is_linked = real.as_deref() != Some(&real_root.join(inside));
+                        found.push(WalkedFile { source, real, is_linked });
+                    }
                 }
                 Err(error) => {
                     let (path, message, is_loop) = walk_error(&error);
@@ -252,22 +271,37 @@ impl Finder {
                 }
             }
         }
+        self.push_walked(found);
     }
 
-    /// Adds what a walk found at `path`, which is `inside` its root.
-    fn add_entry(&mut self, path: PathBuf, inside: &Path, is_skipped: bool, glob: Option<&PathGlob>) {
+    /// Adds the files that a walk found. A file that links lead to as well has its own name.
+    fn push_walked(&mut self, found: Vec<WalkedFile>) {
+        let direct = found.iter().filter(|file| !file.is_linked);
+        let direct: HashSet<PathBuf> = direct.filter_map(|file| file.real.clone()).collect();
+        for WalkedFile { source, real, is_linked } in found {
+            match is_linked && real.as_ref().is_some_and(|real| direct.contains(real)) {
+                true => self.repeated += 1,
+                false => self.push(source, real),
+            }
+        }
+    }
+
+    /// The input that a walk found at `path`, which is `inside` its root. A link that is skipped is noted.
+    fn source_at(&mut self, path: PathBuf, inside: &Path, is_skipped: bool, glob: Option<&PathGlob>) -> Option<Source> {
         let is_named = glob.map_or_else(|| is_transcript(&path), |glob| glob.set.is_match(inside));
         let is_selected = is_named && path.is_file() && self.globs.as_ref().is_none_or(|globs| globs.is_match(inside));
         let is_entered = glob.and_then(|glob| glob.depth).is_none_or(|depth| inside.components().count() < depth);
         // The directory that is skipped here may contain selected files.
         if is_skipped && (is_selected || is_entered && path.is_dir()) {
             self.found.links.push(path);
-        } else if is_selected {
+            return None;
+        }
+        is_selected.then(|| {
             let relative = if glob.is_some() { below(&path) } else { inside.to_owned() };
             // A glob names the files that it matches.
             let doubtful = glob.is_none() && ending(&path) == Some("json");
-            self.push(Source { doubtful, ..Source::file(path, relative) });
-        }
+            Source { doubtful, ..Source::file(path, relative) }
+        })
     }
 
     /// Replaces the files of each folder of events by one error, because a single event is not a transcript.
@@ -282,8 +316,8 @@ impl Finder {
         }
     }
 
-    fn push(&mut self, source: Source) {
-        let real = source.path.as_ref().and_then(|path| path.canonicalize().ok());
+    /// Adds `source`, whose path without symbolic links is `real`, unless it was added before.
+    fn push(&mut self, source: Source, real: Option<PathBuf>) {
         match real.is_none_or(|real| self.seen.insert(real)) {
             true => self.found.sources.push(source),
             false => self.repeated += 1,
@@ -295,6 +329,11 @@ impl Finder {
         let Inputs { sources, errors, links, .. } = &self.found;
         sources.len() + errors.len() + links.len() + self.repeated
     }
+}
+
+/// The path of `source` without symbolic links.
+fn real_path(source: &Source) -> Option<PathBuf> {
+    source.path.as_ref()?.canonicalize().ok()
 }
 
 /// Whether an entry is a symbolic link to something that the system makes up while it is read, such as a file of `/proc`. It may
@@ -365,10 +404,14 @@ pub(super) fn is_missing_name(path: &Path) -> bool {
     path.as_os_str() != "-" && !is_wild(path.as_os_str()) && !is_transcript(path) && !path.exists()
 }
 
-/// The glob at `path`; `None` without wildcards.
+/// The glob at `path`; `None` without wildcards. What exists under a name with wildcards is meant by it.
 fn path_glob(path: &Path) -> Option<Result<PathGlob, InvalidGlob>> {
     let steps: Vec<Component<'_>> = path.components().collect();
-    let (base, rest) = steps.split_at(steps.iter().position(|step| is_wild(step.as_os_str()))?);
+    let first_wild = (0..steps.len()).find(|&nth| {
+        let named: PathBuf = steps[..=nth].iter().collect();
+        is_wild(steps[nth].as_os_str()) && !named.exists()
+    });
+    let (base, rest) = steps.split_at(first_wild?);
     let pattern: PathBuf = rest.iter().collect();
     let pattern = pattern.to_str()?;
     let depth = (!pattern.contains("**")).then_some(rest.len());
@@ -417,6 +460,50 @@ mod tests {
             let wanted = Wanted { paths: &[folder.path().to_owned()], globs: &globs, ..Wanted::default() };
             let found = find_sources(&wanted).unwrap();
             assert_eq!((found.passed_over, found.unmatched.len()), (passed_over, unmatched), "{glob}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn an_existing_name_is_no_glob() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        for name in ["d[1]", "d1"] {
+            fs::create_dir(folder.path().join(name))?;
+            fs::write(folder.path().join(name).join("a.jsonl"), "")?;
+        }
+        for (name, file) in
+            [("d[1]/*.jsonl", "d[1]/a.jsonl"), ("d[1]", "d[1]/a.jsonl"), ("d[12]/*.jsonl", "d1/a.jsonl")]
+        {
+            let Inputs { sources, errors, .. } = found(folder.path(), &[name]);
+            let paths: Vec<_> = sources.into_iter().filter_map(|source| source.path).collect();
+            assert_eq!((paths, errors), (vec![folder.path().join(file)], Vec::new()), "{name}");
+        }
+        let Inputs { errors, .. } = found(folder.path(), &["d[1]/b.jsonl"]);
+        assert!(!errors[0].what.contains("no file matches"), "{errors:?}");
+        Ok(())
+    }
+
+    /// A walk says the name of a file itself, whether links to it or to its folder come first; a link that the user names is said.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_has_its_own_name_and_not_that_of_a_link() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("logs"))?;
+        fs::write(at("logs/b.jsonl"), "")?;
+        fs::write(at("outside"), "")?;
+        for (target, link) in [("logs/b.jsonl", "a.jsonl"), ("logs", "latest"), ("outside", "z.jsonl")] {
+            std::os::unix::fs::symlink(target, at(link))?;
+        }
+        for (names, files) in [
+            (&["."][..], &["logs/b.jsonl", "z.jsonl"][..]),
+            (&["**/*.jsonl"], &["logs/b.jsonl", "z.jsonl"]),
+            (&["a.jsonl", "."], &["a.jsonl", "z.jsonl"]),
+            (&["latest"], &["latest/b.jsonl"]),
+        ] {
+            let paths = found(folder.path(), names).sources.into_iter().filter_map(|source| source.path);
+            let paths: Vec<_> = paths.map(|path| path.components().collect::<PathBuf>()).collect();
+            assert_eq!(paths, files.iter().map(|file| at(file)).collect::<Vec<_>>(), "{names:?}");
         }
         Ok(())
     }

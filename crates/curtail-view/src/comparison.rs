@@ -97,9 +97,11 @@ pub fn comparison(one: &Compared, other: &Compared) -> String {
 
 impl Comparison<'_> {
     fn draw(&self) -> Markup {
+        // Names of landmarks are unique on a page.
+        let name = format!("Where {} and {} differ", self.one.name, self.other.name);
         html! {
-            section class="outcome versus" aria-labelledby="versus" {
-                h2 id="versus" { "Where they differ" }
+            section class="outcome versus" aria-label=(name) {
+                h2 { "Where they differ" }
                 (self.sums())
                 (self.parting())
                 @if self.one.requests.len() + self.other.requests.len() > 1 { (self.curves()) }

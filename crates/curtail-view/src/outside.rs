@@ -119,7 +119,7 @@ fn defines_tools(text: &Text<'_>) -> bool {
 #[derive(Default)]
 struct Defined {
     count: usize,
-    /// Whether a tool is known to be.
+    /// Whether a tool is known to be, and none of them is a text or other data.
     are_tools: bool,
 }
 
@@ -130,7 +130,8 @@ impl Defined {
         }
         let Ok(document) = Document::parse(text) else { return Self::default() };
         let values: Vec<Value<'_>> = document.roots().flat_map(definitions).collect();
-        Self { count: values.len(), are_tools: values.into_iter().any(defines_tool) }
+        let are_tools = values.iter().copied().any(defines_tool) && !values.iter().copied().any(is_data);
+        Self { count: values.len(), are_tools }
     }
 }
 
@@ -150,6 +151,11 @@ fn declared(value: Value<'_>) -> Vec<Value<'_>> {
 /// The items of the member `key`, if it is a list.
 fn items<'a>(value: Value<'a>, key: &str) -> Vec<Value<'a>> {
     value.some(key).into_iter().flat_map(Value::items).collect()
+}
+
+/// Whether a value is no tool: no object, or one with a text, such as a block of the instructions.
+fn is_data(value: Value<'_>) -> bool {
+    !value.is_object() || value.has_any(["text", "content", "value"]) && !defines_tool(value)
 }
 
 /// Whether a value declares a function, has the name of a tool and says what that does or takes, or is a tool of a provider: a type
@@ -185,6 +191,13 @@ mod tests {
             assert_eq!(preamble.definitions.counted(), words, "{json:?}");
         }
         assert!(Preamble::new(vec![Text::Json("{ }"), Text::Escaped(" "), Text::Escaped("[]")], "").is_empty());
+    }
+
+    #[test]
+    fn a_mark_beside_instructions_defines_no_tools() {
+        for json in [r#"[{"text":"Be brief."},{"cachePoint":{}}]"#, r#"[{"type":"web_search"},1]"#] {
+            assert_eq!(Preamble::new(vec![Text::Json(json)], "").texts.len(), 1, "{json}");
+        }
     }
 
     /// Rows to train on have their tools as a string, which can also be what a person asked.

@@ -15,7 +15,7 @@ pub(super) struct Writers {
 
 impl Writers {
     pub(super) fn new(dialect: &'static dyn Dialect, layout: &Layout<'_>, messages: &[Message<'_>]) -> Self {
-        Self { by_program: by_program(dialect, layout, messages), by_tool: by_tool(messages) }
+        Self { by_program: by_program(dialect, layout, messages), by_tool: by_tool(dialect, messages) }
     }
 
     /// Who wrote `message`, which has this index; also the name of its color.
@@ -43,20 +43,29 @@ fn by_program(dialect: &'static dyn Dialect, layout: &Layout<'_>, messages: &[Me
     let changes = dialect.log().history(&layout.elements).into_iter();
     let compactions = changes.filter(|change| matches!(change.kind, ChangeKind::Compaction { .. }));
     let compactions: HashSet<u32> = compactions.map(|change| layout.elements[change.at].span().start).collect();
+    let has_demos = knows(dialect, "is_demo");
     let written = messages.iter().map(|message| {
         let Some(value) = message.value() else { return false };
-        let is_demo = value.get("is_demo").is_some_and(|flag| flag.raw() == "true");
+        let is_demo = has_demos && value.get("is_demo").is_some_and(|flag| flag.raw() == "true");
         is_demo || compactions.contains(&value.span().start)
     });
     written.collect()
 }
 
 /// Whether each message answers an action that the model wrote as text, as in logs of SWE-agent.
-fn by_tool(messages: &[Message<'_>]) -> Vec<bool> {
+fn by_tool(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<bool> {
+    if !knows(dialect, "action") {
+        return vec![false; messages.len()];
+    }
     let follow = messages
         .windows(2)
         .map(|pair| pair[0].role == Role::Assistant && has_action(&pair[0]) && !has_action(&pair[1]));
     std::iter::once(false).chain(follow).take(messages.len()).collect()
+}
+
+/// Whether messages of a dialect may have this key: another format may mean something else by it.
+fn knows(dialect: &dyn Dialect, key: &str) -> bool {
+    dialect.format().known.contains(&key)
 }
 
 fn has_action(message: &Message<'_>) -> bool {

@@ -23,7 +23,7 @@ pub(super) const GITHUB: Format = Format {
 fn write_rest(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     write_commands(outcome, out)?;
     match outcome.hidden() {
-        hidden if hidden > 0 && !outcome.only_counts => {
+        hidden if hidden > 0 => {
             writeln!(out, "::notice::{} not shown (--max-findings)", counted(hidden, "more finding"))
         }
         _ => Ok(()),

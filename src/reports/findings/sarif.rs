@@ -120,15 +120,28 @@ fn location(file: &str, place: &FindingPlace, mut location: Value) -> Value {
     location
 }
 
-/// A path as a relative reference or a `file:` URI (RFC 3986).
+/// A path as a relative reference or a `file:` URI (RFC 3986 and RFC 8089).
 fn uri(path: &str) -> String {
     // Elsewhere, a name may contain one.
-    let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };
-    let escaped: String = path
-        .bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect();
-    if escaped.starts_with('/') { format!("file://{escaped}") } else { escaped }
+    if cfg!(windows) { windows_uri(path) } else { escaped(path, if path.starts_with('/') { "file://" } else { "" }) }
+}
+
+/// As [`uri`], for a path of Windows: one on a drive begins with its letter, and one on a server with two slashes.
+fn windows_uri(path: &str) -> String {
+    let path = path.replace('\\', "/").replacen("//?/UNC/", "//", 1).replacen("//?/", "", 1);
+    match path.split_once(":/") {
+        Some((drive, rest)) if drive.len() == 1 => escaped(rest, &format!("file:///{drive}:/")),
+        _ if path.starts_with("//") => escaped(&path, "file:"),
+        _ if path.starts_with('/') => escaped(&path, "file://"),
+        _ => escaped(&path, ""),
+    }
+}
+
+/// A path behind the beginning of its URI.
+fn escaped(path: &str, begin: &str) -> String {
+    let bytes = path.bytes();
+    let bytes = bytes.map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
+    std::iter::once(begin.to_owned()).chain(bytes).collect()
 }
 
 /// Whether a URI has this byte as it is.
@@ -147,13 +160,27 @@ impl<I: Iterator<Item: Serialize>, F: Fn() -> I> Serialize for Each<F> {
 
 #[cfg(test)]
 mod tests {
-    use super::uri;
+    use super::{uri, windows_uri};
 
     #[test]
     fn paths_become_uris() {
         let cases = [("a/b c.jsonl", "a/b%20c.jsonl"), ("/tmp/ä.json", "file:///tmp/%C3%A4.json"), ("x:y", "x%3Ay")];
         for (path, expected) in cases {
             assert_eq!(uri(path), expected);
+        }
+    }
+
+    #[test]
+    fn paths_of_windows_become_uris() {
+        for (path, expected) in [
+            (r"a\b c.jsonl", "a/b%20c.jsonl"),
+            (r"C:\a b\c.jsonl", "file:///C:/a%20b/c.jsonl"),
+            (r"\\?\C:\a.jsonl", "file:///C:/a.jsonl"),
+            (r"\\server\share\a.jsonl", "file://server/share/a.jsonl"),
+            (r"\\?\UNC\server\share\a.jsonl", "file://server/share/a.jsonl"),
+            ("x:y", "x%3Ay"),
+        ] {
+            assert_eq!(windows_uri(path), expected);
         }
     }
 }

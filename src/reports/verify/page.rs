@@ -17,7 +17,7 @@ use curtail_view::{
 use super::{described, kept, shares, verdict};
 use crate::options::verify::VerifyOptions;
 use crate::works::verdict::Failing;
-use crate::works::verify::Verified;
+use crate::works::verify::{SideInfo, Verified};
 use crate::works::whole_file::WholeFile;
 
 /// The row of a kind.
@@ -30,6 +30,13 @@ pub(crate) struct VerifyPage<'o> {
     pub(crate) options: &'o VerifyOptions,
     pub(crate) counting: Counting,
     pub(crate) prices: Prices,
+    /// Whether it shows several transcripts, so that each section names its own.
+    pub(crate) is_shared: bool,
+}
+
+/// The name of a transcript of a file that has `count` of them.
+fn name_in(file: &str, nth: usize, count: usize) -> String {
+    if count > 1 { format!("{file} [{nth}]") } else { file.to_owned() }
 }
 
 impl VerifyPage<'_> {
@@ -50,7 +57,7 @@ impl VerifyPage<'_> {
         for (nth, one) in drawn.iter().enumerate() {
             let own: Vec<&Verified> = verified.iter().filter(|verified| verified.transcript == nth).collect();
             for verified in &own {
-                html += &losses(&self.losses(verified), &format!("b{number}-{nth}-"));
+                html += &losses(&self.losses(verified, drawn.len()), &format!("b{number}-{nth}-"));
             }
             if own.is_empty() {
                 continue;
@@ -68,12 +75,16 @@ impl VerifyPage<'_> {
         Ok(html)
     }
 
-    fn losses(&self, verified: &Verified) -> Losses {
+    /// What a comparison of one of `count` transcripts of a file shows.
+    fn losses(&self, verified: &Verified, count: usize) -> Losses {
         let lost = verified.comparison.losses();
+        let SideInfo { file, .. } = if verified.compaction.is_some() { &verified.before } else { &verified.after };
+        let name = name_in(file, verified.transcript, count);
         Losses {
             title: match verified.compaction {
+                Some(number) if self.is_shared => format!("What compaction {number} of {name} lost"),
                 Some(number) => format!("What compaction {number} lost"),
-                None => format!("What {} lost", verified.after.file),
+                None => format!("What {name} lost"),
             },
             verdict: verdict(verified, &Failing::all(verified, self.options)),
             sizes: format!("{} → {}", figure(verified.before.tokens), counted(verified.after.tokens, "token")),
@@ -97,8 +108,10 @@ impl VerifyPage<'_> {
         let verdicts = Levels::default().for_path(&file.name);
         let lines = LineIndex::new(file.text());
         let exposure = Exposure::of_text(file.text());
+        let transcripts = file.transcripts(reading, &document)?;
+        let count = transcripts.len();
         let mut drawn = Vec::new();
-        for (nth, (dialect, transcript)) in file.transcripts(reading, &document)?.into_iter().enumerate() {
+        for (nth, (dialect, transcript)) in transcripts.into_iter().enumerate() {
             let counting =
                 calibrated(&self.counting, dialect, &transcript).map_err(|error| failure(file, error.what))?;
             let sources = Sources {
@@ -110,7 +123,7 @@ impl VerifyPage<'_> {
                 exposure: &exposure,
             };
             let place = Place {
-                name: file.name.clone(),
+                name: name_in(&file.name, nth, count),
                 within: String::new(),
                 line: 1,
                 offset: 0,

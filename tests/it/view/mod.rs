@@ -170,6 +170,20 @@ fn what_an_action_printed_is_no_prompt() {
     assert_eq!(writers, ["program", "person", "model", "tool", "model"], "{page}");
 }
 
+/// `action` and `is_demo` are keys of SWE-agent, whose logs are those of OpenAI.
+#[test]
+fn keys_of_another_format_say_nothing_of_the_writer() {
+    let log = [
+        json!({ "role": "user", "content": "Glaze the cups.", "is_demo": true }),
+        json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "a", "name": "kiln", "input": {} }] }),
+        json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "a", "content": "hot" }] }),
+        json!({ "role": "assistant", "content": "Done.", "action": "offer" }),
+        json!({ "role": "user", "content": "Thank you." }),
+    ];
+    let page = page(&log.map(|record| format!("{record}\n")).concat(), &["--dialect", "anthropic"]);
+    assert!(page.contains("Prompt 2 of 2"), "{page}");
+}
+
 /// Claude Code writes a line for each block of a reply, and repeats what its request cost.
 #[test]
 fn a_request_costs_once_what_its_lines_repeat() {

@@ -17,7 +17,7 @@ impl Dialect for OpenAi {
     fn format(&self) -> &'static Format {
         &Format {
             name: "openai",
-            known: &["extra", "action", "thought"],
+            known: &["extra", "action", "thought", "is_demo"],
             signature: "`role` and `content`; `tool_calls`, role `tool` with `tool_call_id`; legacy `function_call`, \
                 role `function`",
             pairing: PairingRules { results: ResultPlace::RightAfter, developer: true, ..BY_ID },

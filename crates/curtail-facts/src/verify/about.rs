@@ -93,6 +93,9 @@ const STOPS: [char; 5] = [',', ';', '，', '；', '。'];
 /// Marks behind which a clause is explained.
 const REMARKS: [&str; 5] = ["(", "（", " - ", " – ", " — "];
 
+/// What begins a part of a sentence that says what was not done beside the rest.
+const EXCEPTIONS: [&str; 4] = [" without ", " ohne ", " sans ", " sin "];
+
 /// The clause in which a word and a name stand, up to the next stops, to a reason, or to a conjunction beyond which something else is
 /// said.
 fn clause_around(text: &str, from: usize, to: usize, is_object: bool) -> &str {
@@ -101,10 +104,13 @@ fn clause_around(text: &str, from: usize, to: usize, is_object: bool) -> &str {
     let end = REMARKS.iter().filter_map(|mark| text[to..end].find(mark)).min().map_or(end, |length| to + length);
     let end = LANGUAGES.reason.first_in(&text[to..end]).map_or(end, |length| to + length);
     let before = &text[stop..from];
-    let conjunction = CONJUNCTIONS.iter().filter_map(|word| before.rfind(word).map(|at| (at, at + word.len()))).max();
+    let conjunctions = CONJUNCTIONS.iter().filter_map(|word| before.rfind(word).map(|at| (at, at + word.len())));
+    // The word of an exception negates what is behind it.
+    let exceptions = EXCEPTIONS.iter().filter_map(|word| before.rfind(word).map(|at| (at, at)));
+    let conjunction = conjunctions.chain(exceptions).max();
     let opens = conjunction.filter(|(at, _)| states(&before[..*at])).map_or(stop, |(_, at)| stop + at);
-    let mut after: Vec<(usize, &str)> =
-        CONJUNCTIONS.iter().flat_map(|word| text[to..end].match_indices(word)).collect();
+    let joints = CONJUNCTIONS.iter().chain(&EXCEPTIONS);
+    let mut after: Vec<(usize, &str)> = joints.flat_map(|word| text[to..end].match_indices(word)).collect();
     after.sort_unstable();
     // What a verb takes may go on with another name.
     let goes_on =

@@ -1,7 +1,7 @@
 //! What a model reads of what programs and people write down: in the spellings that they use, and without what is only shown.
 
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::MediaLimits;
+use curtail_core::processors::{MediaLimits, Repair, RepairMode};
 use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Standing};
 use curtail_core::{Cutter, Framing, StripKind, ToolPolicy};
 use serde_json::{Value, json};
@@ -716,6 +716,32 @@ fn images_of_people_are_media_in_described_formats() {
         let is_shown = read.contains("[medium]") && !read.contains(" ?");
         assert!(read.starts_with(&format!("{dialect}\nuser: ")) && is_shown, "{read}");
     }
+}
+
+/// A model reads what a citation quotes, or where it is from. The name of a function, which a result has beside that of its plugin,
+/// is left to the library: from a name of both, it takes both.
+#[test]
+fn citations_of_semantic_kernel_are_texts() {
+    let message = |role: &str, items: Value| json!({"content_type": "message", "role": role, "items": items});
+    let call = json!({"content_type": "function_call", "id": "c", "name": "house-look", "function_name": "look", "plugin_name": "house", "arguments": "{}"});
+    let chat = json!({"messages": [
+        message("user", json!([{"content_type": "text", "text": "When is high tide?"}])),
+        message("assistant", json!([
+            {"content_type": "text", "text": "At noon."},
+            {"content_type": "annotation", "quote": "high at noon", "file_id": "f", "url": null},
+            {"content_type": "streaming_annotation", "quote": null, "title": null, "url": "https://example.com"},
+            call,
+        ])),
+        message("user", json!([{"content_type": "text", "text": "And low?"}])),
+    ]})
+    .to_string();
+    let read = outline(&chat);
+    for text in ["high at noon", "https://example.com"] {
+        assert!(read.contains(text) && !read.contains(" ?"), "{read}");
+    }
+    let stub = Repair { mode: RepairMode::Stub, pending: true };
+    let stubbed = cut_with(Chain::default().then(stub), None, Framing::Document, &chat).expect("it is cut");
+    assert!(stubbed.contains(r#""name":"house-look"}"#) && stubbed.matches("function_name").count() == 1, "{stubbed}");
 }
 
 #[test]
