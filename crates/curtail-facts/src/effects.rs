@@ -1,8 +1,10 @@
 //! What shell commands and scripts do: which files they change, what they do to the history of a repository, which checks they run.
 //! The known programs are in `programs.toml`.
 
+use super::arguments::Arguments;
 use super::checks::check;
 use super::git::{self, git_effects};
+use super::idle::{git_arguments, writes_or_runs};
 use super::kinds::{CheckRun, Effect};
 use super::patches::patch_effects;
 use super::prefixes::without_prefixes;
@@ -15,12 +17,12 @@ use super::{paths, scripts};
 pub(super) struct PlainCommand {
     /// The program and its arguments.
     pub(super) words: Vec<String>,
-    /// Whether it only shows text, or its effect is known: a file that it changes, a check that it runs.
+    /// Whether it only shows text and changes nothing, or its effect is known: a file that it changes, a check that it runs.
     pub(super) is_told: bool,
 }
 
 impl PlainCommand {
-    /// Whether it only shows text.
+    /// Whether it is one of the viewers, whatever its flags do.
     fn views(&self) -> bool {
         self.words.first().is_some_and(|program| lists(&PROGRAMS.viewers, paths::name(program)))
     }
@@ -30,7 +32,8 @@ impl PlainCommand {
 pub(super) fn plain_commands(line: &str) -> Vec<PlainCommand> {
     let plain = commands(line).into_iter().filter_map(|command| {
         let words = without_prefixes(&command.words).to_vec();
-        let is_told = lists(&PROGRAMS.viewers, paths::name(words.first()?))
+        let views = lists(&PROGRAMS.viewers, paths::name(words.first()?));
+        let is_told = views && !writes_or_runs(&words)
             || effects_of(&command).iter().any(|effect| !matches!(effect, Effect::RemoveBelow(_)));
         Some(PlainCommand { words, is_told })
     });
@@ -40,8 +43,8 @@ pub(super) fn plain_commands(line: &str) -> Vec<PlainCommand> {
 /// What a line runs whose effect no table knows, without what only shows its output.
 pub(super) fn unlisted(line: &str) -> String {
     let plain = plain_commands(line);
-    let is_known = plain.iter().all(|command| command.is_told);
-    let kept = plain.iter().filter(|command| if is_known { !command.views() } else { !command.is_told });
+    let is_known = plain.iter().all(|command| command.is_told || command.views());
+    let kept = plain.iter().filter(|command| !command.views() && (is_known || !command.is_told));
     kept.map(|command| command.words.join(" ")).collect::<Vec<_>>().join(" && ")
 }
 
@@ -135,18 +138,10 @@ pub(super) fn only_shows(line: &str) -> bool {
     !may_check(line) && !commands(line).iter().any(acts)
 }
 
-/// Verbs of `gh` that only show something.
-const GH_SHOWS: &[&str] = &["checks", "diff", "list", "search", "status", "view"];
-
-/// Whether a command of the viewers does something: it writes a file, or what it does depends on its verb.
+/// Whether a command of the viewers does something: it writes a file, or what its verb or its flags say does more than show text.
 pub(super) fn acts(command: &Simple) -> bool {
-    let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return false };
-    command.is_redirected()
-        || match paths::name(program) {
-            "git" => git::acts(arguments),
-            "gh" => !arguments.iter().any(|word| GH_SHOWS.contains(&word.as_str())),
-            _ => false,
-        }
+    let words = without_prefixes(&command.words);
+    command.is_redirected() || git_arguments(words).map_or_else(|| writes_or_runs(words), git::acts)
 }
 
 fn effects_of(command: &Simple) -> Vec<Effect> {
@@ -183,7 +178,11 @@ fn commands_in(script: &str, outer: &Simple) -> Vec<Simple> {
 
 impl FileProgram {
     fn applies_to(&self, call: &Call<'_>) -> bool {
-        self.program == call.name && self.flags.chars().all(|flag| call.has_flag(flag))
+        if self.program != call.name {
+            return false;
+        }
+        let arguments = Arguments::of(self, call.arguments);
+        self.flags.chars().all(|flag| arguments.has(flag))
     }
 }
 
@@ -245,62 +244,27 @@ impl<'c> Call<'c> {
         self.arguments.iter().filter(|word| !word.starts_with('-'))
     }
 
-    /// The operands of a program that copies or moves; the last one is where to, also if it stands behind `-t`.
-    fn sources_and_target(&self) -> Vec<String> {
-        let Some(flag) = self.arguments.iter().position(|word| word == "-t") else {
-            return self.operands().cloned().collect();
-        };
-        let [before, after] = [&self.arguments[..flag], &self.arguments[flag + 1..]];
-        let Some((folder, after)) = after.split_first() else { return Vec::new() };
-        let sources = before.iter().chain(after).filter(|word| !word.starts_with('-')).cloned();
-        sources.chain([format!("{}/", folder.trim_end_matches('/'))]).collect()
-    }
-
-    /// Whether the one-letter flag is set, alone or combined with others. What follows `-M` or `-I`, or a mark, is a value.
-    fn has_flag(&self, letter: char) -> bool {
-        self.arguments.iter().any(|word| match word.strip_prefix('-') {
-            Some(long) if long.starts_with('-') => letter == 'i' && word.starts_with("--in-place"),
-            Some(letters) => {
-                let mut flags = letters.chars().take_while(|c| c.is_alphanumeric() && !matches!(c, 'M' | 'I'));
-                flags.any(|flag| flag == letter)
-            }
-            None => false,
-        })
-    }
-
-    fn is_recursive(&self) -> bool {
-        let mut words = self.arguments.iter();
-        self.has_flag('r') || self.has_flag('R') || words.any(|word| word == "--recursive" || word == "--archive")
-    }
-
     /// The effects of a listed program on its files.
     fn change(&self, listed: &FileProgram) -> Vec<Effect> {
-        let words = self.operands().map(String::as_str);
+        let arguments = Arguments::of(listed, self.arguments);
+        let words = arguments.operands.iter().copied();
         let file = |word: &str| self.command.file(word);
         match listed.does {
             FileAction::Write => words.filter_map(file).map(Effect::write).collect(),
             FileAction::Edit => {
-                let has_script_flag = self.arguments.iter().any(|word| lists(&listed.scripts, word));
-                self.files_and_script().skip(usize::from(!has_script_flag)).filter_map(file).map(Effect::edit).collect()
+                let has_script = listed.scripts.chars().any(|flag| arguments.has(flag));
+                words.skip(usize::from(!has_script)).filter_map(file).map(Effect::edit).collect()
             }
             // The files in the folder are unknown.
-            FileAction::Copy if self.is_recursive() || self.has_flag('a') => Vec::new(),
-            FileAction::Copy => self.copied(&self.sources_and_target()),
-            FileAction::Move => self.command.moved(self.sources_and_target().iter().map(String::as_str)),
-            FileAction::Remove if self.is_recursive() => {
+            FileAction::Copy if "rRa".chars().any(|flag| arguments.has(flag)) => Vec::new(),
+            FileAction::Copy => self.copied(&arguments.sources_and_target()),
+            FileAction::Move => self.command.moved(arguments.sources_and_target().iter().map(String::as_str)),
+            FileAction::Remove if arguments.has('r') || arguments.has('R') => {
                 words.filter_map(|word| self.command.folder_at(word)).map(Effect::RemoveBelow).collect()
             }
             FileAction::Remove => words.filter_map(|word| self.command.any_file(word)).map(Effect::Remove).collect(),
             FileAction::Git => git_effects(self.arguments, self.command),
         }
-    }
-
-    /// The operands, without the script that follows `-e` or `-f`. If there is no such flag, the first one is the script.
-    fn files_and_script(&self) -> impl Iterator<Item = &'c str> {
-        let before = std::iter::once("").chain(self.arguments.iter().map(String::as_str));
-        let words = self.arguments.iter().map(String::as_str).zip(before);
-        let plain = words.filter(|(word, _)| !word.starts_with('-') && !word.is_empty());
-        plain.filter(|(_, before)| !matches!(*before, "-e" | "-f")).map(|(word, _)| word)
     }
 
     /// The effects of copying all of these words but the last to that one, without backups beside the originals.
@@ -391,7 +355,7 @@ fn destination(from: &str, to: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effect, PROGRAMS, effects, files_written_by};
+    use super::{Effect, PROGRAMS, effects, files_written_by, only_shows, plain_commands, unlisted};
     use crate::shell::LineStatus;
 
     fn written(line: &str) -> Vec<String> {
@@ -406,9 +370,9 @@ mod tests {
 
     #[test]
     fn what_a_shell_or_a_script_expands_is_no_path() {
-        assert!(written("echo x > $OUT; touch a{1,2}.txt ${D}/b").is_empty());
+        assert!(written("echo x > $OUT; touch a{1,2}.txt ${D}/b; sed -i s/a/b/ $f").is_empty());
         assert!(files_written_by("python3", "open(f'a{n}.txt', 'w')").is_empty());
-        assert_eq!(written("echo x > a.txt"), ["a.txt"]);
+        assert_eq!(written("echo x > a.txt; touch b.txt"), ["a.txt", "b.txt"]);
     }
 
     #[test]
@@ -436,6 +400,8 @@ mod tests {
         for (line, expected) in [
             ("cd /r && sed -i 's/a/b/' src/x.py", &["/r/src/x.py"][..]),
             ("sed -i.bak -e 's/a/b/' x y", &["x", "y"]),
+            ("sed -E -i.orig -es/a/b/ x; sed -i --expression='s/a/b/' y; sed --in-pl --file s.sed z", &["x", "y", "z"]),
+            ("sed -i -l 5 's/a/b/' x; sed -i '' -e p -- y -z", &["x", "y", "-z"]),
             ("sed -n 1,20p x", &[]),
             ("perl -pi -e 's/a/b/' x", &["x"]),
             ("cat > src/new.py <<'EOF'\nrm y\nEOF", &["src/new.py"]),
@@ -444,6 +410,13 @@ mod tests {
             ("cp a.py a.py.bak", &[]),
             ("cp a.py b.py lib/", &["lib/a.py", "lib/b.py"]),
             ("cp -t lib a.py b.py", &["lib/a.py", "lib/b.py"]),
+            ("cp --target-directory=lib a.py b.py", &["lib/a.py", "lib/b.py"]),
+            ("cp -ptlib a.py; cp -S .old --target-directory doc b.py", &["lib/a.py", "doc/b.py"]),
+            ("cp -rt lib a.py; cp --archive a.py b.py", &[]),
+            (
+                "touch -r a.py b.py; touch -d '1 May' c.py --date=now; touch -t202601010000 d.py",
+                &["b.py", "c.py", "d.py"],
+            ),
             ("cp -r src build; cp -a src out; cp --recursive src dist", &[]),
             ("cd r && cp lib/a.py . && cp lib/b.py ..", &["r/a.py", "b.py"]),
             ("perl -MList::Util=sum -ne 'print' data.txt; sed -es/this/that/ data.txt", &[]),
@@ -458,6 +431,26 @@ mod tests {
         ] {
             assert_eq!(written(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn a_command_is_told_if_its_effect_is_known_or_it_has_none() {
+        for (line, expected) in [
+            ("for f in a.py b.py; do sed -i s/a/b/ $f; done", &["sed -i s/a/b/ $f"][..]),
+            ("sed -i s/a/b/ src/*.py", &["sed -i s/a/b/ src/*.py"]),
+            ("sed -i s/a/b/ $(git ls-files '*.py')", &["sed -i s/a/b/ $(git ls-files '*.py')"]),
+            ("find . -name '*.pyc' -delete", &["find . -name *.pyc -delete"]),
+            ("git apply a.patch; git merge dev; git push", &["git apply a.patch", "git merge dev", "git push"]),
+            ("gh pr create; sort -o a a", &["gh pr create", "sort -o a a"]),
+            ("sed -i s/a/b/ a.py; git add a.py; git commit -m One; rm a.py; touch b.py", &[]),
+            ("sed -n 1,5p a.py | sort; find . -name '*.pyc'; gh pr view; git branch -vv; git stash list", &[]),
+            ("git rev-parse HEAD; git log > a.txt; cd src && ls; echo a > /tmp/a", &[]),
+        ] {
+            let listed = plain_commands(line).into_iter().filter(|command| !command.is_told);
+            assert_eq!(listed.map(|command| command.words.join(" ")).collect::<Vec<_>>(), expected, "{line}");
+        }
+        assert_eq!(unlisted("git checkout main && sed -i s/a/b/ $f && ./run"), "./run");
+        assert!(!only_shows("sed -i s/a/b/ a.py") && !only_shows("find . -delete") && only_shows("sed -n 1,5p a.py"));
     }
 
     #[test]

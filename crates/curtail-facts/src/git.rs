@@ -38,6 +38,14 @@ const SHOWING: &[&str] = &[
     "shortlog", "show", "status", "whatchanged",
 ];
 
+/// Flags with which `git branch` and `git tag` list what there is.
+const LISTING: &[&str] = &["-a", "--all", "-r", "--remotes", "-v", "-vv", "--show-current"];
+
+/// Whether the first argument of `git branch` or `git tag` makes the others patterns of what is listed.
+fn lists(arguments: &[String]) -> bool {
+    arguments.first().is_some_and(|flag| matches!(&**flag, "-l" | "--list"))
+}
+
 /// Whether `git` with these arguments does something, and does not only show files or changes.
 pub(super) fn acts(arguments: &[String]) -> bool {
     verb_and_more(arguments).is_some_and(|(verb, _)| !SHOWING.contains(&verb))
@@ -50,6 +58,8 @@ pub(super) fn only_shows(arguments: &[String]) -> bool {
         Some(("reflog", more)) => {
             !more.first().is_some_and(|what| matches!(&**what, "delete" | "drop" | "expire" | "write"))
         }
+        Some(("branch" | "tag", more)) => more.iter().all(|word| LISTING.contains(&word.as_str())) || lists(more),
+        Some(("stash", more)) => more.first().is_some_and(|what| matches!(&**what, "list" | "show")),
         Some(("remote", more)) => more.first().is_none_or(|what| matches!(&**what, "-v" | "show" | "get-url")),
         _ => !acts(arguments),
     }

@@ -1,7 +1,7 @@
 //! Which command lines change nothing: they run programs that only show something, without the flags with which these write a file
 //! or run another program.
 
-use super::effects::{acts, may_check};
+use super::effects::may_check;
 use super::prefixes::without_prefixes;
 use super::programs::{Language, PROGRAMS, WritingViewer, lists};
 use super::shell::{Simple, commands};
@@ -26,11 +26,29 @@ fn substitutes(command: &Simple) -> bool {
 
 /// Whether a command of the viewers changes something.
 fn changes(command: &Simple) -> bool {
-    let Some((program, arguments)) = without_prefixes(&command.words).split_first() else { return false };
+    command.is_redirected() || writes_or_runs(without_prefixes(&command.words))
+}
+
+/// Verbs of `gh` that only show something.
+const GH_SHOWS: &[&str] = &["checks", "diff", "list", "search", "status", "view"];
+
+/// Whether a program of the viewers, with its arguments, writes a file or runs another program, or does something by its verb.
+pub(super) fn writes_or_runs(words: &[String]) -> bool {
+    let Some((program, arguments)) = words.split_first() else { return false };
     let name = paths::name(program);
-    let does = if name == "git" { !git::only_shows(arguments) } else { acts(command) };
+    let does = match name {
+        "git" => !git::only_shows(arguments),
+        "gh" => !arguments.iter().any(|word| GH_SHOWS.contains(&word.as_str())),
+        _ => false,
+    };
     let mut listed = PROGRAMS.writing_viewers.iter().filter(|listed| lists(&listed.programs, name));
-    command.is_redirected() || does || listed.any(|listed| listed.writes(arguments))
+    does || listed.any(|listed| listed.writes(arguments))
+}
+
+/// The arguments of `git`, if that is the program.
+pub(super) fn git_arguments(words: &[String]) -> Option<&[String]> {
+    let (program, arguments) = words.split_first()?;
+    (paths::name(program) == "git").then_some(arguments)
 }
 
 impl WritingViewer {
@@ -112,6 +130,9 @@ mod tests {
             "sed -E 's/ (a|b)/ w /g; s#w x#e#2p; $!d' f",
             "git log -S'OUT' --oneline",
             "git reflog show main",
+            "git branch --show-current",
+            "git branch -vv && git tag && git tag -l 'v*'",
+            "git stash list",
         ] {
             assert!(changes_nothing(line), "{line}");
         }
@@ -156,6 +177,10 @@ mod tests {
             "date 010100002026",
             "date -us 12:00",
             "git reflog expire --all",
+            "git branch new",
+            "git branch -D old",
+            "git tag v1",
+            "git stash",
             "git grep -Ovim x",
             "uniq -f 1 a b",
             "ls; make",

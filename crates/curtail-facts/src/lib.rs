@@ -6,6 +6,7 @@
 
 // The facts: what each is, how it is read from messages, and how it is written and read back.
 mod actions;
+mod arguments;
 mod changed_files;
 mod check_runs;
 mod kinds;

@@ -1,5 +1,6 @@
 //! The table of known programs, `programs.toml`.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -87,7 +88,13 @@ pub(super) struct FileProgram {
     #[serde(default)]
     pub(super) flags: String,
     #[serde(default)]
-    pub(super) scripts: Vec<String>,
+    pub(super) scripts: String,
+    #[serde(default)]
+    pub(super) valued: String,
+    #[serde(default)]
+    pub(super) glued: String,
+    #[serde(default)]
+    pub(super) long: BTreeMap<String, char>,
 }
 
 /// What a program does to the files in its arguments.

@@ -77,6 +77,7 @@ pub(super) struct Languages {
     pub(super) ambiguous_reason: Phrases,
     pub(super) permit: Phrases,
     pub(super) setting: Phrases,
+    pub(super) given: Phrases,
     pub(super) tests: Phrases,
     pub(super) lint: Phrases,
     pub(super) types: Phrases,
