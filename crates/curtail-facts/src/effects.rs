@@ -4,12 +4,12 @@
 use super::arguments::Arguments;
 use super::checks::check;
 use super::git::{self, git_effects};
-use super::idle::{git_arguments, writes_or_runs};
 use super::kinds::{CheckRun, Effect};
 use super::patches::patch_effects;
 use super::prefixes::without_prefixes;
 use super::programs::{FileAction, FileProgram, PROGRAMS, is_interpreter, lists};
 use super::shell::{Simple, commands};
+use super::viewers::{git_arguments, writes_or_runs};
 use super::{paths, scripts};
 
 /// A simple command of a line, without what wraps it.

@@ -40,6 +40,7 @@ mod wrappers;
 mod fences;
 mod paths;
 pub mod references;
+mod viewers;
 mod words;
 mod writers;
 // What a cut lost of all this.

@@ -20,6 +20,7 @@ use crate::options::files::{Reads, read_text};
 use crate::options::keys::{KeyReader, TableRead, TableSpec};
 use crate::options::variables::Variables;
 use curtail_core::dialects::{Description, register};
+use curtail_core::globs::InvalidGlob;
 use curtail_core::pipeline::{Chain, ProcessorLevels};
 use curtail_core::system_error::system_message;
 use curtail_io::{ErrorKind, FileError};
@@ -212,16 +213,17 @@ impl Config {
     /// The chain of `steps`; in a dry run, no processor of it runs a program or sends anything.
     ///
     /// # Errors
-    /// The error of a processor that cannot be built, with the place of its table.
+    /// The error of a processor that cannot be built, with the place of the value that it names, or else of its table.
     pub(crate) fn chain(&self, steps: &[ConfigStep<'_>], dry_run: bool) -> Result<Chain, FileError> {
         let mut chain = Chain::default();
         for ConfigStep { level, entry } in steps {
-            let TableRead { options, ineffective, .. } = &entry.table;
+            let TableRead { options, ineffective, strings, .. } = &entry.table;
             if let Some(error) = ineffective {
                 return Err(error.clone());
             }
             let processors = options.processors(dry_run).map_err(|error| {
-                self.keys().whole(format!("{} at {level}: {error:#}", entry.spec.name)).at(entry.place)
+                let place = wrong_value(strings, &error).map_or(entry.place, |span| self.keys().place(span.start));
+                self.keys().whole(format!("{} at {level}: {error:#}", entry.spec.name)).at(place)
             })?;
             chain = chain.at(level, processors);
         }
@@ -238,6 +240,22 @@ impl Config {
             None => self.keys().whole(error),
         }
     }
+}
+
+/// Where the string is that `error` is about: it has the glob that cannot be compiled, or the message quotes it.
+fn wrong_value<'s>(strings: &'s [(String, Range<usize>)], error: &anyhow::Error) -> Option<&'s Range<usize>> {
+    let Some(InvalidGlob { glob, .. }) = error.downcast_ref() else {
+        let message = format!("{error:#}");
+        return first(strings, |text| message.contains(&format!("{text:?}")));
+    };
+    // A string may have several globs; if all together are too large, none is named.
+    let holding = if glob.is_empty() { None } else { first(strings, |text| text.contains(glob)) };
+    first(strings, |text| text == glob).or(holding)
+}
+
+/// The bytes of the first string that is as wanted.
+fn first(strings: &[(String, Range<usize>)], is_wanted: impl Fn(&str) -> bool) -> Option<&Range<usize>> {
+    strings.iter().find(|(text, _)| is_wanted(text)).map(|(_, span)| span)
 }
 
 /// Where `value` has the string `name`.

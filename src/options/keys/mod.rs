@@ -64,6 +64,8 @@ pub(crate) struct TableRead<T> {
     pub(crate) need_trust: Vec<(String, TextPlace)>,
     /// The error of the first key that has no effect.
     pub(crate) ineffective: Option<FileError>,
+    /// The strings among its values, each with its bytes in the file.
+    pub(crate) strings: Vec<(String, Range<usize>)>,
 }
 
 /// A key that a table has.
@@ -130,10 +132,12 @@ impl<T> TableSpec<T> {
         let members = reader.table(name, table)?;
         let command = self.command();
         let mut given = Vec::new();
+        let mut strings = Vec::new();
         for (name, value) in members.iter().filter(|(name, _)| !self.others.contains(&name.get_ref().as_ref())) {
             let key = self.given(reader, &command, name, value)?;
             refuse_exclusive(reader, &command, &given, &key)?;
             given.push(key);
+            add_strings(value, &mut strings);
         }
         let mut required = keys(&command).filter(|flag| flag.is_required_set());
         if let Some(missing) = required.find(|flag| given.iter().all(|key| key.flag != *flag)) {
@@ -153,7 +157,7 @@ impl<T> TableSpec<T> {
             return Err(error.clone());
         }
         let values = keys(&command).filter_map(|flag| reader.value(flag, &given)).collect();
-        Ok(TableRead { options: parsed.options, values, need_trust, ineffective })
+        Ok(TableRead { options: parsed.options, values, need_trust, ineffective, strings })
     }
 
     /// Reads a key with its value.
@@ -211,6 +215,15 @@ fn refused(reader: KeyReader<'_>, given: &[Given<'_>], table: &TomlValue<'_>, er
     match given.iter().find(|key| flag.as_ref() == Some(&key.flag.to_string())) {
         Some(key) => reader.error(key.span.clone(), format!("`{}`: {reason}", key.name)),
         None => reader.error(table.span(), reason),
+    }
+}
+
+/// Adds the strings of `value` to those that were `found`.
+fn add_strings(value: &TomlValue<'_>, found: &mut Vec<(String, Range<usize>)>) {
+    match value.get_ref() {
+        DeValue::String(text) => found.push((text.to_string(), value.span())),
+        DeValue::Array(values) => values.iter().for_each(|value| add_strings(value, found)),
+        _ => {}
     }
 }
 

@@ -165,7 +165,7 @@ fn a_glob_that_cannot_be_compiled_is_an_error_with_its_place() {
         assert!(err.contains(reason), "{err}");
         let place = project(&format!("[[history.processors]]\ntype = 'filter'\nexclude = ['{glob}']\n"));
         let (status, _, err) = run(&place, ".", &["run", "other/x.jsonl"]);
-        assert!(status == 2 && err.starts_with("curtail: curtail.toml:1:1: filter") && err.contains(reason), "{err}");
+        assert!(status == 2 && err.starts_with("curtail: curtail.toml:3:12: filter") && err.contains(reason), "{err}");
         let flags: [&[&str]; 5] = [
             &["filter", "-x", glob, "other/x.jsonl"],
             &["filter", "--include-tool", glob, "other/x.jsonl"],

@@ -147,11 +147,17 @@ fn wrong_files_are_told_what_would_be_right() {
 }
 
 #[test]
-fn what_cannot_be_had_is_told_with_the_place_of_its_processor() {
-    let folder = folder("\n[[history.processors]]\ntype = 'limit'\nmax-tokens = 9\ntokenizer = 'cl100k'\n");
-    let error = stderr(folder.path(), &["run"]);
-    assert!(error.starts_with("curtail: curtail.toml:2:1: limit at history: "), "{error}");
-    assert!(error.contains("did you mean \"cl100k_base\""), "{error}");
+fn what_cannot_be_had_is_told_with_its_place() {
+    for (table, start, reason) in [
+        ("type = 'limit'\nmax-tokens = 9\ntokenizer = 'cl100k'", "5:13: limit", "did you mean \"cl100k_base\""),
+        ("type = 'filter'\nexclude = ['b', 'b,[a']", "4:17: filter", "invalid glob `[a`"),
+        ("type = 'filter'\nexclude = ['x[b]', '[b']", "4:20: filter", "invalid glob `[b`"),
+    ] {
+        let folder = folder(&format!("\n[[history.processors]]\n{table}\n"));
+        let error = stderr(folder.path(), &["run"]);
+        assert!(error.starts_with(&format!("curtail: curtail.toml:{start} at history: ")), "{error}");
+        assert!(error.contains(reason), "{error}");
+    }
 }
 
 #[test]

@@ -195,6 +195,16 @@ fn files_that_are_no_store_are_refused_and_left_alone() {
     assert_eq!(refusal(folder.path()), Refusal::NotAFile);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_refused_and_left_alone() {
+    let (folder, path) = fresh();
+    std::os::unix::fs::symlink(folder.path().join("nowhere.db"), &path).unwrap();
+    let Err(StoreError::Refused { why, .. }) = Store::open(&path) else { panic!("it was opened") };
+    assert_eq!(why, Refusal::BrokenLink);
+    assert!(path.is_symlink() && !path.exists());
+}
+
 #[test]
 fn a_newer_store_is_refused_and_left_alone() {
     let (folder, path) = filled();

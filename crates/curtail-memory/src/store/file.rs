@@ -35,6 +35,10 @@ pub(super) fn make_if_missing(path: &Path) -> Result<(), StoreError> {
     if exists(path)? {
         return Ok(());
     }
+    // A new store would replace the link, or leave it as it is.
+    if path.is_symlink() {
+        return Err(StoreError::refused(path, Refusal::BrokenLink));
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let system = |source| StoreError::system(path, source);

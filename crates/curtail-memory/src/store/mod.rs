@@ -257,6 +257,9 @@ pub enum Refusal {
     /// A folder, a pipe or a device.
     #[error("not a regular file; name another file")]
     NotAFile,
+    /// A link whose target does not exist.
+    #[error("a link to a file that does not exist; remove it or name another file")]
+    BrokenLink,
     /// An empty file. A new store is never empty.
     #[error("the file is empty and not a curtail store; delete it to start over")]
     Empty,
