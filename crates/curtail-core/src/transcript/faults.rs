@@ -216,6 +216,9 @@ fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: Pairing
         while let Some(closing) = closing.next_if(|&at| at <= call.message) {
             last.remove(&messages[closing].thread);
         }
+        if messages[call.message].call_rules.shared_ids {
+            continue;
+        }
         let Some(id) = call.part_in(messages).content.tool_id() else { continue };
         if let Some(earlier) = last.entry(messages[call.message].thread).or_default().insert(id.decode(), call) {
             let open = pairs.counterpart(earlier).is_none_or(|result| result > call);

@@ -78,7 +78,13 @@ impl<'a> Message<'a> {
             untrained: false,
             thread: 0,
             standing: Standing::Live,
-            call_rules: CallRules { closes: Closes::Nothing, unasked: false, unanswered: false, indivisible: false },
+            call_rules: CallRules {
+                closes: Closes::Nothing,
+                unasked: false,
+                unanswered: false,
+                indivisible: false,
+                shared_ids: false,
+            },
             binding: Binding::None,
             dropped_with: None,
             origin,
@@ -410,6 +416,8 @@ pub struct CallRules {
     pub unanswered: bool,
     /// Whether its calls are kept or dropped together, because only the first one carries a signature.
     pub indivisible: bool,
+    /// Whether calls of a turn may share an id or have none, so that results answer them in order.
+    pub shared_ids: bool,
 }
 
 /// When the calls that are open before a message can no longer be answered.

@@ -15,22 +15,33 @@ pub(super) struct Open<'m> {
     by_id: HashMap<(Cow<'m, str>, Family), usize>,
     /// Calls with an id, each with the index of the one before it that shares id and family and is still open.
     calls: Vec<(PartRef, Option<usize>)>,
-    /// Calls without an id, by family: the messages with open calls, in order.
-    nameless: HashMap<Family, Vec<Round<'m>>>,
+    /// Number of the first call with an id of this turn.
+    turn: usize,
+    /// Calls of the turn without an id, by family.
+    nameless: HashMap<Family, Queue<'m>>,
     /// Whether the last message is from the assistant: its next message belongs to the same turn.
     speaking: bool,
+    /// Whether the last message has results.
+    answering: bool,
 }
 
-/// The open calls without ids of one message.
+/// The open calls without ids of a turn.
 #[derive(Default)]
-struct Round<'m> {
-    message: usize,
-    /// Number of calls that are still open.
-    open: usize,
+struct Queue<'m> {
+    /// The messages with calls, in order.
+    rounds: Vec<Round>,
+    /// The message from which on the calls have the results that are read.
+    first: usize,
     /// All calls, in order; the answered ones are skipped when they are met.
     order: VecDeque<PartRef>,
     by_name: HashMap<Cow<'m, str>, VecDeque<PartRef>>,
     answered: HashSet<PartRef>,
+}
+
+/// A message with calls without ids.
+struct Round {
+    message: usize,
+    calls: usize,
 }
 
 impl<'m> Open<'m> {
@@ -58,14 +69,30 @@ impl<'m> Open<'m> {
     }
 
     /// Calls without an id are answered by position, and only within a turn: a message that is neither a result nor a
-    /// further message of the assistant closes them.
-    pub(super) fn follow(&mut self, message: &Message<'_>) {
+    /// further message of the assistant closes them. `behind` has the messages of the thread from this one on.
+    pub(super) fn follow<'n, 'a: 'n>(
+        &mut self,
+        message: &Message<'_>,
+        behind: impl Iterator<Item = &'n Message<'a>> + Clone,
+    ) {
         let answers = message.results().next().is_some();
         let goes_on = message.role == Role::Assistant && self.speaking;
         if !answers && !goes_on {
             self.nameless.clear();
+            self.turn = self.calls.len();
+        }
+        if answers && !self.answering {
+            let run = behind.take_while(|message| message.results().next().is_some());
+            for (family, queue) in self.nameless.iter_mut().filter(|(_, queue)| queue.rounds.len() > 1) {
+                let results = run.clone().flat_map(|message| message.results().map(|(_, result)| result));
+                let of_family = results.filter(|result| {
+                    message.call_rules.shared_ids || result.family == *family && given(result.id.as_ref()).is_none()
+                });
+                queue.skip(of_family.count());
+            }
         }
         self.speaking = message.role == Role::Assistant;
+        self.answering = answers;
     }
 
     pub(super) fn add(&mut self, call: &'m ToolCall<'_>, at: PartRef) {
@@ -74,35 +101,36 @@ impl<'m> Open<'m> {
             self.calls.push((at, before));
             return;
         }
-        let rounds = self.nameless.entry(call.family).or_default();
-        if rounds.last().is_none_or(|round| round.message != at.message) {
-            rounds.push(Round { message: at.message, ..Round::default() });
-        }
-        if let Some(round) = rounds.last_mut() {
-            round.add(call.name.decode(), at);
-        }
+        self.nameless.entry(call.family).or_default().add(call.name.decode(), at);
     }
 
-    pub(super) fn take(&mut self, result: &'m ToolResult<'_>) -> Option<PartRef> {
-        let Some(id) = given(result.id.as_ref()) else { return self.take_nameless(result) };
+    /// The call that `result` answers. Where calls share ids, it is the first open one of the turn with the id, or else without.
+    pub(super) fn take(&mut self, result: &'m ToolResult<'_>, share_ids: bool) -> Option<PartRef> {
+        let Some(id) = given(result.id.as_ref()) else { return self.take_nameless(result, result.family) };
         let local_shell = (result.family == Family::Function).then_some(Family::LocalShell);
         let mut keys = std::iter::once(result.family).chain(local_shell).map(|family| (id.decode(), family));
-        let (key, newest) = keys.find_map(|key| self.by_id.remove(&key).map(|newest| (key, newest)))?;
-        let (call, before) = self.calls[newest];
-        if let Some(before) = before {
-            self.by_id.insert(key, before);
+        let Some((key, newest)) = keys.find_map(|key| self.by_id.remove(&key).map(|newest| (key, newest))) else {
+            return share_ids.then(|| self.take_nameless(result, Family::Positional)).flatten();
+        };
+        let mut later = None;
+        let mut taken = newest;
+        while let Some(before) = self.calls[taken].1.filter(|before| share_ids && *before >= self.turn) {
+            later = Some(taken);
+            taken = before;
+        }
+        let (call, before) = self.calls[taken];
+        if let Some(later) = later {
+            self.calls[later].1 = before;
+        }
+        if let Some(newest) = later.map_or(before, |_| Some(newest)) {
+            self.by_id.insert(key, newest);
         }
         Some(call)
     }
 
-    /// The first open call with the result's name in the newest message that has open calls of its family.
-    fn take_nameless(&mut self, result: &ToolResult<'_>) -> Option<PartRef> {
-        let rounds = self.nameless.get_mut(&result.family)?;
-        let call = rounds.last_mut()?.take(result.name.as_ref().map(|name| name.decode()).as_deref());
-        if rounds.last().is_some_and(|round| round.open == 0) {
-            rounds.pop();
-        }
-        call
+    /// The next open call of a family with the result's name, or the next one if it has none.
+    fn take_nameless(&mut self, result: &ToolResult<'_>, family: Family) -> Option<PartRef> {
+        self.nameless.get_mut(&family)?.take(result.name.as_ref().map(|name| name.decode()).as_deref())
     }
 }
 
@@ -111,21 +139,43 @@ pub(super) fn given<'m, 'a>(id: Option<&'m Text<'a>>) -> Option<&'m Text<'a>> {
     id.filter(|id| id.len_bound() > 0)
 }
 
-impl<'m> Round<'m> {
+impl<'m> Queue<'m> {
     fn add(&mut self, name: Cow<'m, str>, at: PartRef) {
-        self.open += 1;
+        match self.rounds.last_mut().filter(|round| round.message == at.message) {
+            Some(round) => round.calls += 1,
+            None => self.rounds.push(Round { message: at.message, calls: 1 }),
+        }
+        self.answered.remove(&at);
         self.order.push_back(at);
         self.by_name.entry(name).or_default().push_back(at);
     }
 
+    /// Skips the first messages if those behind them have calls for as many results: the program gave them up.
+    ///
+    /// ```text
+    /// call a   call b   result                 of b
+    /// call a   call b   result   result        of a, of b
+    /// ```
+    fn skip(&mut self, results: usize) {
+        let mut left: usize = self.rounds.iter().map(|round| round.calls).sum();
+        for round in &self.rounds {
+            self.first = round.message;
+            left -= round.calls;
+            if left < results.max(1) {
+                break;
+            }
+        }
+    }
+
+    /// The first open call that is not skipped, or else the last one that is.
     fn take(&mut self, name: Option<&str>) -> Option<PartRef> {
         let calls = match name {
             Some(name) => self.by_name.get_mut(name)?,
             None => &mut self.order,
         };
-        while let Some(call) = calls.pop_front() {
-            if self.answered.insert(call) {
-                self.open -= 1;
+        while !calls.is_empty() {
+            let next = calls.partition_point(|call| call.message < self.first).min(calls.len() - 1);
+            if let Some(call) = calls.remove(next).filter(|call| self.answered.insert(*call)) {
                 return Some(call);
             }
         }

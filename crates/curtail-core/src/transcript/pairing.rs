@@ -1,7 +1,7 @@
 //! Which result belongs to which call: computed once, here, for processors, repair and rules.
 //!
-//! A result belongs to the nearest earlier open call with its id and family. In formats without ids it belongs to the first
-//! open call with its name, in the nearest message of the turn that has an open call.
+//! A result belongs to the nearest earlier open call with its id and family. In formats without ids, the results of a turn
+//! belong to its calls in order, each to the first one with its name.
 //!
 //! A deferred call stays open: of several results, the last is its counterpart, and each of them has the call as counterpart.
 
@@ -79,7 +79,7 @@ impl Pairs {
                 let closes_all = message.call_rules.closes != Closes::Superseded;
                 open.close(|call| !closes_all && messages[call.message].standing != Standing::Superseded);
             }
-            open.follow(message);
+            open.follow(message, messages[at..].iter().filter(|other| other.thread == message.thread));
             for (nth, part) in message.parts.iter().enumerate() {
                 let here = PartRef { message: at, part: nth };
                 if let Some(call) = part.content.call() {
@@ -87,7 +87,7 @@ impl Pairs {
                     open.add(call, here);
                 } else if let Some(result) = part.content.result() {
                     pairs.results.push(here);
-                    if let Some(call) = open.take(result) {
+                    if let Some(call) = open.take(result, message.call_rules.shared_ids) {
                         pairs.answer(messages, call, here);
                         if let Some(deferred) = deferred(messages, call) {
                             open.add(deferred, call);
@@ -274,6 +274,65 @@ type Id<'m> = (u32, Cow<'m, str>);
 mod tests {
     use super::Pairs;
     use crate::dialects::{Framing, Reading};
+    use crate::transcript::{Fault, FaultKind};
+
+    /// The message of the call of each result: of calls `a`, results `r` and a text `t` in ShareGPT.
+    #[test]
+    fn calls_in_messages_of_their_own_are_answered_in_their_order() {
+        for (messages, expected) in [
+            ("aarr", &[Some(0), Some(1)][..]),
+            ("aaarrr", &[Some(0), Some(1), Some(2)]),
+            ("aar", &[Some(1)]),
+            ("aaarr", &[Some(1), Some(2)]),
+            ("aarrr", &[Some(0), Some(1), None]),
+            ("aatarr", &[Some(1), Some(3)]),
+            ("araarr", &[Some(0), Some(2), Some(3)]),
+        ] {
+            let items: Vec<&str> = messages
+                .chars()
+                .map(|kind| match kind {
+                    'a' => r#"{"from":"function_call","value":"{\"name\":\"look\",\"arguments\":{}}"}"#,
+                    'r' => r#"{"from":"observation","value":"seen"}"#,
+                    _ => r#"{"from":"gpt","value":"I look."}"#,
+                })
+                .collect();
+            let text = items.join("\n");
+            let reading = Reading::new(Framing::Lines, Some("sharegpt"), None).unwrap();
+            let document = reading.parse(&text).unwrap();
+            let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
+            let pairs = Pairs::from_messages(&transcript.messages);
+            let calls = pairs.results().iter().map(|&result| pairs.counterpart(result).map(|call| call.message));
+            assert_eq!(calls.collect::<Vec<_>>(), expected, "{messages}");
+        }
+    }
+
+    /// Qwen-Agent before version 0.0.30 gives all calls of a reply the id 1, and with some prompts none; their results have it.
+    #[test]
+    fn calls_that_share_an_id_are_answered_in_their_order() {
+        let asking = |extra: &str| {
+            format!(
+                r#"{{"role":"assistant","content":"","function_call":{{"name":"look","arguments":"{{}}"}},"extra":{extra}}}"#
+            )
+        };
+        let result = r#"{"role":"function","name":"look","content":"seen","extra":{"function_id":"1"}}"#;
+        for extra in [r#"{"function_id":"1"}"#, "{}"] {
+            let call = asking(extra);
+            let asked = r#"{"role":"user","content":"Go on."}"#;
+            let text = [&call, asked, &call, &call, result, result, &call, result].join("\n");
+            let reading = Reading::new(Framing::Lines, Some("qwen-agent"), None).unwrap();
+            let document = reading.parse(&text).unwrap();
+            let (dialect, transcript) = &reading.transcripts(&document).unwrap()[0];
+            let pairs = Pairs::from_messages(&transcript.messages);
+            let found: Vec<_> = pairs.pairs().map(|(call, result)| (call.message, result.message)).collect();
+            assert_eq!(found, [(2, 4), (3, 5), (6, 7)], "{extra}");
+            let faults = Fault::find_all(&transcript.messages, &pairs, dialect.pairing_rules());
+            assert_eq!(
+                faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(),
+                [FaultKind::UnansweredCall],
+                "{extra}"
+            );
+        }
+    }
 
     #[test]
     fn calls_with_empty_ids_are_answered_in_their_order() {

@@ -104,6 +104,7 @@ impl Rules {
             rules.results = named(&results, "results are", &PLACES)?;
         }
         rules.is_log |= table.flag("log")?;
+        rules.shares_ids |= table.flag("shared-ids")?;
         let samples = table.texts("samples")?;
         rules.samples = samples.iter().map(|sample| sample.value.to_owned()).collect();
         rules.kinds_mut().for_each(Kind::frame_results);

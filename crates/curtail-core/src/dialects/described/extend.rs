@@ -94,6 +94,7 @@ impl Rules {
             known: _,
             results: _,
             is_log: _,
+            shares_ids: _,
             writing: _,
             samples: _,
         } = self;

@@ -109,6 +109,7 @@ impl Rules {
         }
         // Where results have no ids and may be anywhere, nothing says that one had a call.
         message.call_rules.unasked = self.results == ResultPlace::Anywhere && !self.has_ids();
+        message.call_rules.shared_ids = self.shares_ids;
         message.id = self.reply.as_ref().and_then(|reply| reply.text(said));
         message
     }

@@ -52,6 +52,8 @@ pub(super) struct Rules {
     pub(super) results: ResultPlace,
     /// Whether a program appends to it what happens, of which unknown items are a part.
     pub(super) is_log: bool,
+    /// Whether calls of a turn may share an id.
+    pub(super) shares_ids: bool,
     /// How messages are written; a format without it is only read.
     pub(super) writing: Option<Writing>,
     /// Transcripts by which the description can be tried.

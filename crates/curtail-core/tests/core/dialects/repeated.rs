@@ -115,12 +115,21 @@ fn a_short_text_is_short_in_every_spelling() {
     }
 }
 
-/// Letta sends the results in `tool_returns`: what is cleared is cleared there, and in what repeats it.
+/// Letta sends the results in `tool_returns`, which the content repeats, and the first message has the instructions of the agent.
+/// A cut would leave the ids of dropped messages in the file, with which Letta cannot import it.
 #[test]
-fn results_are_cleared_where_letta_reads_them() {
-    for name in ["letta/agent.json", "letta/parallel.json"] {
-        let out = cut(cleared(), &fixture(name));
-        assert!(!out.contains("nine seconds") && !out.contains("the air is clear"), "{out}");
+fn results_and_instructions_of_letta_are_read_once_and_not_cut() {
+    for (name, copies) in [("letta/agent.json", &[1][..]), ("letta/parallel.json", &[1, 0])] {
+        let read = read_transcripts(&fixture(name), |dialect, transcript| {
+            assert!(transcript.layout.preamble.is_empty() && dialect.writer().is_none(), "{name}");
+            let parts = transcript.messages.iter().flat_map(|message| &message.parts);
+            let places = parts.filter(|part| part.content.result().is_some()).filter_map(|part| part.place());
+            let found: Vec<_> =
+                places.map(|place| (place.element.pointer().contains("/tool_returns/"), place.copies.len())).collect();
+            let expected: Vec<_> = copies.iter().map(|copies| (true, *copies)).collect();
+            assert_eq!(found, expected, "{name}");
+        });
+        read.expect("it is read");
     }
 }
 
