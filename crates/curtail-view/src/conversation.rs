@@ -17,7 +17,7 @@ use super::writers::Writers;
 use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
 use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, ProcessorError};
-use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Transcript, turn_starts};
+use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Transcript, turn_starts, writer_named};
 use curtail_facts::failed;
 use curtail_lab::replay::Prices;
 use curtail_lab::sessions;
@@ -219,6 +219,14 @@ impl<'a> Conversation<'a> {
     /// Who wrote message `index`, which is also the name of its color: a person, the model, a tool or a program.
     pub(super) fn writer(&self, index: usize) -> &'static str {
         self.writers.of(index, &self.messages[index])
+    }
+
+    /// Who says a part of an exchange, if it is text or media.
+    pub(super) fn speaker(&self, at: PartRef) -> Option<&'static str> {
+        let message = &self.messages[at.message];
+        let part = self.part(at);
+        let is_said = message.is_exchange() && part.content.has_text();
+        is_said.then(|| writer_named(message.speaker(part).name()))
     }
 
     /// The messages with which what the model reads begins anew, in order: it no longer reads what is before them.

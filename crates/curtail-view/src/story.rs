@@ -202,7 +202,9 @@ fn seconds(moments: &[Option<Moment>]) -> Option<f64> {
 impl TurnEnd {
     fn of_turn(messages: &[Message<'_>], pairs: &Pairs, turn: Range<usize>) -> Self {
         let thread = messages[turn.start].thread;
-        for at in turn.skip(1).rev() {
+        // An exchange that begins a turn has an answer in it.
+        let asked = usize::from(!messages[turn.start].is_exchange());
+        for at in turn.skip(asked).rev() {
             let message = &messages[at];
             if message.thread != thread || message.parts.is_empty() || message.is_boundary() {
                 continue;
@@ -211,7 +213,7 @@ impl TurnEnd {
             if message.role == Role::User && texts.any(|text| is_stop(&text.decode())) {
                 return Self::Stopped;
             }
-            if message.role == Role::Assistant {
+            if message.speaks_as(Role::Assistant) {
                 return Self::of_reply(message, at, pairs).unwrap_or_default();
             }
             if message.has_tools() {
@@ -223,7 +225,9 @@ impl TurnEnd {
 
     /// How a turn ended whose last message is the reply `message`, at `at`.
     fn of_reply(message: &Message<'_>, at: usize, pairs: &Pairs) -> Option<Self> {
-        message.parts.iter().enumerate().rev().find_map(|(part, Part { content, .. })| match content {
+        let mut said =
+            message.parts.iter().enumerate().rev().filter(|(_, part)| message.speaker(part) == Role::Assistant);
+        said.find_map(|(part, Part { content, .. })| match content {
             Content::Text(text) if !text.is_blank() => Some(Self::of_text(&text.decode())),
             Content::ToolCall(call) if hands_in(call) => Some(Self::Submitted(words_of(message))),
             Content::ToolCall(call) if call.hosted => None,

@@ -164,7 +164,10 @@ impl TerminalChat<'_, '_> {
 
     fn part(&mut self, at: PartRef) {
         let Self { conversation, terminal, .. } = *self;
-        let part = &conversation.messages[at.message].parts[at.part];
+        let part = conversation.part(at);
+        if let Some(speaker) = conversation.speaker(at) {
+            self.push(&format!("{QUIET}{speaker}:{QUIET:#}"));
+        }
         match &part.content {
             Content::Text(text) => self.text(&text.decode(), ""),
             Content::Reasoning(text) if text.is_blank() => {

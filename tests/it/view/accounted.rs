@@ -93,6 +93,18 @@ fn what_is_outside_the_messages_is_shown() {
     }
 }
 
+/// A message that is both a question and its answer names who says each, and its turn has a reply.
+#[test]
+fn both_sides_of_an_exchange_are_named() {
+    for name in ["kiro/cancelled.json", "sharegpt/alpaca.jsonl", "gemini/adk-eval.json"] {
+        let page = page(&fixture(name), &[]);
+        assert!(page.contains(">person:</p>") && page.contains(">model:</p>"), "{name}");
+        assert!(!page.contains("no reply"), "{name}");
+        let chat = chat(&fixture(name), &[]);
+        assert!(chat.contains("\nperson:\n") && chat.contains("\nmodel:\n"), "{chat}");
+    }
+}
+
 /// `--max-text` holds for arguments as well.
 #[test]
 fn arguments_are_cut_as_other_texts() {

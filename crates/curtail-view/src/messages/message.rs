@@ -13,7 +13,7 @@ use crate::unread::{UnreadText, unread};
 use crate::visible::{Body, Shown, gap, line, size};
 use curtail_core::json::Text;
 use curtail_core::numbers::{counted, figure};
-use curtail_core::transcript::{Content, Estimated, Message, Part, PartPlace, PartRef, writer_named};
+use curtail_core::transcript::{Content, Estimated, Message, Part, PartPlace, PartRef};
 use curtail_facts::command;
 
 /// A text that a program wrote for the model is folded if it is longer than this many bytes.
@@ -125,9 +125,7 @@ impl Chat<'_, '_> {
         };
         html! {
             div class={ (class) (if part.content.call().is_some() { " calls" } else { "" }) } {
-                @if let Some(speaker) = part.place().and_then(|place| place.speaker) {
-                    p class="quiet" { (writer_named(speaker.name())) ":" }
-                }
+                @if let Some(speaker) = self.conversation.speaker(at) { p class="quiet" { (speaker) ":" } }
                 @match &part.content {
                     Content::Text(text) => { (self.text_part(at, part, text)) },
                     Content::Reasoning(text) => { (self.reasoning(at, part, text)) },
@@ -173,8 +171,7 @@ impl Chat<'_, '_> {
     /// A text of a message. A long text that a program wrote for the model is folded.
     fn text_part(&self, at: PartRef, part: &Part<'_>, text: &Text<'_>) -> Markup {
         let words = text.decode();
-        let speaker = part.place().and_then(|place| place.speaker);
-        let writer = speaker.map_or_else(|| self.conversation.writer(at.message), |role| writer_named(role.name()));
+        let writer = self.conversation.speaker(at).unwrap_or_else(|| self.conversation.writer(at.message));
         if writer == "person" && !part.instructs() {
             return self.prose(self.byte(part), text, typed);
         }
