@@ -227,7 +227,8 @@ pub(super) static DETACHED_RESULT: Rule = Rule {
           message.\n\n\
           Some formats pair by id alone, wherever the result is, and the rule never has a finding in them unless \
           `--profile` names a stricter provider: `antigravity`, `claude-code`, `codex`, `copilot`, `droid`, \
-          `gemini-interactions`, `kimi`, `openai-conversations`, `openhands`, `qwen`, `responses` and `simple`.",
+          `gemini-interactions`, `kimi`, `openai-conversations`, `openhands`, `qwen`, `responses`, \
+          `simple` and `smolagents-chat`.",
     help: "move the result to its call: `--fix` does this",
     fix: Fix::Pairs(Some(FaultKind::DetachedResult)),
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
