@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::applying::apply_plan;
 use super::cascade::DropSet;
-use super::pins::{AWAITED, Awaiting, LAST_USER, OPENER, QUESTION, Question, TASK, why_preserved};
+use super::pins::{AWAITED, Awaiting, LAST_USER, OPENER, PAIRED, QUESTION, Question, TASK, why_preserved};
 use super::plan::{Decision, Plan, Reason};
-use crate::transcript::{Message, Pairs, first_prompt, in_flight, prompts};
+use crate::transcript::{Message, Pairs, first_prompt, in_flight, prompts, segments};
 
 /// Messages that a window keeps in addition to its newest units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,19 @@ impl Keep {
     pub(super) fn among<'m, 'a>(self, messages: &'m [Message<'a>], pairs: &Pairs) -> Preserved<'m, 'a> {
         let task = if self.first_user { first_prompt(messages) } else { None };
         let awaiting = Awaiting::new(messages, pairs);
-        Preserved { keep: self, messages, task, questions: Vec::new(), asked: QUESTION, awaiting }
+        let has_exchanges = messages.iter().any(Message::is_exchange);
+        let segments = if has_exchanges { segments(messages, pairs) } else { Vec::new() };
+        let preserved = Preserved {
+            keep: self,
+            messages,
+            task,
+            questions: Vec::new(),
+            asked: QUESTION,
+            awaiting,
+            segments,
+            whole: Vec::new(),
+        };
+        preserved.with_whole_segments()
     }
 
     /// The plan of `decide`, which gets the questions to keep. It decides without one first, because most cuts keep the question
@@ -99,26 +111,41 @@ pub(super) struct Preserved<'m, 'a> {
     /// Why they are kept.
     pub(super) asked: Reason,
     awaiting: Awaiting,
+    /// The segments of a transcript with exchanges; none of another.
+    segments: Vec<Range<usize>>,
+    /// Those of the exchanges that are kept: an exchange is dropped with its call or result.
+    whole: Vec<Range<usize>>,
 }
 
 impl Preserved<'_, '_> {
     /// The same, and these questions.
     pub(super) fn asking(self, questions: Vec<usize>) -> Self {
         let asked = if self.keep.question == Question::Always { LAST_USER } else { QUESTION };
-        Self { questions, asked, ..self }
+        Self { questions, asked, ..self }.with_whole_segments()
     }
 
     /// The same, and the message that began the turn in which a window begins that moves in steps. What is appended later cannot
     /// change it. None if a turn begins there.
     pub(super) fn opening(self, start: usize) -> Self {
         let opener = opener(&prompts(self.messages), start).filter(|_| self.keep.question != Question::Never);
-        Self { questions: opener.into_iter().collect(), asked: OPENER, ..self }
+        Self { questions: opener.into_iter().collect(), asked: OPENER, ..self }.with_whole_segments()
+    }
+
+    fn with_whole_segments(mut self) -> Self {
+        let pinned = self.task.iter().chain(&self.questions).filter(|at| self.messages[**at].is_exchange());
+        self.whole =
+            pinned.filter_map(|at| self.segments.iter().find(|segment| segment.contains(at)).cloned()).collect();
+        self
+    }
+
+    fn is_in_whole(&self, at: usize) -> bool {
+        self.whole.iter().any(|segment| segment.contains(&at))
     }
 
     /// Whether the message is one of them.
     pub(super) fn contains(&self, at: usize) -> bool {
         let is_pinned = self.task == Some(at) || self.questions.contains(&at) || self.awaiting.messages.contains(&at);
-        is_pinned || self.keep.preserves(&self.messages[at])
+        is_pinned || self.is_in_whole(at) || self.keep.preserves(&self.messages[at])
     }
 
     /// Whether all messages of the unit are.
@@ -142,6 +169,8 @@ impl Preserved<'_, '_> {
                 drops.spare(at, self.asked.clone());
             } else if self.awaiting.messages.contains(&at) {
                 drops.spare(at, AWAITED);
+            } else if self.is_in_whole(at) {
+                drops.spare(at, PAIRED);
             } else if self.keep.preserves(message) {
                 drops.spare(at, why_preserved(message));
             } else if self.keep.system {

@@ -69,6 +69,7 @@ pub(super) const TASK: Reason = Reason::Borrowed("the first user message is pinn
 pub(super) const QUESTION: Reason = Reason::Borrowed("the question that the in-flight round answers");
 pub(super) const LAST_USER: Reason = Reason::Borrowed("the last user message is pinned");
 pub(super) const LAST_ASKED: Reason = Reason::Borrowed("the last message that a person wrote");
+pub(super) const PAIRED: Reason = Reason::Borrowed("an entry that is kept has its call or its result");
 pub(super) const OPENER: Reason = Reason::Borrowed("the turn in which the cut begins");
 pub(super) const AWAITED: Reason = Reason::Borrowed("a call is left open on purpose, and its answer can still come");
 
