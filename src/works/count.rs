@@ -278,8 +278,7 @@ fn other_writer(message: &Message<'_>, part: &Part<'_>) -> Option<&'static str> 
     if may_answer && part.content.result().is_some() {
         return Some(Role::Tool.name());
     }
-    let speaker = message.speaker(part);
-    (speaker != message.role).then(|| speaker.name())
+    message.other_speaker(part).map(Role::name)
 }
 
 /// The tokens of unknown content, by the index of its message: of the message's unknown parts, and of unread items after it.

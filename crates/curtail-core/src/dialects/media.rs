@@ -470,6 +470,11 @@ impl fmt::Display for MediumFacts {
     }
 }
 
+/// Whether a text is what stands in place of a removed image.
+pub(super) fn is_removed_image(text: &str) -> bool {
+    text.starts_with("[image: ") && text.ends_with("removed]")
+}
+
 /// A size in bytes, KB or MB of a thousand each.
 #[must_use]
 pub fn size(bytes: u64) -> String {
@@ -492,7 +497,7 @@ fn kind(value: Value<'_>, format: Option<&str>) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Medium, size};
+    use super::{Medium, is_removed_image, size};
     use crate::json::Document;
 
     #[test]
@@ -514,7 +519,9 @@ mod tests {
             let document = Document::parse(&list).unwrap();
             let medium = document.roots().next().and_then(|list| Medium::from_value(list.items().next()?));
             assert_eq!(medium.map(|medium| medium.facts().to_string()).as_deref(), Some(text), "{block}");
+            assert_eq!(is_removed_image(text), text.starts_with("[image"), "{text}");
         }
+        assert!(!is_removed_image("[image: a lamp] Is it lit?"));
     }
 
     #[test]

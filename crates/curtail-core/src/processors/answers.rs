@@ -260,7 +260,8 @@ fn behind(view: &View<'_, '_>, rules: PairingRules) -> Vec<(usize, Option<usize>
     }
     behind
 }
-/// Whether results stand behind a message as well: one that is not an answer, or the beginning of another conversation.
+
+/// Whether results are placed behind a message of the role `passed` as well, and not before it.
 fn is_passed(message: &Message<'_>, passed: Role) -> bool {
     // A result after a boundary answers no call before it.
     message.role == passed && !message.is_exchange() && !message.is_boundary()

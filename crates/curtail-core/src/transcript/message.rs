@@ -168,7 +168,13 @@ impl<'a> Message<'a> {
     /// Who says a part of it: its role, or in an exchange one of the two sides.
     #[must_use]
     pub fn speaker(&self, part: &Part<'_>) -> Role {
-        part.place().and_then(|place| place.speaker).unwrap_or(self.role)
+        self.other_speaker(part).unwrap_or(self.role)
+    }
+
+    /// Who says a part of it, if that is not its role.
+    #[must_use]
+    pub fn other_speaker(&self, part: &Part<'_>) -> Option<Role> {
+        part.place()?.speaker.filter(|speaker| *speaker != self.role)
     }
 
     /// Whether it contains something that is said in this role.

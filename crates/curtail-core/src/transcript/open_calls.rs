@@ -8,15 +8,18 @@ use foldhash::{HashMap, HashSet};
 use super::{Family, Message, PartRef, Role, ToolCall, ToolResult};
 use crate::json::Text;
 
+/// The id and the family of a call.
+type Key<'m> = (Cow<'m, str>, Family);
+
 /// The calls of a thread that have no result yet.
 #[derive(Default)]
 pub(super) struct Open<'m> {
     /// The newest call with each id and family, by its index in `calls`.
-    by_id: HashMap<(Cow<'m, str>, Family), usize>,
+    by_id: HashMap<Key<'m>, usize>,
     /// Calls with an id, each with the index of the one before it that shares id and family and is still open.
     calls: Vec<(PartRef, Option<usize>)>,
-    /// Number of the first call with an id of this turn.
-    turn: usize,
+    /// The calls of the turn whose id others of it may have as well, in order.
+    shared: HashMap<Key<'m>, VecDeque<PartRef>>,
     /// Calls of the turn without an id, by family.
     nameless: HashMap<Family, Queue<'m>>,
     /// Whether the last message is from the assistant: its next message belongs to the same turn.
@@ -48,6 +51,7 @@ impl<'m> Open<'m> {
     /// Closes all calls but those with an id that `stays` names.
     pub(super) fn close(&mut self, stays: impl Fn(PartRef) -> bool) {
         self.nameless.clear();
+        self.shared.values_mut().for_each(|calls| calls.retain(|call| stays(*call)));
         let mut by_id = std::mem::take(&mut self.by_id);
         by_id.retain(|_, newest| {
             let mut kept: Vec<usize> = Vec::new();
@@ -79,7 +83,7 @@ impl<'m> Open<'m> {
         let goes_on = message.role == Role::Assistant && self.speaking;
         if !answers && !goes_on {
             self.nameless.clear();
-            self.turn = self.calls.len();
+            self.end_sharing();
         }
         if answers && !self.answering {
             let run = behind.take_while(|message| message.results().next().is_some());
@@ -95,35 +99,46 @@ impl<'m> Open<'m> {
         self.answering = answers;
     }
 
-    pub(super) fn add(&mut self, call: &'m ToolCall<'_>, at: PartRef) {
-        if let Some(id) = given(call.id.as_ref()) {
-            let before = self.by_id.insert((id.decode(), call.family), self.calls.len());
-            self.calls.push((at, before));
-            return;
+    /// Of a turn that has ended, the newest call with an id is answered first.
+    fn end_sharing(&mut self) {
+        for (key, calls) in std::mem::take(&mut self.shared) {
+            calls.into_iter().for_each(|call| self.add_newest(key.clone(), call));
         }
-        self.nameless.entry(call.family).or_default().add(call.name.decode(), at);
+    }
+
+    fn add_newest(&mut self, key: Key<'m>, call: PartRef) {
+        let before = self.by_id.insert(key, self.calls.len());
+        self.calls.push((call, before));
+    }
+
+    /// Adds a call; `shares_ids` if others of its turn may have its id.
+    pub(super) fn add(&mut self, call: &'m ToolCall<'_>, at: PartRef, shares_ids: bool) {
+        let Some(id) = given(call.id.as_ref()) else {
+            return self.nameless.entry(call.family).or_default().add(call.name.decode(), at);
+        };
+        let key = (id.decode(), call.family);
+        match shares_ids {
+            true => self.shared.entry(key).or_default().push_back(at),
+            false => self.add_newest(key, at),
+        }
     }
 
     /// The call that `result` answers. Where calls share ids, it is the first open one of the turn with the id, or else without.
-    pub(super) fn take(&mut self, result: &'m ToolResult<'_>, share_ids: bool) -> Option<PartRef> {
+    pub(super) fn take(&mut self, result: &'m ToolResult<'_>, shares_ids: bool) -> Option<PartRef> {
         let Some(id) = given(result.id.as_ref()) else { return self.take_nameless(result, result.family) };
         let local_shell = (result.family == Family::Function).then_some(Family::LocalShell);
         let mut keys = std::iter::once(result.family).chain(local_shell).map(|family| (id.decode(), family));
-        let Some((key, newest)) = keys.find_map(|key| self.by_id.remove(&key).map(|newest| (key, newest))) else {
-            return share_ids.then(|| self.take_nameless(result, Family::Positional)).flatten();
-        };
-        let mut later = None;
-        let mut taken = newest;
-        while let Some(before) = self.calls[taken].1.filter(|before| share_ids && *before >= self.turn) {
-            later = Some(taken);
-            taken = before;
+        let call = keys.find_map(|key| self.take_with_id(key));
+        call.or_else(|| shares_ids.then(|| self.take_nameless(result, Family::Positional)).flatten())
+    }
+
+    fn take_with_id(&mut self, key: Key<'m>) -> Option<PartRef> {
+        if let Some(first) = self.shared.get_mut(&key).and_then(VecDeque::pop_front) {
+            return Some(first);
         }
-        let (call, before) = self.calls[taken];
-        if let Some(later) = later {
-            self.calls[later].1 = before;
-        }
-        if let Some(newest) = later.map_or(before, |_| Some(newest)) {
-            self.by_id.insert(key, newest);
+        let (call, before) = self.calls[self.by_id.remove(&key)?];
+        if let Some(before) = before {
+            self.by_id.insert(key, before);
         }
         Some(call)
     }

@@ -192,7 +192,7 @@ fn message(message: &Message<'_>, index: usize, pairs: &Pairs, groups: &Groups, 
     ];
     let parts = message.parts.iter().enumerate().map(|(nth, part)| {
         let other = pairs.counterpart(PartRef { message: index, part: nth });
-        self::part(part, other.map(|other| [other.message, other.part]), offset)
+        self::part(message, part, other.map(|other| [other.message, other.part]), offset)
     });
     OutlineMessage {
         index,
@@ -206,7 +206,7 @@ fn message(message: &Message<'_>, index: usize, pairs: &Pairs, groups: &Groups, 
     }
 }
 
-fn part(part: &Part<'_>, pair: Option<[usize; 2]>, offset: usize) -> OutlinePart {
+fn part(message: &Message<'_>, part: &Part<'_>, pair: Option<[usize; 2]>, offset: usize) -> OutlinePart {
     let text = match &part.content {
         Content::Text(text) | Content::Reasoning(text) => Some(text),
         Content::ToolCall(call) => Some(&call.arguments),
@@ -215,7 +215,7 @@ fn part(part: &Part<'_>, pair: Option<[usize; 2]>, offset: usize) -> OutlinePart
     };
     OutlinePart {
         kind: if matches!(part.content, Content::Unknown(_)) { "other" } else { part.content.kind() },
-        speaker: part.place().and_then(|place| place.speaker).map(Role::name),
+        speaker: message.other_speaker(part).map(Role::name),
         id: part.content.tool_id().map(decoded),
         name: part.content.tool_name().map(decoded),
         span: part.place().map_or([0, 0], |place| span(place.piece.unwrap_or(place.element.span()), offset)),

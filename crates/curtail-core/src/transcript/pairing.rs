@@ -84,13 +84,13 @@ impl Pairs {
                 let here = PartRef { message: at, part: nth };
                 if let Some(call) = part.content.call() {
                     pairs.calls.push(here);
-                    open.add(call, here);
+                    open.add(call, here, message.call_rules.shared_ids);
                 } else if let Some(result) = part.content.result() {
                     pairs.results.push(here);
                     if let Some(call) = open.take(result, message.call_rules.shared_ids) {
                         pairs.answer(messages, call, here);
                         if let Some(deferred) = deferred(messages, call) {
-                            open.add(deferred, call);
+                            open.add(deferred, call, false);
                         }
                     }
                 }

@@ -227,7 +227,7 @@ pub struct PartPlace<'a> {
     pub prefix_bound: bool,
     /// Whether it contains instructions of the application, in a message of the user.
     pub instructs: bool,
-    /// Who says it, in an exchange, if that is not the role of its message.
+    /// Who says it, in an exchange, which has two speakers and one role.
     pub speaker: Option<Role>,
     /// What only few parts have.
     pub further: Option<Box<FurtherPlaces<'a>>>,

@@ -1,10 +1,8 @@
 //! Images that a program shows a model between a call and what the tool said, as a message of the user.
 
+use crate::dialects::media::is_removed_image;
 use crate::dialects::{Item, blocks};
 use crate::transcript::{Content, Message, Role, ToolCall, ToolResult};
-
-/// How the text begins that stands in place of an image that was removed.
-const REMOVED: &str = "[image: ";
 
 /// Makes messages of the user with nothing but images results of the call right before them, if several may answer it.
 pub(super) fn connect(read: &mut [Item<'_>]) {
@@ -20,7 +18,7 @@ pub(super) fn connect(read: &mut [Item<'_>]) {
 fn only_shows(message: &Message<'_>) -> bool {
     let are_images = message.parts.iter().all(|part| match &part.content {
         Content::Media(_) => true,
-        Content::Text(text) => text.decode().starts_with(REMOVED),
+        Content::Text(text) => is_removed_image(&text.decode()),
         _ => false,
     });
     message.role == Role::User && !message.parts.is_empty() && are_images

@@ -59,7 +59,7 @@ fn lines(transcript: &Transcript<'_>, words: fn(&Part<'_>) -> String, out: &mut 
         for (part, content) in message.parts.iter().enumerate() {
             let other = pairs.counterpart(PartRef { message: at, part });
             let other = other.map_or_else(String::new, |at| format!(" <-> {}.{}", at.message, at.part));
-            let speaker = content.place().and_then(|place| place.speaker);
+            let speaker = message.other_speaker(content);
             let speaker = speaker.map_or_else(String::new, |speaker| format!("{}: ", speaker.name()));
             let _ = writeln!(out, "     {part} {speaker}{}{other}", words(content));
         }
