@@ -39,6 +39,8 @@ struct Allowed {
     any: Mask,
     /// With one of some texts.
     texts: HashMap<String, Mask>,
+    /// The length of the longest of them.
+    longest: usize,
     /// With an object that has one of these keys, or a list of objects of which one has.
     inner: Option<Box<Keys>>,
 }
@@ -157,6 +159,7 @@ impl Keys {
 impl Allowed {
     fn add(&mut self, texts: &[String], dialect: Mask) {
         for text in texts {
+            self.longest = self.longest.max(text.len());
             *self.texts.entry(text.clone()).or_default() |= dialect;
         }
     }
@@ -176,9 +179,8 @@ impl Allowed {
     }
 
     fn mask_of_text(&self, text: &str) -> Mask {
-        let longest = self.texts.keys().map(String::len).max().unwrap_or(0);
         // Escapes can spell any of them, each character of it in six.
-        if text.len() > ESCAPE.len() * longest {
+        if text.len() > ESCAPE.len() * self.longest {
             return 0;
         }
         match self.texts.get(text) {
