@@ -15,9 +15,8 @@ impl Facts {
             _ if call.refused() => {}
             Action::Effect(effect) => self.apply(effect, call),
             Action::Todos(items) => self.set_todos(items, call),
-            Action::MergeTodos(items) => self.merge_todos(items, call),
+            Action::MergeTodos(changes) => self.merge_todos(changes, call),
             Action::AddTodo(item) => self.add_todo(item, call),
-            Action::UpdateTodo { key, text, progress } => self.update_todo(&key, text, progress, call),
         }
     }
 

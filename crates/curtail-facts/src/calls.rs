@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::effects::{self, effects, files_written_by};
-use super::kinds::{Action, CheckRun, Effect, Todo};
+use super::kinds::{Action, CheckRun, Effect, Todo, TodoChange};
 use super::patches::patch_effects;
 use super::paths;
 use super::programs::{PROGRAMS, lists};
@@ -68,7 +68,7 @@ fn changes(name: &str, arguments: &str) -> bool {
     actions(name, arguments).iter().any(|action| match action {
         Action::Effect(effect) => effect.is_change(),
         Action::Command(line) => effects(line).iter().any(Effect::is_change),
-        Action::Todos(_) | Action::MergeTodos(_) | Action::AddTodo(_) | Action::UpdateTodo { .. } => false,
+        Action::Todos(_) | Action::MergeTodos(_) | Action::AddTodo(_) => false,
     })
 }
 
@@ -77,7 +77,8 @@ fn changes(name: &str, arguments: &str) -> bool {
 pub fn todos(name: &str, arguments: &str) -> Option<Vec<Todo>> {
     let Ok(Value::Object(members)) = serde_json::from_str(arguments) else { return None };
     match todo_action(&name_words(name), &members)? {
-        Action::Todos(items) | Action::MergeTodos(items) => Some(items),
+        Action::Todos(items) => Some(items),
+        Action::MergeTodos(changes) => Some(changes.into_iter().filter_map(TodoChange::into_todo).collect()),
         _ => None,
     }
 }

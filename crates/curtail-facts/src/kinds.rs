@@ -205,19 +205,29 @@ pub(super) enum Action {
     Command(String),
     /// Replaces the to-do list.
     Todos(Vec<Todo>),
-    /// Replaces the items of the list with the same ids, and adds the others.
-    MergeTodos(Vec<Todo>),
+    /// Changes the items of the list with the same ids, and adds the others that have a text.
+    MergeTodos(Vec<TodoChange>),
     /// Adds an item to the to-do list; its id may be in the result.
     AddTodo(Todo),
-    /// Changes the item with this id.
-    UpdateTodo {
-        /// The id of the item.
-        key: String,
-        /// Its new text, if it gets one.
-        text: Option<String>,
-        /// How far it is, if that changes.
-        progress: Option<Progress>,
-    },
+}
+
+/// A change of an item of a to-do list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TodoChange {
+    /// The id of the item.
+    pub(super) key: Option<String>,
+    /// Its text, unless it stays as it is.
+    pub(super) text: Option<String>,
+    /// How far it is, unless that stays as it is.
+    pub(super) progress: Option<Progress>,
+}
+
+impl TodoChange {
+    /// The item, if the change is all that is known of it: without a text, it is called by its id.
+    pub(super) fn into_todo(self) -> Option<Todo> {
+        let text = self.text.or_else(|| self.key.clone())?;
+        Some(Todo { key: self.key, text, progress: self.progress.unwrap_or_default(), ..Todo::default() })
+    }
 }
 
 /// An effect of a command, or of another call.

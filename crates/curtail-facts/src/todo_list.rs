@@ -1,7 +1,8 @@
 //! The to-do list as the calls leave it.
 
 use super::call_result::CallWithResult;
-use super::{Facts, MAX_FACTS, Progress, Todo, keep_newest};
+use super::kinds::TodoChange;
+use super::{Facts, MAX_FACTS, Todo, keep_newest};
 
 impl Facts {
     /// Replaces the list.
@@ -11,12 +12,21 @@ impl Facts {
         self.trace_todos();
     }
 
-    /// Replaces the items with the same ids, and adds the others. What they leave out stays as it is.
-    pub(super) fn merge_todos(&mut self, items: Vec<Todo>, call: &CallWithResult<'_>) {
-        for item in items {
-            match self.todos.iter_mut().find(|known| known.key.is_some() && known.key == item.key) {
-                Some(known) => *known = Todo { at: call.at.clone(), ..item },
-                None => self.todos.push(Todo { at: call.at.clone(), ..item }),
+    /// Changes the items with the same ids, and adds the others that have a text. What changes leave out stays as it is.
+    pub(super) fn merge_todos(&mut self, changes: Vec<TodoChange>, call: &CallWithResult<'_>) {
+        for change in changes {
+            match self.todos.iter_mut().find(|known| known.key.is_some() && known.key == change.key) {
+                Some(known) => {
+                    known.text = change.text.unwrap_or_else(|| std::mem::take(&mut known.text));
+                    if let Some(progress) = change.progress {
+                        known.progress = progress;
+                        known.at = call.at.clone();
+                    }
+                }
+                None if change.text.is_some() => {
+                    self.todos.extend(change.into_todo().map(|item| Todo { at: call.at.clone(), ..item }));
+                }
+                None => {}
             }
         }
         keep_newest(&mut self.todos, MAX_FACTS);
@@ -29,26 +39,6 @@ impl Facts {
         let key = key.or_else(|| Some((self.todos.len() + 1).to_string()));
         self.todos.push(Todo { key, at: call.at.clone(), ..item });
         keep_newest(&mut self.todos, MAX_FACTS);
-        self.trace_todos();
-    }
-
-    /// Changes the text of the item with this id, or how far it is, or both.
-    pub(super) fn update_todo(
-        &mut self,
-        key: &str,
-        text: Option<String>,
-        progress: Option<Progress>,
-        call: &CallWithResult<'_>,
-    ) {
-        if let Some(known) = self.todos.iter_mut().find(|known| known.key.as_deref() == Some(key)) {
-            if let Some(text) = text {
-                known.text = text;
-            }
-            if let Some(progress) = progress {
-                known.progress = progress;
-                known.at = call.at.clone();
-            }
-        }
         self.trace_todos();
     }
 }

@@ -3,13 +3,13 @@
 
 use serde_json::{Map, Value};
 
-use super::kinds::Action;
+use super::kinds::{Action, TodoChange};
 use super::quotes::one_line;
 use super::words::has_any;
 use super::{Progress, Todo};
 
 /// Words in the names of tools that keep to-do lists.
-const LIST_WORDS: &[&str] = &["todo", "todos", "plan", "task", "tasks", "checklist", "tracker"];
+const LIST_WORDS: &[&str] = &["todo", "todos", "todowrite", "plan", "task", "tasks", "checklist", "tracker"];
 
 /// Members that are a list of items, also if it is empty.
 const LISTS: &[&str] = &["todos", "plan", "items", "task_list", "tasks", "checklist"];
@@ -38,10 +38,14 @@ pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Opt
     let is_of_list = has_any(words, LIST_WORDS);
     let lists = members.iter().filter_map(|(key, value)| Some((key, value.as_array()?)));
     let lists = lists.filter(|(key, list)| LISTS.contains(&key.as_str()) || is_of_list && !list.is_empty());
-    let items = lists.map(|(_, list)| list.iter().map(item).collect::<Option<Vec<Todo>>>());
-    if let Some(items) = items.flatten().find(|items| is_of_list || !items.is_empty()) {
-        let merges = members.get("merge").is_some_and(|merge| *merge == true);
-        return Some(if merges { Action::MergeTodos(items) } else { Action::Todos(items) });
+    let merges = members.get("merge").is_some_and(|merge| *merge == true);
+    let mut lists = lists.map(|(_, list)| list);
+    if merges && let Some(changes) = lists.clone().find_map(|list| list.iter().map(change).collect()) {
+        return Some(Action::MergeTodos(changes));
+    }
+    let items = lists.find_map(|list| all_items(list).filter(|items| is_of_list || !items.is_empty()));
+    if let Some(items) = items {
+        return Some(Action::Todos(items));
     }
     if !is_of_list {
         return None;
@@ -59,7 +63,8 @@ pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Opt
         (Some(key), _) if has_any(words, &["update", "set", "complete", "finish", "edit"]) => {
             let progress = progress.or_else(|| has_any(words, &["complete", "finish"]).then_some(Progress::Done));
             let text = first_text(members, NAME_KEYS);
-            (text.is_some() || progress.is_some()).then_some(Action::UpdateTodo { key, text, progress })
+            let change = TodoChange { key: Some(key), text, progress };
+            (change.text.is_some() || progress.is_some()).then(|| Action::MergeTodos(vec![change]))
         }
         _ => None,
     }
@@ -71,6 +76,20 @@ fn item(value: &Value) -> Option<Todo> {
     let text = first_text(members, ITEM_TEXT_KEYS)?;
     let state = first_text(members, STATE_KEYS)?;
     Some(Todo { key: first_text(members, ID_KEYS), text, progress: progress(&state), ..Todo::default() })
+}
+
+/// The items of a list, if all are.
+fn all_items(list: &[Value]) -> Option<Vec<Todo>> {
+    list.iter().map(item).collect()
+}
+
+/// What an item of a list that is merged changes: an object with an id, and a text or a state or both.
+fn change(value: &Value) -> Option<TodoChange> {
+    let members = value.as_object()?;
+    let key = first_text(members, ID_KEYS);
+    let text = first_text(members, ITEM_TEXT_KEYS);
+    let progress = first_text(members, STATE_KEYS).map(|state| progress(&state));
+    (text.is_some() || key.is_some() && progress.is_some()).then_some(TodoChange { key, text, progress })
 }
 
 /// The first of these members that is not empty, as text.
@@ -91,11 +110,11 @@ fn progress(state: &str) -> Progress {
     }
 }
 
-/// The items of a list in Markdown: `- [ ] open`, `- [x] done`.
+/// The items of a list in Markdown: `- [ ] open`, `- [x] done`, `1. [completed] done`.
 fn markdown(text: &str) -> Vec<Todo> {
     let items = text.lines().filter_map(|line| {
-        let line = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
-        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
+        let line = line.trim_start().trim_start_matches(['-', '*', '+', '•', ' ']);
+        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || ".)".contains(c)).trim_start();
         let (mark, text) = line.strip_prefix('[')?.split_once(']')?;
         let progress = progress_of_box(mark)?;
         let text = one_line(text);
@@ -104,19 +123,19 @@ fn markdown(text: &str) -> Vec<Todo> {
     items.collect()
 }
 
-/// How far an item is whose box has this mark.
+/// How far an item is whose box has this mark, or this word.
 pub(super) fn progress_of_box(mark: &str) -> Option<Progress> {
     match mark.trim() {
-        "" => Some(Progress::Pending),
-        "x" | "X" | "✓" => Some(Progress::Done),
-        "~" | "-" | ">" | "/" => Some(Progress::InProgress),
+        "" | "pending" => Some(Progress::Pending),
+        "x" | "X" | "✓" | "✔" | "completed" => Some(Progress::Done),
+        "~" | "-" | ">" | "/" | "in_progress" => Some(Progress::InProgress),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Progress, Todo};
+    use super::{Progress, Todo, TodoChange};
     use crate::calls::actions;
     use crate::kinds::Action;
 
@@ -152,10 +171,13 @@ mod tests {
                 r#"{"command":"plan","task_list":[{"title":"One","status":"done"},{"title":"Two","status":"in_progress"},{"title":"Three","status":"todo"}]}"#,
             ),
             ("update_todo_list", r#"{"todos":"[x] One\n[-] Two\n[ ] Three"}"#),
+            ("update_todo_list", r#"{"todos":"1) [✔] One\n• [-] Two\n* [ ] Three"}"#),
+            ("TodoWrite", r#"{"todos":"1. [completed] One\n2. [in_progress] Two\n3. [pending] Three"}"#),
         ] {
             assert_eq!(list(name, arguments), expected, "{name}");
         }
         assert_eq!(list("update_plan", r#"{"explanation":"All done.","plan":[]}"#), []);
+        assert_eq!(list("todowrite", r#"{"todos":[]}"#), []);
         for (name, arguments) in [
             ("TaskUpdate", r#"{"addBlockedBy":[],"taskId":"1","status":"in_progress"}"#),
             ("update_records", r#"{"rows":[{"name":"Ann","status":"active"}]}"#),
@@ -169,11 +191,14 @@ mod tests {
     fn items_come_one_by_one() {
         let added = actions("TaskCreate", r#"{"subject":"One","description":"All of it"}"#);
         assert_eq!(added, [Action::AddTodo(Todo { text: "One".into(), ..Todo::default() })]);
-        let done = Action::UpdateTodo { key: "2".into(), text: None, progress: Some(Progress::Done) };
+        let change = |text: Option<&str>, progress| {
+            Action::MergeTodos(vec![TodoChange { key: Some("2".into()), text: text.map(String::from), progress }])
+        };
         let update = r#"{"taskId":"2","status":"completed","description":"More"}"#;
-        assert_eq!(actions("TaskUpdate", update), [done]);
-        let renamed = Action::UpdateTodo { key: "2".into(), text: Some("Two".into()), progress: None };
-        assert_eq!(actions("TaskUpdate", r#"{"taskId":"2","subject":"Two"}"#), [renamed]);
+        assert_eq!(actions("TaskUpdate", update), [change(None, Some(Progress::Done))]);
+        assert_eq!(actions("TaskUpdate", r#"{"taskId":"2","subject":"Two"}"#), [change(Some("Two"), None)]);
+        let merged = r#"{"merge":true,"todos":[{"id":"2","status":"completed"}]}"#;
+        assert_eq!(actions("TodoWrite", merged), [change(None, Some(Progress::Done))]);
         assert_eq!(actions("TaskUpdate", r#"{"taskId":"2","addBlocks":["3"]}"#), []);
         assert_eq!(actions("TaskList", "{}"), []);
         assert_eq!(actions("Task", r#"{"description":"Look","prompt":"…"}"#), []);

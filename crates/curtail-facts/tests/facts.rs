@@ -496,6 +496,8 @@ fn a_merged_list_keeps_what_it_leaves_out() {
             "ok",
         );
     assert_eq!(log.whole().open().map(|todo| todo.text.clone()).collect::<Vec<_>>(), ["Two", "Three"]);
+    let log = log.calls("todo_write", &json!({"merge": true, "todos": [{"id": "2", "status": "completed"}]}), "ok");
+    assert_eq!(log.whole().open().map(|todo| todo.text.clone()).collect::<Vec<_>>(), ["Three"]);
 }
 
 #[test]
