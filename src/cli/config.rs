@@ -31,13 +31,17 @@ impl ConfigArgs {
     }
 }
 
-/// The file, its processors with their lines, the environment variables that override them, and its levels of a check.
+/// The file, the dialects that it describes and its processors with their lines, the environment variables that override them, and its levels of a check.
 fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     let Some(config) = flags.load()? else {
         return Ok(format!("no configuration: {NOT_FOUND}\n"));
     };
     let file = one_line(&config.file);
     let mut lines = format!("file: {file}\n");
+    for (name, line) in config.dialects()? {
+        let place = painted(DIM, &format!("# {file}:{line}"));
+        let _ = writeln!(lines, "dialects: {}  {place}", painted(NAME, &one_line(&name)));
+    }
     for ConfigStep { level, entry } in config.everywhere() {
         let place = painted(DIM, &format!("# {file}:{}", entry.place.line));
         let _ = writeln!(lines, "{}: {}  {place}", one_line(&level), painted(NAME, entry.spec.name));

@@ -1,6 +1,6 @@
 //! The options of `limit`, which keeps the newest segments that fit a token budget.
 
-use anyhow::ensure;
+use anyhow::bail;
 
 use crate::options::choices::{Choice, one_of};
 use crate::options::counting::{CountingOptions, TemplateOptions};
@@ -70,7 +70,9 @@ impl Options for LimitOptions {
         let budget = self.max_tokens.or(usize::MAX);
         self.counting.check_reserve(Tokens(budget))?;
         let step = self.step.map_or(1, |step| step.or(1).max(1));
-        ensure!(step <= budget.max(1), "--step {step} exceeds --max-tokens {budget}: everything would be dropped");
+        if let Some(given) = self.step.filter(|given| given.exceeds(self.max_tokens)) {
+            bail!("--step {given} exceeds --max-tokens {}: everything would be dropped", self.max_tokens);
+        }
         let limit = TokenLimit {
             max_tokens: budget,
             trigger: self.trigger.map(|trigger| trigger.or(budget)),

@@ -76,6 +76,25 @@ impl Amount {
             Self::Share(share) => Some(share),
         }
     }
+
+    /// Whether it is more than `other` in every transcript; a number may be more or less than a share.
+    pub(crate) fn exceeds(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Tokens(Tokens(one)), Self::Tokens(Tokens(other))) => one > other.max(1),
+            (Self::Share(one), Self::Share(other)) => one > other,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tokens(tokens) => tokens.fmt(f),
+            // The nearest number of a few digits, not that of the binary fraction.
+            Self::Share(share) => write!(f, "{}%", (share * 1e6).round() / 1e4),
+        }
+    }
 }
 
 impl FromStr for Amount {

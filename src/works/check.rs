@@ -6,7 +6,7 @@ use std::path::Path;
 use super::mark::mark_of;
 use crate::options::config::ConfigIndex;
 use curtail_core::checks::{
-    ALL, Examination, Finding, Fix, INVALID_JSON, Inspection, Level, Levels, REBUILT, Verdicts, rule_named,
+    ALL, Examination, Finding, Fix, INVALID_JSON, Inspection, Level, Levels, Verdicts, rule_named,
 };
 use curtail_core::dialects::{Dialect, ReadError, dialect_named, refuse_to_write};
 use curtail_core::diff::hunks;
@@ -231,16 +231,14 @@ fn denied_by_rule(examined: &Examination) -> HashMap<&'static str, usize> {
     counts
 }
 
-/// Where a finding is in an export, which does not contain its conversations as they are read.
-const UNFOLDED: &str = "in what the export contains";
-
 /// A finding in the text of `unit` with its place in the file, whose earlier texts became `grown` bytes longer.
 pub(super) fn in_file(finding: Finding, unit: &Unit<'_>, grown: isize) -> Finding {
     match unit.row {
         Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
-        None if unit.opened.export.is_some() => finding.in_made_text(unit.line, UNFOLDED),
-        None if unit.opened.rebuilt => finding.in_made_text(unit.line, REBUILT),
-        None => finding.moved(unit.line - 1, unit.offset.cast_signed() + grown),
+        None => match unit.opened.made() {
+            Some(made) => finding.in_made_text(&unit.opened.parts, made),
+            None => finding.moved(unit.line - 1, unit.offset.cast_signed() + grown),
+        },
     }
 }
 

@@ -18,7 +18,7 @@ impl Work for Outliner {
     fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Outlined>) -> Result<(), ReadError> {
         let document = unit.parse()?;
         let transcripts = unit.transcripts(&document)?;
-        let mut places = Locator::new(document.text().as_bytes(), unit.line);
+        let mut places = unit.locator();
         let outlined = transcripts.iter().map(|transcript| Outlined {
             dialect: transcript.0.name(),
             mark: mark_in(unit, std::slice::from_ref(transcript)),

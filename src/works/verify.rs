@@ -12,7 +12,7 @@ use curtail_facts::verify::{Comparison, Side, compare, digest, used};
 use curtail_io::{ErrorKind, FileError};
 use curtail_lab::{Compaction, Session, sessions};
 
-use crate::works::whole_file::{WholeFile, located};
+use crate::works::whole_file::WholeFile;
 
 /// What is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -298,7 +298,7 @@ fn denied(
 ) -> Result<Vec<Vec<Finding>>, FileError> {
     let inspection = Inspection { live: true, ..Inspection::default() };
     let examined = inspection.examine(reading, &Levels::default().for_path(&file.name), file.text());
-    let examined = examined.map_err(|error| located(&file.name, file.text(), &error))?;
+    let examined = examined.map_err(|error| file.error(error))?;
     let starts: Vec<usize> =
         transcripts.iter().map(|(_, transcript)| transcript.layout.record.start as usize).collect();
     let mut found = vec![Vec::new(); transcripts.len()];

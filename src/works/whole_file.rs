@@ -112,12 +112,20 @@ impl WholeFile {
         reading: &Reading,
         document: &'a Document<'a>,
     ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, FileError> {
-        reading.transcripts(document).map_err(|error| located(&self.name, &self.text, &error))
+        reading.transcripts(document).map_err(|error| self.error(error))
     }
 
     /// The text as JSON.
     pub(crate) fn parse<'t>(&'t self, reading: &Reading) -> Result<Document<'t>, FileError> {
-        reading.parse(&self.text).map_err(|error| located(&self.name, &self.text, &error))
+        reading.parse(&self.text).map_err(|error| self.error(error))
+    }
+
+    /// An error in its text, with its place in the file.
+    pub(crate) fn error(&self, error: ReadError) -> FileError {
+        match self.opened.as_ref().filter(|opened| opened.rebuilt) {
+            Some(opened) => opened.error_in_made(error),
+            None => located(&self.name, &self.text, &error),
+        }
     }
 }
 
@@ -171,7 +179,7 @@ fn is_item(value: Value<'_>) -> bool {
     value.is_object() || value.is_array()
 }
 
-pub(crate) fn located(name: &str, text: &str, error: &ReadError) -> FileError {
+fn located(name: &str, text: &str, error: &ReadError) -> FileError {
     let place = TextPlace::locate(text.as_bytes(), error.offset, 1);
     FileError::new(ErrorKind::Content, name, error.what.clone()).at(place)
 }

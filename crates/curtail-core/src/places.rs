@@ -24,6 +24,24 @@ impl TextPlace {
     }
 }
 
+/// A part of a text that was made from another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MadePart {
+    /// The byte offset at which it begins.
+    pub offset: usize,
+    /// The place of what it was made from, in the other text.
+    pub place: TextPlace,
+}
+
+impl MadePart {
+    /// The place of what the byte at `offset` was made from: the beginning of the other text if it is in no part.
+    #[must_use]
+    pub fn place_of(parts: &[Self], offset: usize) -> TextPlace {
+        let begun = &parts[..parts.partition_point(|part| part.offset <= offset)];
+        begun.last().map_or(TextPlace { line: 1, column: 1 }, |part| part.place)
+    }
+}
+
 /// The most bytes of a character.
 const LONGEST_CHARACTER: usize = 4;
 
@@ -34,6 +52,8 @@ pub struct Locator<'t> {
     first_line: usize,
     /// Whether the text is a row, which is one line whatever it contains.
     is_row: bool,
+    /// Its parts, if it was made from another text.
+    parts: &'t [MadePart],
     /// The offset of the last place.
     at: usize,
     place: TextPlace,
@@ -43,7 +63,7 @@ impl<'t> Locator<'t> {
     /// For `text`, whose first line has the number `first_line`.
     #[must_use]
     pub const fn new(text: &'t [u8], first_line: usize) -> Self {
-        Self { text, first_line, is_row: false, at: 0, place: TextPlace { line: first_line, column: 1 } }
+        Self { text, first_line, is_row: false, parts: &[], at: 0, place: TextPlace { line: first_line, column: 1 } }
     }
 
     /// For `text`, the row with this number.
@@ -52,9 +72,18 @@ impl<'t> Locator<'t> {
         Self { is_row: true, ..Self::new(text, number) }
     }
 
+    /// For `text`, which was made from another one: places are those of its parts in the other.
+    #[must_use]
+    pub const fn for_made(text: &'t [u8], parts: &'t [MadePart]) -> Self {
+        Self { parts, ..Self::new(text, 1) }
+    }
+
     /// The place of the byte at `offset`, as [`TextPlace::locate`] gives it. An offset before the last one costs a pass from the
     /// beginning.
     pub fn place(&mut self, offset: usize) -> TextPlace {
+        if !self.parts.is_empty() {
+            return MadePart::place_of(self.parts, offset);
+        }
         let offset = offset.min(self.text.len());
         if offset < self.at {
             (self.at, self.place) = (0, TextPlace { line: self.first_line, column: 1 });

@@ -130,7 +130,10 @@ impl Texts<'_> {
     /// # Errors
     /// It cannot be cut, or it is dropped because of a finding.
     fn cut_unit(&self, cut: &CutTexts, unit: &Unit<'_>, out: &mut String) -> Result<Cut, Failure> {
-        let failed = |error: ReadError| Failure::in_text(unit.text.as_bytes(), error);
+        let failed = |error: ReadError| match unit.opened.rebuilt {
+            true => unit.opened.error_in_made(error).into(),
+            false => Failure::in_text(unit.text.as_bytes(), error),
+        };
         unit.refuse_export().map_err(failed)?;
         let examined = match &cut.drops {
             Some(drops) => Some((drops, drops.examine(unit, &mut None).map_err(failed)?)),

@@ -39,6 +39,9 @@ const NAMES: [&str; 2] = ["curtail.toml", ".curtail.toml"];
 const MAX_FOUND_BYTES: u64 = 1 << 20;
 const MAX_FOUND_PATHS: usize = 1000;
 
+/// The tables that describe dialects.
+const DIALECTS: &str = "dialects";
+
 /// What the user can do about a file that was found and is refused.
 const NAMING_ADVICE: &str = "name it with -c to use it";
 
@@ -96,7 +99,7 @@ impl Config {
         let remaining = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
         let root = keys.root()?;
         let levels = LevelReader { keys, remaining }.levels(root.get_ref())?;
-        if root.get_ref().contains_key("dialects") {
+        if root.get_ref().contains_key(DIALECTS) {
             if !choice.is_trusted() {
                 return Err(keys.whole(format!("a file that was found may describe no dialects; {NAMING_ADVICE}")));
             }
@@ -167,6 +170,21 @@ impl Config {
         };
         let tables = keys.tables(members, spec.name, &format!("{outer}.{}", spec.name))?;
         tables.iter().map(|table| spec.read(keys, spec.name, table)).collect()
+    }
+
+    /// The names of the dialects that it describes, each with its line.
+    ///
+    /// # Errors
+    /// They are no tables.
+    pub(crate) fn dialects(&self) -> Result<Vec<(String, usize)>, FileError> {
+        let keys = self.keys();
+        let root = keys.root()?;
+        let tables = keys.tables(root.get_ref(), DIALECTS, DIALECTS)?.iter();
+        let named = tables.filter_map(|table| {
+            let name = table.get_ref().get("name")?.get_ref().as_str()?;
+            Some((name.to_owned(), keys.place(table.span().start).line))
+        });
+        Ok(named.collect())
     }
 
     fn keys(&self) -> KeyReader<'_> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer};
+use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer, in_repository};
 use curtail_core::checks::Level;
 use curtail_core::numbers::counted;
 use curtail_core::visible::one_line;
@@ -48,7 +48,7 @@ fn write_finding(
     writeln!(
         out,
         "::{command} file={},line={},col={},title={}::{}",
-        property(outcome.file(*file)),
+        property(in_repository(outcome.file(*file))),
         at.line,
         at.column,
         property(&format!("{} {}", rule.code, rule.name)),
@@ -57,7 +57,7 @@ fn write_finding(
 }
 
 fn write_error(error: &FileError, out: &mut dyn Write) -> io::Result<()> {
-    let file = property(&error.name);
+    let file = property(in_repository(&error.name));
     let place = error.place.map_or_else(String::new, |at| format!(",line={},col={}", at.line, at.column));
     writeln!(out, "::error file={file}{place},title={NOT_CHECKED}::{}", data(&error.what))
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serializer as _;
 use serde_json::{Value, json};
 
-use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer, identity};
+use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer, identity, in_repository};
 use curtail_core::checks::Level;
 use curtail_core::digest::fnv1a_128;
 use curtail_core::visible::JsonWriter;
@@ -56,7 +56,7 @@ struct Issue<'o> {
 impl Issue<'_> {
     /// The issue in the members of Code Climate that GitLab reads.
     fn object(self, seen: &mut HashMap<String, usize>) -> Value {
-        let path = self.file.strip_prefix("./").unwrap_or(self.file);
+        let path = in_repository(self.file);
         // The fingerprint must not change when lines above the issue are added or removed, so it contains no line number. Equal
         // issues are distinguished by their order.
         let identity = format!("{path}\n{}", self.identity);

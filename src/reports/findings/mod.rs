@@ -12,6 +12,8 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde::Serialize;
 
@@ -204,6 +206,14 @@ impl CheckOutcome {
     pub(crate) fn file(&self, index: usize) -> &str {
         self.files.get(index).map_or("", String::as_str)
     }
+}
+
+/// The name of a file for a service that shows findings beside the files of a repository: a path in the working directory is
+/// relative to it.
+fn in_repository(name: &str) -> &str {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| std::env::current_dir().unwrap_or_default());
+    let name = name.strip_prefix("./").unwrap_or(name);
+    Path::new(name).strip_prefix(&*FOLDER).ok().and_then(Path::to_str).unwrap_or(name)
 }
 
 /// A format of reports.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer};
+use super::{CheckOutcome, FileFinding, Format, NOT_CHECKED, answer, in_repository};
 use curtail_core::checks::{ALL, Finding, FindingPlace, Level, Rule};
 use curtail_core::visible::JsonWriter;
 use curtail_io::FileError;
@@ -122,7 +122,8 @@ fn location(file: &str, place: &FindingPlace, mut location: Value) -> Value {
 
 /// A path as a relative reference or a `file:` URI (RFC 3986 and RFC 8089).
 fn uri(path: &str) -> String {
-    // Elsewhere, a name may contain one.
+    let path = in_repository(path);
+    // Elsewhere, a name may contain a backslash.
     if cfg!(windows) { windows_uri(path) } else { escaped(path, if path.starts_with('/') { "file://" } else { "" }) }
 }
 

@@ -61,6 +61,23 @@ fn github_commands_are_escaped() {
     assert_eq!(out.lines().count(), 1, "{out}");
 }
 
+/// Services that show findings beside a file know it by its path in the repository.
+#[test]
+fn paths_in_the_working_directory_are_relative_in_reports_for_services() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("a.jsonl");
+    fs::write(&path, lines(&[ASK, RESULT, SAY]) + "{\n").unwrap();
+    for (format, place) in
+        [("github", "file=a.jsonl,"), ("gitlab", "\"path\": \"a.jsonl\""), ("sarif", "\"uri\": \"a.jsonl\"")]
+    {
+        for name in ["./a.jsonl", path.to_str().unwrap()] {
+            let report = curtail(folder.path(), &["check", "--output-format", format, name, "missing.jsonl"]).stdout;
+            let report = String::from_utf8(report).unwrap();
+            assert!(report.contains(place) && !report.contains(name), "{format} {name}: {report}");
+        }
+    }
+}
+
 /// What cannot be read fails the check, so the report of a CI says file, line and reason as well.
 #[test]
 fn every_report_for_programs_says_what_was_not_checked() {

@@ -29,6 +29,14 @@ fn a_number_out_of_bounds_is_named_with_its_bound() {
         (&["filter", "--keep-last-results", "few"], "error: --keep-last-results takes a whole number, not `few`\n"),
         (&["check", "--max-findings", "-1"], "error: --max-findings must not be negative\n"),
         (&["-j", "-1", "window"], "error: -j must not be negative\n"),
+        (
+            &["limit", "-t", "10", "--step", "20"],
+            "curtail: --step 20 exceeds --max-tokens 10: everything would be dropped\n",
+        ),
+        (
+            &["limit", "-t", "50%", "--step", "50.1%"],
+            "curtail: --step 50.1% exceeds --max-tokens 50%: everything would be dropped\n",
+        ),
     ] {
         assert_eq!(refusal(flags), words, "{flags:?}");
     }

@@ -277,6 +277,34 @@ fn a_log_of_patches_names_the_line_that_is_wrong() {
     assert_eq!(at["pointer"], "/requests/0/response/1");
 }
 
+/// What is wrong in an export is where its value is in the file.
+#[test]
+fn a_row_of_an_export_is_named_with_its_line() {
+    let row = |messages: &str| serde_json::json!({ "messages": messages }).to_string();
+    let sound = row(r#"[{"role":"user","content":"Lit?"}]"#);
+    let open = row(r#"[{"role":"tool","tool_call_id":"c1","content":"lit"}]"#);
+    let done = run(&["check"], &format!("{sound}\n{sound}\n{{\"note\":\"none\"}}\n{sound}\n"));
+    let stderr = text(&done.stderr);
+    assert!(
+        stderr.contains("stdin:3:1: no list of messages") && stderr.contains("(in what the export contains)"),
+        "{stderr}"
+    );
+    let report = run(&["check", "--output-format", "github"], &format!("{sound}\n\n{open}\n"));
+    assert!(text(&report.stdout).contains("line=3,col=1,title=P001"), "{}", text(&report.stdout));
+    assert!(text(&run(&["show"], &format!("{sound}\n{sound}\n")).stdout).contains("\n   0     2  "));
+    let refused = text(&run(&["window", "-n", "1"], &format!("[{sound}]")).stderr);
+    assert!(refused.contains("stdin:1:1: this is a row") && !refused.contains("what the export contains"), "{refused}");
+    let stored = |message: &str| serde_json::json!({"session_id": "a", "message_data": message}).to_string();
+    let said = stored(r#"{"role":"user","content":"Lit?"}"#);
+    let done = run(&["count"], &format!("{said}\n{}\n{said}\n", stored(r#"{"role":"assistant","#)));
+    assert!(
+        text(&done.stderr).contains("stdin:2:1: the message in this row is not whole JSON"),
+        "{}",
+        text(&done.stderr)
+    );
+    assert!(text(&done.stdout).contains("stdin            1      2         2"), "{}", text(&done.stdout));
+}
+
 /// What the server stored comes before the items of a request that continues it.
 #[test]
 fn a_cut_before_stored_items_says_so() {

@@ -77,6 +77,17 @@ fn the_levels_of_a_check_are_shown_and_checked() {
     assert_eq!(wrong, "curtail: curtail.toml:5:9: unknown rule `paring`; did you mean `pairing`?\n");
 }
 
+/// `config show` names the dialects that a file describes.
+#[test]
+fn the_dialects_of_a_file_are_shown() {
+    let part = "fits = { who = true }\nrole = { at = 'who', user = 'me' }\npart = [{ is = 'text', at = 'body' }]\n";
+    let dialect = |name: &str| format!("[[dialects]]\nname = '{name}'\nabout = 'Letters.'\n{part}");
+    let place = folder(&(dialect("letters") + &dialect("notes")));
+    let shown = stdout(place.path(), &["config", "show", "-c", "curtail.toml"]);
+    let names = "dialects: letters  # curtail.toml:1\ndialects: notes  # curtail.toml:7\n";
+    assert_eq!(shown, format!("file: curtail.toml\n{names}"));
+}
+
 /// What a flag accepts, a key accepts; a file is where the configuration is, whatever is before its name.
 #[test]
 fn a_key_reads_what_its_flag_reads() {

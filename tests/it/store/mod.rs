@@ -347,20 +347,20 @@ fn a_clash_is_settled_as_the_caller_says() {
 
 #[test]
 fn an_import_says_what_is_wrong_with_it() {
-    let (_folder, path) = fresh();
-    let mut store = Store::open(&path).unwrap();
     let shelf = "{\"curtail-store\":1}\n{\"shelf\":\"x\",\"scope\":\"thread\",\"id\":\"a\",\
                  \"updated\":0,\"body\":null,\"marks\":[],\"aside\":[]}\n";
     let cases = [
         ("", "first line of an export"),
         ("{\"curtail-store\":99}\n", "newer"),
+        ("{\"curtail-store\":-7}\n", "no version of an export: -7"),
         ("{\"role\":\"user\"}\n", "not an export of a store; name a file that `curtail store export` wrote"),
         (shelf, "unknown shelf or scope: x"),
         (&shelf.replace('x', "memory").replace(":0", ":9223372036854775807"), "`updated` is not a time"),
     ];
     for (text, expected) in cases {
-        let error = fault(&mut store, text);
-        assert!(error.contains(expected), "{text:?}: {error}");
+        // It is said before there is a store.
+        let Err(error) = Export::read(&mut text.as_bytes()) else { panic!("{text:?} is read") };
+        assert!(error.to_string().contains(expected), "{text:?}: {error}");
     }
 }
 

@@ -174,7 +174,7 @@ impl Inspection {
     fn examine_rebuilt(&self, reading: &Reading, verdicts: &Verdicts, chat: &str) -> Vec<Finding> {
         let document = Reading { framing: Framing::Document, ..reading.clone() };
         let found = or_unreadable(self.examine(&document, verdicts, chat), verdicts, chat).findings;
-        found.into_iter().map(|finding| finding.in_made_text(1, REBUILT)).collect()
+        found.into_iter().map(|finding| finding.in_made_text(&[], REBUILT)).collect()
     }
 }
 

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::{Excerpt, FindingPlace, Fix, INVALID_JSON, Level, LineIndex, Rule};
 use crate::dialects::{Dialect, ReadError};
 use crate::json::{Span, Value};
+use crate::places::{MadePart, TextPlace};
 use crate::transcript::FaultKind;
 
 /// What is wrong, where, and what the provider would answer.
@@ -105,11 +106,17 @@ impl Finding {
         self
     }
 
-    /// The same finding when the examined text was made of the line `line` of the file and stands nowhere in it; `origin` says so
-    /// in words.
+    /// The same finding when the examined text, with these parts, was made from the file and stands nowhere in it: its place is that of
+    /// what its part was made from, and `made` says so in words.
     #[must_use]
-    pub fn in_made_text(self, line: usize, origin: &str) -> Self {
-        self.in_row(line, "", origin)
+    pub fn in_made_text(mut self, parts: &[MadePart], made: &str) -> Self {
+        for place in self.places_mut() {
+            let TextPlace { line, column } = MadePart::place_of(parts, place.offset);
+            place.line = line;
+            place.column = column;
+        }
+        self.message = format!("{} ({made})", self.message);
+        self
     }
 
     /// The command that mends it, with `FILE` for the file; `None` if a person has to.

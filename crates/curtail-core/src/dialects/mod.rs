@@ -295,6 +295,11 @@ pub trait Dialect: Sync {
         Ok(())
     }
 
+    /// What whoever cuts the items of a transcript should know of them.
+    fn remark(&self, _items: &[Value<'_>]) -> Option<String> {
+        None
+    }
+
     /// Reads one item.
     fn read<'a>(&self, item: Value<'a>) -> Item<'a>;
 

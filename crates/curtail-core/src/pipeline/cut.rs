@@ -38,10 +38,12 @@ impl Cut {
             let note = "the last line is incomplete; it is kept as it is and not counted";
             cut.notes.push((end.offset, note.to_owned()));
         }
-        for (_, transcript) in transcripts {
+        for (dialect, transcript) in transcripts {
+            let place = transcript.layout.span.start as usize;
+            cut.notes.extend(dialect.remark(&transcript.layout.elements).map(|remark| (place, remark)));
             if let Some(unread) = Unread::find(&transcript.messages, &transcript.layout.non_messages) {
                 let note = format!("{unread}; `curtail show` prints how the file is read");
-                cut.notes.push((transcript.layout.span.start as usize, note));
+                cut.notes.push((place, note));
             }
         }
         cut

@@ -60,11 +60,12 @@ pub use opening::first_without_records;
 pub use rescue::{Loss, Rescued, converted};
 
 use crate::{BLOCK, ErrorKind, FileError, Limits, OpenTable, Packing, RowPlace, RowResult, Source, Stamp, Table};
+use curtail_core::checks::REBUILT;
 use curtail_core::dialects::{
     Dialect, Framing, ReadError, Reading, Rebuilt, rebuilt, rebuilt_around, refusal, unfolded,
 };
 use curtail_core::json::Document;
-use curtail_core::places::Locator;
+use curtail_core::places::{Locator, MadePart};
 use curtail_core::transcript::Transcript;
 
 /// How a batch is run.
@@ -175,6 +176,8 @@ pub struct Opened {
     pub table: Option<Arc<dyn Table>>,
     /// Whether its text was made from a log of patches or an export, so that places in it are not those of the file.
     pub rebuilt: bool,
+    /// The records of its text, if it was made from an export.
+    pub parts: Arc<[MadePart]>,
     /// Whether its text was converted from UTF-16.
     is_converted: bool,
     /// Why nothing can be read of it, if its encoding is not UTF-8.
@@ -201,6 +204,7 @@ impl Opened {
             reading,
             table: None,
             rebuilt: false,
+            parts: Arc::default(),
             is_converted: false,
             foreign_encoding: None,
             export: None,
@@ -215,7 +219,7 @@ impl Opened {
     /// A patch does not fit the document before it, or a value of the export holds messages that cannot be read.
     pub fn rebuild(&self, text: &str) -> Result<Option<(Self, String)>, ReadError> {
         if let Some(export) = unfolded(text).filter(|_| !self.reading.named) {
-            let read = (Self { export: Some(export.format), ..self.rebuilt() }, export.text);
+            let read = (self.unfolded(export.format, export.parts), export.text);
             return export.faults.into_iter().next().map_or(Ok(Some(read)), Err);
         }
         let document = rebuilt(text).filter(|_| self.reading.framing == Framing::Lines).transpose()?;
@@ -227,7 +231,7 @@ impl Opened {
     pub fn rebuild_around(&self, text: &str) -> Option<(Self, Rebuilt)> {
         if let Some(export) = unfolded(text).filter(|_| !self.reading.named) {
             let rebuilt = Rebuilt { text: export.text, faults: export.faults };
-            return Some((Self { export: Some(export.format), ..self.rebuilt() }, rebuilt));
+            return Some((self.unfolded(export.format, export.parts), rebuilt));
         }
         let document = rebuilt_around(text).filter(|_| self.reading.framing == Framing::Lines)?;
         Some((self.rebuilt(), document))
@@ -244,6 +248,29 @@ impl Opened {
     fn rebuilt(&self) -> Self {
         let reading = Reading { framing: Framing::Document, ..self.reading.clone() };
         Self { reading, rebuilt: true, ..self.clone() }
+    }
+
+    /// The same input, whose text is what an export of this format contains.
+    fn unfolded(&self, format: &'static str, parts: Vec<MadePart>) -> Self {
+        Self { export: Some(format), parts: parts.into(), ..self.rebuilt() }
+    }
+
+    /// Where something in its text is, in words, if the text was made from the file and stands nowhere in it.
+    #[must_use]
+    pub fn made(&self) -> Option<&'static str> {
+        let made = if self.export.is_some() { "in what the export contains" } else { REBUILT };
+        self.rebuilt.then_some(made)
+    }
+
+    /// An error in its text, which was made from the file. One at the beginning is about the file as a whole.
+    #[must_use]
+    pub fn error_in_made(&self, error: ReadError) -> FileError {
+        let reason = match self.made().filter(|_| error.offset > 0) {
+            Some(made) => format!("{} ({made})", error.what),
+            None => error.what,
+        };
+        let place = MadePart::place_of(&self.parts, error.offset);
+        FileError::new(ErrorKind::Content, &self.source.name, reason).at(place)
     }
 
     /// Whether the file is probably not a transcript: its name is doubtful, and its beginning, `text`, shows no message.
@@ -329,11 +356,13 @@ impl<'u> Unit<'u> {
         }
     }
 
-    /// Locates ascending offsets of the text in the file, in one pass. A row counts as one line, whatever its text contains.
+    /// Locates ascending offsets of the text in the file, in one pass. A row counts as one line, whatever its text contains; a
+    /// record of an export is where it was read.
     #[must_use]
-    pub const fn locator(&self) -> Locator<'u> {
+    pub fn locator(&self) -> Locator<'u> {
         match self.row {
             Some(_) => Locator::for_row(self.text.as_bytes(), self.line),
+            None if self.opened.rebuilt => Locator::for_made(self.text.as_bytes(), &self.opened.parts),
             None => Locator::new(self.text.as_bytes(), self.line),
         }
     }

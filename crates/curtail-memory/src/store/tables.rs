@@ -7,6 +7,8 @@ pub(super) const APPLICATION_ID: i32 = 0x6375_7274;
 
 /// The version that this program writes, and the newest that it reads.
 pub(super) const NEWEST: i32 = 1;
+/// The oldest version.
+pub(super) const OLDEST: i32 = 1;
 
 /// The tables of version 1: `entry` has the body of each key, `mark` the ids that were applied to an entry, and `aside` its bodies
 /// that were set aside, each with the reason. Times are in milliseconds since 1970 (UTC).

@@ -65,30 +65,38 @@ impl Store {
     /// Imports an export, all of it or nothing, and returns the number of entries written.
     ///
     /// # Errors
-    /// [`StoreError::Import`] with the line of an entry that already exists or cannot be in a store; [`StoreError`] if the file
-    /// cannot be written.
+    /// [`StoreError::Import`] with the line of an entry that already exists; [`StoreError`] if the file cannot be written.
     pub fn import(&mut self, export: &Export, clash: Clash) -> Result<usize, StoreError> {
         self.transact(|transaction, path| {
             let mut written = 0;
-            for (number, line) in &export.0 {
+            for entry in &export.0 {
                 let imported =
-                    import_line(transaction, line, clash).map_err(|source| StoreError::database(path, source))?;
-                written += usize::from(imported.map_err(|reason| StoreError::Import { line: *number, reason })?);
+                    import_entry(transaction, entry, clash).map_err(|source| StoreError::database(path, source))?;
+                written += usize::from(imported.map_err(|reason| StoreError::Import { line: entry.number, reason })?);
             }
             Ok(written)
         })
     }
 }
 
-/// The entries of an export, each with the number of its line. It is read before a store is opened, so that what is no export makes no
-/// store, and a slow pipe blocks no other process.
-pub struct Export(Vec<(usize, EntryLine)>);
+/// The entries of an export. It is read before a store is opened, so that what is no export makes no store, and a slow pipe blocks no
+/// other process.
+pub struct Export(Vec<Entry>);
+
+/// An entry of an export that can be in a store.
+struct Entry {
+    /// The number of its line.
+    number: usize,
+    shelf: Shelf,
+    scope: Scope,
+    line: EntryLine,
+}
 
 impl Export {
     /// Reads what [`Store::export`] wrote.
     ///
     /// # Errors
-    /// [`StoreError::Import`] with the line that is malformed.
+    /// [`StoreError::Import`] with the line that is malformed, or whose entry cannot be in a store.
     pub fn read(input: &mut dyn BufRead) -> Result<Self, StoreError> {
         let mut lines = TransferLines { input, number: 0 };
         let head: Option<Head> = lines.next().map_err(|error| match error {
@@ -101,7 +109,7 @@ impl Export {
         check_head(head.as_ref())?;
         let mut entries = Vec::new();
         while let Some(line) = lines.next()? {
-            entries.push((lines.number, line));
+            entries.push(entry_of(line, lines.number).map_err(|reason| lines.error(reason))?);
         }
         Ok(Self(entries))
     }
@@ -187,26 +195,35 @@ fn malformed(text: &str, error: &serde_json::Error) -> String {
 
 fn check_head(head: Option<&Head>) -> Result<(), StoreError> {
     let reason = match head {
-        Some(head) if head.version <= tables::NEWEST => return Ok(()),
+        Some(head) if (tables::OLDEST..=tables::NEWEST).contains(&head.version) => return Ok(()),
+        Some(head) if head.version < tables::OLDEST => {
+            format!("no version of an export: {}; name a file that `curtail store export` wrote", head.version)
+        }
         Some(head) => format!("written by a newer curtail (version {}); upgrade curtail", head.version),
         None => "the file is empty; the first line of an export holds its version".to_owned(),
     };
     Err(StoreError::Import { line: 0, reason })
 }
 
-/// Imports one entry: `Ok(Ok(true))` if it was written, `Ok(Ok(false))` if the existing one was kept, `Ok(Err(reason))` if the
-/// line cannot be imported.
-fn import_line(transaction: &Transaction<'_>, line: &EntryLine, clash: Clash) -> Result<Result<bool, String>> {
+/// The entry of a line, or why it cannot be in a store.
+fn entry_of(line: EntryLine, number: usize) -> Result<Entry, String> {
     let (Some(shelf), Some(scope)) = (Shelf::named(&line.shelf), Scope::named(&line.scope)) else {
-        return Ok(Err(format!(
+        return Err(format!(
             "unknown shelf or scope: {} {}; the shelves are memory and summary, the scopes thread and resource",
             line.shelf, line.scope
-        )));
+        ));
     };
     if !TIMES.contains(&line.updated) {
-        return Ok(Err(format!("`updated` is not a time in milliseconds since 1970: {}", line.updated)));
+        return Err(format!("`updated` is not a time in milliseconds since 1970: {}", line.updated));
     }
-    let key = RecordKey { shelf, scope, id: &line.id };
+    Ok(Entry { number, shelf, scope, line })
+}
+
+/// Imports one entry: `Ok(Ok(true))` if it was written, `Ok(Ok(false))` if the existing one was kept, `Ok(Err(reason))` if it cannot
+/// be imported.
+fn import_entry(transaction: &Transaction<'_>, entry: &Entry, clash: Clash) -> Result<Result<bool, String>> {
+    let Entry { shelf, scope, line, .. } = entry;
+    let key = RecordKey { shelf: *shelf, scope: *scope, id: &line.id };
     let exists = row(transaction, key)?.is_some();
     match clash {
         Clash::Refuse if exists => {

@@ -7,6 +7,7 @@ use foldhash::HashSet;
 
 use super::Described;
 use super::library::{described_at, heads, registered};
+use super::paths::Path;
 use super::rules::{Mark, Rules, all_hold};
 use super::screen::Screen;
 use super::texts::BUILT_IN;
@@ -106,10 +107,28 @@ impl Described {
 
     /// What shows that items without a time are written newest first, if nothing shows the opposite.
     fn sign_of_reversal(&self, items: &[Value<'_>]) -> Option<&'static str> {
-        let messages: Vec<Message<'_>> =
-            items.iter().filter_map(|item| self.rules.item(*item).into_message()).collect();
+        let messages = self.messages(items);
         let by_calls = results_first(&messages).map(|first| first.then_some("results are before their calls"));
         by_calls.unwrap_or_else(|| follows_reply(&messages).then_some("reasoning is behind the reply that it led to"))
+    }
+
+    /// What to say of items without a time that may be written newest first, if nothing but who speaks shows it.
+    pub(super) fn remark_on_order(&self, items: &[Value<'_>]) -> Option<String> {
+        let list = items.first()?.parent().filter(|_| self.rules.order.as_ref().is_some_and(Path::is_here))?;
+        let messages = self.messages(items);
+        let [first, .., last] = messages.as_slice() else { return None };
+        let begins_with_reply = first.role == Role::Assistant && last.role == Role::User;
+        if !begins_with_reply || results_first(&messages).is_some() || messages.iter().any(is_reasoning) {
+            return None;
+        }
+        let reverse = reversing(list);
+        Some(format!(
+            "the messages may be newest first: they begin with an answer and end with a question; if so, reverse them first: {reverse}"
+        ))
+    }
+
+    fn messages<'a>(&self, items: &[Value<'a>]) -> Vec<Message<'a>> {
+        items.iter().filter_map(|item| self.rules.item(*item).into_message()).collect()
     }
 
     /// Whether no item is of another format, and the description knows what all are. In a log, new versions of a program write

@@ -123,6 +123,10 @@ impl Dialect for Described {
         self.refuse_disorder(items)
     }
 
+    fn remark(&self, items: &[Value<'_>]) -> Option<String> {
+        self.remark_on_order(items)
+    }
+
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         self.rules.item(item)
     }

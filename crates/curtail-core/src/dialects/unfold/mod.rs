@@ -7,11 +7,12 @@ mod spans;
 mod traces;
 mod trees;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::loose_json::loose;
 use super::read_error::ReadError;
 use crate::json::{Document, Value};
+use crate::places::{Locator, MadePart};
 use leftovers::{holds_messages, is_record};
 
 /// What was found in an export.
@@ -21,6 +22,8 @@ pub struct Unfolded {
     pub format: &'static str,
     /// A document with a record for each conversation.
     pub text: String,
+    /// The records of the document, in order.
+    pub parts: Vec<MadePart>,
     /// The values of the export that hold messages and cannot be read, in order.
     pub faults: Vec<ReadError>,
 }
@@ -42,8 +45,8 @@ pub fn refusal(format: &str) -> String {
     )
 }
 
-/// How much of a text shows what it is.
-const HEAD: usize = 1 << 16;
+/// How much of a text shows what it is: before the first run of a model, traces have many others.
+const HEAD: usize = 1 << 18;
 
 /// What reads a value of one format: the records that it contains, or `None` if it is in no such format.
 type Reader = fn(&Json) -> Option<Vec<Json>>;
@@ -51,7 +54,7 @@ type Reader = fn(&Json) -> Option<Vec<Json>>;
 /// A format of exports.
 struct Format {
     name: &'static str,
-    /// Texts of which one is at the beginning of every export.
+    /// Texts of which one is in the beginning of every export, each with the quotation mark before it.
     signs: &'static [&'static str],
     read: Reader,
     rest: Rest,
@@ -95,7 +98,7 @@ const FORMATS: &[Format] = &[
     format("an export of LibreChat with branches", &["\"messagesTree\""], trees::librechat, Rest::Stays),
     format(
         "a span of OpenInference",
-        &["llm.input_messages", "\"input.value\"", "\"input_messages\""],
+        &["\"llm.input_messages", "\"input.value\"", "\"input_messages\""],
         spans::openinference,
         Rest::LeftOut,
     ),
@@ -104,7 +107,7 @@ const FORMATS: &[Format] = &[
     format("an observation of Langfuse", &["\"traceId\"", "\"trace_id\""], traces::langfuse, Rest::LeftOut),
     format(
         "a span of OpenTelemetry with messages in strings",
-        &["gen_ai.input.messages"],
+        &["\"gen_ai.input.messages"],
         spans::opentelemetry,
         Rest::LeftOut,
     ),
@@ -116,70 +119,115 @@ const FORMATS: &[Format] = &[
 const ROWS: (&str, [&str; 3]) =
     ("rows of a store with messages in strings", ["\"message_data\"", "\"message\":\"{\\\"", "\"message\": \"{\\\""]);
 
+/// Whether a sign of an export is in a text.
+fn has_sign(text: &str) -> bool {
+    let signs: Vec<&[u8]> =
+        FORMATS.iter().flat_map(|format| format.signs).chain(&ROWS.1).map(|sign| sign.as_bytes()).collect();
+    // Few strings begin as a sign does.
+    let begins: Vec<[u8; 2]> = signs.iter().map(|sign| [sign[1], sign[2]]).collect();
+    memchr::memchr_iter(b'"', text.as_bytes()).any(|at| match &text.as_bytes()[at..] {
+        [_, first, second, ..] if !begins.contains(&[*first, *second]) => false,
+        rest => signs.iter().any(|sign| rest.starts_with(sign)),
+    })
+}
+
+/// A value of an export, or of one that has several.
+struct Piece {
+    /// The number of the value that it is, or was in.
+    of: usize,
+    json: Json,
+}
+
+impl Piece {
+    fn all_of(of: usize, values: Vec<Json>) -> impl Iterator<Item = Self> {
+        values.into_iter().map(move |json| Self { of, json })
+    }
+}
+
 /// What an export contains; `None` if `whole`, all of a file, is none of these.
 #[must_use]
 pub fn unfolded(whole: &str) -> Option<Unfolded> {
     let text = whole.trim_start_matches('\u{feff}');
-    let head = &text[..text.floor_char_boundary(HEAD)];
-    let mut signs = FORMATS.iter().flat_map(|format| format.signs).chain(&ROWS.1);
-    if !signs.any(|sign| head.contains(sign)) || !begins_folded(text) {
+    if !has_sign(&text[..text.floor_char_boundary(HEAD)]) || !begins_folded(text) {
         return None;
     }
     let document = Document::parse_all(whole).ok()?;
     let listed = listed(&document);
-    let values = listed
-        .iter()
-        .enumerate()
-        .flat_map(|(nth, value)| spans::in_resources(json_of(*value)).into_iter().map(move |value| (nth, value)));
-    let values: Vec<(usize, Json)> = values.collect();
-    if let Some(sessions) = rows::of_store(values.iter().map(|(_, value)| value)) {
-        let mut records: Vec<Json> = sessions.into_iter().map(|messages| json!({ "messages": messages })).collect();
-        let document = if records.len() == 1 { records.remove(0) } else { Json::Array(records) };
-        return Some(Unfolded { format: ROWS.0, text: document.to_string(), faults: Vec::new() });
+    let values = pieces(listed.iter().copied());
+    if let Some(store) = rows::of_store(&values) {
+        let faults = store.unread.into_iter().map(|row| rows::fault(listed[row])).collect();
+        let (mut text, parts) = list_of(&store.sessions, &listed, whole);
+        if store.sessions.len() == 1 {
+            text = text[1..text.len() - 1].to_owned();
+        }
+        return Some(Unfolded { format: ROWS.0, text, parts, faults });
     }
-    let format = FORMATS.iter().find(|format| values.iter().any(|(_, value)| format.records(value).is_some()))?;
+    let format = FORMATS.iter().find(|format| values.iter().any(|value| format.records(&value.json).is_some()))?;
     let mut records = Vec::new();
     let mut lost = Vec::new();
-    for (nth, value) in values {
-        if let Some(read) = (format.read)(&value) {
-            records.extend(read);
-        } else if is_record(&value) {
-            records.push(value);
-        } else if let Some(read) = FORMATS.iter().find_map(|other| other.records(&value)) {
-            records.extend(read);
+    for Piece { of, json } in values {
+        if let Some(read) = (format.read)(&json) {
+            records.extend(Piece::all_of(of, read));
+        } else if is_record(&json) {
+            records.push(Piece { of, json });
+        } else if let Some(read) = FORMATS.iter().find_map(|other| other.records(&json)) {
+            records.extend(Piece::all_of(of, read));
         } else if format.rest == Rest::Stays {
-            records.push(value);
-        } else if holds_messages(&value) {
-            lost.push(nth);
+            records.push(Piece { of, json });
+        } else if holds_messages(&json) {
+            lost.push(of);
         }
     }
     lost.dedup();
     let faults = lost.into_iter().map(|nth| format.fault(listed[nth])).collect();
-    Some(Unfolded { format: format.name, text: Json::Array(records).to_string(), faults })
+    let (text, parts) = list_of(&records, &listed, whole);
+    Some(Unfolded { format: format.name, text, parts, faults })
 }
 
-/// Whether one of the first lines, if the first is a value, is of an export: before the first run of a model, traces have many
-/// others. A document is none of lines, and is read as a whole.
+/// A list of `records`, which are of the values `listed` of a text, and its parts.
+fn list_of(records: &[Piece], listed: &[Value<'_>], whole: &str) -> (String, Vec<MadePart>) {
+    let mut places = Locator::new(whole.as_bytes(), 1);
+    let mut parts = Vec::with_capacity(records.len());
+    let mut text = String::from("[");
+    for Piece { of, json } in records {
+        if !parts.is_empty() {
+            text.push(',');
+        }
+        parts.push(MadePart { offset: text.len(), place: places.place(listed[*of].span().start as usize) });
+        text.push_str(&json.to_string());
+    }
+    text.push(']');
+    (text, parts)
+}
+
+/// Whether one of the first lines, if the first is a value, is of an export. A document is none of lines, and is read as a whole.
 fn begins_folded(text: &str) -> bool {
-    const LOOKED_AT: usize = 1 << 18;
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let begins_with_value = lines.next().is_some_and(|first| Document::parse_all(first).is_ok());
+    if !begins_with_value || lines.next().is_none() {
+        return true;
+    }
     let mut seen = 0;
-    let lines = text.lines().filter(|line| !line.trim().is_empty()).take_while(|line| {
-        let is_near = seen < LOOKED_AT;
+    let near = text.lines().take_while(|line| {
+        let is_near = seen < HEAD;
         seen += line.len();
         is_near
     });
-    let lines: Vec<Option<Vec<Json>>> = lines.map(values_of).collect();
-    if lines.len() < 2 || lines[0].is_none() {
-        return true;
-    }
-    let first: Vec<Json> = lines.into_iter().flatten().flatten().flat_map(spans::in_resources).collect();
-    rows::of_store(first.iter()).is_some()
-        || first.iter().any(|value| FORMATS.iter().any(|format| format.records(value).is_some()))
+    near.filter(|line| has_sign(line)).any(is_folded)
 }
 
-/// The values of a line; `None` if it is not JSON.
-fn values_of(line: &str) -> Option<Vec<Json>> {
-    Some(Document::parse_all(line).ok()?.roots().map(json_of).collect())
+/// Whether a line is of an export.
+fn is_folded(line: &str) -> bool {
+    let Ok(document) = Document::parse_all(line) else { return false };
+    let values = pieces(document.roots());
+    rows::of_store(&values).is_some()
+        || values.iter().any(|value| FORMATS.iter().any(|format| format.records(&value.json).is_some()))
+}
+
+/// The values of an export, each span of a resource for itself.
+fn pieces<'a>(values: impl Iterator<Item = Value<'a>>) -> Vec<Piece> {
+    let spans = values.map(|value| spans::in_resources(json_of(value)));
+    spans.enumerate().flat_map(|(of, spans)| Piece::all_of(of, spans)).collect()
 }
 
 /// The values of a document that is a list, or of lines.
@@ -223,8 +271,13 @@ fn text_of<'j>(value: &'j Json, key: &str) -> Option<&'j str> {
 
 /// The list or object that a string holds as JSON.
 fn decoded(value: &Json) -> Option<Json> {
-    let text = value.as_str()?.trim_start();
-    text.starts_with(['[', '{']).then(|| serde_json::from_str(text).ok()).flatten()
+    let text = value.as_str().filter(|text| is_begun(text))?;
+    serde_json::from_str(text).ok()
+}
+
+/// Whether a string begins as a list or an object does.
+fn is_begun(text: &str) -> bool {
+    text.trim_start().starts_with(['[', '{'])
 }
 
 /// The value, or what it holds as JSON if it is a string.

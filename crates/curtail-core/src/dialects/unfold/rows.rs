@@ -3,7 +3,9 @@
 use foldhash::HashMap;
 use serde_json::{Value as Json, json};
 
-use super::{LISTS, decoded, has_list, items, joined, plain, text_of};
+use super::{LISTS, Piece, decoded, has_list, is_begun, items, joined, plain, text_of};
+use crate::dialects::ReadError;
+use crate::json::Value;
 
 /// A row with its messages in a string.
 pub(super) fn in_string(value: &Json) -> Option<Vec<Json>> {
@@ -36,33 +38,64 @@ fn call(nth: usize, answer: &Json) -> Option<Json> {
     Some(json!({ "id": format!("call_{nth}"), "type": "function", "function": function }))
 }
 
-/// The messages of rows that each hold one in a string, or the parts of one in a string beside its role: a list for each session, in
-/// the order in which they begin.
-pub(super) fn of_store<'j>(rows: impl Iterator<Item = &'j Json>) -> Option<Vec<Vec<Json>>> {
-    let mut sessions: Vec<Vec<Json>> = Vec::new();
+/// What the rows of a store hold.
+pub(super) struct Store {
+    /// A record for each session, in the order in which they begin.
+    pub(super) sessions: Vec<Piece>,
+    /// The numbers of the rows whose message cannot be read.
+    pub(super) unread: Vec<usize>,
+}
+
+/// What rows hold that each have a message in a string, or the parts of one in a string beside its role.
+pub(super) fn of_store(rows: &[Piece]) -> Option<Store> {
+    let mut sessions: Vec<(usize, Vec<Json>)> = Vec::new();
+    let mut unread = Vec::new();
     let mut places: HashMap<Option<&str>, usize> = HashMap::default();
-    for row in rows {
-        let message = stored_message(row)?;
+    for Piece { of, json: row } in rows {
+        let column = column(row)?;
+        let Some(message) = message_in(row, column) else {
+            unread.push(*of);
+            continue;
+        };
         let place = *places.entry(text_of(row, SESSION)).or_insert(sessions.len());
         if place == sessions.len() {
-            sessions.push(Vec::new());
+            sessions.push((*of, Vec::new()));
         }
-        sessions[place].push(message);
+        sessions[place].1.push(message);
     }
-    (!sessions.is_empty()).then_some(sessions)
+    let sessions = sessions.into_iter().map(|(of, messages)| Piece { of, json: json!({ "messages": messages }) });
+    let sessions: Vec<Piece> = sessions.collect();
+    (!sessions.is_empty()).then_some(Store { sessions, unread })
+}
+
+/// What is wrong with a row whose message cannot be read.
+pub(super) fn fault(row: Value<'_>) -> ReadError {
+    let what =
+        "the message in this row is not whole JSON, perhaps because it was cut off; correct it, or remove the row";
+    ReadError { offset: row.span().start as usize, what: String::from(what) }
 }
 
 /// The column with the id of a session.
 const SESSION: &str = "session_id";
+/// The column with the parts of a message.
+const PARTS: &str = "parts";
 
-fn stored_message(row: &Json) -> Option<Json> {
+/// The column of a row that has a message or its parts, as JSON in a string, whole or not.
+fn column(row: &Json) -> Option<&'static str> {
     // Lines of many logs have a `message`.
-    let message = row.get("message_data").or_else(|| row.get("message").filter(|_| row.get(SESSION).is_some()));
-    if let Some(message) = message.and_then(decoded) {
-        return Some(message);
+    let columns = [("message_data", None), ("message", Some(SESSION)), (PARTS, Some("role"))];
+    let mut columns = columns.into_iter().filter(|(_, beside)| beside.is_none_or(|key| row.get(key).is_some()));
+    let (column, _) = columns.find(|(key, _)| text_of(row, key).is_some_and(is_begun))?;
+    Some(column)
+}
+
+/// The message in a column of a row; `None` if it is not whole.
+fn message_in(row: &Json, column: &str) -> Option<Json> {
+    let read = decoded(&row[column])?;
+    if column != PARTS {
+        return Some(read);
     }
     let mut row = row.as_object()?.clone();
-    let parts = row.get("parts").filter(|_| row.contains_key("role")).and_then(decoded)?;
-    row.insert(String::from("parts"), parts);
+    row.insert(String::from(PARTS), read);
     Some(Json::Object(row))
 }

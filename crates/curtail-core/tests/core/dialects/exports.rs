@@ -254,6 +254,66 @@ fn each_session_of_a_store_is_a_record() {
     assert!(unfolded(&json!([{"level": "info", "message": "{\"a\": 1}"}]).to_string()).is_none());
 }
 
+/// A message that was cut off is an error of its row: the others are read.
+#[test]
+fn a_row_of_a_store_that_is_cut_off_is_named() {
+    let [question, answer] = [chat()[0].to_string(), chat()[1].to_string()];
+    let parts = json!([{"type": "text", "text": "Lit?"}]).to_string();
+    for [sound, torn] in [
+        [json!({"session_id": "a", "message_data": question}), json!({"session_id": "b", "message_data": answer[..9]})],
+        [json!({"session_id": "a", "message": question}), json!({"session_id": "b", "message": answer[..9]})],
+        [json!({"role": "user", "parts": parts}), json!({"role": "user", "parts": parts[..9]})],
+    ] {
+        let text = format!("{sound}\n{torn}\n{sound}\n");
+        let export = unfolded(&text).unwrap_or_else(|| panic!("{text} is read"));
+        let read: Value = serde_json::from_str(&export.text).expect("JSON");
+        assert_eq!(read["messages"].as_array().map(Vec::len), Some(2), "{read}");
+        let faults: Vec<usize> = export.faults.iter().map(|fault| fault.offset).collect();
+        assert_eq!(faults, [sound.to_string().len() + 1]);
+    }
+    // Lines of logs hold other texts as well.
+    let said = json!({"session_id": "a", "message": "Lit."});
+    assert!(unfolded(&format!("{}\n{said}", json!({"session_id": "a", "message": question}))).is_none());
+}
+
+/// A record of what is read is where it was read.
+#[test]
+fn each_record_of_an_export_has_its_place() {
+    let row = json!({"messages": chat().to_string()});
+    let note = json!({"note": "none"});
+    let message = |session: &str| json!({"session_id": session, "message_data": chat()[0].to_string()});
+    let [first, second] = [message("a"), message("b")];
+    let width = row.to_string().len();
+    for (text, places) in [
+        (format!("{row}\n\n{note}\n{row}"), vec![(1, 1), (3, 1), (4, 1)]),
+        (format!("[{row},{note},\n {row}]"), vec![(1, 2), (1, width + 3), (2, 2)]),
+        (format!("{first}\n{first}\n{second}"), vec![(1, 1), (3, 1)]),
+        (format!("{first}\n{first}"), vec![(1, 1)]),
+    ] {
+        let export = unfolded(&text).unwrap_or_else(|| panic!("{text} is read"));
+        let found: Vec<_> = export.parts.iter().map(|part| (part.place.line, part.place.column)).collect();
+        assert_eq!(found, places, "{text}");
+        let document = Document::parse(&export.text).expect("JSON");
+        let root = document.roots().next().expect("a value");
+        let records = root.items().map(|record| record.span().start as usize);
+        assert!(!root.is_array() || records.eq(export.parts.iter().map(|part| part.offset)), "{text}");
+    }
+}
+
+/// What shows an export may stand behind much else.
+#[test]
+fn an_export_is_recognized_behind_what_is_not_of_it() {
+    let lamps = "lamp ".repeat(50_000);
+    let row = json!({"context": lamps, "messages": chat().to_string()});
+    let tool = json!({"attributes": {"db.statement": lamps}});
+    let model = json!({"attributes": {"gen_ai.input.messages": "[{\"role\": \"user\", \"parts\": []}]"}});
+    for [first, second] in [[&row, &row], [&tool, &model]] {
+        for text in [format!("{first}\n{second}\n"), json!([first, second]).to_string()] {
+            assert!(unfolded(&text).is_some());
+        }
+    }
+}
+
 #[test]
 fn a_row_without_messages_is_an_empty_record() {
     let [said, none] = [chat().to_string(), String::from("[]")];

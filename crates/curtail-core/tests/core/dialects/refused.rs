@@ -1,6 +1,7 @@
 //! What is refused, and with which advice: formats that no dialect reads, and lists whose newest item is first.
 
 use curtail_core::dialects::{Framing, Reading, detect_framing, dialect_named};
+use curtail_core::pipeline::TextCutter;
 use serde_json::{Value, json};
 
 use super::files::read_transcripts;
@@ -96,15 +97,21 @@ fn events_that_are_listed_newest_first_are_refused() {
     }
 }
 
+const USER: &str = r#"{"type":"message","id":"m1","role":"user","content":[{"type":"input_text","text":"Lit?"}]}"#;
+const CALL: &str = r#"{"type":"function_call","call_id":"c1","name":"look","arguments":"{}"}"#;
+const RESULT: &str = r#"{"type":"function_call_output","call_id":"c1","output":"lit"}"#;
+const REPLY: &str =
+    r#"{"type":"message","id":"m2","role":"assistant","content":[{"type":"output_text","text":"It is."}]}"#;
+const THOUGHT: &str = r#"{"type":"reasoning","id":"r1","summary":[{"type":"summary_text","text":"A lamp."}]}"#;
+
+/// Items as the Conversations API lists them.
+fn listed(items: &[&str]) -> String {
+    format!(r#"{{"object":"list","data":[{}],"first_id":"a","last_id":"b","has_more":false}}"#, items.join(","))
+}
+
 /// A server lists items newest first unless it is asked otherwise, and they have no time.
 #[test]
 fn items_that_are_listed_newest_first_are_refused() {
-    const USER: &str = r#"{"type":"message","id":"m1","role":"user","content":[{"type":"input_text","text":"Lit?"}]}"#;
-    const CALL: &str = r#"{"type":"function_call","call_id":"c1","name":"look","arguments":"{}"}"#;
-    const RESULT: &str = r#"{"type":"function_call_output","call_id":"c1","output":"lit"}"#;
-    const REPLY: &str =
-        r#"{"type":"message","id":"m2","role":"assistant","content":[{"type":"output_text","text":"It is."}]}"#;
-    const THOUGHT: &str = r#"{"type":"reasoning","id":"r1","summary":[{"type":"summary_text","text":"A lamp."}]}"#;
     for (items, is_refused) in [
         (&[USER, CALL, RESULT, REPLY][..], false),
         (&[REPLY, RESULT, CALL, USER], true),
@@ -122,12 +129,30 @@ fn items_that_are_listed_newest_first_are_refused() {
         (&[THOUGHT, REPLY, THOUGHT, USER], false),
         (&[USER, REPLY, USER, REPLY, THOUGHT, USER, REPLY], false),
     ] {
-        let list = format!(
-            r#"{{"object":"list","data":[{}],"first_id":"a","last_id":"b","has_more":false}}"#,
-            items.join(",")
-        );
+        let list = listed(items);
         let error = read_transcripts(&list, |_, _| {}).err().map(|error| error.what);
         assert_eq!(error.as_ref().is_some_and(|what| what.contains("newest first")), is_refused, "{list}: {error:?}");
         assert!(error.is_none_or(|what| what.ends_with("jq -c '.data |= reverse'")), "{list}");
+    }
+}
+
+/// Of texts alone, nothing shows for certain that they are listed newest first.
+#[test]
+fn items_that_may_be_listed_newest_first_are_remarked_on() {
+    for (items, is_remarked) in [
+        (&[REPLY, USER][..], true),
+        (&[REPLY, USER, REPLY, USER], true),
+        (&[USER, REPLY], false),
+        (&[REPLY, USER, REPLY], false),
+        (&[REPLY], false),
+        (&[REPLY, USER, CALL, RESULT, REPLY, USER], false),
+        (&[REPLY, USER, THOUGHT, REPLY, USER], false),
+    ] {
+        let mut cut = String::new();
+        let reading = Reading::new(Framing::Document, None, None).expect("a reading");
+        let notes = TextCutter::default().cut(&reading, &listed(items), &mut cut).expect("a cut").notes;
+        let notes: Vec<&str> = notes.iter().map(|(_, note)| note.as_str()).collect();
+        let is_right = notes.iter().all(|note| note.ends_with("reverse them first: jq -c '.data |= reverse'"));
+        assert!(notes.len() == usize::from(is_remarked) && is_right, "{items:?}: {notes:?}");
     }
 }

@@ -88,6 +88,9 @@ impl<W: Work> Worker<'_, W> {
             self.work.garbled(&unit.with_text(text), ReadError::invalid_utf8(text), out)
         };
         result.map_err(|read_error| {
+            if opened.rebuilt {
+                return opened.error_in_made(read_error);
+            }
             let offset = read_error.offset;
             let (mut locator, reason) = match row {
                 Some(row) => (Locator::for_row(bytes, line), format!("{} ({row})", read_error.what)),
