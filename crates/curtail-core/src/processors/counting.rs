@@ -135,7 +135,7 @@ impl Counting {
     /// of what only the provider can read.
     #[must_use]
     pub fn estimated(&self, message: &Message<'_>) -> usize {
-        let beside = Beside { attached: &[], ..Beside::of_message(message) };
+        let beside = Beside { attached: &[], media: 0, ..Beside::of_message(message) };
         self.beside(beside) + message.parts.iter().map(|part| self.estimated_in(part)).sum::<usize>()
     }
 
@@ -170,6 +170,7 @@ impl Counting {
             sum.add(self.media(media))?;
             sum.beside(Beside::in_part(part))?;
         }
+        sum.add(self.media(beside.media))?;
         sum.beside(beside)?;
         Some(sum.total)
     }
@@ -268,7 +269,7 @@ impl LimitedSum<'_> {
         self.add(self.tokenizer.count_until(&text.decode(), self.limit - self.total)?)
     }
 
-    fn beside(&mut self, Beside { attached, estimated }: Beside<'_, '_>) -> Option<()> {
+    fn beside(&mut self, Beside { attached, estimated, .. }: Beside<'_, '_>) -> Option<()> {
         attached.iter().try_for_each(|text| self.text(text))?;
         for Estimated { value, sealed } in estimated {
             match value.text() {
@@ -286,23 +287,25 @@ impl LimitedSum<'_> {
 struct Beside<'m, 'a> {
     /// Texts in the metadata after a message.
     attached: &'m [Text<'a>],
+    /// Number of media there.
+    media: usize,
     /// Texts that are no parts.
     estimated: &'m [Estimated<'a>],
 }
 
 impl<'m, 'a> Beside<'m, 'a> {
     fn of_message(message: &'m Message<'a>) -> Self {
-        Self { attached: &message.attached, estimated: &message.estimated }
+        Self { attached: &message.attached, media: message.attached_media, estimated: &message.estimated }
     }
 
     fn in_part(part: &'m Part<'a>) -> Self {
         let Some(place) = part.place() else { return Self::default() };
-        Self { attached: &[], estimated: place.estimated() }
+        Self { attached: &[], media: 0, estimated: place.estimated() }
     }
 
     fn upper_bound(self) -> usize {
         let estimated = self.estimated.iter().map(|text| text.value.raw().len());
-        self.attached.iter().map(Text::len_bound).chain(estimated).sum()
+        self.attached.iter().map(Text::len_bound).chain(estimated).sum::<usize>() + MEDIA_TOKENS * self.media
     }
 }
 

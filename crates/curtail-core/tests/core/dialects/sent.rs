@@ -24,6 +24,7 @@ fn said(message: &Message<'_>) -> String {
     let mut words = vec![format!("{}:", message.role.name())];
     words.extend(message.parts.iter().map(said_in));
     words.extend(message.attached.iter().map(|text| format!("+ {}", text.decode())));
+    words.extend((0..message.attached_media).map(|_| String::from("+ [medium]")));
     words.extend(message.automatic.then(|| String::from("(automatic)")));
     words.extend((message.standing == Standing::Unsent).then(|| String::from("(unsent)")));
     words.join(" ")
@@ -222,6 +223,79 @@ fn claude_code_sends_commands_of_its_own_and_what_some_hooks_say() {
     let text: String = log.iter().map(|line| format!("{line}\n")).collect();
     let expected = "claude-code\nuser: Lit? + UserPromptSubmit + SessionStart:resume + <local-command-stdout>ok";
     assert_eq!(outline(&text), expected);
+}
+
+/// What Claude Code sends of an attachment depends on its type: images as images, of a PDF no bytes, of a mailbox the messages. A
+/// type that nobody knows yet has texts all the same.
+#[test]
+fn attachments_of_claude_code_are_what_the_program_sends_of_them() {
+    let bytes = "iVBORw0KGgo".repeat(40);
+    let image = json!({"base64": bytes, "type": "image/png", "originalSize": 330});
+    let shown = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": bytes}});
+    let output = json!({"output_type": "display_data", "text": "a plot", "image": {"image_data": bytes, "media_type": "image/png"}});
+    for (attachment, sent) in [
+        (
+            json!({"type": "file", "filename": "a.png", "content": {"type": "image", "file": image}}),
+            "+ a.png + [medium]",
+        ),
+        (
+            json!({"type": "file", "filename": "a.pdf", "content": {"type": "pdf", "file": {"base64": bytes}}}),
+            "+ a.pdf",
+        ),
+        (
+            json!({"type": "file", "filename": "a.py", "content": {"type": "text", "file": {"content": "lit = 1"}}}),
+            "+ a.py + lit = 1",
+        ),
+        (
+            json!({"type": "file", "filename": "a.ipynb", "content": {"type": "notebook", "file":
+                {"cells": [{"cellType": "code", "source": "plot()", "outputs": [output]}]}}}),
+            "+ a.ipynb + plot() + a plot + [medium]",
+        ),
+        (
+            json!({"type": "mcp_resource", "server": "s", "uri": "u", "content": {"contents":
+                [{"uri": "u", "blob": bytes, "mimeType": "image/png"}, {"uri": "v", "text": "Fog."}]}}),
+            "+ s + u + Fog.",
+        ),
+        (
+            json!({"type": "teammate_mailbox", "messages": [{"from": "ada", "text": "Come.", "color": "red"}]}),
+            "+ ada + Come.",
+        ),
+        (
+            json!({"type": "task_status", "taskId": "t", "description": "Sweep.", "deltaSummary": "Half is done."}),
+            "+ t + Sweep. + Half is done.",
+        ),
+        (json!({"type": "queued_command", "prompt": "And?"}), "+ And?"),
+        (json!({"type": "queued_command", "prompt": "x", "batchedRelayPrompts": ["One.", "Two."]}), "+ One. + Two."),
+        (json!({"type": "queued_command", "prompt": "One.", "renderedByBatchHead": true}), ""),
+        (json!({"type": "queued_command", "prompt": [{"type": "text", "text": "See."}, shown]}), "+ See. + [medium]"),
+        (
+            json!({"type": "todo_reminder", "content": [{"content": "Sweep.", "status": "pending", "activeForm": "Sweeping"}]}),
+            "+ pending + Sweep.",
+        ),
+        (json!({"type": "relevant_memories", "memories": [{"path": "m.md", "content": "Lit."}]}), "+ m.md + Lit."),
+        (json!({"type": "goal_status", "text": "Not yet."}), ""),
+        (
+            json!({"type": "new", "notes": [{"type": "note", "words": "It rains."}, shown], "blob": bytes}),
+            "+ It rains. + [medium]",
+        ),
+    ] {
+        let record = |rest: Value| {
+            let mut record = json!({"uuid": "u", "parentUuid": null, "sessionId": "s", "isSidechain": false});
+            record.as_object_mut().expect("an object").extend(rest.as_object().expect("an object").clone());
+            record
+        };
+        let asked = record(json!({"type": "user", "message": {"role": "user", "content": "Lit?"}}));
+        let log = format!("{asked}\n{}\n", record(json!({"type": "attachment", "attachment": attachment})));
+        assert_eq!(outline(&log), format!("claude-code\nuser: Lit? {sent}").trim_end(), "{attachment}");
+    }
+}
+
+#[test]
+fn what_a_step_of_a_trajectory_saw_without_a_call_may_be_an_image() {
+    let seen = json!([{"type": "text", "text": "Fog."}, {"type": "image", "source": {"media_type": "image/png", "path": "a.png"}}]);
+    let step = json!({"step_id": 1, "source": "agent", "message": "I watch.", "observation": {"results": [{"content": seen}]}});
+    let text = json!({"schema_version": "ATIF-v1.7", "agent": {}, "steps": [step]}).to_string();
+    assert_eq!(outline(&text), "atif\nassistant: I watch. + Fog. + [medium]");
 }
 
 #[test]
