@@ -1144,3 +1144,24 @@ fn a_summary_of_libre_chat_replaces_what_is_before_it() {
     assert_eq!(standings(&done), [Standing::Superseded, Standing::Live]);
     assert_eq!(standings(&log(stopped).to_string()), [Standing::Live, Standing::Live]);
 }
+
+/// A callback of smolagents may add what a step saw, and the reply of a model may be a list of blocks.
+#[test]
+fn a_step_of_smolagents_may_see_something_without_a_call() {
+    let step = |number: u8, said: Value, calls: Value, seen: &str, images: Value| {
+        json!({"step_number": number, "timing": null, "tool_calls": calls, "error": null, "model_output": said,
+            "observations": seen, "observations_images": images})
+    };
+    let call = json!([{"id": "c", "type": "function", "function": {"name": "look", "arguments": "lamp"}}]);
+    let steps = json!([
+        {"task": "Lit?", "task_images": null},
+        step(1, json!("I watch."), Value::Null, "Fog comes in.", json!(["iVBORw0KGgo="])),
+        step(2, json!([{"type": "text", "text": "I look."}]), call, "It is.", json!([])),
+    ]);
+    let read =
+        "smolagents\nuser: Lit?\nassistant: I watch. [medium] Fog comes in.\nassistant: I look. looklamp -> It is. [0]";
+    assert_eq!(outline(&steps.to_string()), read);
+    let cutter = Cutter::builder().strip(StripKind::Media).build().expect("a policy");
+    let stripped = cutter.cut(&steps.to_string()).expect("it is cut");
+    assert!(!stripped.contains("iVBOR") && stripped.contains("Fog comes in."), "{stripped}");
+}
