@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::view::View;
 use crate::counting::{BY_USAGE, Calibrated, Prepared, Template, TemplateError, Tokenizer};
 use crate::dialects::Dialect;
+use crate::dialects::media::file_text;
 use crate::json::Text;
 use crate::transcript::{Content, Estimated, Message, Part, ToolCall, Transcript};
 
@@ -167,7 +168,10 @@ impl Counting {
         for part in parts {
             let (mut texts, media) = texts_and_media(&part.content);
             texts.try_for_each(|text| sum.text(text))?;
-            sum.add(self.media(media))?;
+            match file_text(part) {
+                Some(text) => sum.text(&Text::Owned(text))?,
+                None => sum.add(self.media(media))?,
+            }
             sum.beside(Beside::in_part(part))?;
         }
         sum.add(self.media(beside.media))?;
@@ -312,7 +316,8 @@ impl<'m, 'a> Beside<'m, 'a> {
 /// An upper bound of the tokens of a part.
 fn upper_bound(part: &Part<'_>) -> usize {
     let (texts, media) = texts_and_media(&part.content);
-    texts.map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * media + Beside::in_part(part).upper_bound()
+    let media = file_text(part).map_or(MEDIA_TOKENS * media, |text| text.len());
+    texts.map(Text::len_bound).sum::<usize>() + media + Beside::in_part(part).upper_bound()
 }
 
 /// The texts of a part that are counted, and the number of its media.

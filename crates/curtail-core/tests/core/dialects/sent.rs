@@ -1,9 +1,11 @@
 //! What a model reads of what programs and people write down: in the spellings that they use, and without what is only shown.
 
+use std::sync::Arc;
+
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{MediaLimits, Repair, RepairMode};
+use curtail_core::processors::{Counting, MediaLimits, Repair, RepairMode};
 use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Standing};
-use curtail_core::{Cutter, Framing, StripKind, ToolPolicy};
+use curtail_core::{Approximate, Cutter, Framing, StripKind, Tokenizer as _, ToolPolicy};
 use serde_json::{Value, json};
 
 use super::files::read_transcripts;
@@ -1164,4 +1166,59 @@ fn a_step_of_smolagents_may_see_something_without_a_call() {
     let cutter = Cutter::builder().strip(StripKind::Media).build().expect("a policy");
     let stripped = cutter.cut(&steps.to_string()).expect("it is cut");
     assert!(!stripped.contains("iVBOR") && stripped.contains("Fog comes in."), "{stripped}");
+}
+
+/// A file of a text type is a text to the model, whatever its size; an image is not, and neither is what is only named.
+#[test]
+fn files_of_text_are_counted_as_texts() {
+    let counting = Counting::new(Arc::new(Approximate::default()));
+    let count = |part: &Part<'_>| matches!(part.content, Content::Media(_)).then(|| counting.part(part));
+    let base64 = "QSBsaWdodCEg".repeat(1_000);
+    let text = "A light! ".repeat(1_000);
+    let url = format!("data:text/plain;base64,{base64}");
+    let user = |content: Value| json!({"messages": [{"role": "user", "content": [content]}]});
+    let binary = |mime: &str| {
+        json!({"id": "1", "session_id": "s", "role": "user",
+            "parts": [{"type": "binary", "data": {"Path": "a.txt", "MIMEType": mime, "Data": base64}}]})
+    };
+    let as_text = Approximate::default().count(&text);
+    let as_medium = 765;
+    for (chat, tokens) in [
+        (binary("text/plain"), as_text),
+        (binary("image/png"), as_medium),
+        (
+            user(json!({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}})),
+            as_text,
+        ),
+        (user(json!({"type": "document", "source": {"type": "url", "url": "https://a.org/a.txt"}})), as_medium),
+        (user(json!({"document": {"format": "md", "name": "a", "source": {"bytes": base64}}})), as_text),
+        (
+            json!({"contents": [{"role": "user", "parts": [{"inlineData": {"mimeType": "text/plain", "data": base64}}]}]}),
+            as_text,
+        ),
+        (
+            json!({"messages": [{"id": "m", "role": "user", "parts": [{"type": "file", "mediaType": "text/plain", "url": url}]}]}),
+            as_text,
+        ),
+        (
+            json!([{"kind": "request", "parts": [{"part_kind": "user-prompt", "content":
+                ["See.", {"kind": "binary", "data": base64, "media_type": "text/plain"}]}]}]),
+            as_text,
+        ),
+    ] {
+        let mut counted = Vec::new();
+        read_transcripts(&chat.to_string(), |_, transcript| {
+            counted.extend(transcript.messages.iter().flat_map(|message| &message.parts).filter_map(count));
+        })
+        .expect("it is read");
+        assert_eq!(counted, [tokens], "{chat:.200}");
+    }
+}
+
+#[test]
+fn opencode_sends_texts_in_place_of_files_of_text() {
+    let file = |mime: &str| json!({"type": "file", "id": "p", "sessionID": "s", "messageID": "m", "mime": mime, "url": "data:text/plain;base64,QQ=="});
+    let parts = json!([file("text/plain"), file("application/x-directory"), file("image/png")]);
+    let session = json!({"info": {"id": "s"}, "messages": [{"info": {"id": "m", "role": "user", "sessionID": "s"}, "parts": parts}]});
+    assert_eq!(outline(&session.to_string()), "opencode\nuser: - - [medium]");
 }
