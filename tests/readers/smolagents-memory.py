@@ -91,8 +91,14 @@ def made():
     chat = [message.dict() for step in [memory.system_prompt, *memory.steps] for message in step.to_messages()]
     yield "chat.json", chat
     yield "chat.jsonl", lines(chat)
+    yield "failing-steps.json", [without_images(step) for step in failing().get_succinct_steps()]
     yield "failing.json", sent(failing())
     yield "failing.jsonl", lines(sent(failing()))
+
+
+def without_images(step):
+    """A step for JSON, which has no bytes."""
+    return step | {"observations_images": None} if step.get("observations_images") else step
 
 
 def constructed(step):
@@ -110,11 +116,13 @@ def of_step(step):
     """What a step is sent as: a text, its calls, what came of them all, and what went wrong."""
     waiting = getattr(step, "tool_calls", None) or []
     for message in step.to_messages():
+        if message.content[0]["type"] == "image":
+            continue
         text = message.content[0]["text"]
         if message.role == MessageRole.TOOL_CALL:
             yield from (("call", call.id) for call in step.tool_calls)
         elif message.role == MessageRole.TOOL_RESPONSE and not step.tool_calls:
-            yield ("assistant", step.error.message)
+            yield ("assistant", step.observations if text.startswith("Observation:") else step.error.message)
         elif message.role == MessageRole.TOOL_RESPONSE:
             yield from (("result", call.id) for call in waiting)
             waiting = []

@@ -229,7 +229,10 @@ fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
     }
     for observation in nameless {
         match observation.get("content") {
-            Some(content) if message.role == Role::Assistant => message.attached.extend(blocks::texts(Some(content))),
+            Some(content) if message.role == Role::Assistant => {
+                message.attached.extend(blocks::texts(Some(content)));
+                message.attached_media += blocks::count_media(Some(content));
+            }
             Some(content) => message.parts.extend(blocks::plain_parts(Some(content))),
             None => {}
         }

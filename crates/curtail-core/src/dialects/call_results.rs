@@ -27,7 +27,10 @@ pub(super) fn answer_in_order(message: &mut Message<'_>) {
                 let Some((id, family)) = open.pop_front() else {
                     match answered.and_then(|at| parts.get_mut(at)) {
                         Some(before) => add_to(before, part),
-                        None => message.attached.extend(std::mem::take(&mut result.content)),
+                        None => {
+                            message.attached.extend(std::mem::take(&mut result.content));
+                            message.attached_media += result.media;
+                        }
                     }
                     continue;
                 };

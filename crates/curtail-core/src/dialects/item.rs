@@ -23,9 +23,8 @@ pub enum Item<'a> {
     Message(Message<'a>),
     /// Known metadata: kept or dropped with the message before it.
     Metadata,
-    /// Metadata with texts that the model reads beside the message before it: kept or dropped with that message, and
-    /// counted.
-    Attached(Vec<Text<'a>>),
+    /// Metadata with what the model reads beside the message before it: kept or dropped with that message, and counted.
+    Attached(Attached<'a>),
     /// Metadata that repeats the message after it: kept or dropped with that message.
     Ahead,
     /// Metadata that is kept or dropped with the message that was read from another item, before or after it, by the index of
@@ -37,6 +36,21 @@ pub enum Item<'a> {
     Unknown(Unknown),
     /// A list of items inside the item; the bytes around the list are always kept.
     Nested(Vec<Value<'a>>),
+}
+
+/// What the model reads beside a message.
+#[derive(Debug, Default)]
+pub struct Attached<'a> {
+    /// Texts.
+    pub texts: Vec<Text<'a>>,
+    /// Number of images and files.
+    pub media: usize,
+}
+
+impl<'a> From<Vec<Text<'a>>> for Attached<'a> {
+    fn from(texts: Vec<Text<'a>>) -> Self {
+        Self { texts, media: 0 }
+    }
 }
 
 impl<'a> Item<'a> {

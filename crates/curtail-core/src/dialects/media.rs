@@ -29,13 +29,16 @@ const KEYS: &[&str] = &["inlineData", "inline_data", "fileData", "file_data", "i
 const KINDS: &[&str] = &["binary", "image-url", "audio-url", "video-url", "document-url"];
 
 /// Members that contain the bytes of a medium.
-const BYTES: &[&str] = &["data", "bytes", "base64", "file_data", "fileData"];
+const BYTES: &[&str] = &["data", "Data", "bytes", "base64", "file_data", "fileData"];
 
 /// Members that contain its bytes or say where it is.
 const EITHER: &[&str] = &["url", "image_url", "image", "audio", "video", "value"];
 
 /// Members that say where a medium is.
 const ADDRESSES: &[&str] = &["uri", "fileUri", "file_uri", "file_url", "path", "file_id", "fileId"];
+
+/// Formats of documents that are texts, as Bedrock names them.
+const TEXT_FORMATS: &[&str] = &["txt", "md", "csv", "html"];
 
 /// The JSON around a text by the conventions of OpenTelemetry.
 const OTEL: [&str; 2] = ["{\"type\":\"text\",\"content\":", "}"];
@@ -112,6 +115,19 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
             found
         }
         _ => Vec::new(),
+    }
+}
+
+/// The text of a part that is a text file, which a model reads as text.
+pub(crate) fn file_text(part: &Part<'_>) -> Option<String> {
+    let Content::Media(Text::Json(raw)) = &part.content else { return None };
+    let value = part.place().map(|place| place.element).filter(|element| std::ptr::eq(element.raw(), *raw))?;
+    let medium = Medium { value, around: ["", ""], before: 0 };
+    medium.named_type().filter(|name| name.starts_with("text/") || TEXT_FORMATS.contains(&name.as_str()))?;
+    match source_of(medium.payload()?) {
+        Source::Base64(base64) => String::from_utf8(decoded(&base64, usize::MAX)?).ok(),
+        Source::Text(text) => Some(text.into_owned()),
+        Source::Address(_) => None,
     }
 }
 
@@ -340,7 +356,7 @@ impl<'a> Medium<'a> {
 
     /// The type in a member of it, or else at the beginning of its data URL.
     fn declared_type(&self) -> Option<DeclaredType> {
-        const NAMES: &[&str] = &["media_type", "mimeType", "mime_type", "mediaType", "format"];
+        const NAMES: &[&str] = &["media_type", "mimeType", "mime_type", "mediaType", "MIMEType", "mime", "format"];
         let inside = self.value.members().map(|member| member.value).filter(|value| value.is_object());
         let mut objects = std::iter::once(self.value).chain(inside);
         let named = objects.find_map(|object| {

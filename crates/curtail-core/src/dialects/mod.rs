@@ -99,7 +99,7 @@ pub use dialect_writer::{DialectWriter, Patch, Remaining, Written};
 pub use failures::reports_failure;
 pub use framing::{Framing, begins_damaged, detect_framing, framing_of_first};
 pub use homes::{AGENTS, Agent, StartedMark, agent_named, agent_of, agent_writing, project};
-pub use item::{Fit, Item};
+pub use item::{Attached, Fit, Item};
 pub use log_habits::{ChangeKind, HistoryChange, LogHabits, SizeFigures};
 pub use mark::mark;
 pub use new_session::{NewSession, SessionName};

@@ -48,6 +48,10 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
             return vec![blocks::whole(part, Content::Reasoning(text)).bound_to_prefix(signed)];
         }
         "tool" => return read_tool(part),
+        // The program writes what is in them into texts beside them, and sends those.
+        "file" if ["text/plain", "application/x-directory"].iter().any(|kind| part.member_is("mime", kind)) => {
+            Content::Other
+        }
         "file" => Content::Media(Text::Json(part.raw())),
         "compaction" => Content::Text(Text::Escaped(ASKED)),
         "subtask" => Content::Text(Text::Escaped(EXECUTED)),

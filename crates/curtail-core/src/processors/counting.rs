@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::view::View;
 use crate::counting::{BY_USAGE, Calibrated, Prepared, Template, TemplateError, Tokenizer};
 use crate::dialects::Dialect;
+use crate::dialects::media::file_text;
 use crate::json::Text;
 use crate::transcript::{Content, Estimated, Message, Part, ToolCall, Transcript};
 
@@ -135,7 +136,7 @@ impl Counting {
     /// of what only the provider can read.
     #[must_use]
     pub fn estimated(&self, message: &Message<'_>) -> usize {
-        let beside = Beside { attached: &[], ..Beside::of_message(message) };
+        let beside = Beside { attached: &[], media: 0, ..Beside::of_message(message) };
         self.beside(beside) + message.parts.iter().map(|part| self.estimated_in(part)).sum::<usize>()
     }
 
@@ -167,9 +168,13 @@ impl Counting {
         for part in parts {
             let (mut texts, media) = texts_and_media(&part.content);
             texts.try_for_each(|text| sum.text(text))?;
-            sum.add(self.media(media))?;
+            match file_text(part) {
+                Some(text) => sum.text(&Text::Owned(text))?,
+                None => sum.add(self.media(media))?,
+            }
             sum.beside(Beside::in_part(part))?;
         }
+        sum.add(self.media(beside.media))?;
         sum.beside(beside)?;
         Some(sum.total)
     }
@@ -268,7 +273,7 @@ impl LimitedSum<'_> {
         self.add(self.tokenizer.count_until(&text.decode(), self.limit - self.total)?)
     }
 
-    fn beside(&mut self, Beside { attached, estimated }: Beside<'_, '_>) -> Option<()> {
+    fn beside(&mut self, Beside { attached, estimated, .. }: Beside<'_, '_>) -> Option<()> {
         attached.iter().try_for_each(|text| self.text(text))?;
         for Estimated { value, sealed } in estimated {
             match value.text() {
@@ -286,30 +291,33 @@ impl LimitedSum<'_> {
 struct Beside<'m, 'a> {
     /// Texts in the metadata after a message.
     attached: &'m [Text<'a>],
+    /// Number of media there.
+    media: usize,
     /// Texts that are no parts.
     estimated: &'m [Estimated<'a>],
 }
 
 impl<'m, 'a> Beside<'m, 'a> {
     fn of_message(message: &'m Message<'a>) -> Self {
-        Self { attached: &message.attached, estimated: &message.estimated }
+        Self { attached: &message.attached, media: message.attached_media, estimated: &message.estimated }
     }
 
     fn in_part(part: &'m Part<'a>) -> Self {
         let Some(place) = part.place() else { return Self::default() };
-        Self { attached: &[], estimated: place.estimated() }
+        Self { attached: &[], media: 0, estimated: place.estimated() }
     }
 
     fn upper_bound(self) -> usize {
         let estimated = self.estimated.iter().map(|text| text.value.raw().len());
-        self.attached.iter().map(Text::len_bound).chain(estimated).sum()
+        self.attached.iter().map(Text::len_bound).chain(estimated).sum::<usize>() + MEDIA_TOKENS * self.media
     }
 }
 
 /// An upper bound of the tokens of a part.
 fn upper_bound(part: &Part<'_>) -> usize {
     let (texts, media) = texts_and_media(&part.content);
-    texts.map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * media + Beside::in_part(part).upper_bound()
+    let media = file_text(part).map_or(MEDIA_TOKENS * media, |text| text.len());
+    texts.map(Text::len_bound).sum::<usize>() + media + Beside::in_part(part).upper_bound()
 }
 
 /// The texts of a part that are counted, and the number of its media.

@@ -19,6 +19,8 @@ pub struct Message<'a> {
     pub parts: Vec<Part<'a>>,
     /// Texts that the model reads beside it, in the metadata after it: counted, kept and dropped with the message.
     pub attached: ThinVec<Text<'a>>,
+    /// Number of images and files that the model reads beside it in the same way.
+    pub attached_media: usize,
     /// Texts in it, outside its parts, that are counted as an estimate.
     pub estimated: ThinVec<Estimated<'a>>,
     /// What it is to the conversation.
@@ -71,6 +73,7 @@ impl<'a> Message<'a> {
             id: None,
             parts: Vec::new(),
             attached: ThinVec::new(),
+            attached_media: 0,
             estimated: ThinVec::new(),
             kind: MessageKind::Ordinary,
             marks_range: false,

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::accounting::Accounting;
 use super::row::Row;
-use super::{Dialect, Item, answers, blocks, training, written};
+use super::{Attached, Dialect, Item, answers, blocks, training, written};
 use crate::json::{Text, Value};
 use crate::transcript::{
     Answers, FormatRules, Layout, Message, NonMessage, Origin, Strangers, Style, Transcript, Unknown,
@@ -83,7 +83,7 @@ struct RowReader<'d, 'a> {
     /// Texts before the first message that a model may read.
     header: Vec<Text<'a>>,
     /// Texts that a model reads beside a message, each list with the index of the message.
-    attached: Vec<(usize, Vec<Text<'a>>)>,
+    attached: Vec<(usize, Attached<'a>)>,
 }
 
 impl<'d, 'a> RowReader<'d, 'a> {
@@ -106,8 +106,9 @@ impl<'d, 'a> RowReader<'d, 'a> {
         self.slots.finish();
         // Those of rows inside it are behind the others.
         messages.sort_unstable_by_key(Message::source_index);
-        for (index, texts) in self.attached.drain(..) {
+        for (index, Attached { texts, media }) in self.attached.drain(..) {
             messages[index].attached.extend(texts);
+            messages[index].attached_media += media;
         }
         messages
     }
@@ -137,9 +138,9 @@ impl<'d, 'a> RowReader<'d, 'a> {
                 Item::Pinned => self.slots.pin(value),
                 Item::Ahead => self.slots.add_ahead(value),
                 Item::Metadata => self.add_metadata(value),
-                Item::Attached(texts) => {
+                Item::Attached(attached) => {
                     let last = self.slots.last_message();
-                    self.attached.extend(last.map(|index| (index, std::mem::take(texts))));
+                    self.attached.extend(last.map(|index| (index, std::mem::take(attached))));
                     self.add_metadata(value);
                 }
                 Item::With(other) => {
@@ -183,7 +184,7 @@ impl<'d, 'a> RowReader<'d, 'a> {
     fn add_unknown(&mut self, value: Value<'a>, unknown: Unknown) {
         let unread = self.dialect.unread(value);
         match self.slots.last_message() {
-            Some(index) => self.attached.extend(unread.clone().map(|text| (index, vec![text]))),
+            Some(index) => self.attached.extend(unread.clone().map(|text| (index, vec![text].into()))),
             None => self.header.extend(unread.clone()),
         }
         self.non_messages.push(NonMessage { value, unknown: Some(unknown), after: self.slots.messages, unread });

@@ -96,7 +96,7 @@ impl Dialect for ClaudeCode {
             "attachment" => return read_attachment(item),
             // The program sends a command of its own, and its output, with the next message.
             "system" if item.member_is("subtype", "local_command") => {
-                return Item::Attached(blocks::texts(item.get("content")));
+                return Item::Attached(blocks::texts(item.get("content")).into());
             }
             // A piece of the reply that is written behind it as a whole.
             "stream_event" => return Item::Ahead,

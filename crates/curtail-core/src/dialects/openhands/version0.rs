@@ -52,7 +52,7 @@ pub(super) fn read(event: Value<'_>) -> Item<'_> {
     }
     let Some(observation) = event.get_text("observation") else { return Item::Unknown(Unknown::NoType) };
     match &*observation.decode() {
-        "recall" => Item::Attached(recalled(event)),
+        "recall" => Item::Attached(recalled(event).into()),
         kind if METADATA.contains(&kind) => Item::Metadata,
         _ => read_observation(event),
     }

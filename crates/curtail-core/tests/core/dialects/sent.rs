@@ -1,9 +1,11 @@
 //! What a model reads of what programs and people write down: in the spellings that they use, and without what is only shown.
 
+use std::sync::Arc;
+
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{MediaLimits, Repair, RepairMode};
+use curtail_core::processors::{Counting, MediaLimits, Repair, RepairMode};
 use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Standing};
-use curtail_core::{Cutter, Framing, StripKind, ToolPolicy};
+use curtail_core::{Approximate, Cutter, Framing, StripKind, Tokenizer as _, ToolPolicy};
 use serde_json::{Value, json};
 
 use super::files::read_transcripts;
@@ -24,6 +26,7 @@ fn said(message: &Message<'_>) -> String {
     let mut words = vec![format!("{}:", message.role.name())];
     words.extend(message.parts.iter().map(said_in));
     words.extend(message.attached.iter().map(|text| format!("+ {}", text.decode())));
+    words.extend((0..message.attached_media).map(|_| String::from("+ [medium]")));
     words.extend(message.automatic.then(|| String::from("(automatic)")));
     words.extend((message.standing == Standing::Unsent).then(|| String::from("(unsent)")));
     words.join(" ")
@@ -222,6 +225,79 @@ fn claude_code_sends_commands_of_its_own_and_what_some_hooks_say() {
     let text: String = log.iter().map(|line| format!("{line}\n")).collect();
     let expected = "claude-code\nuser: Lit? + UserPromptSubmit + SessionStart:resume + <local-command-stdout>ok";
     assert_eq!(outline(&text), expected);
+}
+
+/// What Claude Code sends of an attachment depends on its type: images as images, of a PDF no bytes, of a mailbox the messages. A
+/// type that nobody knows yet has texts all the same.
+#[test]
+fn attachments_of_claude_code_are_what_the_program_sends_of_them() {
+    let bytes = "iVBORw0KGgo".repeat(40);
+    let image = json!({"base64": bytes, "type": "image/png", "originalSize": 330});
+    let shown = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": bytes}});
+    let output = json!({"output_type": "display_data", "text": "a plot", "image": {"image_data": bytes, "media_type": "image/png"}});
+    for (attachment, sent) in [
+        (
+            json!({"type": "file", "filename": "a.png", "content": {"type": "image", "file": image}}),
+            "+ a.png + [medium]",
+        ),
+        (
+            json!({"type": "file", "filename": "a.pdf", "content": {"type": "pdf", "file": {"base64": bytes}}}),
+            "+ a.pdf",
+        ),
+        (
+            json!({"type": "file", "filename": "a.py", "content": {"type": "text", "file": {"content": "lit = 1"}}}),
+            "+ a.py + lit = 1",
+        ),
+        (
+            json!({"type": "file", "filename": "a.ipynb", "content": {"type": "notebook", "file":
+                {"cells": [{"cellType": "code", "source": "plot()", "outputs": [output]}]}}}),
+            "+ a.ipynb + plot() + a plot + [medium]",
+        ),
+        (
+            json!({"type": "mcp_resource", "server": "s", "uri": "u", "content": {"contents":
+                [{"uri": "u", "blob": bytes, "mimeType": "image/png"}, {"uri": "v", "text": "Fog."}]}}),
+            "+ s + u + Fog.",
+        ),
+        (
+            json!({"type": "teammate_mailbox", "messages": [{"from": "ada", "text": "Come.", "color": "red"}]}),
+            "+ ada + Come.",
+        ),
+        (
+            json!({"type": "task_status", "taskId": "t", "description": "Sweep.", "deltaSummary": "Half is done."}),
+            "+ t + Sweep. + Half is done.",
+        ),
+        (json!({"type": "queued_command", "prompt": "And?"}), "+ And?"),
+        (json!({"type": "queued_command", "prompt": "x", "batchedRelayPrompts": ["One.", "Two."]}), "+ One. + Two."),
+        (json!({"type": "queued_command", "prompt": "One.", "renderedByBatchHead": true}), ""),
+        (json!({"type": "queued_command", "prompt": [{"type": "text", "text": "See."}, shown]}), "+ See. + [medium]"),
+        (
+            json!({"type": "todo_reminder", "content": [{"content": "Sweep.", "status": "pending", "activeForm": "Sweeping"}]}),
+            "+ pending + Sweep.",
+        ),
+        (json!({"type": "relevant_memories", "memories": [{"path": "m.md", "content": "Lit."}]}), "+ m.md + Lit."),
+        (json!({"type": "goal_status", "text": "Not yet."}), ""),
+        (
+            json!({"type": "new", "notes": [{"type": "note", "words": "It rains."}, shown], "blob": bytes}),
+            "+ It rains. + [medium]",
+        ),
+    ] {
+        let record = |rest: Value| {
+            let mut record = json!({"uuid": "u", "parentUuid": null, "sessionId": "s", "isSidechain": false});
+            record.as_object_mut().expect("an object").extend(rest.as_object().expect("an object").clone());
+            record
+        };
+        let asked = record(json!({"type": "user", "message": {"role": "user", "content": "Lit?"}}));
+        let log = format!("{asked}\n{}\n", record(json!({"type": "attachment", "attachment": attachment})));
+        assert_eq!(outline(&log), format!("claude-code\nuser: Lit? {sent}").trim_end(), "{attachment}");
+    }
+}
+
+#[test]
+fn what_a_step_of_a_trajectory_saw_without_a_call_may_be_an_image() {
+    let seen = json!([{"type": "text", "text": "Fog."}, {"type": "image", "source": {"media_type": "image/png", "path": "a.png"}}]);
+    let step = json!({"step_id": 1, "source": "agent", "message": "I watch.", "observation": {"results": [{"content": seen}]}});
+    let text = json!({"schema_version": "ATIF-v1.7", "agent": {}, "steps": [step]}).to_string();
+    assert_eq!(outline(&text), "atif\nassistant: I watch. + Fog. + [medium]");
 }
 
 #[test]
@@ -1069,4 +1145,80 @@ fn a_summary_of_libre_chat_replaces_what_is_before_it() {
     assert_eq!(outline(&done), "librechat\nuser: Lit?\nassistant: So far. It is.");
     assert_eq!(standings(&done), [Standing::Superseded, Standing::Live]);
     assert_eq!(standings(&log(stopped).to_string()), [Standing::Live, Standing::Live]);
+}
+
+/// A callback of smolagents may add what a step saw, and the reply of a model may be a list of blocks.
+#[test]
+fn a_step_of_smolagents_may_see_something_without_a_call() {
+    let step = |number: u8, said: Value, calls: Value, seen: &str, images: Value| {
+        json!({"step_number": number, "timing": null, "tool_calls": calls, "error": null, "model_output": said,
+            "observations": seen, "observations_images": images})
+    };
+    let call = json!([{"id": "c", "type": "function", "function": {"name": "look", "arguments": "lamp"}}]);
+    let steps = json!([
+        {"task": "Lit?", "task_images": null},
+        step(1, json!("I watch."), Value::Null, "Fog comes in.", json!(["iVBORw0KGgo="])),
+        step(2, json!([{"type": "text", "text": "I look."}]), call, "It is.", json!([])),
+    ]);
+    let read =
+        "smolagents\nuser: Lit?\nassistant: I watch. [medium] Fog comes in.\nassistant: I look. looklamp -> It is. [0]";
+    assert_eq!(outline(&steps.to_string()), read);
+    let cutter = Cutter::builder().strip(StripKind::Media).build().expect("a policy");
+    let stripped = cutter.cut(&steps.to_string()).expect("it is cut");
+    assert!(!stripped.contains("iVBOR") && stripped.contains("Fog comes in."), "{stripped}");
+}
+
+/// A file of a text type is a text to the model, whatever its size; an image is not, and neither is what is only named.
+#[test]
+fn files_of_text_are_counted_as_texts() {
+    let counting = Counting::new(Arc::new(Approximate::default()));
+    let count = |part: &Part<'_>| matches!(part.content, Content::Media(_)).then(|| counting.part(part));
+    let base64 = "QSBsaWdodCEg".repeat(1_000);
+    let text = "A light! ".repeat(1_000);
+    let url = format!("data:text/plain;base64,{base64}");
+    let user = |content: Value| json!({"messages": [{"role": "user", "content": [content]}]});
+    let binary = |mime: &str| {
+        json!({"id": "1", "session_id": "s", "role": "user",
+            "parts": [{"type": "binary", "data": {"Path": "a.txt", "MIMEType": mime, "Data": base64}}]})
+    };
+    let as_text = Approximate::default().count(&text);
+    let as_medium = 765;
+    for (chat, tokens) in [
+        (binary("text/plain"), as_text),
+        (binary("image/png"), as_medium),
+        (
+            user(json!({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}})),
+            as_text,
+        ),
+        (user(json!({"type": "document", "source": {"type": "url", "url": "https://a.org/a.txt"}})), as_medium),
+        (user(json!({"document": {"format": "md", "name": "a", "source": {"bytes": base64}}})), as_text),
+        (
+            json!({"contents": [{"role": "user", "parts": [{"inlineData": {"mimeType": "text/plain", "data": base64}}]}]}),
+            as_text,
+        ),
+        (
+            json!({"messages": [{"id": "m", "role": "user", "parts": [{"type": "file", "mediaType": "text/plain", "url": url}]}]}),
+            as_text,
+        ),
+        (
+            json!([{"kind": "request", "parts": [{"part_kind": "user-prompt", "content":
+                ["See.", {"kind": "binary", "data": base64, "media_type": "text/plain"}]}]}]),
+            as_text,
+        ),
+    ] {
+        let mut counted = Vec::new();
+        read_transcripts(&chat.to_string(), |_, transcript| {
+            counted.extend(transcript.messages.iter().flat_map(|message| &message.parts).filter_map(count));
+        })
+        .expect("it is read");
+        assert_eq!(counted, [tokens], "{chat:.200}");
+    }
+}
+
+#[test]
+fn opencode_sends_texts_in_place_of_files_of_text() {
+    let file = |mime: &str| json!({"type": "file", "id": "p", "sessionID": "s", "messageID": "m", "mime": mime, "url": "data:text/plain;base64,QQ=="});
+    let parts = json!([file("text/plain"), file("application/x-directory"), file("image/png")]);
+    let session = json!({"info": {"id": "s"}, "messages": [{"info": {"id": "m", "role": "user", "sessionID": "s"}, "parts": parts}]});
+    assert_eq!(outline(&session.to_string()), "opencode\nuser: - - [medium]");
 }
