@@ -178,7 +178,7 @@ export interface Report {
   /** 0 if the command does not count tokens. */
   tokensBefore: number;
   tokensAfter: number;
-  /** What was decided, in order; nothing about messages that are kept as they are. */
+  /** What was decided, in order; messages that are kept unchanged are left out, unless a policy kept them. */
   explanations: Explanation[];
 }
 

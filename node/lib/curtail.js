@@ -107,11 +107,14 @@ class Curtail {
     return this.#answered(sent, answer);
   }
 
-  *map(records, { onError = "throw", ahead = 512 } = {}) {
+  map(records, { onError = "throw", ahead = 512 } = {}) {
     if (!ON_ERROR.includes(onError)) throw new ArgumentError(`onError is one of ${ON_ERROR.join(", ")}`);
     requireRecords(records, "map", "one");
     // A reader of its own: another call may read another dialect.
-    const reader = new native.Reader(this.#command);
+    return this.#cutting(() => this.#answers(records, new native.Reader(this.#command), onError, ahead));
+  }
+
+  *#answers(records, reader, onError, ahead) {
     let chunk = [];
     let first = 0;
     for (const record of records) {

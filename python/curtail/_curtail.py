@@ -50,7 +50,7 @@ class Report:
         messages_after: the number of messages after.
         tokens_before: the number of tokens before; 0 if the command does not count tokens.
         tokens_after: the number of tokens after.
-        explanations: what was decided, in order; nothing about messages that are kept as they are.
+        explanations: what was decided, in order; messages that are kept unchanged are left out, unless a policy kept them.
     """
 
     messages_before: int
@@ -155,13 +155,16 @@ class Curtail:
         if isinstance(records, (str, bytes, Mapping)):
             raise TypeError("map takes an iterable of records, such as an open file, and this is one value: use one()")
         check_on_error(on_error)
+        self._cuts()
         own = Curtail.__new__(Curtail)
         own.args, own.jobs = self.args, self.jobs
         own._begin(self._command)
-        source = iter(records)
+        return own._answers(iter(records), on_error, max(1, ahead))
+
+    def _answers(self, source: Iterator[T], on_error: OnError, ahead: int) -> Iterator[T]:
         first = 0
-        while chunk := list(islice(source, max(1, ahead))):
-            for answer in own._settled(chunk, on_error, range(first, first + len(chunk))):
+        while chunk := list(islice(source, ahead)):
+            for answer in self._settled(chunk, on_error, range(first, first + len(chunk))):
                 if isinstance(answer, Rows):
                     yield from answer
                 elif answer is not DROPPED:

@@ -246,6 +246,15 @@ def test_large_batches_stay_in_order(run):
         assert curtail.batch({"messages": records})["messages"] == records
 
 
+def test_map_refuses_its_arguments_where_it_is_called():
+    with pytest.raises(TypeError, match="this is one value"):
+        Curtail(WINDOW).map(chat(1))
+    with pytest.raises(ArgumentError, match="on_error is"):
+        Curtail(WINDOW).map([], on_error="ignore")
+    with pytest.raises(ArgumentError, match="cuts nothing"):
+        Curtail(["check"]).map([])
+
+
 def test_map_answers_one_at_a_time_where_asked(chats):
     sent = []
 

@@ -232,7 +232,9 @@ impl CheckArgs {
         const TAKEN: &str = "standard input is the answer; name the file of the transcript";
         let names_stdin = self.input.paths.iter().any(|path| path.as_os_str() == "-");
         ensure!(text != "-" || !names_stdin, TAKEN);
-        let answer = Answer::read(&quoted(text)?);
+        let words = quoted(text)?;
+        ensure!(!words.trim().is_empty(), "--error: the answer is empty; pass what the provider answered");
+        let answer = Answer::read(&words);
         if let Some(diagnosis) = answer.unrelated() {
             return Ok(ExitCode::from(if tell_about(&diagnosis) { 2 } else { 0 }));
         }

@@ -142,12 +142,11 @@ pub(crate) fn named_path(given: &OsString) -> Result<PathBuf, String> {
 fn find_stored(agent: &'static Agent, folder: &Path, named: Option<OsString>, found: &mut FoundSessions) {
     let databases = databases(folder, named);
     for path in &databases {
-        match sessions_of_database(path) {
-            Ok(sessions) => {
-                let sessions = sessions.into_iter().map(|stored| KeptSession::of_store(agent, path.clone(), stored));
-                found.sessions.extend(sessions);
+        for session in sessions_of_database(path).unwrap_or_else(|error| vec![Err(error)]) {
+            match session {
+                Ok(stored) => found.sessions.push(KeptSession::of_store(agent, path.clone(), stored)),
+                Err(error) => found.failed.push(format!("{}: {error}", path.display())),
             }
-            Err(error) => found.failed.push(format!("{}: {error}", path.display())),
         }
     }
     // A version with a database copies the files into it when it starts first, and does not delete them.

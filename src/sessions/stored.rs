@@ -34,16 +34,20 @@ fn is_database(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "db") && (stem == "opencode" || stem.starts_with("opencode-"))
 }
 
-/// The sessions in the database at `path`, without those that other sessions started.
-pub(super) fn sessions_of_database(path: &Path) -> rusqlite::Result<Vec<StoredSession>> {
+/// The sessions in the database at `path`, without those that other sessions started; or why one cannot be read.
+pub(super) fn sessions_of_database(path: &Path) -> rusqlite::Result<Vec<rusqlite::Result<StoredSession>>> {
     let database = open(path)?;
     let mut statement =
         database.prepare("SELECT id, title, directory, time_updated FROM session WHERE parent_id IS NULL")?;
     let found = statement.query_map([], |row| {
-        let modified = after_epoch(row.get::<_, i64>(3)?);
-        Ok(StoredSession { id: row.get(0)?, title: row.get(1)?, project: row.get(2)?, modified })
+        Ok(StoredSession {
+            id: row.get(0)?,
+            title: row.get::<_, Option<String>>(1)?.unwrap_or_default(),
+            project: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
+            modified: after_epoch(row.get(3)?),
+        })
     })?;
-    found.collect()
+    Ok(found.collect())
 }
 
 /// A session from the file that describes it, unless another session started it.

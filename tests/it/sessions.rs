@@ -341,6 +341,21 @@ fn a_database_elsewhere_and_one_that_cannot_be_read_are_said() {
 }
 
 #[test]
+fn a_row_that_cannot_be_read_hides_no_other() {
+    let place = machine();
+    let database = opencode(&place.path("home/.local/share/opencode/opencode.db"));
+    let statements = "
+        ALTER TABLE session DROP COLUMN title;
+        ALTER TABLE session ADD COLUMN title text;
+        UPDATE session SET time_updated = 4000000000000.5 WHERE id = 'ses_1';";
+    database.execute_batch(statements).unwrap();
+    drop(database);
+    let output = run(&place, &["sessions", "--format", "json", "--agent", "opencode"]);
+    assert!(text(&output.stdout).contains("ses_3") && !text(&output.stdout).contains("ses_1"));
+    assert_eq!(text(&output.stderr).matches("time_updated").count(), 1, "{}", text(&output.stderr));
+}
+
+#[test]
 fn sessions_in_a_file_for_each_part_are_listed() {
     let place = machine();
     let storage = "home/.local/share/opencode/storage";

@@ -120,12 +120,12 @@ def answers(messages):
 def masks(path, folder, spoil=lambda targets: targets):
     """Over all rows that `split` writes, the masks of `train_on` select each answer of the file once, and nothing else."""
     folder.mkdir(parents=True, exist_ok=True)
-    found, path = transcripts(path), folder / f"rows-{path.stem}.jsonl"
-    path.write_text("".join(json.dumps(record if isinstance(record, dict) else {"messages": m}) + "\n" for m, record in found))
-    tokens = total_tokens(path)
+    file = folder / f"rows-{path.stem}.jsonl"
+    file.write_text("".join(json.dumps(record if isinstance(record, dict) else {"messages": m}) + "\n" for m, record in transcripts(path)))
+    tokens = total_tokens(file)
     for share in (1, 2, 3):
-        rows = folder / f"{share}-{path.name}"
-        rows.write_bytes(curtail("split", "-t", tokens // share + 1, "--overlap", "1segment", "--mark", "train_on", "--on-overflow", "keep", path))
+        rows = folder / f"{share}-{file.name}"
+        rows.write_bytes(curtail("split", "-t", tokens // share + 1, "--overlap", "1segment", "--mark", "train_on", "--on-overflow", "keep", file))
         found = []
         for ready, (_, record) in zip(chatml(rows), transcripts(rows)):
             targets = spoil(record["train_on"])
@@ -134,7 +134,7 @@ def masks(path, folder, spoil=lambda targets: targets):
             if trained(ready, targets) != [ready[at]["content"] for at in targets if ready[at]["content"]]:
                 raise Red(f"the mask of {targets} selects other texts")
             found += trained(ready, targets)
-        whole = [text for ready in chatml(path) for text in trained(ready, answers(ready))]
+        whole = [text for ready in chatml(file) for text in trained(ready, answers(ready))]
         if found != whole:
             raise Red(f"{len(found)} answers of rows are trained on, {len(whole)} of the file")
 
@@ -196,7 +196,7 @@ def words_of(label, tokenizer, messages, target, objects):
         done = label(tokenizer, {"messages": messages, "train_on": [target]}, objects=objects)
     except (TemplateError, UndefinedError, TypeError, AssertionError):
         return None
-    text = tokenizer.decode([token for token, label in zip(done["input_ids"], done["labels"]) if label != -100])
+    text = tokenizer.decode([token for token, mark in zip(done["input_ids"], done["labels"]) if mark != -100])
     return {words for words in WORDS if words in text}
 
 

@@ -108,6 +108,9 @@ fn property(flag: &Arg) -> Json {
     if let Some(minimum) = kind.minimum {
         one["minimum"] = json!(minimum);
     }
+    if let Some(pattern) = kind.pattern {
+        one["pattern"] = json!(pattern);
+    }
     let mut property = match is_list(flag) {
         true => json!({"anyOf": [one, {"type": "array", "minItems": 1, "items": one}]}),
         false => one,

@@ -23,6 +23,8 @@ pub(super) struct Kind {
     pub(super) types: &'static [&'static str],
     /// The smallest number.
     pub(super) minimum: Option<u64>,
+    /// What its strings match, as a regular expression of JSON Schema.
+    pub(super) pattern: Option<&'static str>,
 }
 
 impl Kind {
@@ -32,14 +34,19 @@ impl Kind {
     }
 }
 
-const SWITCH: Kind = Kind { description: "true or false", types: &["boolean"], minimum: None };
-const WHOLE: Kind = Kind { description: "a whole number", types: &["integer"], minimum: Some(0) };
+const SWITCH: Kind = Kind { description: "true or false", types: &["boolean"], minimum: None, pattern: None };
+const WHOLE: Kind = Kind { description: "a whole number", types: &["integer"], minimum: Some(0), pattern: None };
 const POSITIVE: Kind = Kind { minimum: Some(1), ..WHOLE };
-const BYTES: Kind =
-    Kind { description: "a number of bytes, such as 800000 or \"800k\"", types: &["integer", "string"], minimum: None };
+const BYTES: Kind = Kind {
+    description: "a number of bytes, such as 800000 or \"800k\"",
+    types: &["integer", "string"],
+    minimum: Some(0),
+    pattern: Some(r"^[0-9]+((\.[0-9]+)?[kKmMgG])?$"),
+};
 const TOKENS: Kind = Kind { description: "a number of tokens, such as 16000 or \"16k\"", ..BYTES };
-const TEXT: Kind = Kind { description: "a string", types: &["string"], minimum: None };
-const ANY: Kind = Kind { description: "a string or a number", types: &["string", "number"], minimum: None };
+const AMOUNT: Kind = Kind { pattern: Some(r"^[0-9]+((\.[0-9]+)?[kKmMgG]|(\.[0-9]+)? *%)?$"), ..TOKENS };
+const TEXT: Kind = Kind { description: "a string", types: &["string"], minimum: None, pattern: None };
+const ANY: Kind = Kind { description: "a string or a number", types: &["string", "number"], ..TEXT };
 
 /// What a key takes, by the type of the flag's values.
 pub(super) fn kind(flag: &Arg) -> &'static Kind {
@@ -50,7 +57,7 @@ pub(super) fn kind(flag: &Arg) -> &'static Kind {
         (TypeId::of::<NonZeroUsize>(), &POSITIVE),
         (TypeId::of::<Bytes>(), &BYTES),
         (TypeId::of::<Tokens>(), &TOKENS),
-        (TypeId::of::<Amount>(), &TOKENS),
+        (TypeId::of::<Amount>(), &AMOUNT),
         (TypeId::of::<String>(), &TEXT),
         (TypeId::of::<PathBuf>(), &TEXT),
     ];

@@ -76,6 +76,19 @@ fn an_answer_settles_the_format_of_messages_in_two() {
 }
 
 #[test]
+fn an_answer_without_words_is_an_error_of_its_own() {
+    let place = Place::new();
+    place.write("chat.jsonl", ORPHAN.as_bytes());
+    place.write("answer.txt", b" \n");
+    for answer in ["", "@answer.txt"] {
+        let output = place.command(&["check", "--error", answer, "chat.jsonl"]).output().unwrap();
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
+        let told = "curtail: --error: the answer is empty; pass what the provider answered\n";
+        assert_eq!(text(&output.stderr), told);
+    }
+}
+
+#[test]
 fn the_status_says_whether_a_place_was_found() {
     let sound = "{\"role\":\"user\",\"content\":\"Rain?\"}\n{\"role\":\"assistant\",\"content\":\"Yes.\"}\n";
     for (answer, chat, status, printed) in [

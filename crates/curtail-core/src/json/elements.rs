@@ -14,11 +14,16 @@ pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
         keys.clear();
         keys.extend(object.written_members().map(|(key, _)| key));
         if object.document.has_escaped_keys() || may_repeat(&keys) {
-            let mut seen = HashSet::new();
-            repeated.extend(object.members().filter(|member| !seen.insert(member.key.decode().into_owned())));
+            repeated.extend(own_repeated_members(object));
         }
     }
     repeated
+}
+
+/// As [`repeated_members`], of `object` alone and of no object in it.
+pub(crate) fn own_repeated_members(object: Value<'_>) -> impl Iterator<Item = Member<'_>> {
+    let mut seen = HashSet::new();
+    object.members().filter(move |member| !seen.insert(member.key.decode().into_owned()))
 }
 
 /// Whether two keys without escapes may be equal. Up to a few dozen keys, comparing each with each is faster than a set,

@@ -14,7 +14,7 @@ mod text;
 mod value;
 mod walk;
 
-pub(crate) use elements::removal_of_roots;
+pub(crate) use elements::{own_repeated_members, removal_of_roots};
 pub use elements::{removal, repeated_members};
 pub(crate) use escapes::written_offsets;
 pub use escapes::{quote, quote_into};

@@ -134,6 +134,28 @@ fn copies_are_equal_beside_their_messages_too() {
     }
 }
 
+/// What is around the messages is said once for all of them.
+#[test]
+fn a_key_that_a_record_repeats_is_found_where_it_is_repeated() {
+    let messages = r#"[{"role":"user","content":"Rain?"},{"role":"assistant","content":"Yes."}]"#;
+    for (record, pointers) in [
+        (format!(r#"{{"messages":[],"messages":{messages}}}"#), vec!["/messages"]),
+        (format!(r#"{{"id":"a","tools":[],"messages":{messages},"id":"b","tools":[]}}"#), vec!["/id", "/tools"]),
+        (String::from(r#"{"id":"a","id":"b","messages":[]}"#), vec!["/id"]),
+        (
+            format!(r#"{{"id":"a","id":"b","body":{{"model":"a","model":"b","messages":{messages}}}}}"#),
+            vec!["/id", "/body/model"],
+        ),
+        (format!(r#"{{"prompt":{messages},"completion":{messages},"completion":{messages}}}"#), vec!["/completion"]),
+        (format!(r#"{{"id":"a","id":"b","chosen":{messages},"rejected":{messages}}}"#), vec!["/id"]),
+        (format!(r#"[{{"id":"a","id":"b","messages":{messages}}},{{"messages":{messages}}}]"#), vec!["/0/id"]),
+    ] {
+        let found = of_rule("S007", "", &record);
+        let found: Vec<&str> = found.iter().filter_map(|finding| finding.at.pointer.as_deref()).collect();
+        assert_eq!(found, pointers, "{record}");
+    }
+}
+
 #[test]
 fn no_command_is_given_for_a_format_that_is_only_read() {
     let thread = include_str!("../../../../fixtures/dialects/zed/thread.json");

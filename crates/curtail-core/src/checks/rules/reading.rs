@@ -4,7 +4,7 @@
 use super::{ANSWER, RULE};
 use crate::checks::constraints::names;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
-use crate::json::{Value, repeated_members};
+use crate::json::{Member, Value, own_repeated_members, repeated_members};
 use crate::transcript::{Content, Unread};
 
 pub(super) static INVALID_JSON: Rule = Rule {
@@ -31,7 +31,7 @@ pub(super) static INVALID_JSON: Rule = Rule {
 pub(super) static DUPLICATE_KEY: Rule = Rule {
     code: "S007",
     name: "duplicate-key",
-    summary: "An object in a message has the same key twice.",
+    summary: "A message, an object in it or the record around it has the same key twice.",
     why: "RFC 8259 does not define what an object with a repeated key means. Most parsers take the last value, some \
           the first, and some reject the object, so that two programs read two different transcripts. Repeated keys \
           come from logs that were assembled by hand.",
@@ -47,14 +47,21 @@ pub(super) static DUPLICATE_KEY: Rule = Rule {
 fn duplicate_key<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let messages = context.items().map(|(at, item)| (Some(at), item));
     let non_messages = context.non_messages.iter().map(|item| (None, item.value));
-    messages.chain(non_messages).flat_map(|(message, value)| repeated(message, value)).collect()
+    let inside = messages
+        .chain(non_messages)
+        .flat_map(|(message, item)| repeated_members(item).into_iter().map(move |again| match_again(message, &again)));
+    let around = records(context).flat_map(own_repeated_members).map(|again| match_again(None, &again));
+    around.chain(inside).collect()
 }
 
-fn repeated(message: Option<usize>, value: Value<'_>) -> impl Iterator<Item = Match<'_>> {
-    repeated_members(value).into_iter().map(move |again| {
-        let text = format!("the object already has the key `{}`", again.key.decode());
-        Match { message_index: message, ..Match::new(Some(again.value), text) }
-    })
+/// The object that contains the messages, and the objects around it, up to the record.
+fn records<'a>(context: &RuleContext<'_, 'a>) -> impl Iterator<Item = Value<'a>> {
+    std::iter::successors(context.record, |object| object.parent().filter(|parent| parent.is_object()))
+}
+
+fn match_again<'a>(message_index: Option<usize>, again: &Member<'a>) -> Match<'a> {
+    let text = format!("the object already has the key `{}`", again.key.decode());
+    Match { message_index, ..Match::new(Some(again.value), text) }
 }
 
 pub(super) static NOTHING_READ: Rule = Rule {

@@ -246,6 +246,26 @@ impl Template {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Hole(of) if *of == hole))
     }
 
+    /// The template without the members that have this hole as their value.
+    pub(super) fn without(&self, hole: Hole) -> Self {
+        let mut pieces = self.pieces.clone();
+        for at in (3..pieces.len()).rev() {
+            if let Some([Piece::Text(before), Piece::Key(_), Piece::Text(colon), Piece::Hole(of), Piece::Text(after)]) =
+                pieces.get_mut(at - 3..=at + 1)
+                && *of == hole
+                && colon == ":"
+            {
+                if after.starts_with(',') {
+                    after.remove(0);
+                } else if before.ends_with(',') {
+                    before.pop();
+                }
+                pieces.drain(at - 2..=at);
+            }
+        }
+        Self { pieces, at: self.at }
+    }
+
     /// The JSON with its holes filled; `$^key` copies the member of `anchor`.
     pub(super) fn fill(&self, anchor: Option<Value<'_>>, value: impl Fn(Hole) -> String) -> String {
         let pieces = self.pieces.iter().map(|piece| match piece {

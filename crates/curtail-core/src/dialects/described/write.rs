@@ -34,9 +34,10 @@ impl Rules {
         [role, or, Role::User].into_iter().find_map(|role| self.name_of(role)).unwrap_or_else(|| role.name())
     }
 
-    /// A result as a part or a message.
+    /// A result as a part or a message; of a call without an id, without the member that names it.
     fn result(&self, template: &Template, result: &DraftResult, anchor: Option<Value<'_>>) -> String {
-        template.fill(anchor, |hole| match hole {
+        let without_id = result.call_id().is_empty().then(|| template.without(Hole::Id));
+        without_id.as_ref().unwrap_or(template).fill(anchor, |hole| match hole {
             Hole::Id => quote(result.call_id()),
             Hole::Name => quote(&result.name),
             Hole::Role => quote(self.role(Role::Tool)),

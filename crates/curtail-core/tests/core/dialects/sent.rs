@@ -820,6 +820,26 @@ fn citations_of_semantic_kernel_are_texts() {
     assert!(stubbed.contains(r#""name":"house-look"}"#) && stubbed.matches("function_name").count() == 1, "{stubbed}");
 }
 
+/// Where a call has no id, its result has none, neither as a member that is empty.
+#[test]
+fn the_result_of_a_call_without_an_id_names_none() {
+    let call =
+        json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "look", "arguments": {}}}]});
+    let user = json!({"role": "user", "content": "Lit?"});
+    for (answer, written) in [
+        (
+            json!({"role": "tool", "tool_name": "look", "content": "Yes."}),
+            r#"{"role":"tool","tool_name":"look","content":"["#,
+        ),
+        (json!({"role": "ipython", "content": "Yes."}), r#"{"role":"ipython","content":"["#),
+    ] {
+        let chat = json!({"messages": [user, call, answer, user, call, user]}).to_string();
+        let stub = Chain::default().then(Repair { mode: RepairMode::Stub, pending: true });
+        let stubbed = cut_with(stub, None, Framing::Document, &chat).expect("it is cut");
+        assert!(stubbed.contains(written), "{stubbed}");
+    }
+}
+
 #[test]
 fn hidden_reasoning_of_letta_is_reasoning() {
     let hidden = |state: &str, data: Value| json!({"message_type": "hidden_reasoning_message", "state": state, "hidden_reasoning": data});
