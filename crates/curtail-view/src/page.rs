@@ -15,8 +15,6 @@ use super::visible::{Moment, Shown};
 use curtail_core::numbers::figure;
 
 const STYLE: &str = include_str!("view.css");
-/// The SHA-256 of the script, for the policy of the page, which allows no other script.
-const SCRIPT_DIGEST: &str = include_str!("view.js.sha256");
 
 /// A transcript in the list of transcripts.
 #[derive(Debug, Clone, PartialEq)]
@@ -226,46 +224,66 @@ fn push_later(shared: bool, part: &Markup, out: &mut String) {
     }
 }
 
-/// The HTML after the sections of every page.
-const CLOSING: &str = concat!(
-    "</main><dialog id=\"help\" aria-labelledby=\"help-title\"><h2 id=\"help-title\">Keys</h2><dl>",
-    "<div><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous message</dd></div>",
-    "<div><dt><kbd>J</kbd> <kbd>K</kbd></dt><dd>next and previous prompt</dd></div>",
-    "<div><dt><kbd>e</kbd> <kbd>E</kbd></dt><dd>next and previous failed call</dd></div>",
-    "<div><dt><kbd>d</kbd> <kbd>D</kbd></dt><dd>next and previous edit; with a policy, what it drops or changes</dd></div>",
-    "<div><dt><kbd>/</kbd></dt><dd>search</dd></div>",
-    "<div><dt><kbd>n</kbd> <kbd>N</kbd></dt><dd>next and previous match</dd></div>",
-    "<div><dt><kbd>o</kbd></dt><dd>unfold or fold the message</dd></div>",
-    "<div><dt><kbd>c</kbd></dt><dd>copy the link to the message</dd></div>",
-    "<div><dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>along the strip, <kbd>Enter</kbd> jumps</dd></div>",
-    "<div><dt><kbd>?</kbd></dt><dd>this help</dd></div></dl>",
-    "<form method=\"dialog\"><button>Close</button></form></dialog><script>",
-    include_str!("view.js"),
-    "</script></body></html>\n",
-);
+/// The HTML after the sections of a page, with the script that these files are together.
+macro_rules! closing {
+    ($($file:literal),+) => { concat!(
+        "</main><dialog id=\"help\" aria-labelledby=\"help-title\"><h2 id=\"help-title\">Keys</h2><dl>",
+        "<div><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous message</dd></div>",
+        "<div><dt><kbd>J</kbd> <kbd>K</kbd></dt><dd>next and previous prompt</dd></div>",
+        "<div><dt><kbd>e</kbd> <kbd>E</kbd></dt><dd>next and previous failed call</dd></div>",
+        "<div><dt><kbd>d</kbd> <kbd>D</kbd></dt><dd>next and previous edit; with a policy, what it drops or changes</dd></div>",
+        "<div><dt><kbd>/</kbd></dt><dd>search</dd></div>",
+        "<div><dt><kbd>n</kbd> <kbd>N</kbd></dt><dd>next and previous match</dd></div>",
+        "<div><dt><kbd>o</kbd></dt><dd>unfold or fold the message</dd></div>",
+        "<div><dt><kbd>c</kbd></dt><dd>copy the link to the message</dd></div>",
+        "<div><dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>along the strip, <kbd>Enter</kbd> jumps</dd></div>",
+        "<div><dt><kbd>?</kbd></dt><dd>this help</dd></div></dl>",
+        "<form method=\"dialog\"><button>Close</button></form></dialog><script>\"use strict\";\n",
+        $(include_str!($file)),+,
+        "</script></body></html>\n",
+    ) };
+}
+
+/// The end of a page, and the SHA-256 of its script for the policy of the page, which allows no other script.
+struct Script {
+    closing: &'static str,
+    digest: &'static str,
+}
+
+const TRANSCRIPT: Script = Script {
+    closing: closing!(
+        "script/shared.js", "script/rows.js", "script/moving.js", "script/search.js", "script/transcript.js"
+    ),
+    digest: include_str!("script/transcript.sha256"),
+};
+
+const INDEX: Script =
+    Script { closing: closing!("script/shared.js", "script/index.js"), digest: include_str!("script/index.sha256") };
 
 /// The list of transcripts that a page begins with.
 #[derive(Debug, Clone, Copy)]
 pub struct List<'s> {
     /// The sums of the transcripts.
     pub sums: &'s Sums,
-    /// The number of files beside an index that contain the texts of its sessions.
+    /// The number of files beside an index that contain the texts of its sessions; zero on a page that contains the sessions.
     pub text_files: usize,
 }
 
 /// The text before and after the sections of a page called `title`. If it begins with a list of transcripts, their rows and
 /// [`LIST_END`] come next. `policy` adds what a policy did.
 pub fn page(title: &str, list: Option<List<'_>>, policy: bool) -> (String, &'static str) {
+    let is_index = list.is_some_and(|list| list.text_files > 0);
+    let script = if is_index { INDEX } else { TRANSCRIPT };
     // The script of an index loads others.
-    let trust = if list.is_some_and(|list| list.text_files > 0) { " 'strict-dynamic'" } else { "" };
-    let mut head = opening(title, &format!(" script-src 'sha256-{}'{trust};", SCRIPT_DIGEST.trim()));
+    let trust = if is_index { " 'strict-dynamic'" } else { "" };
+    let mut head = opening(title, &format!(" script-src 'sha256-{}'{trust};", script.digest.trim()));
     head.push_str("<a class=\"skip\" href=\"#conversation\">Skip to the conversation</a>");
     head.push_str(&toolbar(policy, list).0);
     head.push_str("<main id=\"conversation\" tabindex=\"-1\">");
     if let Some(list) = list {
         head.push_str(&list.opening(title, policy));
     }
-    (head, CLOSING)
+    (head, script.closing)
 }
 
 /// The text before and after the content of a page without a script.

@@ -16,7 +16,7 @@ const SESSION_END: char = '\u{1d}';
 const MESSAGE_END: char = '\u{1e}';
 const BLOCK_END: char = '\u{1f}';
 
-/// Elements that do not end a block, as in `view.js`.
+/// Elements that do not end a block, as in `script/search.js`.
 const INLINE: &[&str] = &["a", "b", "code", "del", "em", "ins", "s", "span", "strong", "time", "u"];
 
 /// Elements that are not searched, with what ends each: nothing of the same name is inside of them.

@@ -24,11 +24,10 @@ const CHAT: &str = concat!(
     "{\"role\":\"assistant\",\"content\":\"At 17:58.\"}\n",
 );
 
-#[test]
-fn a_page_allows_only_its_own_script() {
+/// Checks that a page allows no script but its own, whose digest is in `file`.
+fn assert_allows_only_its_script(page: &str, file: &str) {
     use base64::Engine as _;
     use sha2::Digest as _;
-    let page = page(CHAT, &[]);
     let script = page.split("<script>").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap();
     let digest = base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(script));
     let policy =
@@ -36,10 +35,19 @@ fn a_page_allows_only_its_own_script() {
     assert!(policy.starts_with("default-src 'none'; "), "{policy}");
     assert!(
         policy.contains(&format!("script-src 'sha256-{digest}'")),
-        "crates/curtail-view/src/view.js.sha256 must be {digest}"
+        "crates/curtail-view/src/script/{file} must be {digest}"
     );
     assert_eq!(page.matches("<script").count(), 1);
     assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("url(http"), "an address");
+}
+
+#[test]
+fn a_page_allows_only_its_own_script() {
+    assert_allows_only_its_script(&page(CHAT, &[]), "transcript.sha256");
+    let place = Place::new();
+    place.write("chat.jsonl", CHAT.as_bytes());
+    place.curtail(&["view", "chat.jsonl", "-O", "pages"]).assert().success();
+    assert_allows_only_its_script(&text(&place.read("pages/index.html")), "index.sha256");
 }
 
 #[test]
