@@ -140,7 +140,7 @@ pub(super) fn is_call(block: Value<'_>) -> bool {
 /// The kind of call that a block of the content is. Other calls of Responses have no result in a message of a tool.
 fn kind_of_call(block: Value<'_>) -> Option<Family> {
     match &*block.word("type") {
-        "tool_use" | "tool_call" | "function_call" => Some(Family::Function),
+        "tool_use" | "tool_call" | "invalid_tool_call" | "function_call" => Some(Family::Function),
         "custom_tool_call" => Some(Family::Custom),
         "computer_call" => Some(Family::Computer),
         _ => None,

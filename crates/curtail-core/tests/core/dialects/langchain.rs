@@ -101,6 +101,18 @@ fn a_function_call_is_a_copy_of_the_last_call_of_that_function() {
     assert!(repaired.contains(r#""id":"a""#) && !repaired.contains("function_call"), "{repaired}");
 }
 
+/// Standard content has a block for a call whose arguments are no JSON.
+#[test]
+fn an_invalid_call_is_dropped_with_its_block() {
+    let call = r#"{"type":"invalid_tool_call","id":"c","name":"horn","args":"{bad","error":"no JSON"}"#;
+    let reply = format!(
+        r#"{{"type":"ai","content":[{{"type":"text","text":"I try."}},{call}],"invalid_tool_calls":[{call}]}}"#
+    );
+    let log = format!("{}\n{reply}\n", r#"{"type":"human","content":"Sound it."}"#);
+    let repaired = cut(Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }), &log);
+    assert!(repaired.contains("I try.") && !repaired.contains("horn"), "{repaired}");
+}
+
 #[test]
 fn thoughts_of_bedrock_are_reasoning_and_bound_by_their_signatures() {
     for (thought, text, is_bound) in [
