@@ -31,7 +31,8 @@ impl ConfigArgs {
     }
 }
 
-/// The file, the dialects that it describes and its processors with their lines, the environment variables that override them, and its levels of a check.
+/// The file, the dialects that it describes and its processors with their lines, the environment variables that override them, and
+/// its levels of a check.
 fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     let Some(config) = flags.load()? else {
         return Ok(format!("no configuration: {NOT_FOUND}\n"));

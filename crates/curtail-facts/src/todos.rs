@@ -38,7 +38,7 @@ pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Opt
     let is_of_list = has_any(words, LIST_WORDS);
     let lists = members.iter().filter_map(|(key, value)| Some((key, value.as_array()?)));
     let lists = lists.filter(|(key, list)| LISTS.contains(&key.as_str()) || is_of_list && !list.is_empty());
-    let merges = members.get("merge").is_some_and(|merge| *merge == true);
+    let merges = is_of_list && members.get("merge").is_some_and(|merge| *merge == true);
     let mut lists = lists.map(|(_, list)| list);
     if merges && let Some(changes) = lists.clone().find_map(|list| list.iter().map(change).collect()) {
         return Some(Action::MergeTodos(changes));
@@ -83,7 +83,7 @@ fn all_items(list: &[Value]) -> Option<Vec<Todo>> {
     list.iter().map(item).collect()
 }
 
-/// What an item of a list that is merged changes: an object with an id, and a text or a state or both.
+/// What an item of a list that is merged changes: an object with a text, or with an id and a state.
 fn change(value: &Value) -> Option<TodoChange> {
     let members = value.as_object()?;
     let key = first_text(members, ID_KEYS);
@@ -185,6 +185,7 @@ mod tests {
             let found = actions(name, arguments);
             assert!(!found.iter().any(|action| matches!(action, Action::Todos(_))), "{name}: {found:?}");
         }
+        assert_eq!(actions("update_records", r#"{"merge":true,"items":[{"id":"1","name":"Ann"}]}"#), []);
     }
 
     #[test]
